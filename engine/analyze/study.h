@@ -1,0 +1,33 @@
+/*
+ * study: one profile under analysis: the model, what analyses hand to each other, and the facts.
+ */
+#ifndef TFPROF_ANALYZE_STUDY_H
+#define TFPROF_ANALYZE_STUDY_H
+
+#include "analyze/facts.h"
+#include "analyze/path.h"
+#include "analyze/steps.h"
+#include "model/profile.h"
+
+struct pipeline;        /* analyze/pipeline.h: input stages and their rates */
+struct device_activity; /* analyze/device_activity.h: busy intervals and gaps a device */
+struct thread_roles;    /* analyze/threads.h: what each host timeline is for */
+
+struct study_options {
+    int64_t first_step, last_step; /* --steps A:B by number; INT64_MIN/MAX: all */
+    const char *device;            /* --device, or NULL */
+};
+
+struct study {
+    const struct profile  *profile;
+    struct arena          *arena; /* report lifetime: facts and results */
+    struct study_options   options;
+    struct facts           facts;
+    struct steps           steps;
+    struct path            path;
+    struct thread_roles   *threads;
+    struct pipeline       *pipeline;
+    struct device_activity *devices;
+};
+
+#endif

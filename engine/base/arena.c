@@ -1,0 +1,209 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 16 << 10, LARGEST_BLOCK_BYTES = 1 << 20 };
+
+struct arena_block {
+    struct arena_block *older, *newer;
+    size_t              capacity, used;
+    bool                is_large; /* holds one allocation that may move */
+    _Alignas(ALIGNMENT) char memory[];
+};
+
+static _Noreturn void out_of_memory(size_t bytes)
+{
+    fprintf(stderr, "tfprof: out of memory (%zu bytes)\n", bytes);
+    abort();
+}
+
+static void link_block(struct arena *arena, struct arena_block *block, bool as_newest)
+{
+    /* Large blocks go behind the current one, so that small allocations keep filling it. */
+    struct arena_block *top = arena->block;
+
+    if (as_newest || !top) {
+        block->older = top;
+        block->newer = NULL;
+        if (top)
+            top->newer = block;
+        arena->block = block;
+        return;
+    }
+    block->newer = top;
+    block->older = top->older;
+    if (top->older)
+        top->older->newer = block;
+    top->older = block;
+}
+
+/* calloc, not malloc and memset: large zeroed blocks come untouched from the system. */
+static struct arena_block *new_block(struct arena *arena, size_t capacity, bool is_large)
+{
+    struct arena_block *block = calloc(1, sizeof *block + capacity);
+
+    if (!block)
+        out_of_memory(capacity);
+    block->capacity = capacity;
+    block->is_large = is_large;
+    link_block(arena, block, !is_large);
+    return block;
+}
+
+static bool charge(struct arena *arena, size_t bytes)
+{
+    size_t budget = arena->budget_bytes ? arena->budget_bytes : ARENA_DEFAULT_BUDGET;
+
+    if (bytes > budget || arena->used_bytes > budget - bytes)
+        return false;
+    arena->used_bytes += bytes;
+    return true;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+    struct arena_block *block = arena->block;
+    size_t              rounded;
+
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (rounded == 0)
+        rounded = ALIGNMENT;
+    if (!charge(arena, rounded))
+        return NULL;
+    if (rounded >= ARENA_LARGE_BYTES) {
+        block = new_block(arena, rounded, true);
+        block->used = rounded;
+        return block->memory;
+    }
+    if (!block || block->is_large || block->capacity - block->used < rounded) {
+        size_t capacity = block && !block->is_large ? block->capacity * 2 : FIRST_BLOCK_BYTES;
+
+        if (capacity > LARGEST_BLOCK_BYTES)
+            capacity = LARGEST_BLOCK_BYTES;
+        while (capacity < rounded)
+            capacity *= 2;
+        block = new_block(arena, capacity, false);
+    }
+    void *memory = block->memory + block->used;
+
+    block->used += rounded;
+    return memory;
+}
+
+void *arena_alloc_array(struct arena *arena, size_t count, size_t bytes)
+{
+    size_t total;
+
+    if (__builtin_mul_overflow(count, bytes, &total))
+        return NULL;
+    return arena_alloc(arena, total);
+}
+
+static struct arena_block *block_of(void *memory)
+{
+    return (struct arena_block *)(void *)((char *)memory - offsetof(struct arena_block, memory));
+}
+
+static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
+{
+    struct arena_block *block = block_of(memory), *moved;
+    size_t              old_bytes = block->capacity;
+    struct arena_block *older = block->older, *newer = block->newer;
+
+    moved = realloc(block, sizeof *block + new_bytes);
+    if (!moved)
+        out_of_memory(new_bytes);
+    moved->capacity = moved->used = new_bytes;
+    if (older)
+        older->newer = moved;
+    if (newer)
+        newer->older = moved;
+    else
+        arena->block = moved;
+    if (new_bytes > old_bytes)
+        memset(moved->memory + old_bytes, 0, new_bytes - old_bytes);
+    return moved->memory;
+}
+
+void *arena_grow(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)
+{
+    void *moved;
+
+    if (memory && new_bytes <= old_bytes)
+        return memory;
+    if (memory && old_bytes >= ARENA_LARGE_BYTES && new_bytes < SIZE_MAX / 2) {
+        size_t rounded = (new_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        size_t before = block_of(memory)->capacity;
+
+        if (rounded > before && !charge(arena, rounded - before))
+            return NULL;
+        return rounded > before ? resize_large(arena, memory, rounded) : memory;
+    }
+    moved = arena_alloc(arena, new_bytes);
+    if (moved && memory && old_bytes)
+        memcpy(moved, memory, old_bytes);
+    return moved;
+}
+
+void *arena_shrink(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)
+{
+    size_t rounded = (new_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+
+    /* A block that becomes small would no longer be recognised as large by its size. */
+    if (!memory || old_bytes < ARENA_LARGE_BYTES || rounded < ARENA_LARGE_BYTES)
+        return memory;
+    size_t before = block_of(memory)->capacity;
+
+    if (rounded >= before)
+        return memory;
+    arena->used_bytes -= before - rounded;
+    return resize_large(arena, memory, rounded);
+}
+
+struct str arena_str(struct arena *arena, struct str s)
+{
+    char *copy = arena_alloc(arena, s.len + 1);
+
+    if (!copy)
+        return (struct str){ NULL, 0 };
+    if (s.len)
+        memcpy(copy, s.data, s.len);
+    return (struct str){ copy, s.len };
+}
+
+char *arena_text(struct arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    char   *text;
+    int     len;
+
+    va_start(arguments, format);
+    len = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    text = len < 0 ? NULL : arena_alloc(arena, (size_t)len + 1);
+    if (!text)
+        return NULL;
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)len + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+void arena_free(struct arena *arena)
+{
+    struct arena_block *block = arena->block;
+
+    while (block) {
+        struct arena_block *older = block->older;
+
+        free(block);
+        block = older;
+    }
+    *arena = (struct arena){ .budget_bytes = arena->budget_bytes };
+}

@@ -1,0 +1,145 @@
+#include "base/intern.h"
+
+enum { FIRST_NAMES = 256 };
+
+bool intern_init(struct intern *names, struct arena *arena)
+{
+    *names = (struct intern){ .arena = arena };
+    return intern_add(names, (struct str){ "", 0 }) == 0;
+}
+
+/* Slot of `name`, or the free one where it belongs. slot_count is a power of two and never full. */
+static uint32_t find_slot(const struct intern *names, struct str name, uint64_t hash)
+{
+    uint32_t mask = names->slot_count - 1;
+    uint32_t slot = (uint32_t)hash & mask;
+
+    while (names->slots[slot]) {
+        uint32_t id = names->slots[slot] - 1;
+
+        if (names->hashes[id] == hash && str_equal(names->names[id], name))
+            break;
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+static bool grow(struct intern *names)
+{
+    uint32_t   capacity = names->capacity ? names->capacity * 2 : FIRST_NAMES;
+    uint32_t   slot_count = capacity * 2;
+    struct str *all;
+    uint64_t   *hashes;
+    uint32_t   *slots;
+
+    if (names->capacity > UINT32_MAX / 8)
+        return false;
+    all = arena_grow(names->arena, names->names, names->capacity * sizeof *all,
+                     capacity * sizeof *all);
+    if (!all)
+        return false;
+    names->names = all;
+    hashes = arena_grow(names->arena, names->hashes, names->capacity * sizeof *hashes,
+                        capacity * sizeof *hashes);
+    slots = hashes ? arena_new_array(names->arena, uint32_t, slot_count) : NULL;
+    if (!slots)
+        return false;
+    names->hashes = hashes;
+    names->slots = slots;
+    names->capacity = capacity;
+    names->slot_count = slot_count;
+    for (uint32_t id = 0; id < names->count; id++)
+        slots[find_slot(names, all[id], hashes[id])] = id + 1;
+    return true;
+}
+
+uint32_t intern_add(struct intern *names, struct str name)
+{
+    uint64_t   hash = str_hash(name);
+    uint32_t   slot;
+    struct str copy;
+
+    if (names->count == names->capacity && !grow(names))
+        return NO_ID;
+    slot = find_slot(names, name, hash);
+    if (names->slots[slot])
+        return names->slots[slot] - 1;
+    copy = arena_str(names->arena, name);
+    if (!copy.data)
+        return NO_ID;
+    names->names[names->count] = copy;
+    names->hashes[names->count] = hash;
+    names->slots[slot] = ++names->count;
+    return names->count - 1;
+}
+
+uint32_t intern_find(const struct intern *names, struct str name)
+{
+    uint32_t slot = names->slot_count ? find_slot(names, name, str_hash(name)) : 0;
+
+    return names->slot_count && names->slots[slot] ? names->slots[slot] - 1 : NO_ID;
+}
+
+struct str intern_str(const struct intern *names, uint32_t id)
+{
+    return id < names->count ? names->names[id] : (struct str){ "", 0 };
+}
+
+static uint32_t map_slot(const struct id_map *map, uint64_t key)
+{
+    uint32_t mask = map->slot_count - 1;
+    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t slot = (uint32_t)(hash >> 32) & mask;
+
+    while (map->values[slot] && map->keys[slot] != key)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+static bool map_grow(struct id_map *map)
+{
+    struct id_map bigger = { .arena = map->arena,
+                             .slot_count = map->slot_count ? map->slot_count * 2 : 64 };
+
+    if (map->slot_count > UINT32_MAX / 4)
+        return false;
+    bigger.keys = arena_new_array(map->arena, uint64_t, bigger.slot_count);
+    bigger.values = arena_new_array(map->arena, uint32_t, bigger.slot_count);
+    if (!bigger.keys || !bigger.values)
+        return false;
+    for (uint32_t i = 0; i < map->slot_count; i++) {
+        if (!map->values[i])
+            continue;
+        uint32_t slot = map_slot(&bigger, map->keys[i]);
+
+        bigger.keys[slot] = map->keys[i];
+        bigger.values[slot] = map->values[i];
+        bigger.count++;
+    }
+    *map = bigger;
+    return true;
+}
+
+bool id_map_put(struct id_map *map, uint64_t key, uint32_t value)
+{
+    uint32_t slot;
+
+    if (map->count * 2 >= map->slot_count && !map_grow(map))
+        return false;
+    slot = map_slot(map, key);
+    if (!map->values[slot])
+        map->count++;
+    map->keys[slot] = key;
+    map->values[slot] = value + 1;
+    return true;
+}
+
+uint32_t id_map_get(const struct id_map *map, uint64_t key)
+{
+    uint32_t slot;
+
+    if (!map->slot_count)
+        return NO_ID;
+    slot = map_slot(map, key);
+    return map->values[slot] ? map->values[slot] - 1 : NO_ID;
+}

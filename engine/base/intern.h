@@ -1,0 +1,38 @@
+/*
+ * intern: name -> small id and back. Ids count up from 0 in the order of first sight; id 0 is the
+ * empty name. Open addressing rather than a library's hash: it is on the decoders' hot path.
+ */
+#ifndef TFPROF_BASE_INTERN_H
+#define TFPROF_BASE_INTERN_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+#define NO_ID UINT32_MAX
+
+struct intern {
+    struct arena *arena;
+    struct str   *names;    /* by id */
+    uint64_t     *hashes;   /* by id */
+    uint32_t     *slots;    /* id + 1, 0 free */
+    uint32_t      count, capacity, slot_count;
+};
+
+bool       intern_init(struct intern *names, struct arena *arena);
+uint32_t   intern_add(struct intern *names, struct str name);        /* NO_ID past the budget */
+uint32_t   intern_find(const struct intern *names, struct str name); /* NO_ID when unknown */
+struct str intern_str(const struct intern *names, uint32_t id);      /* terminated; NO_ID: empty */
+
+/* Sparse 64-bit keys -> uint32 values, for ids that files choose. */
+struct id_map {
+    struct arena *arena;
+    uint64_t     *keys;
+    uint32_t     *values; /* value + 1, 0 free */
+    uint32_t      count, slot_count;
+};
+bool     id_map_put(struct id_map *map, uint64_t key, uint32_t value); /* replaces; false: budget */
+uint32_t id_map_get(const struct id_map *map, uint64_t key);           /* NO_ID when absent */
+
+#endif

@@ -1,0 +1,116 @@
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Room for `more` bytes and the terminator. */
+static bool reserve(struct text *text, size_t more)
+{
+    size_t capacity = text->capacity;
+    char  *moved;
+
+    if (text->is_cut)
+        return false;
+    if (text->len + more + 1 <= capacity)
+        return true;
+    while (capacity < text->len + more + 1)
+        capacity = capacity ? capacity * 2 : 128;
+    moved = arena_grow(text->arena, text->data, text->capacity, capacity);
+    if (!moved) {
+        text->is_cut = true;
+        return false;
+    }
+    text->data = moved;
+    text->capacity = capacity;
+    return true;
+}
+
+void text_add(struct text *text, struct str s)
+{
+    if (!reserve(text, s.len))
+        return;
+    if (s.len)
+        memcpy(text->data + text->len, s.data, s.len);
+    text->len += s.len;
+    text->data[text->len] = '\0';
+}
+
+void text_add_byte(struct text *text, char byte)
+{
+    text_add(text, (struct str){ &byte, 1 });
+}
+
+void text_fill(struct text *text, char byte, size_t count)
+{
+    if (!reserve(text, count))
+        return;
+    memset(text->data + text->len, byte, count);
+    text->len += count;
+    text->data[text->len] = '\0';
+}
+
+void text_vprint(struct text *text, const char *format, va_list arguments)
+{
+    va_list again;
+    int     len;
+
+    va_copy(again, arguments);
+    len = vsnprintf(NULL, 0, format, arguments);
+    if (len >= 0 && reserve(text, (size_t)len)) {
+        vsnprintf(text->data + text->len, (size_t)len + 1, format, again);
+        text->len += (size_t)len;
+    }
+    va_end(again);
+}
+
+void text_print(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    text_vprint(text, format, arguments);
+    va_end(arguments);
+}
+
+struct str text_str(const struct text *text)
+{
+    return (struct str){ text->data ? text->data : "", text->len };
+}
+
+/* Code points that take two columns, or none; ranges of Unicode 15 that names contain in practice. */
+static unsigned columns_of(uint32_t point)
+{
+    static const struct {
+        uint32_t first, last;
+        unsigned columns;
+    } ranges[] = {
+        { 0x0300, 0x036F, 0 },   { 0x200B, 0x200F, 0 },   { 0xFE00, 0xFE0F, 0 },
+        { 0x1100, 0x115F, 2 },   { 0x2E80, 0x303E, 2 },   { 0x3041, 0x33FF, 2 },
+        { 0x3400, 0x4DBF, 2 },   { 0x4E00, 0x9FFF, 2 },   { 0xA000, 0xA4CF, 2 },
+        { 0xAC00, 0xD7A3, 2 },   { 0xF900, 0xFAFF, 2 },   { 0xFE30, 0xFE6F, 2 },
+        { 0xFF00, 0xFF60, 2 },   { 0xFFE0, 0xFFE6, 2 },   { 0x1F300, 0x1FAFF, 2 },
+        { 0x20000, 0x3FFFD, 2 },
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(ranges); i++)
+        if (point >= ranges[i].first && point <= ranges[i].last)
+            return ranges[i].columns;
+    return 1;
+}
+
+size_t text_width(struct str s)
+{
+    size_t columns = 0;
+
+    for (size_t i = 0; i < s.len;) {
+        unsigned char byte = (unsigned char)s.data[i];
+        unsigned      more = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0;
+        uint32_t      point = more ? byte & (0x3FU >> more) : byte;
+
+        for (i++; more && i < s.len && ((unsigned char)s.data[i] & 0xC0) == 0x80; more--, i++)
+            point = point << 6 | ((unsigned char)s.data[i] & 0x3FU);
+        columns += columns_of(point);
+    }
+    return columns;
+}

@@ -1,0 +1,30 @@
+/*
+ * text: growing bytes, always terminated, the only printf into memory. Lives in an arena.
+ * A text that ran past its arena's budget keeps what fitted and sets is_cut.
+ */
+#ifndef TFPROF_BASE_TEXT_H
+#define TFPROF_BASE_TEXT_H
+
+#include "base/arena.h"
+#include "base/macros.h"
+#include "base/str.h"
+
+#include <stdarg.h>
+
+struct text {
+    struct arena *arena;
+    char         *data; /* NULL until something was added */
+    size_t        len, capacity;
+    bool          is_cut;
+};
+
+void       text_add(struct text *text, struct str s);
+void       text_add_byte(struct text *text, char byte);
+void       text_fill(struct text *text, char byte, size_t count);
+void       text_print(struct text *text, const char *format, ...) CHECK_PRINTF(2, 3);
+void       text_vprint(struct text *text, const char *format, va_list arguments);
+struct str text_str(const struct text *text); /* valid until the next addition */
+/* Columns of a terminal that UTF-8 bytes take (wide East Asian 2, combining 0). */
+size_t     text_width(struct str s);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * vec: a typed growable array in an arena.
+ *     VEC(struct op) ops = { 0 };
+ *     if (!vec_push(&ops, arena, op)) return err_set(err, ERR_LIMIT, ...);
+ *     ops.items[i], ops.count
+ * Items move when the array grows: keep indices, not pointers.
+ */
+#ifndef TFPROF_BASE_VEC_H
+#define TFPROF_BASE_VEC_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define VEC(type)                                                                                  \
+    struct {                                                                                       \
+        type  *items;                                                                              \
+        size_t count, capacity;                                                                    \
+    }
+
+/* Room for `more` items behind count; false past the budget. */
+#define vec_reserve(vec, arena, more)                                                              \
+    vec_reserve_((void **)&(vec)->items, &(vec)->capacity, (vec)->count, (size_t)(more),           \
+                 sizeof *(vec)->items, (arena))
+#define vec_push(vec, arena, ...)                                                                  \
+    (vec_reserve((vec), (arena), 1) && ((vec)->items[(vec)->count++] = (__VA_ARGS__), true))
+/* Returns unused capacity; items may move. */
+#define vec_fit(vec, arena)                                                                        \
+    ((vec)->items = arena_shrink((arena), (vec)->items, (vec)->capacity * sizeof *(vec)->items,    \
+                                 (vec)->count * sizeof *(vec)->items),                             \
+     (vec)->capacity = (vec)->count)
+
+bool vec_reserve_(void **items, size_t *capacity, size_t count, size_t more, size_t item_bytes,
+                  struct arena *arena);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * op_graph: which op's results another op needs. CSR arrays for walking, igraph for structure
+ * (order, cycles, components); op_graph.c is the only user of igraph.
+ */
+#ifndef TFPROF_MODEL_OP_GRAPH_H
+#define TFPROF_MODEL_OP_GRAPH_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct op_edge {
+    uint32_t from, to;   /* vertices: rows of profile->ops */
+    bool     is_control; /* orders without handing over data */
+};
+struct op_ids {
+    const uint32_t *ids;
+    size_t          count;
+};
+struct op_graph {
+    uint32_t  vertex_count;
+    size_t    edge_count;
+    uint32_t *first_producer, *producers; /* CSR: producers[first_producer[v] .. [v + 1]) */
+    uint32_t *first_consumer, *consumers;
+    bool     *producer_is_control; /* beside producers */
+};
+
+/* Edges may come in any order and repeat (repeats are dropped); kept in vertex order.
+ * NULL: ERR_LIMIT, or ERR_FORMAT when an edge names no vertex. O(vertices + edges). */
+struct op_graph *op_graph_new(struct arena *arena, uint32_t vertex_count,
+                              const struct op_edge *edges, size_t edge_count, struct err *err);
+struct op_ids    op_graph_producers(const struct op_graph *graph, uint32_t vertex);
+struct op_ids    op_graph_consumers(const struct op_graph *graph, uint32_t vertex);
+/* Producers before consumers, smaller id first among the free ones is not promised but equal graphs
+ * give equal orders. Vertices on or behind a cycle are missing from it; is_acyclic tells. */
+bool op_graph_sort(const struct op_graph *graph, struct arena *scratch, struct op_ids *order,
+                   bool *is_acyclic, struct err *err);
+/* Weakly (strongly) connected component of each vertex; *component_count of them. */
+bool op_graph_components(const struct op_graph *graph, bool is_strong, struct arena *scratch,
+                         uint32_t **component, uint32_t *component_count, struct err *err);
+
+#endif

@@ -1,0 +1,330 @@
+/*
+ * profile: what a recording holds, in one shape for every dialect (ProfileProto, GraphDef with
+ * RunMetadata, XSpace, Kineto). Filled by readers, constant afterwards. Columns, ids instead of
+ * pointers, names interned; all of it lives in profile->arena.
+ *
+ * An *activity* is a distinct thing that can happen (a kernel, an op with its shapes, a trace
+ * annotation); an *event* is one occurrence of it on a timeline. What is constant over occurrences
+ * stands on the activity, what varies stands in stat columns, one per key, sparse.
+ *
+ * Times are int64 nanoseconds since profile->origin_ns; resolution_ns tells what the source can
+ * resolve (tfprof 1000, XSpace and Kineto 1). Start and end are both rounded down, so that nesting
+ * and adjacency in the source survive.
+ */
+#ifndef TFPROF_MODEL_PROFILE_H
+#define TFPROF_MODEL_PROFILE_H
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum profile_format { FORMAT_PROFILE, FORMAT_GRAPH, FORMAT_XSPACE, FORMAT_KINETO };
+
+struct source_file {
+    char    *name; /* as the user gave it */
+    uint64_t bytes;
+    uint32_t host; /* NO_ID when it is not one host's */
+    int32_t  rank; /* -1 unknown */
+};
+
+struct host {
+    uint32_t name;
+    int32_t  rank;            /* -1 unknown */
+    uint32_t core_count;      /* 0 unknown */
+    int64_t  clock_offset_ns; /* already added to this host's events */
+};
+
+enum device_kind { DEVICE_CPU, DEVICE_GPU, DEVICE_TPU, DEVICE_OTHER };
+
+/* Capabilities are 0 when the file does not tell; analyses fall back on the hardware table. */
+struct device {
+    uint32_t         name;  /* "/device:GPU:0", "/job:w/replica:0/task:0/device:CPU:0", "GPU 0" */
+    uint32_t         model; /* "NVIDIA H100 SXM5"; id 0 unknown */
+    uint32_t         host;
+    int32_t          ordinal;
+    enum device_kind kind;
+    uint32_t         compute_major, compute_minor, sm_count;
+    double           peak_flops_per_s, memory_bytes_per_s;
+    int64_t          memory_bytes;
+    double           clock_hz;
+};
+
+enum timeline_kind {
+    TIMELINE_THREAD,  /* a host thread: nested slices */
+    TIMELINE_STREAM,  /* kernels and copies in order on a device */
+    TIMELINE_OPS,     /* device op level (TPU "XLA Ops"); nested slices */
+    TIMELINE_MODULES, /* device programs */
+    TIMELINE_STEPS,   /* step markers of a device */
+    TIMELINE_DERIVED, /* made from other lines by a tool: analyses skip it */
+    TIMELINE_OTHER    /* counters, annotations, units without a meaning for us */
+};
+
+/* Events [first_event, first_event + event_count), sorted by start, longest first at equal starts. */
+struct timeline {
+    uint32_t           name;    /* thread or line name, without a trailing "/<tid>" */
+    int64_t            id;      /* tid or stream id as recorded */
+    int64_t            process; /* pid, 0 unknown */
+    uint32_t           host;    /* NO_ID never */
+    uint32_t           device;  /* NO_ID on host timelines */
+    enum timeline_kind kind;
+    uint32_t           first_event, event_count;
+};
+
+/* What an activity is. The reader decides, from names and categories of its dialect; when several
+ * fit the most specific one counts. OTHER stays countable. */
+enum activity_kind {
+    ACTIVITY_OTHER,
+    ACTIVITY_STEP,          /* step marker (train/step annotation, ProfilerStep#N) */
+    ACTIVITY_OP,            /* framework op on the host (TF kernel, aten op, XLA:CPU instruction) */
+    ACTIVITY_KERNEL,        /* device computation (GPU kernel, TPU instruction) */
+    ACTIVITY_MEMCPY,
+    ACTIVITY_MEMSET,
+    ACTIVITY_LAUNCH,        /* host call that enqueues device work */
+    ACTIVITY_SYNC,          /* host call that blocks on a device or on results */
+    ACTIVITY_ALLOC,         /* host call or op that takes or returns memory */
+    ACTIVITY_COMPILE,       /* compiling a program */
+    ACTIVITY_TRACING,       /* tracing Python into a graph, lowering, optimising graphs */
+    ACTIVITY_DISPATCH,      /* getting an op or a program under way (EagerExecute, PjitFunction) */
+    ACTIVITY_RUN,           /* running a whole function or program (FunctionRun, ThunkExecutor) */
+    ACTIVITY_EXECUTOR,      /* graph executor or thread-pool bookkeeping around ops */
+    ACTIVITY_INPUT_WAIT,    /* consumer asks the input pipeline (IteratorGetNext, next(loader)) */
+    ACTIVITY_INPUT_STAGE,   /* a stage of an input pipeline (Iterator::A::B) */
+    ACTIVITY_INPUT_BUFFER,  /* produce into or consume from a pipeline's buffer */
+    ACTIVITY_INPUT_WORK,    /* other work for input: file reads, decoding outside a stage */
+    ACTIVITY_TRANSFER,      /* host side of a host<->device transfer (device_put, TransferH2D) */
+    ACTIVITY_PYTHON,        /* a Python function */
+    ACTIVITY_CALLBACK,      /* the device program calls the host (pure_callback, io_callback) */
+    ACTIVITY_COLLECTIVE,    /* collective, on host or device */
+    ACTIVITY_OUTPUT,        /* summaries, checkpoints, logging, outfeed */
+    ACTIVITY_GC,            /* garbage collection */
+    ACTIVITY_OVERHEAD,      /* the profiler's own work */
+    ACTIVITY_ANNOTATION,    /* user range that is no step */
+    ACTIVITY_WAIT,          /* thread has nothing to do or waits for another host thread */
+    ACTIVITY_KIND_COUNT
+};
+
+struct activity {
+    uint32_t name;     /* as recorded */
+    uint32_t category; /* Kineto "cat", XLA hlo_category, else id 0 */
+    uint32_t op;       /* row of profile->ops, or NO_ID */
+    uint32_t source;   /* row of profile->sources, or NO_ID: where in the user's program */
+    uint8_t  kind;     /* enum activity_kind */
+    uint8_t  copy;     /* enum copy_direction for MEMCPY and TRANSFER */
+};
+
+enum copy_direction { COPY_NONE, COPY_H2D, COPY_D2H, COPY_D2D, COPY_P2P, COPY_H2H };
+
+/* dtype: one list for all dialects. */
+enum dtype {
+    DTYPE_UNKNOWN, DTYPE_F64, DTYPE_F32, DTYPE_TF32, DTYPE_F16, DTYPE_BF16, DTYPE_F8,
+    DTYPE_C64, DTYPE_C128, DTYPE_I64, DTYPE_I32, DTYPE_I16, DTYPE_I8, DTYPE_I4,
+    DTYPE_U64, DTYPE_U32, DTYPE_U16, DTYPE_U8, DTYPE_BOOL, DTYPE_STRING, DTYPE_OTHER,
+    DTYPE_COUNT
+};
+const char *dtype_name(enum dtype dtype);  /* "float32", "bfloat16" … as users write them */
+unsigned    dtype_bits(enum dtype dtype);  /* 0 unknown */
+
+enum { TENSOR_MAX_RANK = 8 };
+struct tensor { /* one operand or result */
+    uint8_t dtype;
+    int8_t  rank; /* -1 unknown */
+    int64_t dims[TENSOR_MAX_RANK]; /* -1 unknown */
+};
+
+/* An op: framework graph node, HLO instruction, aten op with its shapes. -1: unknown. */
+struct op {
+    uint32_t name;   /* full name with its scope, "model/dense/MatMul" */
+    uint32_t type;   /* "MatMul", "dot_general", "aten::mm", HLO opcode */
+    uint32_t category; /* hlo_category, or 0 */
+    uint32_t module; /* HLO module or function it belongs to; 0 the main graph */
+    uint32_t device; /* row of profile->devices, or NO_ID */
+    uint32_t source; /* row of profile->sources, or NO_ID */
+    uint32_t first_input, input_count;   /* rows of profile->tensors */
+    uint32_t first_output, output_count; /* right behind the inputs */
+    uint32_t first_attr, attr_count;     /* rows of profile->attrs */
+    int64_t  flops, bytes;               /* one execution; as recorded or from shapes */
+    int64_t  parameters;                 /* elements, for variables; -1 otherwise */
+    bool     is_fused;    /* inside a fusion: has no time of its own */
+    bool     is_eager;    /* known to have run op by op */
+    uint32_t graph_node;  /* vertex of profile->graph, or NO_ID */
+};
+
+struct attr { /* small named facts of an op: "data_format"=NHWC, "padding"=SAME, "T"=float */
+    uint32_t name, value; /* both interned; numbers as decimal text */
+};
+
+struct source_line { /* where in the user's program; frames innermost first */
+    uint32_t file, function;
+    uint32_t line;
+    uint32_t caller; /* row of profile->sources, or NO_ID */
+};
+
+/* What varies between occurrences: one sparse column a key, sorted by event. */
+enum stat_key {
+#define STAT(id, unit, text) STAT_##id,
+#include "model/stats.def"
+#undef STAT
+    STAT_KEY_COUNT
+};
+struct stat_column {
+    uint32_t *events; /* ascending */
+    int64_t  *values; /* integers as they are, names interned, doubles by stat_from_double */
+    size_t    count;
+};
+int64_t stat_from_double(double value);
+double  stat_to_double(int64_t value);
+
+struct kernel_config { /* launch configuration; STAT_KERNEL_CONFIG holds its row */
+    uint32_t grid[3], block[3];
+    uint32_t registers, static_shared_bytes, dynamic_shared_bytes;
+    float    occupancy_pct; /* < 0 unknown */
+};
+
+enum flow_kind { FLOW_LAUNCH, FLOW_PRODUCE, FLOW_ITERATOR, FLOW_FORWARD_BACKWARD, FLOW_SYNC };
+struct flow { /* happens-before between two events */
+    uint32_t from, to;
+    uint8_t  kind;
+};
+
+/* A step as the source defines it; only formats without a timeline (FORMAT_PROFILE, FORMAT_GRAPH)
+ * fill these, for others the steps analysis finds them. */
+struct recorded_step {
+    int64_t number, start_ns, duration_ns;
+};
+
+/* One op's execution in one step as tfprof and RunMetadata record it. */
+struct op_run {
+    uint32_t op, step; /* row of profile->ops, profile->recorded_steps */
+    uint32_t device;
+    uint32_t stream;   /* interned stream name of a device:…/stream:… row; 0 none */
+    int64_t  start_ns, duration_ns;  /* -1 unknown start */
+    int64_t  scheduled_ns;           /* when it became ready; -1 unknown */
+    bool     is_accelerator;         /* time on the device rather than on its host */
+};
+
+struct op_memory { /* bytes of one op in one step */
+    uint32_t op, step;
+    int64_t  requested_bytes, peak_bytes, residual_bytes, output_bytes, temporary_bytes,
+        persistent_bytes;
+};
+
+enum memory_event_kind { MEMORY_ALLOCATE, MEMORY_FREE, MEMORY_SNAPSHOT };
+struct memory_event {
+    uint32_t event;     /* on whose timeline, or NO_ID */
+    uint32_t allocator; /* interned: "GPU_0_bfc", "cpu" */
+    uint32_t device;    /* or NO_ID for host memory */
+    uint8_t  kind;
+    int64_t  time_ns, bytes;             /* signed for SNAPSHOT deltas */
+    int64_t  in_use_bytes, reserved_bytes, available_bytes, peak_bytes; /* after it; -1 unknown */
+    double   fragmentation;              /* 1 - largest free / free; < 0 unknown */
+    uint64_t address;
+    uint32_t op_name, region;            /* interned, 0 unknown */
+};
+
+struct collective { /* STAT_COLLECTIVE holds its row */
+    uint32_t type;       /* "all-reduce", "all-gather" … lower case, dashes */
+    uint32_t group;      /* interned group description, 0 unknown */
+    int64_t  bytes_in, bytes_out; /* -1 unknown */
+    int32_t  group_size; /* -1 unknown */
+    int64_t  sequence;   /* -1 unknown */
+    uint8_t  dtype;
+};
+
+struct counter_sample {
+    uint32_t name, host, device;
+    int64_t  time_ns;
+    double   value;
+};
+
+struct note { /* a recoverable oddity: damaged, lost, repaired, assumed */
+    char    *where; /* NULL: the whole file */
+    char    *what;
+    uint64_t count;
+};
+
+struct long_duration { /* an event too long for event_duration_ */
+    uint32_t event;
+    int64_t  duration_ns;
+};
+
+struct op_graph;
+
+struct profile {
+    struct arena       *arena;
+    struct intern       names;
+    enum profile_format format;
+    char               *name;      /* short, for the head of a report */
+    uint32_t            framework; /* interned "tensorflow", "jax", "pytorch", "torch-xla"; 0 */
+    uint32_t            framework_version;
+    int64_t             origin_ns; /* unix time of time 0; 0 unknown */
+    int64_t             start_ns, end_ns; /* extent of the capture */
+    int64_t             resolution_ns;
+    int32_t             world_size; /* ranks the job had; -1 unknown */
+
+    VEC(struct source_file)   files;
+    VEC(struct host)          hosts;
+    VEC(struct device)        devices;
+    VEC(struct timeline)      timelines;
+    VEC(struct activity)      activities;
+    VEC(struct op)            ops;
+    VEC(struct tensor)        tensors;
+    VEC(struct attr)          attrs;
+    VEC(struct source_line)   sources;
+    VEC(struct kernel_config) kernel_configs;
+    VEC(struct flow)          flows;
+    VEC(struct recorded_step) recorded_steps;
+    VEC(struct op_run)        op_runs;
+    VEC(struct op_memory)     op_memory;
+    VEC(struct memory_event)  memory_events;
+    VEC(struct collective)    collectives;
+    VEC(struct counter_sample) counters;
+    VEC(struct note)          notes;
+
+    /* Events: columns of event_count rows; timelines own consecutive runs of them. */
+    uint32_t  event_count;
+    int64_t  *event_start_ns;
+    uint32_t *event_duration_; /* ns; EVENT_DURATION_LONG: see long_durations. Use the function. */
+    uint32_t *event_activity;
+    VEC(struct long_duration) long_durations; /* sorted by event */
+    struct stat_column stats[STAT_KEY_COUNT];
+
+    struct op_graph *graph; /* NULL when the source has none */
+
+    bool     has_python_frames, has_shapes, has_stacks; /* what the capture was asked to record */
+    uint64_t unknown_fields, unknown_stats; /* read past without understanding, for coverage */
+};
+
+#define EVENT_DURATION_LONG UINT32_MAX
+
+bool            profile_init(struct profile *profile, struct arena *arena);
+/* Rows are added with vec_push; these do more than that. All false or NO_ID past the budget. */
+bool            profile_reserve_events(struct profile *profile, uint32_t count); /* once, exact */
+bool            profile_note(struct profile *profile, const char *where, uint64_t count,
+                             const char *format, ...) CHECK_PRINTF(4, 5);
+uint32_t        profile_intern(struct profile *profile, struct str name);
+struct str      profile_str(const struct profile *profile, uint32_t name);
+int64_t         profile_long_duration(const struct profile *profile, uint32_t event);
+bool            profile_stat(const struct profile *profile, enum stat_key key, uint32_t event,
+                             int64_t *value); /* O(log n); false: the event has none */
+const char     *activity_kind_name(enum activity_kind kind); /* "op", "input-stage" … */
+const char     *stat_key_name(enum stat_key key);
+
+static inline int64_t event_duration_ns(const struct profile *profile, uint32_t event)
+{
+    uint32_t short_ns = profile->event_duration_[event];
+
+    return short_ns != EVENT_DURATION_LONG ? short_ns : profile_long_duration(profile, event);
+}
+static inline int64_t event_end_ns(const struct profile *profile, uint32_t event)
+{
+    return profile->event_start_ns[event] + event_duration_ns(profile, event);
+}
+static inline const struct activity *event_activity(const struct profile *profile, uint32_t event)
+{
+    return &profile->activities.items[profile->event_activity[event]];
+}
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * read: bytes -> model. Finds out what the user's path holds, picks the reader that is surest of the
+ * first bytes (names never count), and fills one profile from all files of one job.
+ * To add a format: reader_X.c with one `const struct reader reader_X`, one line in readers.def.
+ */
+#ifndef TFPROF_READ_READ_H
+#define TFPROF_READ_READ_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/option.h"
+#include "model/profile.h"
+
+struct read_options {
+    const char        *input_format; /* reader name, or NULL: by content */
+    const char        *run;          /* run of a log directory; NULL: the newest */
+    const char        *host;         /* keep only this host */
+    struct option_list graph_paths, run_meta_paths, op_log_paths, profile_paths, checkpoint_paths;
+    size_t             memory_budget_bytes; /* 0: none but the machine's */
+    unsigned           threads;             /* 0: one a core */
+    bool               is_strict;           /* damage is an error, not a note */
+};
+
+/* One input of a job as handed to a reader. */
+struct read_input {
+    const char *path;      /* as shown to the user */
+    const char *host_name; /* from the file's name where the layout says so, or NULL */
+    struct file file;      /* open; the reader may drop pages behind itself */
+    uint32_t    source;    /* row of profile->files */
+};
+
+struct reader {
+    const char *name;    /* "xspace", "profile", "graph", "kineto" */
+    const char *summary; /* for --help: what writes it */
+    enum profile_format format;
+    /* How sure it is that these are its bytes: 0 no, 1..100. `bytes` is the whole file (mapped), so
+     * look at little of it. */
+    int (*score)(struct str bytes, const char *path);
+    /* Adds the inputs (all of one job) to the profile. Damage that leaves something usable is a
+     * note; false only when nothing can be used. */
+    bool (*read)(struct read_input *inputs, size_t count, const struct read_options *options,
+                 struct profile *profile, struct err *err);
+};
+extern const struct reader *const readers[];
+extern const size_t               reader_count;
+
+/* Reads all paths (files, directories, "-") as one job. */
+bool read_profile(const char *const *paths, size_t count, const struct read_options *options,
+                  struct profile *profile, struct err *err) MUST_USE;
+
+/* --list: what a directory holds. One line each: run, host, bytes, format. */
+struct read_listing_row {
+    char    *run, *name, *format;
+    uint64_t bytes;
+};
+struct read_listing {
+    VEC(struct read_listing_row) rows;
+};
+bool read_list(const char *path, struct arena *arena, struct read_listing *listing, struct err *err);
+
+#endif

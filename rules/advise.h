@@ -1,0 +1,27 @@
+/*
+ * advise: runs all rules over a study, prices, removes double claims, ranks, replays the top together.
+ */
+#ifndef TFPROF_RULES_ADVISE_H
+#define TFPROF_RULES_ADVISE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/option.h"
+#include "rules/advice.h"
+
+struct study;
+
+struct advise_options {
+    struct option_list rule_directories; /* --rules DIR: added to the built-in rules */
+    struct option_list only, skip;       /* ids, categories or tags */
+    struct option_list set;              /* RULE.PARAM=VALUE */
+    size_t             memory_bytes;     /* a rule's heap; 0: 64 MiB */
+    int64_t            instructions;     /* a rule's budget; 0: 50 M */
+};
+
+/* Built-in rules are compiled in from checkers/. ERR_USAGE for unknown rules or parameters, with the
+ * nearest name. A rule that fails is in advice->failed; the rest run. */
+bool advise_run(struct study *study, const struct advise_options *options, struct arena *arena,
+                struct advice *advice, struct err *err);
+
+#endif
