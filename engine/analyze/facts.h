@@ -54,8 +54,8 @@ struct absence { /* why a fact or table is not there; a name prefix stands for a
 struct facts {
     struct arena  *arena;
     struct intern *names; /* texts of UNIT_NAME values; the profile's names plus more */
-    VEC(struct fact)           list;    /* sorted by name after facts_settle */
-    VEC(struct table *)        tables;
+    VEC(struct fact)           list;    /* always sorted by name */
+    VEC(struct table *)        tables;  /* sorted by name after facts_settle */
     VEC(struct absence)        absences;
 };
 
@@ -76,6 +76,8 @@ bool                facts_get(const struct facts *facts, const char *name, doubl
 const struct table *facts_find_table(const struct facts *facts, const char *name);
 /* Why `name` (fact or table) is absent: the most specific absence, or NULL. */
 const struct absence *facts_why_absent(const struct facts *facts, const char *name);
-uint32_t            facts_name(struct facts *facts, struct str text); /* interns */
+uint32_t            facts_name(struct facts *facts, struct str text); /* interns; NO_ID: budget */
+/* After the last analysis: brings tables into an order that does not depend on which ran first. */
+void                facts_settle(struct facts *facts);
 
 #endif

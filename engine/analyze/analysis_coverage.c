@@ -1,0 +1,132 @@
+/* coverage: which signals the recording has at all, so that a rule can say why it could not look.
+ */
+#include "analyze/analysis.h"
+
+enum coverage_fact {
+    EVENTS,
+    HOSTS,
+    ACCELERATORS,
+    KERNELS,
+    LAUNCHES,
+    OPS,
+    OPS_WITH_SHAPES,
+    MEMORY_EVENTS,
+    OP_MEMORY,
+    FLOWS,
+    COLLECTIVES,
+    SOURCES,
+    PYTHON,
+    HAS_STACKS,
+    HAS_SHAPES,
+    UNKNOWN_FIELDS,
+    UNKNOWN_STATS,
+    NOTES,
+    OVERHEAD_NS,
+    WORLD_SIZE,
+    FACT_COUNT
+};
+
+static const struct fact_spec produces[] = {
+    [EVENTS] = {"coverage.events",           UNIT_COUNT, "events on all timelines"                      },
+    [HOSTS] = { "coverage.hosts",           UNIT_COUNT, "hosts (or ranks) recorded"                    },
+    [ACCELERATORS] = { "coverage.accelerators",    UNIT_COUNT, "devices that are not CPUs"                    },
+    [KERNELS] = { "coverage.kernels",         UNIT_COUNT, "device computations recorded"                 },
+    [LAUNCHES] = { "coverage.launches",        UNIT_COUNT, "host calls that enqueue device work"          },
+    [OPS] = { "coverage.ops",             UNIT_COUNT, "distinct ops"                                 },
+    [OPS_WITH_SHAPES] = { "coverage.ops_with_shapes", UNIT_COUNT, "distinct ops of known shapes"                 },
+    [MEMORY_EVENTS] = { "coverage.memory_events",   UNIT_COUNT, "recorded allocations"                         },
+    [OP_MEMORY] = { "coverage.op_memory",       UNIT_COUNT, "memory records of ops"                        },
+    [FLOWS] = { "coverage.flows",           UNIT_COUNT, "recorded links between events"                },
+    [COLLECTIVES] = { "coverage.collectives",     UNIT_COUNT, "collectives with their arguments"             },
+    [SOURCES] = { "coverage.sources",         UNIT_COUNT, "known lines of the user's program"            },
+    [PYTHON] = { "coverage.python_events",   UNIT_COUNT, "Python functions on timelines"                },
+    [HAS_STACKS] = { "coverage.has_stacks",      UNIT_BOOL,  "call stacks were recorded"                    },
+    [HAS_SHAPES] = { "coverage.has_shapes",      UNIT_BOOL,  "shapes were recorded"                         },
+    [UNKNOWN_FIELDS] = { "coverage.unknown_fields",  UNIT_COUNT, "fields read past"                             },
+    [UNKNOWN_STATS] = { "coverage.unknown_stats",   UNIT_COUNT, "statistics read past"                         },
+    [NOTES] = { "coverage.notes",           UNIT_COUNT, "kinds of damage or oddity noted while reading"},
+    [OVERHEAD_NS] = { "coverage.overhead_ns",     UNIT_NS,
+                "the profiler's own work, all of the trace"                                             },
+    [WORLD_SIZE] = { "coverage.world_size",      UNIT_COUNT, "ranks the job had"                            },
+};
+
+struct kind_sums {
+    uint64_t count[ACTIVITY_KIND_COUNT];
+    double   ns[ACTIVITY_KIND_COUNT];
+};
+
+static void sum_kinds(const struct profile *profile, struct kind_sums *sums)
+{
+    for (uint32_t event = 0; event < profile->event_count; event++) {
+        uint8_t kind = event_activity(profile, event)->kind;
+
+        sums->count[kind]++;
+        sums->ns[kind] += (double)event_duration_ns(profile, event);
+    }
+}
+
+static size_t count_shaped(const struct profile *profile)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < profile->ops.count; i++)
+        count += profile->ops.items[i].input_count + profile->ops.items[i].output_count > 0;
+    return count;
+}
+
+static size_t count_accelerators(const struct profile *profile)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < profile->devices.count; i++)
+        count += profile->devices.items[i].kind != DEVICE_CPU;
+    return count;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    const struct profile *profile = study->profile;
+    struct kind_sums      sums = { 0 };
+    double                values[FACT_COUNT];
+
+    sum_kinds(profile, &sums);
+    values[EVENTS] = profile->event_count;
+    values[HOSTS] = (double)profile->hosts.count;
+    values[ACCELERATORS] = (double)count_accelerators(profile);
+    values[KERNELS] = (double)sums.count[ACTIVITY_KERNEL];
+    values[LAUNCHES] = (double)sums.count[ACTIVITY_LAUNCH];
+    values[OPS] = (double)profile->ops.count;
+    values[OPS_WITH_SHAPES] = (double)count_shaped(profile);
+    values[MEMORY_EVENTS] = (double)profile->memory_events.count;
+    values[OP_MEMORY] = (double)profile->op_memory.count;
+    values[FLOWS] = (double)profile->flows.count;
+    values[COLLECTIVES] = (double)profile->collectives.count;
+    values[SOURCES] = (double)profile->sources.count;
+    values[PYTHON] = (double)sums.count[ACTIVITY_PYTHON];
+    values[HAS_STACKS] = profile->has_stacks;
+    values[HAS_SHAPES] = profile->has_shapes;
+    values[UNKNOWN_FIELDS] = (double)profile->unknown_fields;
+    values[UNKNOWN_STATS] = (double)profile->unknown_stats;
+    values[NOTES] = (double)profile->notes.count;
+    values[OVERHEAD_NS] = sums.ns[ACTIVITY_OVERHEAD];
+    values[WORLD_SIZE] = profile->world_size;
+    for (size_t i = 0; i < FACT_COUNT; i++) {
+        if (i == WORLD_SIZE && profile->world_size < 0)
+            continue;
+        if (!facts_set(&study->facts, &produces[i], values[i]))
+            return err_set(err, ERR_LIMIT, "no memory left for facts");
+    }
+    if (profile->world_size < 0 &&
+        !facts_absent(&study->facts, produces[WORLD_SIZE].name, NULL,
+                      "the recording does not say how many ranks the job had"))
+        return err_set(err, ERR_LIMIT, "no memory left for facts");
+    return true;
+}
+
+const struct analysis analysis_coverage = {
+    .name = "coverage",
+    .summary = "which signals the recording has",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .run = run,
+};

@@ -1,0 +1,194 @@
+/* facts: keeps the list of facts sorted by name, so that finding one is a binary search at any
+ * time. */
+#include "analyze/facts.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void facts_init(struct facts *facts, struct arena *arena, struct intern *names)
+{
+    *facts = (struct facts) { .arena = arena, .names = names };
+}
+
+/* Row of `name`, or where it belongs when it is not there. */
+static size_t fact_position(const struct facts *facts, const char *name, bool *is_there)
+{
+    size_t low = 0, high = facts->list.count;
+
+    *is_there = false;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int    order = strcmp(facts->list.items[middle].spec->name, name);
+
+        if (order == 0) {
+            *is_there = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool facts_set(struct facts *facts, const struct fact_spec *spec, double value)
+{
+    bool   is_there;
+    size_t row = fact_position(facts, spec->name, &is_there);
+
+    assert(isfinite(value));
+    if (is_there) {
+        facts->list.items[row] = (struct fact) { .spec = spec, .value = value };
+        return true;
+    }
+    if (!vec_reserve(&facts->list, facts->arena, 1))
+        return false;
+    memmove(&facts->list.items[row + 1], &facts->list.items[row],
+            (facts->list.count - row) * sizeof *facts->list.items);
+    facts->list.items[row] = (struct fact) { .spec = spec, .value = value };
+    facts->list.count++;
+    return true;
+}
+
+bool facts_set_text(struct facts *facts, const struct fact_spec *spec, struct str text)
+{
+    uint32_t name = facts_name(facts, text);
+
+    return name != NO_ID && facts_set(facts, spec, name);
+}
+
+struct table *facts_table(struct facts *facts, const struct table_spec *spec)
+{
+    struct table *table = arena_new(facts->arena, struct table);
+
+    if (!table)
+        return NULL;
+    table->spec = spec;
+    table->columns = arena_new_array(facts->arena, double *, spec->column_count);
+    if (!table->columns || !vec_push(&facts->tables, facts->arena, table))
+        return NULL;
+    return table;
+}
+
+static bool table_reserve(struct table *table, struct arena *arena)
+{
+    size_t capacity = table->capacity ? table->capacity * 2 : 16;
+
+    for (size_t i = 0; i < table->spec->column_count; i++) {
+        double *column = arena_grow(arena, table->columns[i], table->capacity * sizeof *column,
+                                    capacity * sizeof *column);
+
+        if (!column)
+            return false;
+        table->columns[i] = column;
+    }
+    table->capacity = capacity;
+    return true;
+}
+
+size_t table_add(struct table *table, struct arena *arena)
+{
+    if (table->row_count == table->capacity && !table_reserve(table, arena))
+        return SIZE_MAX;
+    for (size_t i = 0; i < table->spec->column_count; i++)
+        table->columns[i][table->row_count] = NAN;
+    return table->row_count++;
+}
+
+int table_column(const struct table *table, const char *name)
+{
+    for (size_t i = 0; i < table->spec->column_count; i++)
+        if (strcmp(table->spec->columns[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+bool facts_absent(struct facts *facts, const char *name, const char *capture,
+                  const char *reason_format, ...)
+{
+    struct text    reason = { .arena = facts->arena };
+    struct absence absence = { .name = name };
+    va_list        arguments;
+
+    va_start(arguments, reason_format);
+    text_vprint(&reason, reason_format, arguments);
+    va_end(arguments);
+    absence.reason = reason.data;
+    if (capture)
+        absence.capture = arena_text(facts->arena, "%s", capture);
+    if (!absence.reason || (capture && !absence.capture))
+        return false;
+    return vec_push(&facts->absences, facts->arena, absence);
+}
+
+const struct fact *facts_find(const struct facts *facts, const char *name)
+{
+    bool   is_there;
+    size_t row = fact_position(facts, name, &is_there);
+
+    return is_there ? &facts->list.items[row] : NULL;
+}
+
+bool facts_get(const struct facts *facts, const char *name, double *value)
+{
+    const struct fact *fact = facts_find(facts, name);
+
+    if (fact)
+        *value = fact->value;
+    return fact != NULL;
+}
+
+const struct table *facts_find_table(const struct facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->tables.count; i++)
+        if (strcmp(facts->tables.items[i]->spec->name, name) == 0)
+            return facts->tables.items[i];
+    return NULL;
+}
+
+/* Whether an absence recorded under `prefix` speaks about `name`: the same, or a dotted parent. */
+static bool is_covered(const char *prefix, const char *name)
+{
+    size_t len = strlen(prefix);
+
+    if (strncmp(prefix, name, len) != 0)
+        return false;
+    return name[len] == '\0' || (len > 0 && prefix[len - 1] == '.') || name[len] == '.';
+}
+
+const struct absence *facts_why_absent(const struct facts *facts, const char *name)
+{
+    const struct absence *best = NULL;
+
+    for (size_t i = 0; i < facts->absences.count; i++) {
+        const struct absence *absence = &facts->absences.items[i];
+
+        if (is_covered(absence->name, name) &&
+            (!best || strlen(absence->name) > strlen(best->name)))
+            best = absence;
+    }
+    return best;
+}
+
+uint32_t facts_name(struct facts *facts, struct str text)
+{
+    return intern_add(facts->names, text);
+}
+
+static int compare_tables(const void *a, const void *b)
+{
+    const struct table *const *left = a, *const *right = b;
+
+    return strcmp((*left)->spec->name, (*right)->spec->name);
+}
+
+void facts_settle(struct facts *facts)
+{
+    if (facts->tables.count > 1)
+        qsort(facts->tables.items, facts->tables.count, sizeof *facts->tables.items,
+              compare_tables);
+}
