@@ -171,10 +171,10 @@ struct str arena_str(struct arena *arena, struct str s)
     char *copy = arena_alloc(arena, s.len + 1);
 
     if (!copy)
-        return (struct str){ NULL, 0 };
+        return (struct str) { NULL, 0 };
     if (s.len)
         memcpy(copy, s.data, s.len);
-    return (struct str){ copy, s.len };
+    return (struct str) { copy, s.len };
 }
 
 char *arena_text(struct arena *arena, const char *format, ...)
@@ -205,5 +205,5 @@ void arena_free(struct arena *arena)
         free(block);
         block = older;
     }
-    *arena = (struct arena){ .budget_bytes = arena->budget_bytes };
+    *arena = (struct arena) { .budget_bytes = arena->budget_bytes };
 }

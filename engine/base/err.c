@@ -6,7 +6,7 @@
 
 static bool set(struct err *err, enum err_code code, const char *format, va_list arguments)
 {
-    *err = (struct err){ .code = code };
+    *err = (struct err) { .code = code };
     vsnprintf(err->text, sizeof err->text, format, arguments);
     return false;
 }

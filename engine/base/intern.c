@@ -4,8 +4,8 @@ enum { FIRST_NAMES = 256 };
 
 bool intern_init(struct intern *names, struct arena *arena)
 {
-    *names = (struct intern){ .arena = arena };
-    return intern_add(names, (struct str){ "", 0 }) == 0;
+    *names = (struct intern) { .arena = arena };
+    return intern_add(names, (struct str) { "", 0 }) == 0;
 }
 
 /* Slot of `name`, or the free one where it belongs. slot_count is a power of two and never full. */
@@ -26,8 +26,8 @@ static uint32_t find_slot(const struct intern *names, struct str name, uint64_t 
 
 static bool grow(struct intern *names)
 {
-    uint32_t   capacity = names->capacity ? names->capacity * 2 : FIRST_NAMES;
-    uint32_t   slot_count = capacity * 2;
+    uint32_t    capacity = names->capacity ? names->capacity * 2 : FIRST_NAMES;
+    uint32_t    slot_count = capacity * 2;
     struct str *all;
     uint64_t   *hashes;
     uint32_t   *slots;
@@ -82,7 +82,7 @@ uint32_t intern_find(const struct intern *names, struct str name)
 
 struct str intern_str(const struct intern *names, uint32_t id)
 {
-    return id < names->count ? names->names[id] : (struct str){ "", 0 };
+    return id < names->count ? names->names[id] : (struct str) { "", 0 };
 }
 
 static uint32_t map_slot(const struct id_map *map, uint64_t key)

@@ -7,7 +7,7 @@
 
 struct str str_from(const char *text)
 {
-    return (struct str){ text, text ? strlen(text) : 0 };
+    return (struct str) { text, text ? strlen(text) : 0 };
 }
 
 bool str_equal(struct str a, struct str b)
@@ -75,7 +75,7 @@ struct str str_slice(struct str s, size_t from, size_t to)
         to = s.len;
     if (from > to)
         from = to;
-    return (struct str){ s.data ? s.data + from : NULL, to - from };
+    return (struct str) { s.data ? s.data + from : NULL, to - from };
 }
 
 static bool is_blank(char byte)
@@ -133,7 +133,7 @@ bool str_to_int64(struct str s, int64_t *number)
 
 bool str_to_double(struct str s, double *number)
 {
-    char  text[64], *end;
+    char   text[64], *end;
     double value;
 
     if (s.len == 0 || s.len >= sizeof text || is_blank(s.data[0]))

@@ -38,7 +38,7 @@ void text_add(struct text *text, struct str s)
 
 void text_add_byte(struct text *text, char byte)
 {
-    text_add(text, (struct str){ &byte, 1 });
+    text_add(text, (struct str) { &byte, 1 });
 }
 
 void text_fill(struct text *text, char byte, size_t count)
@@ -75,22 +75,33 @@ void text_print(struct text *text, const char *format, ...)
 
 struct str text_str(const struct text *text)
 {
-    return (struct str){ text->data ? text->data : "", text->len };
+    return (struct str) { text->data ? text->data : "", text->len };
 }
 
-/* Code points that take two columns, or none; ranges of Unicode 15 that names contain in practice. */
+/* Code points that take two columns, or none; ranges of Unicode 15 that names contain in practice.
+ */
 static unsigned columns_of(uint32_t point)
 {
     static const struct {
         uint32_t first, last;
         unsigned columns;
     } ranges[] = {
-        { 0x0300, 0x036F, 0 },   { 0x200B, 0x200F, 0 },   { 0xFE00, 0xFE0F, 0 },
-        { 0x1100, 0x115F, 2 },   { 0x2E80, 0x303E, 2 },   { 0x3041, 0x33FF, 2 },
-        { 0x3400, 0x4DBF, 2 },   { 0x4E00, 0x9FFF, 2 },   { 0xA000, 0xA4CF, 2 },
-        { 0xAC00, 0xD7A3, 2 },   { 0xF900, 0xFAFF, 2 },   { 0xFE30, 0xFE6F, 2 },
-        { 0xFF00, 0xFF60, 2 },   { 0xFFE0, 0xFFE6, 2 },   { 0x1F300, 0x1FAFF, 2 },
-        { 0x20000, 0x3FFFD, 2 },
+        {0x0300,   0x036F,  0},
+        { 0x200B,  0x200F,  0},
+        { 0xFE00,  0xFE0F,  0},
+        { 0x1100,  0x115F,  2},
+        { 0x2E80,  0x303E,  2},
+        { 0x3041,  0x33FF,  2},
+        { 0x3400,  0x4DBF,  2},
+        { 0x4E00,  0x9FFF,  2},
+        { 0xA000,  0xA4CF,  2},
+        { 0xAC00,  0xD7A3,  2},
+        { 0xF900,  0xFAFF,  2},
+        { 0xFE30,  0xFE6F,  2},
+        { 0xFF00,  0xFF60,  2},
+        { 0xFFE0,  0xFFE6,  2},
+        { 0x1F300, 0x1FAFF, 2},
+        { 0x20000, 0x3FFFD, 2},
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(ranges); i++)

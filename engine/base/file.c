@@ -1,0 +1,249 @@
+#define _DEFAULT_SOURCE /* madvise: posix_madvise(DONTNEED) does nothing in glibc */
+#include "base/file.h"
+
+#include "base/gzip.h"
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FIRST_BUFFER_BYTES = 64 << 10 };
+
+/* Bytes that grow, outside of any arena: the file owns them and its budget bounds them. */
+struct buffer {
+    char  *data;
+    size_t len, capacity, budget_bytes;
+};
+
+static bool is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+/* Room for at least one more byte; one byte past the budget, so that exceeding it is noticed. */
+static bool buffer_grow(struct buffer *buffer, struct err *err)
+{
+    size_t capacity = buffer->capacity ? buffer->capacity * 2 : FIRST_BUFFER_BYTES;
+    char  *moved;
+
+    if (buffer->budget_bytes && buffer->len > buffer->budget_bytes)
+        return err_set(err, ERR_LIMIT, "holds more than the %zu bytes it may",
+                       buffer->budget_bytes);
+    if (buffer->len < buffer->capacity)
+        return true;
+    if (buffer->budget_bytes && capacity > buffer->budget_bytes + 1)
+        capacity = buffer->budget_bytes + 1;
+    moved = realloc(buffer->data, capacity);
+    if (!moved)
+        return err_set(err, ERR_LIMIT, "no memory for %zu bytes", capacity);
+    buffer->data = moved;
+    buffer->capacity = capacity;
+    return true;
+}
+
+static bool read_all(int descriptor, struct buffer *buffer, struct err *err)
+{
+    for (;;) {
+        ssize_t count;
+
+        if (!buffer_grow(buffer, err))
+            return false;
+        count = read(descriptor, buffer->data + buffer->len, buffer->capacity - buffer->len);
+        if (count == 0)
+            return true;
+        if (count < 0 && errno != EINTR)
+            return err_set(err, ERR_INPUT, "cannot be read: %s", strerror(errno));
+        if (count > 0)
+            buffer->len += (size_t)count;
+    }
+}
+
+static void release(struct str bytes, bool is_mapped)
+{
+    if (is_mapped)
+        munmap((void *)(uintptr_t)bytes.data, bytes.len);
+    else
+        free((void *)(uintptr_t)bytes.data);
+}
+
+static bool inflate_all(struct gzip *gzip, struct str stored, struct buffer *buffer,
+                        struct err *err)
+{
+    for (;;) {
+        size_t room;
+
+        if (!buffer_grow(buffer, err))
+            return false;
+        room = buffer->capacity - buffer->len;
+        size_t count = gzip_inflate(gzip, &stored, buffer->data + buffer->len, room);
+
+        buffer->len += count;
+        if (count < room)
+            return true;
+    }
+}
+
+/* Replaces the stored bytes by what they inflate to. */
+static bool inflate_file(struct file *file, size_t budget_bytes, struct err *err)
+{
+    struct buffer buffer = { .budget_bytes = budget_bytes };
+    struct gzip  *gzip = gzip_new();
+    bool          ok;
+
+    if (!gzip)
+        return err_set(err, ERR_LIMIT, "no memory to inflate it");
+    ok = inflate_all(gzip, file->bytes, &buffer, err);
+    if (ok) {
+        const char *damage = gzip_damage(gzip, true);
+
+        release(file->bytes, file->is_mapped);
+        file->bytes = (struct str) { buffer.data, buffer.len };
+        file->is_mapped = false;
+        file->is_gzip = true;
+        file->is_damaged = damage != NULL;
+        snprintf(file->damage, sizeof file->damage, "%s", damage ? damage : "");
+    } else {
+        free(buffer.data);
+    }
+    gzip_free(gzip);
+    return ok;
+}
+
+static bool open_descriptor(const char *path, int *descriptor, struct stat *status, struct err *err)
+{
+    *descriptor = is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (*descriptor < 0)
+        return err_set(err, ERR_INPUT, "cannot be opened: %s", strerror(errno));
+    if (fstat(*descriptor, status) < 0)
+        err_set(err, ERR_INPUT, "cannot be read: %s", strerror(errno));
+    else if (S_ISDIR(status->st_mode))
+        err_set(err, ERR_INPUT, "is a directory");
+    else
+        return true;
+    if (*descriptor != STDIN_FILENO)
+        close(*descriptor);
+    return false;
+}
+
+static bool load(struct file *file, int descriptor, const struct stat *status, size_t budget_bytes,
+                 struct err *err)
+{
+    struct buffer buffer = { .budget_bytes = budget_bytes };
+
+    /* A regular file that claims no bytes may still have some: /proc. Standard input may have been
+     * read in part by someone else. Both are read, not mapped. */
+    if (S_ISREG(status->st_mode) && status->st_size > 0 && descriptor != STDIN_FILENO) {
+        size_t len = (size_t)status->st_size;
+        void  *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, descriptor, 0);
+
+        if (bytes != MAP_FAILED) {
+            file->bytes = (struct str) { bytes, len };
+            file->is_mapped = true;
+            return true;
+        }
+    }
+    if (!read_all(descriptor, &buffer, err)) {
+        free(buffer.data);
+        return false;
+    }
+    file->bytes = (struct str) { buffer.data, buffer.len };
+    return true;
+}
+
+bool file_open(struct file *file, const char *path, size_t budget_bytes, struct err *err)
+{
+    struct stat status;
+    int         descriptor;
+    bool        ok;
+
+    *file = (struct file) { 0 };
+    ok = open_descriptor(path, &descriptor, &status, err);
+    if (ok) {
+        ok = load(file, descriptor, &status, budget_bytes, err);
+        if (descriptor != STDIN_FILENO)
+            close(descriptor);
+    }
+    if (ok) {
+        file->stored_bytes = file->bytes.len;
+        if (gzip_is_magic(file->bytes))
+            ok = inflate_file(file, budget_bytes, err);
+    }
+    if (ok)
+        return true;
+    file_close(file);
+    return err_source(err, is_standard(path) ? "standard input" : path);
+}
+
+void file_close(struct file *file)
+{
+    release(file->bytes, file->is_mapped);
+    *file = (struct file) { 0 };
+}
+
+void file_drop(const struct file *file, size_t from, size_t to)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (!file->is_mapped)
+        return;
+    if (to > file->bytes.len)
+        to = file->bytes.len;
+    from = (from + page - 1) / page * page; /* whole pages only */
+    to = to == file->bytes.len ? to : to / page * page;
+    if (from < to)
+        madvise((void *)((uintptr_t)file->bytes.data + from), to - from, MADV_DONTNEED);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool file_list(const char *path, struct arena *arena, char ***names, size_t *count, struct err *err)
+{
+    VEC(char *) found = { 0 };
+    DIR           *directory = opendir(path);
+    struct dirent *entry;
+    bool           ok = true;
+
+    if (!directory) {
+        err_set(err, ERR_INPUT, "cannot be listed: %s", strerror(errno));
+        return err_source(err, path);
+    }
+    while (ok && (entry = readdir(directory))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        char *name = arena_text(arena, "%s", entry->d_name);
+
+        ok = name && vec_push(&found, arena, name);
+        if (!ok)
+            err_set(err, ERR_LIMIT, "more than %zu names do not fit", found.count);
+    }
+    closedir(directory);
+    if (!ok)
+        return err_source(err, path);
+    if (found.count)
+        qsort(found.items, found.count, sizeof *found.items, compare_names);
+    *names = found.items;
+    *count = found.count;
+    return true;
+}
+
+bool file_is_directory(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
