@@ -1,0 +1,331 @@
+/*
+ * op_times: one pass over the events of the reference host with a stack a timeline; durations are
+ * kept by row (a counting sort), so that medians need no second sort of everything.
+ */
+#include "analyze/op_times.h"
+
+#include "analyze/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_op_kind(const struct activity *activity)
+{
+    switch ((enum activity_kind)activity->kind) {
+    case ACTIVITY_OP:
+    case ACTIVITY_COLLECTIVE:
+    case ACTIVITY_CALLBACK:
+        return true;
+    case ACTIVITY_KERNEL:
+        return activity->op != NO_ID;
+    case ACTIVITY_OTHER:
+    case ACTIVITY_STEP:
+    case ACTIVITY_MEMCPY:
+    case ACTIVITY_MEMSET:
+    case ACTIVITY_LAUNCH:
+    case ACTIVITY_SYNC:
+    case ACTIVITY_ALLOC:
+    case ACTIVITY_COMPILE:
+    case ACTIVITY_TRACING:
+    case ACTIVITY_DISPATCH:
+    case ACTIVITY_RUN:
+    case ACTIVITY_EXECUTOR:
+    case ACTIVITY_INPUT_WAIT:
+    case ACTIVITY_INPUT_STAGE:
+    case ACTIVITY_INPUT_BUFFER:
+    case ACTIVITY_INPUT_WORK:
+    case ACTIVITY_TRANSFER:
+    case ACTIVITY_PYTHON:
+    case ACTIVITY_OUTPUT:
+    case ACTIVITY_GC:
+    case ACTIVITY_OVERHEAD:
+    case ACTIVITY_ANNOTATION:
+    case ACTIVITY_WAIT:
+    case ACTIVITY_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* Floats rank above integers: a float matmul with an index operand computes in floats. */
+static int dtype_weight(enum dtype dtype)
+{
+    static const uint8_t weights[DTYPE_COUNT] = {
+        [DTYPE_C128] = 10, [DTYPE_F64] = 9, [DTYPE_C64] = 8,  [DTYPE_F32] = 7,    [DTYPE_TF32] = 6,
+        [DTYPE_BF16] = 5,  [DTYPE_F16] = 5, [DTYPE_F8] = 4,   [DTYPE_I64] = 3,    [DTYPE_U64] = 3,
+        [DTYPE_I32] = 3,   [DTYPE_U32] = 3, [DTYPE_I16] = 2,  [DTYPE_U16] = 2,    [DTYPE_I8] = 2,
+        [DTYPE_U8] = 2,    [DTYPE_I4] = 2,  [DTYPE_BOOL] = 1, [DTYPE_STRING] = 1,
+    };
+
+    return dtype < DTYPE_COUNT ? weights[dtype] : 0;
+}
+
+enum dtype op_dtype(const struct profile *profile, const struct op *op)
+{
+    enum dtype widest = DTYPE_UNKNOWN;
+
+    for (uint32_t i = 0; i < op->input_count + op->output_count; i++) {
+        enum dtype dtype = profile->tensors.items[op->first_input + i].dtype;
+
+        if (dtype_weight(dtype) > dtype_weight(widest))
+            widest = dtype;
+    }
+    return widest;
+}
+
+struct call { /* one occurrence inside a window */
+    uint32_t row;
+    int64_t  duration_ns, self_ns;
+};
+struct frame { /* an open event of the timeline being walked */
+    uint32_t event;
+    int64_t  end_ns;
+    size_t   op_call;     /* call of the nearest op at or above it, SIZE_MAX none */
+    int64_t  last_op_end; /* end of the last op directly below; INT64_MIN none */
+};
+struct collector {
+    const struct profile *profile;
+    struct arena         *scratch;
+    struct windows        windows;
+    uint32_t             *row_of; /* by activity, or by op for recorded runs; row + 1 */
+    VEC(struct op_time) rows;
+    VEC(struct call) calls;
+    VEC(struct frame) stack;
+    double gap_ns;
+};
+
+static struct op_time new_row(const struct profile *profile, uint32_t op, uint32_t device)
+{
+    struct op_time row = { .op = op, .device = device, .source = NO_ID };
+
+    if (op == NO_ID)
+        return row;
+    row.name = profile->ops.items[op].name;
+    row.type = profile->ops.items[op].type;
+    row.category = profile->ops.items[op].category;
+    row.source = profile->ops.items[op].source;
+    row.dtype = (uint8_t)op_dtype(profile, &profile->ops.items[op]);
+    row.is_eager = profile->ops.items[op].is_eager;
+    return row;
+}
+
+/* The row of an activity; a new one for another device, which recordings hardly ever mix. */
+static uint32_t activity_row(struct collector *collector, uint32_t id, uint32_t device)
+{
+    const struct activity *activity = &collector->profile->activities.items[id];
+    struct op_time         row;
+
+    if (collector->row_of[id] && collector->rows.items[collector->row_of[id] - 1].device == device)
+        return collector->row_of[id] - 1;
+    row = new_row(collector->profile, activity->op, device);
+    row.kind = activity->kind;
+    if (row.name == 0)
+        row.name = activity->name;
+    if (row.type == 0)
+        row.type = activity->name;
+    if (row.source == NO_ID)
+        row.source = activity->source;
+    if (row.category == 0)
+        row.category = activity->category;
+    if (!vec_push(&collector->rows, collector->scratch, row))
+        return NO_ID;
+    collector->row_of[id] = (uint32_t)collector->rows.count;
+    return (uint32_t)collector->rows.count - 1;
+}
+
+static bool is_run_kind(const struct profile *profile, uint32_t event)
+{
+    uint8_t kind = event_activity(profile, event)->kind;
+
+    return kind == ACTIVITY_RUN || kind == ACTIVITY_EXECUTOR || kind == ACTIVITY_DISPATCH;
+}
+
+/* Charges the pause since the previous op under the same run. */
+static void count_gap(struct collector *collector, int64_t start_ns, int64_t end_ns)
+{
+    struct frame *top;
+
+    if (collector->stack.count == 0)
+        return;
+    top = &collector->stack.items[collector->stack.count - 1];
+    if (!is_run_kind(collector->profile, top->event))
+        return;
+    if (top->last_op_end != INT64_MIN && start_ns > top->last_op_end)
+        collector->gap_ns += (double)(start_ns - top->last_op_end);
+    top->last_op_end = end_ns;
+}
+
+static bool walk_event(struct collector *collector, uint32_t event, uint32_t device)
+{
+    const struct profile *profile = collector->profile;
+    int64_t               start_ns = profile->event_start_ns[event];
+    int64_t               duration_ns = event_duration_ns(profile, event);
+    struct frame          frame = { event, start_ns + duration_ns, SIZE_MAX, INT64_MIN };
+
+    while (collector->stack.count > 0 &&
+           collector->stack.items[collector->stack.count - 1].end_ns < frame.end_ns)
+        collector->stack.count--;
+    while (collector->stack.count > 0 &&
+           collector->stack.items[collector->stack.count - 1].end_ns <= start_ns)
+        collector->stack.count--;
+    if (collector->stack.count > 0)
+        frame.op_call = collector->stack.items[collector->stack.count - 1].op_call;
+    if (is_op_kind(event_activity(profile, event)) &&
+        windows_find(&collector->windows, start_ns) != SIZE_MAX) {
+        struct call call = { activity_row(collector, profile->event_activity[event], device),
+                             duration_ns, duration_ns };
+
+        if (frame.op_call != SIZE_MAX)
+            collector->calls.items[frame.op_call].self_ns -= duration_ns;
+        else if (device == NO_ID)
+            count_gap(collector, start_ns, frame.end_ns);
+        frame.op_call = collector->calls.count;
+        if (call.row == NO_ID || !vec_push(&collector->calls, collector->scratch, call))
+            return false;
+    }
+    return vec_push(&collector->stack, collector->scratch, frame);
+}
+
+static bool collect_events(struct collector *collector)
+{
+    const struct profile *profile = collector->profile;
+
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
+        if (timeline->host != collector->windows.host || timeline->kind == TIMELINE_DERIVED ||
+            timeline->kind == TIMELINE_STEPS || timeline->kind == TIMELINE_MODULES)
+            continue;
+        collector->stack.count = 0;
+        for (uint32_t j = 0; j < timeline->event_count; j++)
+            if (!walk_event(collector, timeline->first_event + j, timeline->device))
+                return false;
+    }
+    return true;
+}
+
+/* "stream:all" repeats what the numbered streams hold; where it exists, it alone counts. */
+static bool has_stream_all(const struct profile *profile)
+{
+    for (size_t i = 0; i < profile->op_runs.count; i++)
+        if (str_ends(profile_str(profile, profile->op_runs.items[i].stream), STR("stream:all")))
+            return true;
+    return false;
+}
+
+static bool collect_runs(struct collector *collector, const bool *is_used)
+{
+    const struct profile *profile = collector->profile;
+    bool                  only_all = has_stream_all(profile);
+
+    for (size_t i = 0; i < profile->op_runs.count; i++) {
+        const struct op_run *run = &profile->op_runs.items[i];
+        size_t               slot = (size_t)run->op * 2 + run->is_accelerator;
+        struct call          call = { 0, run->duration_ns, run->duration_ns };
+
+        if (run->step >= profile->recorded_steps.count || !is_used[run->step] ||
+            run->duration_ns < 0)
+            continue;
+        if (only_all && run->stream != 0 &&
+            !str_ends(profile_str(profile, run->stream), STR("stream:all")))
+            continue;
+        if (!collector->row_of[slot]) {
+            struct op_time row = new_row(profile, run->op, run->device);
+
+            row.kind = run->is_accelerator ? ACTIVITY_KERNEL : ACTIVITY_OP;
+            if (!vec_push(&collector->rows, collector->scratch, row))
+                return false;
+            collector->row_of[slot] = (uint32_t)collector->rows.count;
+        }
+        call.row = collector->row_of[slot] - 1;
+        if (!vec_push(&collector->calls, collector->scratch, call))
+            return false;
+    }
+    return true;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct op_time *left = a, *right = b;
+
+    if (left->self_ns != right->self_ns)
+        return left->self_ns > right->self_ns ? -1 : 1;
+    if (left->name != right->name)
+        return left->name < right->name ? -1 : 1;
+    return (left->op > right->op) - (left->op < right->op);
+}
+
+/* Sums calls into rows and takes the medians. */
+static bool settle(struct collector *collector, struct op_times *times)
+{
+    size_t  row_count = collector->rows.count, call_count = collector->calls.count, host_count = 0;
+    size_t *first = arena_new_array(collector->scratch, size_t, row_count + 1);
+    double *sorted = arena_new_array(collector->scratch, double, call_count + 1);
+    double *host = arena_new_array(collector->scratch, double, call_count + 1);
+
+    if (!first || !sorted || !host)
+        return false;
+    for (size_t i = 0; i < call_count; i++) {
+        const struct call *call = &collector->calls.items[i];
+        struct op_time    *row = &collector->rows.items[call->row];
+        int64_t            self_ns = call->self_ns > 0 ? call->self_ns : 0;
+
+        row->calls++;
+        row->total_ns += (double)call->duration_ns;
+        row->self_ns += (double)self_ns;
+        first[call->row + 1]++;
+        if (row->kind != ACTIVITY_OP)
+            continue;
+        host[host_count++] = (double)call->duration_ns;
+        if (call->duration_ns < OP_TINY_NS) {
+            times->tiny_count++;
+            times->tiny_self_ns += (double)self_ns;
+        }
+    }
+    for (size_t i = 0; i < row_count; i++)
+        first[i + 1] += first[i];
+    for (size_t i = call_count; i-- > 0;) { /* fills each row's run from its end */
+        const struct call *call = &collector->calls.items[i];
+
+        sorted[--first[call->row + 1]] = (double)call->duration_ns;
+    }
+    for (size_t i = 0; i < row_count; i++) {
+        struct op_time *row = &collector->rows.items[i];
+
+        row->median_ns = median_of(&sorted[first[i + 1]], row->calls);
+    }
+    times->call_count = host_count;
+    times->median_ns = median_of(host, host_count);
+    times->rows = collector->rows.items;
+    times->count = row_count;
+    if (row_count > 1)
+        qsort(times->rows, row_count, sizeof *times->rows, compare_rows);
+    return true;
+}
+
+bool op_times_make(const struct study *study, struct arena *scratch, struct op_times *times)
+{
+    const struct profile *profile = study->profile;
+    struct collector      collector = { .profile = profile, .scratch = scratch };
+    size_t                step_count = 0, slot_count = profile->activities.count;
+
+    *times = (struct op_times) { 0 };
+    if (profile->ops.count * 2 > slot_count)
+        slot_count = profile->ops.count * 2;
+    collector.row_of = arena_new_array(scratch, uint32_t, slot_count + 1);
+    if (!collector.row_of || !windows_make(study, scratch, &collector.windows))
+        return false;
+    step_count = collector.windows.count;
+    if (profile->op_runs.count > 0) {
+        bool *is_used = windows_recorded(study, scratch, &step_count);
+
+        if (!is_used || !collect_runs(&collector, is_used))
+            return false;
+    } else if (!collect_events(&collector)) {
+        return false;
+    }
+    times->step_count = (double)step_count;
+    times->step_ns = collector.windows.step_ns;
+    times->gap_ns = collector.gap_ns;
+    return settle(&collector, times);
+}

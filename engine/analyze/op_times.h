@@ -1,0 +1,42 @@
+/*
+ * op_times: how long each distinct op (a row: what ran, where, of which kind) took in the used
+ * steps. Several analyses weigh ops by these times, so they are summed in one place.
+ */
+#ifndef TFPROF_ANALYZE_OP_TIMES_H
+#define TFPROF_ANALYZE_OP_TIMES_H
+
+#include "analyze/window.h"
+
+struct op_time {
+    uint32_t name, type; /* interned in the profile; type equals name where there is no op */
+    uint32_t op;         /* row of profile->ops, or NO_ID */
+    uint32_t device;     /* row of profile->devices, or NO_ID: a host thread */
+    uint32_t source;     /* row of profile->sources, or NO_ID */
+    uint32_t category;   /* interned; 0 none */
+    uint8_t  kind;       /* enum activity_kind */
+    uint8_t  dtype;      /* enum dtype: what it computes in */
+    bool     is_eager;
+    uint64_t calls; /* over all used steps, like the rest */
+    double   total_ns;
+    double   self_ns;   /* less the ops nested in it */
+    double   median_ns; /* of one call */
+};
+struct op_times {
+    struct op_time *rows; /* most self time first */
+    size_t          count;
+    double          step_count; /* used steps */
+    double          step_ns;
+    double          gap_ns;     /* between consecutive ops of one thread inside one run */
+    uint64_t        tiny_count; /* calls of host ops below OP_TINY_NS */
+    double          tiny_self_ns;
+    uint64_t        call_count; /* of host ops */
+    double          median_ns;  /* of one call of a host op */
+};
+enum { OP_TINY_NS = 10000 };
+
+/* Rows live in scratch. false: it is exhausted. O(events + rows log rows). */
+bool op_times_make(const struct study *study, struct arena *scratch, struct op_times *times);
+/* The widest type an op computes in: floats before integers; DTYPE_UNKNOWN without shapes. */
+enum dtype op_dtype(const struct profile *profile, const struct op *op);
+
+#endif
