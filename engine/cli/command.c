@@ -1,0 +1,108 @@
+/* command: the list of commands, and which one is meant. */
+#include "cli/command.h"
+
+#include "base/file.h"
+#include "base/macros.h"
+#include "cli/help.h"
+
+#include <string.h>
+
+const struct command *const commands[] = {
+#define COMMAND(name) &command_##name,
+#include "cli/commands.def"
+#undef COMMAND
+};
+const size_t command_count = ARRAY_COUNT(commands);
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < command_count; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    }
+    return NULL;
+}
+
+const char *command_nearest(const char *name)
+{
+    const char *names[ARRAY_COUNT(commands)];
+
+    for (size_t i = 0; i < command_count; i++)
+        names[i] = commands[i]->name;
+    return option_nearest(name, names, command_count);
+}
+
+static const struct command *choose_unnamed(const char *first, struct err *err)
+{
+    const char *nearest;
+
+    if (first[0] == '-' || file_exists(first))
+        return &command_advise;
+    nearest = command_nearest(first);
+    if (strchr(first, '/') || strchr(first, '.'))
+        err_set(err, ERR_INPUT, "no such file or directory: %s", first);
+    else if (nearest)
+        err_set(err, ERR_USAGE, "no command and no file '%s'; did you mean '%s'?", first, nearest);
+    else
+        err_set(err, ERR_USAGE, "no command and no file '%s'; tfprof help lists the commands",
+                first);
+    return NULL;
+}
+
+const struct command *command_choose(int argument_count, char *const *arguments, int *used,
+                                     struct err *err)
+{
+    static const struct {
+        const char           *argument;
+        const struct command *command;
+    } spellings[] = {
+        {"--help",     &command_help   },
+        { "-help",     &command_help   },
+        { "-h",        &command_help   },
+        { "--version", &command_version},
+        { "-version",  &command_version},
+    };
+    const struct command *command;
+
+    *used = argument_count > 0;
+    if (argument_count == 0)
+        return &command_help;
+    for (size_t i = 0; i < ARRAY_COUNT(spellings); i++) {
+        if (strcmp(arguments[0], spellings[i].argument) == 0)
+            return spellings[i].command;
+    }
+    command = command_find(arguments[0]);
+    if (command)
+        return command;
+    *used = 0;
+    return choose_unnamed(arguments[0], err);
+}
+
+static bool wants_help(int argument_count, char *const *arguments)
+{
+    for (int i = 0; i < argument_count && strcmp(arguments[i], "--") != 0; i++) {
+        if (strcmp(arguments[i], "--help") == 0 || strcmp(arguments[i], "-h") == 0)
+            return true;
+    }
+    return false;
+}
+
+bool command_run(int argument_count, char *const *arguments, struct arena *arena, int *status,
+                 struct err *err)
+{
+    int                   used;
+    const struct command *command = command_choose(argument_count, arguments, &used, err);
+    struct call           call = { .command = command, .arena = arena };
+
+    if (!command)
+        return false;
+    if (wants_help(argument_count - used, arguments + used))
+        return help_print(command, arena, err);
+    call.values = arena_alloc(arena, command->values_bytes);
+    if (!option_parse(command->options, command->option_count, argument_count - used,
+                      arguments + used, arena, call.values, &call.operands, err) ||
+        !command->run(&call, err))
+        return false;
+    *status = call.status;
+    return true;
+}

@@ -1,0 +1,51 @@
+/*
+ * command: what `tfprof NAME` can be. A command is a row of constants and a function; parsing,
+ * help, the man page and completion come from the row. To add one: command_X.c with `const struct
+ * command command_X`, one line in commands.def.
+ */
+#ifndef TFPROF_CLI_COMMAND_H
+#define TFPROF_CLI_COMMAND_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/option.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct call { /* one invocation, parsed */
+    const struct command *command;
+    void                 *values; /* the command's option struct */
+    struct option_list    operands;
+    struct arena         *arena;  /* lives as long as the command */
+    int                   status; /* exit status when run returns true; starts at 0 */
+};
+
+struct command {
+    const char          *name;
+    const char          *summary;     /* one line, no full stop */
+    const char          *operands;    /* "PROFILE...", or "" */
+    const char          *description; /* paragraphs for help and man page */
+    const struct option *options;
+    size_t               option_count, values_bytes;
+    bool                 takes_files; /* operands complete as file names */
+    bool (*run)(struct call *call, struct err *err);
+};
+#define COMMAND(name) extern const struct command command_##name;
+#include "cli/commands.def"
+#undef COMMAND
+extern const struct command *const commands[];
+extern const size_t                command_count;
+
+const struct command *command_find(const char *name); /* NULL: unknown */
+/* The nearest command's name, or NULL. */
+const char *command_nearest(const char *name);
+/* Which command these arguments (without the program's name) mean, and how many of them name it.
+ * `tfprof PROFILE` and `tfprof --format json PROFILE` are advise. */
+const struct command *command_choose(int argument_count, char *const *arguments, int *used,
+                                     struct err *err);
+/* Parses and runs; *status is the exit status when true. */
+bool command_run(int argument_count, char *const *arguments, struct arena *arena, int *status,
+                 struct err *err);
+
+#endif

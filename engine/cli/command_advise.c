@@ -1,0 +1,119 @@
+/* advise: what to change in the program, ranked by what it saves. */
+#include "base/macros.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+#include "cli/result.h"
+#include "rules/advise.h"
+
+#include <string.h>
+
+struct advise_values {
+    struct input_values   input;
+    struct result_values  result;
+    struct advise_options rules;
+    double                min_share;
+    const char           *fail_on, *rule_errors;
+    bool                  is_complete;
+};
+
+#define INPUT(field) offsetof(struct advise_values, input.field)
+#define RESULT(field) offsetof(struct advise_values, result.field)
+#define RULES(field) offsetof(struct advise_values, rules.field)
+#define ADVISE(field) offsetof(struct advise_values, field)
+/* clang-format off */
+static const struct option options[] = {
+#include "cli/result_options.def"
+    { .name = "min-impact", .kind = OPTION_NUMBER, .offset = ADVISE(min_share), .preset = "0.5%",
+      .choices = "unit:share", .help = "leave findings that save less of the step out of the text" },
+    { .name = "coverage", .kind = OPTION_FLAG, .offset = ADVISE(is_complete),
+      .help = "list every rule that could not look, and why" },
+    { .name = "only", .kind = OPTION_LIST, .offset = RULES(only), .choices = "RULE",
+      .help = "run these rules, categories or tags alone" },
+    { .name = "skip", .kind = OPTION_LIST, .offset = RULES(skip), .choices = "RULE",
+      .help = "leave these rules, categories or tags out" },
+    { .name = "set", .kind = OPTION_REPEAT, .offset = RULES(set), .choices = "RULE.PARAM=VALUE",
+      .help = "set a parameter of a rule" },
+    { .name = "rules", .kind = OPTION_REPEAT, .offset = RULES(rule_directories), .choices = "DIR",
+      .help = "add the rules of a directory" },
+    { .name = "fail-on", .kind = OPTION_ONE_OF, .offset = ADVISE(fail_on),
+      .choices = "info|warn|error|veto", .help = "exit 1 for a finding of this severity or above" },
+    { .name = "rule-errors", .kind = OPTION_ONE_OF, .offset = ADVISE(rule_errors), .preset = "warn",
+      .choices = "fail|warn", .help = "whether a rule that fails makes the exit status 5" },
+#include "cli/input_options.def"
+};
+/* clang-format on */
+
+static bool reaches(const struct advice *advice, const char *severity)
+{
+    for (size_t i = 0; i < advice->findings.count; i++) {
+        for (int level = SEVERITY_INFO; level <= (int)advice->findings.items[i].severity; level++) {
+            if (strcmp(severity_name((enum severity)level), severity) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool write_advice(const struct advise_values *values, struct input *input,
+                         const struct advice *advice, struct err *err)
+{
+    struct output_options shape = result_options(&values->result);
+    struct text           text = { .arena = &input->report_arena };
+
+    shape.is_complete = values->is_complete;
+    shape.min_share = values->min_share;
+    result_output(&values->result)->advice(advice, &input->study, &shape, &text);
+    return result_write(&values->result, &text, err);
+}
+
+static bool advise_loaded(struct call *call, struct input *input, struct err *err)
+{
+    const struct advise_values *values = call->values;
+    struct advice               advice = { 0 };
+
+    progress_stage("running rules");
+    if (!advise_run(&input->study, &values->rules, &input->report_arena, &advice, err) ||
+        !write_advice(values, input, &advice, err))
+        return false;
+    if (advice.failed.count > 0 && strcmp(values->rule_errors, "fail") == 0)
+        return err_set(err, ERR_SCRIPT, "%zu rule%s failed, the first is %s: %s",
+                       advice.failed.count, advice.failed.count == 1 ? "" : "s",
+                       advice.failed.items[0].rule, advice.failed.items[0].message);
+    if (values->fail_on && reaches(&advice, values->fail_on))
+        call->status = 1;
+    return true;
+}
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct advise_values *values = call->values;
+    struct input                input;
+    bool                        is_done;
+
+    if (values->input.is_list)
+        return input_list(&call->operands, call->arena, err);
+    is_done = input_load(&input, &values->input, &call->operands, err);
+    if (is_done) {
+        is_done = advise_loaded(call, &input, err);
+        input_free(&input);
+    }
+    progress_end();
+    return is_done;
+}
+
+const struct command command_advise = {
+    .name = "advise",
+    .summary = "say what to change, ranked by the time it saves",
+    .operands = "PROFILE...",
+    .description =
+        "Reads a recording of a training or inference program and prints what limits it and what "
+        "to change, the change that saves most first, each with its price a step.\n"
+        "PROFILE is a file of any supported format (found by its content), a directory that a "
+        "profiler wrote, or - for standard input. Several files are hosts or ranks of one job.",
+    .options = options,
+    .option_count = ARRAY_COUNT(options),
+    .values_bytes = sizeof(struct advise_values),
+    .takes_files = true,
+    .run = run,
+};

@@ -1,0 +1,125 @@
+/* input: from option values to a profile under analysis. */
+#include "cli/input.h"
+
+#include "analyze/analysis.h"
+#include "base/file.h"
+#include "base/unit.h"
+#include "cli/progress.h"
+#include "read/read.h"
+
+#include <limits.h>
+
+static bool scan_end(struct str text, int64_t open, int64_t *number)
+{
+    if (text.len == 0) {
+        *number = open;
+        return true;
+    }
+    return str_to_int64(text, number);
+}
+
+bool input_steps_scan(const char *text, int64_t *first, int64_t *last, struct err *err)
+{
+    struct str whole = str_from(text), rest = whole;
+    struct str from = str_cut(&rest, ':');
+    bool       is_range = from.len < whole.len;
+
+    if (!is_range)
+        rest = from;
+    if (whole.len == 0 || !scan_end(from, INT64_MIN, first) || !scan_end(rest, INT64_MAX, last))
+        return err_set(err, ERR_USAGE, "--steps takes A:B, A:, :B or one step number, not '%s'",
+                       text);
+    if (*first > *last)
+        return err_set(err, ERR_USAGE, "--steps %s is empty: the first step is behind the last",
+                       text);
+    return true;
+}
+
+static bool has_classic_paths(const struct input_values *values)
+{
+    return values->profile_paths.values.count > 0 || values->graph_paths.values.count > 0 ||
+           values->run_meta_paths.values.count > 0 || values->op_log_paths.values.count > 0;
+}
+
+static bool read_all(struct input *input, const struct input_values *values,
+                     const struct option_list *operands, struct err *err)
+{
+    struct read_options options = {
+        .input_format = values->input_format,
+        .run = values->run,
+        .host = values->host,
+        .profile_paths = values->profile_paths,
+        .graph_paths = values->graph_paths,
+        .run_meta_paths = values->run_meta_paths,
+        .op_log_paths = values->op_log_paths,
+        .checkpoint_paths = values->checkpoint_paths,
+        .memory_budget_bytes = (size_t)values->memory_bytes,
+        .threads = values->threads > UINT_MAX ? UINT_MAX : (unsigned)values->threads,
+        .is_strict = values->is_strict,
+    };
+
+    input->profile_arena.budget_bytes = options.memory_budget_bytes;
+    input->report_arena.budget_bytes = options.memory_budget_bytes;
+    if (!profile_init(&input->profile, &input->profile_arena))
+        return err_set(err, ERR_LIMIT, "--memory is too little to read anything");
+    progress_stage("reading");
+    return read_profile(operands->values.items, operands->values.count, &options, &input->profile,
+                        err);
+}
+
+bool input_load(struct input *input, const struct input_values *values,
+                const struct option_list *operands, struct err *err)
+{
+    struct study_options options = {
+        .first_step = INT64_MIN,
+        .last_step = INT64_MAX,
+        .device = values->device,
+    };
+
+    *input = (struct input) { 0 };
+    if (operands->values.count == 0 && !has_classic_paths(values)) {
+        err_set(err, ERR_USAGE, "no profile given");
+        return err_advise(err, "name a file or directory, or - for standard input");
+    }
+    if (values->steps &&
+        !input_steps_scan(values->steps, &options.first_step, &options.last_step, err))
+        return false;
+    if (!read_all(input, values, operands, err)) {
+        input_free(input);
+        return false;
+    }
+    progress_stage("analysing");
+    if (!study_run(&input->study, &input->profile, &options, &input->report_arena, err)) {
+        input_free(input);
+        return false;
+    }
+    return true;
+}
+
+void input_free(struct input *input)
+{
+    arena_free(&input->report_arena);
+    arena_free(&input->profile_arena);
+}
+
+bool input_list(const struct option_list *operands, struct arena *arena, struct err *err)
+{
+    struct text text = { .arena = arena };
+
+    if (operands->values.count == 0)
+        return err_set(err, ERR_USAGE, "--list needs a directory");
+    for (size_t i = 0; i < operands->values.count; i++) {
+        struct read_listing listing = { 0 };
+
+        if (!read_list(operands->values.items[i], arena, &listing, err))
+            return false;
+        for (size_t row = 0; row < listing.rows.count; row++) {
+            const struct read_listing_row *item = &listing.rows.items[row];
+
+            text_print(&text, "%s\t%s\t%s\t%llu bytes\n", item->run ? item->run : "-",
+                       item->name ? item->name : "-", item->format ? item->format : "-",
+                       (unsigned long long)item->bytes);
+        }
+    }
+    return file_write("-", text_str(&text), err);
+}

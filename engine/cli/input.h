@@ -1,0 +1,33 @@
+/* input: what every command that reads a profile shares: its options, reading, analysing. */
+#ifndef TFPROF_CLI_INPUT_H
+#define TFPROF_CLI_INPUT_H
+
+#include "analyze/study.h"
+#include "base/err.h"
+#include "base/option.h"
+#include "model/profile.h"
+
+struct input_values { /* filled through cli/input_options.def */
+    const char        *input_format, *run, *host, *device, *steps;
+    struct option_list profile_paths, graph_paths, run_meta_paths, op_log_paths, checkpoint_paths;
+    double             memory_bytes; /* 0: no limit */
+    int64_t            threads;      /* 0: one a core */
+    bool               is_list, is_strict;
+};
+
+struct input {
+    struct arena   profile_arena, report_arena;
+    struct profile profile;
+    struct study   study;
+};
+
+/* "4:13", "4:", ":13", "7" -> both ends by number; INT64_MIN and INT64_MAX where open. */
+bool input_steps_scan(const char *text, int64_t *first, int64_t *last, struct err *err);
+/* Reads and analyses. On false nothing needs input_free. */
+bool input_load(struct input *input, const struct input_values *values,
+                const struct option_list *operands, struct err *err) MUST_USE;
+void input_free(struct input *input);
+/* Prints to standard output what the operands (directories) hold. */
+bool input_list(const struct option_list *operands, struct arena *arena, struct err *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* result: from option values to bytes in a file. */
+#include "cli/result.h"
+
+#include "base/file.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+
+struct output_options result_options(const struct result_values *values)
+{
+    return (struct output_options) {
+        .width = values->path ? TERMINAL_COLUMNS : terminal_width(),
+        .is_colored = terminal_is_colored(values->color, !values->path),
+    };
+}
+
+const struct output *result_output(const struct result_values *values)
+{
+    return output_find(values->format);
+}
+
+bool result_write(const struct result_values *values, const struct text *text, struct err *err)
+{
+    progress_end();
+    if (text->is_cut)
+        return err_set(err, ERR_LIMIT, "the result does not fit the memory limit");
+    return file_write(values->path ? values->path : "-", text_str(text), err);
+}

@@ -1,0 +1,15 @@
+/* terminal: how results may look where they go. */
+#ifndef TFPROF_CLI_TERMINAL_H
+#define TFPROF_CLI_TERMINAL_H
+
+#include <stdbool.h>
+
+enum { TERMINAL_COLUMNS = 80, TERMINAL_MIN_COLUMNS = 40 };
+
+/* 80, or what a narrower terminal on standard output has. */
+unsigned terminal_width(void);
+/* choice: "always", "never", or "auto": a terminal on standard output that knows colours, and no
+ * NO_COLOR in the environment. */
+bool terminal_is_colored(const char *choice, bool is_standard_output);
+
+#endif

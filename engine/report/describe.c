@@ -1,0 +1,166 @@
+/* describe: what text and JSON have in common. */
+#include "report/describe.h"
+
+#include "analyze/study.h"
+#include "rules/advice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *format_name(enum profile_format format)
+{
+    switch (format) {
+    case FORMAT_PROFILE:
+        return "profile";
+    case FORMAT_GRAPH:
+        return "graph";
+    case FORMAT_XSPACE:
+        return "xspace";
+    case FORMAT_KINETO:
+        return "kineto";
+    }
+    return "unknown";
+}
+
+const char *format_title(enum profile_format format)
+{
+    switch (format) {
+    case FORMAT_PROFILE:
+        return "tfprof profile";
+    case FORMAT_GRAPH:
+        return "TensorFlow graph";
+    case FORMAT_XSPACE:
+        return "XSpace";
+    case FORMAT_KINETO:
+        return "Kineto trace";
+    }
+    return "unknown";
+}
+
+const char *device_kind_name(enum device_kind kind)
+{
+    switch (kind) {
+    case DEVICE_CPU:
+        return "cpu";
+    case DEVICE_GPU:
+        return "gpu";
+    case DEVICE_TPU:
+        return "tpu";
+    case DEVICE_OTHER:
+        return "other";
+    }
+    return "other";
+}
+
+const char *timeline_kind_name(enum timeline_kind kind)
+{
+    switch (kind) {
+    case TIMELINE_THREAD:
+        return "thread";
+    case TIMELINE_STREAM:
+        return "stream";
+    case TIMELINE_OPS:
+        return "ops";
+    case TIMELINE_MODULES:
+        return "modules";
+    case TIMELINE_STEPS:
+        return "steps";
+    case TIMELINE_DERIVED:
+        return "derived";
+    case TIMELINE_OTHER:
+        return "other";
+    }
+    return "other";
+}
+
+const char *step_source_name(enum step_source source)
+{
+    switch (source) {
+    case STEPS_MARKER:
+        return "marker";
+    case STEPS_SESSION:
+        return "session";
+    case STEPS_INFERRED:
+        return "inferred";
+    case STEPS_WHOLE_TRACE:
+        return "whole-trace";
+    }
+    return "whole-trace";
+}
+
+bool study_composition(const struct study *study, double part_ns[PART_COUNT])
+{
+    double total_ns = 0;
+
+    for (int part = 0; part < PART_COUNT; part++)
+        part_ns[part] = 0;
+    for (size_t i = 0; i < study->path.segments.count; i++) {
+        const struct segment *segment = &study->path.segments.items[i];
+        double                ns = (double)(segment->end_ns - segment->start_ns);
+
+        if (segment->part >= PART_COUNT || !study->steps.list.items[segment->step].is_used)
+            continue;
+        part_ns[segment->part] += ns;
+        total_ns += ns;
+    }
+    if (total_ns <= 0)
+        return false;
+    for (int part = 0; part < PART_COUNT; part++)
+        part_ns[part] *= study->steps.median_ns / total_ns;
+    return true;
+}
+
+bool finding_is_priced(const struct finding *finding)
+{
+    return finding->impact.has_saving;
+}
+
+struct step_range study_step_range(const struct study *study)
+{
+    struct step_range range = { 0 };
+
+    for (size_t i = 0; i < study->steps.list.count; i++) {
+        const struct step *step = &study->steps.list.items[i];
+
+        if (step->host != study->steps.host)
+            continue;
+        range.count++;
+        if (!step->is_used) {
+            range.left_out++;
+            continue;
+        }
+        if (range.used++ == 0)
+            range.first = step->number;
+        range.last = step->number;
+    }
+    return range;
+}
+
+static int skip_group_compare(const void *left, const void *right)
+{
+    const struct skip_group *a = left, *b = right;
+
+    if (a->count != b->count)
+        return a->count < b->count ? 1 : -1;
+    return strcmp(a->reason, b->reason);
+}
+
+bool skip_groups_collect(const struct advice *advice, struct arena *scratch,
+                         struct skip_groups *groups)
+{
+    for (size_t i = 0; i < advice->skipped.count; i++) {
+        const char *reason = advice->skipped.items[i].reason;
+        size_t      at = 0;
+
+        while (at < groups->list.count && strcmp(groups->list.items[at].reason, reason) != 0)
+            at++;
+        if (at == groups->list.count &&
+            !vec_push(&groups->list, scratch, (struct skip_group) { .reason = reason }))
+            return false;
+        groups->list.items[at].count++;
+    }
+    if (groups->list.count > 0)
+        qsort(groups->list.items, groups->list.count, sizeof *groups->list.items,
+              skip_group_compare);
+    return true;
+}

@@ -1,0 +1,47 @@
+/*
+ * describe: names and sums that every format of a report shows alike, so that no two formats can
+ * disagree: format and kind names, the composition of the step, what --coverage groups.
+ */
+#ifndef TFPROF_REPORT_DESCRIBE_H
+#define TFPROF_REPORT_DESCRIBE_H
+
+#include "analyze/path.h"
+#include "analyze/steps.h"
+#include "base/vec.h"
+#include "model/profile.h"
+
+struct advice;
+struct finding;
+struct study;
+
+const char *format_name(enum profile_format format);  /* "xspace", as --input-format takes it */
+const char *format_title(enum profile_format format); /* "XSpace" */
+const char *device_kind_name(enum device_kind kind);
+const char *timeline_kind_name(enum timeline_kind kind);
+const char *step_source_name(enum step_source source);
+
+/* Time of each part in a step, summing to the median step: the path's segments over the used steps
+ * in proportion. False: there is no path, and all is zero. */
+bool study_composition(const struct study *study, double part_ns[PART_COUNT]);
+
+/* Takes part in the ranking by saving; others are facts. */
+bool finding_is_priced(const struct finding *finding);
+
+struct step_range { /* of the reference host */
+    uint32_t count, used, left_out;
+    int64_t  first, last; /* numbers of the first and last used one */
+};
+struct step_range study_step_range(const struct study *study);
+
+/* Rules that could not look, by reason: most rules first, then by reason. */
+struct skip_group {
+    const char *reason;
+    uint32_t    count;
+};
+struct skip_groups {
+    VEC(struct skip_group) list;
+};
+bool skip_groups_collect(const struct advice *advice, struct arena *scratch,
+                         struct skip_groups *groups);
+
+#endif

@@ -1,0 +1,213 @@
+/* info_json: `tfprof info --format json` and the head of every JSON report. */
+#include "report/info_json.h"
+
+#include "analyze/analysis.h"
+#include "report/describe.h"
+#include "report/inventory.h"
+#include "report/json_fields.h"
+
+static void put_name(struct json_writer *json, const char *key, const struct profile *profile,
+                     uint32_t name)
+{
+    put_str(json, key, profile_str(profile, name));
+}
+
+static void put_host(struct json_writer *json, const struct profile *profile, uint32_t host)
+{
+    if (host < profile->hosts.count)
+        put_name(json, "host", profile, profile->hosts.items[host].name);
+}
+
+static void put_positive(struct json_writer *json, const char *key, double number)
+{
+    if (number > 0)
+        put_number(json, key, number);
+}
+
+static void write_files(struct json_writer *json, const struct profile *profile)
+{
+    put_array(json, "files");
+    for (size_t i = 0; i < profile->files.count; i++) {
+        const struct source_file *file = &profile->files.items[i];
+
+        json_object(json);
+        put_text(json, "name", file->name ? file->name : "");
+        put_integer(json, "bytes", (int64_t)file->bytes);
+        put_host(json, profile, file->host);
+        if (file->rank >= 0)
+            put_integer(json, "rank", file->rank);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_devices(struct json_writer *json, const struct profile *profile, bool has_details)
+{
+    put_array(json, "devices");
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct device *device = &profile->devices.items[i];
+
+        json_object(json);
+        json_key(json, "name");
+        json_str(json, profile_str(profile, device->name));
+        put_text(json, "kind", device_kind_name(device->kind));
+        put_name(json, "model", profile, device->model);
+        put_host(json, profile, device->host);
+        if (has_details) {
+            if (device->compute_major > 0) {
+                put_integer(json, "compute_major", device->compute_major);
+                put_integer(json, "compute_minor", device->compute_minor);
+            }
+            put_positive(json, "sm_count", device->sm_count);
+            put_positive(json, "peak_flops_per_s", device->peak_flops_per_s);
+            put_positive(json, "memory_bytes_per_s", device->memory_bytes_per_s);
+            put_positive(json, "memory_bytes", (double)device->memory_bytes);
+            put_positive(json, "clock_hz", device->clock_hz);
+        }
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_notes(struct json_writer *json, const struct profile *profile)
+{
+    put_array(json, "notes");
+    for (size_t i = 0; i < profile->notes.count; i++) {
+        const struct note *note = &profile->notes.items[i];
+
+        json_object(json);
+        put_text(json, "where", note->where);
+        put_text(json, "what", note->what ? note->what : "");
+        put_integer(json, "count", (int64_t)note->count);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+void info_json_profile(struct json_writer *json, const struct profile *profile, bool has_details)
+{
+    json_object(json);
+    put_text(json, "name", profile->name ? profile->name : "");
+    put_text(json, "format", format_name(profile->format));
+    write_files(json, profile);
+    put_name(json, "framework", profile, profile->framework);
+    if (has_details)
+        put_name(json, "framework_version", profile, profile->framework_version);
+    put_integer(json, "hosts", (int64_t)profile->hosts.count);
+    write_devices(json, profile, has_details);
+    write_notes(json, profile);
+    json_object_end(json);
+}
+
+static void write_counts(struct json_writer *json, const struct profile *profile)
+{
+    struct inventory_row rows[INVENTORY_ROWS];
+    size_t               count = inventory_counts(profile, rows);
+
+    put_object(json, "counts");
+    for (size_t i = 0; i < count; i++)
+        put_integer(json, rows[i].key, (int64_t)rows[i].count);
+    json_object_end(json);
+}
+
+static void write_timelines(struct json_writer *json, const struct profile *profile)
+{
+    put_array(json, "timelines");
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
+        json_object(json);
+        put_name(json, "name", profile, timeline->name);
+        put_text(json, "kind", timeline_kind_name(timeline->kind));
+        put_host(json, profile, timeline->host);
+        if (timeline->device < profile->devices.count)
+            put_name(json, "device", profile, profile->devices.items[timeline->device].name);
+        put_integer(json, "events", timeline->event_count);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_kinds(struct json_writer *json, const struct profile *profile)
+{
+    uint64_t counts[ACTIVITY_KIND_COUNT];
+
+    inventory_kinds(profile, counts);
+    put_object(json, "events_by_kind");
+    for (int kind = 0; kind < ACTIVITY_KIND_COUNT; kind++) {
+        if (counts[kind] > 0)
+            put_integer(json, activity_kind_name((enum activity_kind)kind), (int64_t)counts[kind]);
+    }
+    json_object_end(json);
+}
+
+static void write_steps(struct json_writer *json, const struct study *study)
+{
+    struct step_range range = study_step_range(study);
+
+    put_object(json, "steps");
+    put_integer(json, "count", range.count);
+    put_integer(json, "used", range.used);
+    put_text(json, "source", step_source_name(study->steps.source));
+    put_text(json, "marker", study->steps.marker_name);
+    if (range.used > 0)
+        put_ms(json, "median_ms", study->steps.median_ns);
+    json_object_end(json);
+}
+
+static void write_missing(struct json_writer *json, const struct study *study,
+                          const struct analysis *analysis)
+{
+    size_t         cursor = 0;
+    struct missing missing;
+
+    put_array(json, "missing");
+    while (inventory_missing(study, analysis, &cursor, &missing)) {
+        json_object(json);
+        put_text(json, "name", missing.name);
+        put_text(json, "reason", missing.reason);
+        put_text(json, "capture", missing.capture);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_analyses(struct json_writer *json, const struct study *study)
+{
+    put_array(json, "analyses");
+    for (size_t i = 0; i < analysis_count; i++) {
+        struct yield yield = inventory_yield(study, analyses[i]);
+
+        json_object(json);
+        put_text(json, "name", analyses[i]->name);
+        put_text(json, "summary", analyses[i]->summary);
+        put_integer(json, "found", yield.found);
+        put_integer(json, "of", yield.of);
+        write_missing(json, study, analyses[i]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+void info_json(const struct study *study, const struct output_options *options, struct text *text)
+{
+    struct json_writer    json = { .text = text };
+    const struct profile *profile = study->profile;
+
+    (void)options;
+    json_object(&json);
+    put_text(&json, "schema", "tfprof.info/1");
+    json_key(&json, "profile");
+    info_json_profile(&json, profile, true);
+    put_ms(&json, "duration_ms", (double)(profile->end_ns - profile->start_ns));
+    put_integer(&json, "resolution_ns", profile->resolution_ns);
+    write_counts(&json, profile);
+    write_timelines(&json, profile);
+    write_kinds(&json, profile);
+    write_steps(&json, study);
+    write_analyses(&json, study);
+    put_integer(&json, "unknown_fields", (int64_t)profile->unknown_fields);
+    put_integer(&json, "unknown_stats", (int64_t)profile->unknown_stats);
+    json_object_end(&json);
+    text_add_byte(text, '\n');
+}

@@ -1,0 +1,296 @@
+/* info_text: `tfprof info`: files, hosts, devices, timelines, kinds of events, steps, analyses. */
+#include "report/info_text.h"
+
+#include "analyze/analysis.h"
+#include "report/describe.h"
+#include "report/inventory.h"
+#include "report/layout.h"
+#include "report/output.h"
+
+#include <stdlib.h>
+
+enum { SHOWN_TIMELINES = 16, COUNT_COLUMNS = 12 };
+
+static struct str clean_name(struct layout *layout, const struct profile *profile, uint32_t name)
+{
+    struct str shown = layout_clean(layout->arena, profile_str(profile, name));
+
+    return shown.len > 0 ? shown : STR("(no name)");
+}
+
+static void write_title(struct layout *layout, const char *title)
+{
+    layout_line(layout);
+    layout_style(layout, STYLE_STRONG);
+    text_add(layout->text, str_from(title));
+    layout_end(layout);
+    layout_line(layout);
+}
+
+static void write_count(struct layout *layout, uint64_t count, const char *what)
+{
+    text_add(layout->text, STR("  "));
+    layout_pad_left(layout, layout_value(layout->arena, (double)count, UNIT_COUNT), COUNT_COLUMNS);
+    text_print(layout->text, "  %s\n", what);
+}
+
+static void write_head(struct layout *layout, const struct profile *profile)
+{
+    struct text line = { .arena = layout->arena };
+    struct str  framework = profile_str(profile, profile->framework);
+    struct str  version = profile_str(profile, profile->framework_version);
+
+    text_print(&line, "%s · %s", profile->name ? profile->name : "profile",
+               format_title(profile->format));
+    if (framework.len > 0)
+        text_print(&line, " · %.*s", STR_ARG(framework));
+    if (version.len > 0)
+        text_print(&line, " %.*s", STR_ARG(version));
+    if (profile->end_ns > profile->start_ns) {
+        text_add(&line, STR(" · "));
+        unit_print(&line, (double)(profile->end_ns - profile->start_ns), UNIT_NS);
+        text_add(&line, STR(" recorded"));
+    }
+    layout_wrap(layout, 0, "", 0, text_str(&line));
+}
+
+static void write_files(struct layout *layout, const struct profile *profile)
+{
+    write_title(layout, "Files");
+    for (size_t i = 0; i < profile->files.count; i++) {
+        const struct source_file *file = &profile->files.items[i];
+        struct text               line = { .arena = layout->arena };
+
+        unit_print(&line, (double)file->bytes, UNIT_BYTES);
+        text_print(&line, "  %s", file->name ? file->name : "(no name)");
+        if (file->host < profile->hosts.count)
+            text_print(&line, " (host %.*s)",
+                       STR_ARG(profile_str(profile, profile->hosts.items[file->host].name)));
+        if (file->rank >= 0)
+            text_print(&line, " (rank %d)", file->rank);
+        layout_wrap(layout, 2, "", 4, text_str(&line));
+    }
+}
+
+static void write_hosts(struct layout *layout, const struct profile *profile)
+{
+    if (profile->hosts.count > 0)
+        write_title(layout, "Hosts");
+    for (size_t i = 0; i < profile->hosts.count; i++) {
+        const struct host *host = &profile->hosts.items[i];
+        struct text        line = { .arena = layout->arena };
+
+        text_print(&line, "%.*s", STR_ARG(clean_name(layout, profile, host->name)));
+        if (host->rank >= 0)
+            text_print(&line, ", rank %d", host->rank);
+        if (host->core_count > 0)
+            text_print(&line, ", %u cores", host->core_count);
+        layout_wrap(layout, 2, "", 4, text_str(&line));
+    }
+}
+
+static void add_capability(struct text *line, double value, enum unit unit, const char *what)
+{
+    if (value <= 0)
+        return;
+    text_add(line, STR(", "));
+    unit_print(line, value, unit);
+    text_print(line, " %s", what);
+}
+
+static void write_devices(struct layout *layout, const struct profile *profile)
+{
+    if (profile->devices.count > 0)
+        write_title(layout, "Devices");
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct device *device = &profile->devices.items[i];
+        struct text          line = { .arena = layout->arena };
+        struct str           model = profile_str(profile, device->model);
+
+        text_print(&line, "%.*s: %s", STR_ARG(clean_name(layout, profile, device->name)),
+                   device_kind_name(device->kind));
+        if (model.len > 0)
+            text_print(&line, ", %.*s", STR_ARG(model));
+        if (device->compute_major > 0)
+            text_print(&line, ", compute capability %u.%u", device->compute_major,
+                       device->compute_minor);
+        add_capability(&line, device->sm_count, UNIT_COUNT, "multiprocessors");
+        add_capability(&line, device->peak_flops_per_s, UNIT_FLOPS_PER_S, "peak");
+        add_capability(&line, device->memory_bytes_per_s, UNIT_BYTES_PER_S, "memory bandwidth");
+        add_capability(&line, (double)device->memory_bytes, UNIT_BYTES, "memory");
+        layout_wrap(layout, 2, "", 4, text_str(&line));
+    }
+}
+
+static void write_counts(struct layout *layout, const struct profile *profile)
+{
+    struct inventory_row rows[INVENTORY_ROWS];
+    size_t               count = inventory_counts(profile, rows);
+
+    write_title(layout, "Holds");
+    for (size_t i = 0; i < count; i++)
+        write_count(layout, rows[i].count, rows[i].title);
+    if (profile->unknown_fields > 0)
+        write_count(layout, profile->unknown_fields, "fields not understood");
+    if (profile->unknown_stats > 0)
+        write_count(layout, profile->unknown_stats, "stats not understood");
+}
+
+struct timeline_rank {
+    uint32_t timeline, event_count;
+};
+
+static int timeline_rank_compare(const void *left, const void *right)
+{
+    const struct timeline_rank *a = left, *b = right;
+
+    if (a->event_count != b->event_count)
+        return a->event_count < b->event_count ? 1 : -1;
+    return (a->timeline > b->timeline) - (a->timeline < b->timeline);
+}
+
+static void write_timeline(struct layout *layout, const struct profile *profile, uint32_t row)
+{
+    const struct timeline *timeline = &profile->timelines.items[row];
+    struct text            line = { .arena = layout->arena };
+
+    text_print(&line, "%s  %.*s", timeline_kind_name(timeline->kind),
+               STR_ARG(clean_name(layout, profile, timeline->name)));
+    if (timeline->device < profile->devices.count)
+        text_print(
+            &line, " on %.*s",
+            STR_ARG(clean_name(layout, profile, profile->devices.items[timeline->device].name)));
+    else if (profile->hosts.count > 1 && timeline->host < profile->hosts.count)
+        text_print(&line, " on %.*s",
+                   STR_ARG(clean_name(layout, profile, profile->hosts.items[timeline->host].name)));
+    text_add(layout->text, STR("  "));
+    layout_pad_left(layout, layout_value(layout->arena, timeline->event_count, UNIT_COUNT),
+                    COUNT_COLUMNS);
+    layout_wrap(layout, 2, "", COUNT_COLUMNS + 6, text_str(&line));
+}
+
+static void write_timelines(struct layout *layout, const struct profile *profile, bool is_complete)
+{
+    size_t                count = profile->timelines.count, shown = count;
+    struct timeline_rank *ranks = arena_new_array(layout->arena, struct timeline_rank, count);
+
+    if (count == 0 || !ranks)
+        return;
+    for (size_t i = 0; i < count; i++)
+        ranks[i] =
+            (struct timeline_rank) { .timeline = (uint32_t)i,
+                                     .event_count = profile->timelines.items[i].event_count };
+    qsort(ranks, count, sizeof *ranks, timeline_rank_compare);
+    if (!is_complete && shown > SHOWN_TIMELINES)
+        shown = SHOWN_TIMELINES;
+    write_title(layout, "Timelines, by events");
+    for (size_t i = 0; i < shown; i++)
+        write_timeline(layout, profile, ranks[i].timeline);
+    if (shown < count)
+        text_print(layout->text, "  %zu more: --all\n", count - shown);
+}
+
+static void write_kinds(struct layout *layout, const struct profile *profile)
+{
+    uint64_t counts[ACTIVITY_KIND_COUNT];
+
+    if (profile->event_count == 0)
+        return;
+    inventory_kinds(profile, counts);
+    write_title(layout, "Events by kind");
+    for (int kind = 0; kind < ACTIVITY_KIND_COUNT; kind++) {
+        if (counts[kind] > 0)
+            write_count(layout, counts[kind], activity_kind_name((enum activity_kind)kind));
+    }
+}
+
+static const char *source_phrase(enum step_source source)
+{
+    switch (source) {
+    case STEPS_MARKER:
+        return "marked in the recording";
+    case STEPS_SESSION:
+        return "runs of a session";
+    case STEPS_INFERRED:
+        return "inferred from what repeats";
+    case STEPS_WHOLE_TRACE:
+        return "not marked: the whole trace counts as one";
+    }
+    return "";
+}
+
+static void write_steps(struct layout *layout, const struct study *study)
+{
+    struct step_range range = study_step_range(study);
+    struct text       line = { .arena = layout->arena };
+
+    write_title(layout, "Steps");
+    text_print(&line, "%u, %u of them used, %s", range.count, range.used,
+               source_phrase(study->steps.source));
+    if (study->steps.marker_name)
+        text_print(&line, " (\"%s\")", study->steps.marker_name);
+    if (range.used > 0) {
+        text_add(&line, STR("; median "));
+        unit_print(&line, study->steps.median_ns, UNIT_NS);
+    }
+    layout_wrap(layout, 2, "", 4, text_str(&line));
+}
+
+static void write_analysis(struct layout *layout, const struct study *study,
+                           const struct analysis *analysis)
+{
+    struct yield   yield = inventory_yield(study, analysis);
+    struct missing missing;
+    struct text    head = { .arena = layout->arena };
+    size_t         cursor = 0;
+
+    text_print(&head, "%s: %u of %u", analysis->name, yield.found, yield.of);
+    layout_wrap(layout, 2, "", 4, text_str(&head));
+    while (inventory_missing(study, analysis, &cursor, &missing)) {
+        struct text line = { .arena = layout->arena };
+
+        text_print(&line, "%s: %s", missing.name, missing.reason);
+        if (missing.capture)
+            text_print(&line, "; to have it: %s", missing.capture);
+        layout_wrap(layout, 4, "no", 7, text_str(&line));
+    }
+}
+
+static void write_notes(struct layout *layout, const struct profile *profile)
+{
+    if (profile->notes.count > 0)
+        write_title(layout, "Notes");
+    for (size_t i = 0; i < profile->notes.count; i++) {
+        const struct note *note = &profile->notes.items[i];
+        struct text        line = { .arena = layout->arena };
+
+        if (note->where && *note->where)
+            text_print(&line, "%s: ", note->where);
+        text_print(&line, "%s", note->what ? note->what : "");
+        if (note->count > 1)
+            text_print(&line, " (%llu times)", (unsigned long long)note->count);
+        layout_wrap(layout, 2, "", 4, text_str(&line));
+    }
+}
+
+void info_text(const struct study *study, const struct output_options *options, struct text *text)
+{
+    const struct profile *profile = study->profile;
+    struct layout         layout = { .text = text,
+                                     .arena = text->arena,
+                                     .width = options->width,
+                                     .is_colored = options->is_colored };
+
+    write_head(&layout, profile);
+    write_files(&layout, profile);
+    write_hosts(&layout, profile);
+    write_devices(&layout, profile);
+    write_counts(&layout, profile);
+    write_timelines(&layout, profile, options->is_complete);
+    write_kinds(&layout, profile);
+    write_steps(&layout, study);
+    write_title(&layout, "Analyses: facts and tables found, and what is missing");
+    for (size_t i = 0; i < analysis_count; i++)
+        write_analysis(&layout, study, analyses[i]);
+    write_notes(&layout, profile);
+}

@@ -1,0 +1,227 @@
+/* layout: wrapping, columns and bars. */
+#include "report/layout.h"
+
+#include <math.h>
+
+/* Bytes of the UTF-8 character that s starts with; 0 when it is none. */
+static size_t utf8_length(struct str s)
+{
+    unsigned char first = (unsigned char)s.data[0];
+    size_t        length = first < 0x80                    ? 1
+                           : first >= 0xc2 && first < 0xe0 ? 2
+                           : first >= 0xe0 && first < 0xf0 ? 3
+                           : first >= 0xf0 && first < 0xf5 ? 4
+                                                           : 0;
+
+    if (length == 0 || length > s.len)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if (((unsigned char)s.data[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return length;
+}
+
+static bool is_control(struct str character)
+{
+    unsigned char first = (unsigned char)character.data[0];
+
+    if (character.len == 1)
+        return first < 0x20 || first == 0x7f;
+    return character.len == 2 && first == 0xc2 && (unsigned char)character.data[1] < 0xa0;
+}
+
+struct str layout_clean(struct arena *arena, struct str s)
+{
+    struct text clean = { .arena = arena };
+
+    while (s.len > 0) {
+        size_t     length = utf8_length(s);
+        struct str character = str_slice(s, 0, length > 0 ? length : 1);
+
+        if (length == 0)
+            text_add(&clean, STR("\xef\xbf\xbd"));
+        else if (is_control(character))
+            text_print(&clean, "\\x%02x", (unsigned char)character.data[length - 1]);
+        else
+            text_add(&clean, character);
+        s = str_slice(s, character.len, s.len);
+    }
+    return text_str(&clean);
+}
+
+static bool next_word(struct str *rest, struct str *word)
+{
+    while (rest->len > 0 && (rest->data[0] == ' ' || rest->data[0] == '\n'))
+        *rest = str_slice(*rest, 1, rest->len);
+    if (rest->len == 0)
+        return false;
+    size_t len = 0;
+    while (len < rest->len && rest->data[len] != ' ' && rest->data[len] != '\n')
+        len++;
+    *word = str_slice(*rest, 0, len);
+    *rest = str_slice(*rest, len, rest->len);
+    return true;
+}
+
+/* Puts the head and fills up to `indent`; returns the column. */
+static size_t put_head(struct layout *layout, unsigned head_indent, const char *head,
+                       unsigned indent)
+{
+    size_t column = head_indent + text_width(str_from(head));
+
+    text_fill(layout->text, ' ', head_indent);
+    text_add(layout->text, str_from(head));
+    if (*head && column < indent) {
+        text_fill(layout->text, ' ', indent - column);
+        return indent;
+    }
+    if (*head) {
+        text_add_byte(layout->text, ' ');
+        column++;
+    }
+    return column;
+}
+
+/* Without the final newline; returns the column behind the last word. */
+static size_t wrap_words(struct layout *layout, size_t column, unsigned indent, struct str s)
+{
+    struct str rest = s, word;
+    bool       is_first = true;
+
+    while (next_word(&rest, &word)) {
+        struct str shown = layout_clean(layout->arena, word);
+        size_t     width = text_width(shown);
+
+        if (!is_first && column + 1 + width > layout->width) {
+            text_add_byte(layout->text, '\n');
+            text_fill(layout->text, ' ', indent);
+            column = indent;
+        } else if (!is_first) {
+            text_add_byte(layout->text, ' ');
+            column++;
+        }
+        text_add(layout->text, shown);
+        column += width;
+        is_first = false;
+    }
+    return column;
+}
+
+void layout_wrap(struct layout *layout, unsigned head_indent, const char *head, unsigned indent,
+                 struct str s)
+{
+    wrap_words(layout, put_head(layout, head_indent, head, indent), indent, s);
+    layout_line(layout);
+}
+
+void layout_wrap_right(struct layout *layout, const char *head, unsigned indent, struct str s,
+                       struct str right, enum style style)
+{
+    size_t right_width = text_width(right), column;
+
+    layout_style(layout, STYLE_STRONG);
+    column = wrap_words(layout, put_head(layout, 0, head, indent), indent, s);
+    layout_end(layout);
+    if (right_width > 0) {
+        if (column + 2 + right_width > layout->width) {
+            layout_line(layout);
+            column = 0;
+        }
+        if (column + right_width < layout->width)
+            text_fill(layout->text, ' ', layout->width - column - right_width);
+        layout_style(layout, style);
+        text_add(layout->text, right);
+        layout_end(layout);
+    }
+    layout_line(layout);
+}
+
+void layout_verbatim(struct layout *layout, unsigned head_indent, const char *head, unsigned indent,
+                     struct str s)
+{
+    struct str rest = str_trim(s);
+
+    put_head(layout, head_indent, head, indent);
+    while (rest.len > 0) {
+        text_add(layout->text, layout_clean(layout->arena, str_cut(&rest, '\n')));
+        layout_line(layout);
+        if (rest.len > 0)
+            text_fill(layout->text, ' ', indent);
+    }
+}
+
+void layout_pad(struct layout *layout, struct str s, unsigned width)
+{
+    size_t used = text_width(s);
+
+    text_add(layout->text, s);
+    if (used < width)
+        text_fill(layout->text, ' ', width - used);
+}
+
+void layout_pad_left(struct layout *layout, struct str s, unsigned width)
+{
+    size_t used = text_width(s);
+
+    if (used < width)
+        text_fill(layout->text, ' ', width - used);
+    text_add(layout->text, s);
+}
+
+void layout_bar(struct layout *layout, double share, unsigned cells)
+{
+    static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+    double                   clipped = fmin(1, fmax(0, share));
+    unsigned                 count = (unsigned)lround(clipped * cells * 8);
+
+    for (unsigned i = 0; i < count / 8; i++)
+        text_add(layout->text, STR("█"));
+    text_add(layout->text, str_from(eighths[count % 8]));
+}
+
+void layout_style(struct layout *layout, enum style style)
+{
+    static const char *const codes[] = {
+        [STYLE_PLAIN] = "0", [STYLE_STRONG] = "1",    [STYLE_FAINT] = "2",
+        [STYLE_BAD] = "31",  [STYLE_DOUBTFUL] = "33", [STYLE_GOOD] = "32",
+    };
+
+    if (layout->is_colored)
+        text_print(layout->text, "\x1b[%sm", codes[style]);
+}
+
+void layout_end(struct layout *layout)
+{
+    layout_style(layout, STYLE_PLAIN);
+}
+
+void layout_line(struct layout *layout)
+{
+    text_add_byte(layout->text, '\n');
+}
+
+struct str layout_value(struct arena *arena, double value, enum unit unit)
+{
+    struct text text = { .arena = arena };
+
+    unit_print(&text, value, unit);
+    return text_str(&text);
+}
+
+struct str layout_range(struct arena *arena, double low, double high, enum unit unit)
+{
+    struct str from = layout_value(arena, low, unit), to = layout_value(arena, high, unit);
+    size_t     from_blank = str_find_last(from, ' '), to_blank = str_find_last(to, ' ');
+    bool       has_unit = /* rather than a group of digits */
+        to_blank + 1 < to.len && (to.data[to_blank + 1] < '0' || to.data[to_blank + 1] > '9');
+    struct text text = { .arena = arena };
+
+    if (str_equal(from, to))
+        return from;
+    if (has_unit &&
+        str_equal(str_slice(from, from_blank, from.len), str_slice(to, to_blank, to.len)))
+        from = str_slice(from, 0, from_blank);
+    text_print(&text, "%.*s … %.*s", STR_ARG(from), STR_ARG(to));
+    return text_str(&text);
+}

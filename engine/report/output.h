@@ -1,0 +1,41 @@
+/*
+ * output: a way to show results. Renderers compute nothing but layout: what they show was found by
+ * analyses and rules. Everything goes into a text; who writes it decides where.
+ * To add a format: output_X.c with one `const struct output output_X`, one line in outputs.def.
+ */
+#ifndef TFPROF_REPORT_OUTPUT_H
+#define TFPROF_REPORT_OUTPUT_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct advice;
+struct profile;
+struct study;
+
+struct output_options {
+    unsigned width; /* columns of a text, at least 40 */
+    bool     is_colored;
+    bool     is_complete; /* every rule that could not look, every timeline */
+    double   min_share;   /* text leaves out priced findings below this share of the step */
+};
+
+struct output {
+    const char *name; /* as --format takes it */
+    const char *summary;
+    void (*advice)(const struct advice *advice, const struct study *study,
+                   const struct output_options *options, struct text *text);
+    void (*info)(const struct study *study, const struct output_options *options,
+                 struct text *text);
+};
+#define OUTPUT(name) extern const struct output output_##name;
+#include "report/outputs.def"
+#undef OUTPUT
+extern const struct output *const outputs[];
+extern const size_t               output_count;
+
+const struct output *output_find(const char *name); /* NULL: unknown */
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * output_json: results for machines. The key order and names of the advice are a contract
+ * (docs/advice.schema.json); what is unknown is left out rather than null.
+ */
+#include "report/output.h"
+
+#include "analyze/study.h"
+#include "report/describe.h"
+#include "report/info_json.h"
+#include "report/json_fields.h"
+#include "rules/advice.h"
+
+#include <math.h>
+
+static void write_tool(struct json_writer *json, const struct advice *advice)
+{
+    put_object(json, "tool");
+    put_text(json, "version", TFPROF_VERSION);
+    put_array(json, "rules");
+    for (size_t i = 0; i < advice->packs.count; i++) {
+        const struct pack *pack = &advice->packs.items[i];
+
+        json_object(json);
+        put_text(json, "pack", pack->name);
+        put_text(json, "version", pack->version);
+        put_integer(json, "count", pack->rule_count);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static void write_left_out(struct json_writer *json, const struct steps *steps)
+{
+    put_array(json, "left_out");
+    for (size_t i = 0; i < steps->list.count; i++) {
+        const struct step *step = &steps->list.items[i];
+
+        if (step->host != steps->host || step->is_used)
+            continue;
+        json_object(json);
+        put_integer(json, "step", step->number);
+        put_text(json, "why", step->left_out ? step->left_out : "not usable");
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_steps(struct json_writer *json, const struct study *study)
+{
+    const struct steps *steps = &study->steps;
+    struct step_range   range = study_step_range(study);
+
+    put_object(json, "steps");
+    put_integer(json, "count", range.count);
+    put_integer(json, "used", range.used);
+    if (range.used > 0) {
+        put_integer(json, "first", range.first);
+        put_integer(json, "last", range.last);
+    }
+    put_text(json, "source", step_source_name(steps->source));
+    write_left_out(json, steps);
+    put_object(json, "wall_ms");
+    put_ms(json, "median", steps->median_ns);
+    put_ms(json, "mean", steps->mean_ns);
+    put_ms(json, "min", steps->min_ns);
+    put_ms(json, "max", steps->max_ns);
+    put_number(json, "cov", steps->cov);
+    json_object_end(json);
+    json_object_end(json);
+}
+
+static void write_composition(struct json_writer *json, const struct study *study)
+{
+    double part_ns[PART_COUNT];
+
+    put_array(json, "composition");
+    if (study_composition(study, part_ns)) {
+        for (int part = 0; part < PART_COUNT; part++) {
+            if (part_ns[part] <= 0)
+                continue;
+            json_object(json);
+            put_text(json, "part", part_name((enum part)part));
+            put_ms(json, "ms", part_ns[part]);
+            put_number(json, "share", fmin(1, part_ns[part] / study->steps.median_ns));
+            json_object_end(json);
+        }
+    }
+    json_array_end(json);
+}
+
+static void write_evidence(struct json_writer *json, const struct evidence *evidence, size_t count)
+{
+    put_array(json, "evidence");
+    for (size_t i = 0; i < count; i++) {
+        json_object(json);
+        put_text(json, "what", evidence[i].what);
+        if (evidence[i].text) {
+            put_text(json, "value", evidence[i].text);
+        } else if (!isfinite(evidence[i].value)) {
+            put_text(json, "value", "unknown");
+        } else if (evidence[i].unit == UNIT_BOOL) {
+            json_key(json, "value");
+            json_bool(json, evidence[i].value != 0);
+        } else {
+            put_number(json, "value", unit_to_json(evidence[i].value, evidence[i].unit));
+            put_text(json, "unit", unit_json_name(evidence[i].unit));
+        }
+        put_number(json, "share", evidence[i].share);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_verdict(struct json_writer *json, const struct verdict *verdict)
+{
+    put_object(json, "verdict");
+    put_text(json, "class", verdict->class_name ? verdict->class_name : "unknown");
+    put_number(json, "share", verdict->share);
+    put_text(json, "text", verdict->text ? verdict->text : "");
+    write_evidence(json, verdict->evidence.items, verdict->evidence.count);
+    json_object_end(json);
+}
+
+static void write_subject(struct json_writer *json, const struct subject *subject)
+{
+    if (!subject->op && !subject->kernel && !subject->device && !subject->host && !subject->scope &&
+        subject->rank < 0 && subject->step < 0)
+        return;
+    put_object(json, "subject");
+    put_text(json, "op", subject->op);
+    put_text(json, "kernel", subject->kernel);
+    put_text(json, "device", subject->device);
+    put_text(json, "host", subject->host);
+    if (subject->rank >= 0)
+        put_integer(json, "rank", subject->rank);
+    if (subject->step >= 0)
+        put_integer(json, "step", subject->step);
+    put_text(json, "scope", subject->scope);
+    json_object_end(json);
+}
+
+static void write_locations(struct json_writer *json, const struct finding *finding)
+{
+    put_array(json, "locations");
+    for (size_t i = 0; i < finding->locations.count; i++) {
+        const struct location *location = &finding->locations.items[i];
+
+        json_object(json);
+        put_text(json, "file", location->file);
+        put_integer(json, "line", location->line);
+        put_text(json, "function", location->function);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_impact(struct json_writer *json, const struct impact *impact)
+{
+    put_object(json, "impact");
+    if (impact->has_saving) {
+        put_ms(json, "low_ms", impact->low_ns);
+        put_ms(json, "mid_ms", impact->mid_ns);
+        put_ms(json, "high_ms", impact->high_ns);
+        put_number(json, "share", impact->share);
+    }
+    put_text(json, "method", method_name(impact->has_saving ? impact->method : METHOD_NONE));
+    put_text(json, "confidence", confidence_name(impact->confidence));
+    put_text(json, "resource", impact->resource);
+    json_object_end(json);
+}
+
+static void write_finding(struct json_writer *json, const struct finding *finding)
+{
+    json_object(json);
+    put_integer(json, "rank", finding->rank);
+    put_text(json, "rule", finding->rule);
+    put_text(json, "title", finding->title);
+    put_text(json, "severity", severity_name(finding->severity));
+    put_text(json, "category", finding->category);
+    write_subject(json, &finding->subject);
+    write_locations(json, finding);
+    write_impact(json, &finding->impact);
+    write_evidence(json, finding->evidence.items, finding->evidence.count);
+    put_text(json, "condition", finding->condition ? finding->condition : "");
+    put_object(json, "remedy");
+    put_text(json, "text", finding->remedy_text ? finding->remedy_text : "");
+    put_text(json, "code", finding->remedy_code);
+    put_text(json, "flags", finding->remedy_flags);
+    json_object_end(json);
+    if (finding->children.count > 0) {
+        put_array(json, "children");
+        for (size_t i = 0; i < finding->children.count; i++)
+            json_text(json, finding->children.items[i]);
+        json_array_end(json);
+    }
+    put_text(json, "hidden_by", finding->hidden_by);
+    put_text(json, "fingerprint", finding->fingerprint);
+    json_object_end(json);
+}
+
+static void write_together(struct json_writer *json, const struct advice *advice)
+{
+    put_array(json, "together");
+    for (size_t i = 0; i < advice->together.count; i++) {
+        const struct together *together = &advice->together.items[i];
+        uint32_t               named = 0;
+
+        json_object(json);
+        put_array(json, "fixed");
+        for (size_t at = 0; at < advice->findings.count && named < together->count; at++) {
+            if (!finding_is_priced(&advice->findings.items[at]))
+                continue;
+            json_text(json, advice->findings.items[at].rule);
+            named++;
+        }
+        json_array_end(json);
+        put_ms(json, "step_ms", together->step_ns);
+        put_number(json, "speedup", together->speedup);
+        put_text(json, "then", together->then_class);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_unlooked(struct json_writer *json, const struct advice *advice)
+{
+    put_array(json, "skipped");
+    for (size_t i = 0; i < advice->skipped.count; i++) {
+        json_object(json);
+        put_text(json, "rule", advice->skipped.items[i].rule);
+        put_text(json, "reason", advice->skipped.items[i].reason);
+        put_text(json, "capture", advice->skipped.items[i].capture);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    put_array(json, "failed");
+    for (size_t i = 0; i < advice->failed.count; i++) {
+        json_object(json);
+        put_text(json, "rule", advice->failed.items[i].rule);
+        put_text(json, "message", advice->failed.items[i].message);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    put_array(json, "suppressed");
+    for (size_t i = 0; i < advice->suppressed.count; i++) {
+        json_object(json);
+        put_text(json, "rule", advice->suppressed.items[i].rule);
+        put_text(json, "reason", advice->suppressed.items[i].reason);
+        put_integer(json, "count", advice->suppressed.items[i].count);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void advice_json(const struct advice *advice, const struct study *study,
+                        const struct output_options *options, struct text *text)
+{
+    struct json_writer json = { .text = text };
+
+    (void)options;
+    json_object(&json);
+    put_text(&json, "schema", "tfprof.advice/1");
+    write_tool(&json, advice);
+    json_key(&json, "profile");
+    info_json_profile(&json, study->profile, false);
+    write_steps(&json, study);
+    write_composition(&json, study);
+    write_verdict(&json, &advice->verdict);
+    put_array(&json, "findings");
+    for (size_t i = 0; i < advice->findings.count; i++)
+        write_finding(&json, &advice->findings.items[i]);
+    json_array_end(&json);
+    write_together(&json, advice);
+    put_object(&json, "coverage");
+    put_integer(&json, "rules", advice->rule_count);
+    put_integer(&json, "looked", advice->looked_count);
+    put_integer(&json, "found", advice->found_count);
+    put_integer(&json, "quiet", advice->quiet_count);
+    write_unlooked(&json, advice);
+    json_object_end(&json);
+    json_object_end(&json);
+    text_add_byte(text, '\n');
+}
+
+const struct output output_json = {
+    .name = "json",
+    .summary = "one object for machines, as docs/advice.schema.json says",
+    .advice = advice_json,
+    .info = info_json,
+};

@@ -1,0 +1,282 @@
+/*
+ * output_text: advice for people. The verdict first, then where the step goes, then findings from
+ * the one that saves most, then what fixing them together gives, then what could not be looked at.
+ */
+#include "report/output.h"
+
+#include "analyze/study.h"
+#include "base/macros.h"
+#include "report/coverage_text.h"
+#include "report/describe.h"
+#include "report/finding_text.h"
+#include "report/info_text.h"
+#include "report/layout.h"
+#include "rules/advice.h"
+
+#include <math.h>
+
+static void add_item(struct text *line, const char *format, ...) CHECK_PRINTF(2, 3);
+
+static void add_item(struct text *line, const char *format, ...)
+{
+    va_list arguments;
+
+    if (line->len > 0)
+        text_add(line, STR(" · "));
+    va_start(arguments, format);
+    text_vprint(line, format, arguments);
+    va_end(arguments);
+}
+
+static void add_devices(struct text *line, const struct profile *profile)
+{
+    size_t           accelerators = 0;
+    enum device_kind kind = DEVICE_OTHER;
+    struct str       model = { 0 };
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct device *device = &profile->devices.items[i];
+
+        if (device->kind == DEVICE_CPU)
+            continue;
+        if (accelerators++ == 0) {
+            kind = device->kind;
+            model = profile_str(profile, device->model);
+        }
+    }
+    if (accelerators == 0)
+        add_item(line, "CPU only");
+    else if (model.len > 0)
+        add_item(line, "%zu x %.*s", accelerators, STR_ARG(model));
+    else
+        add_item(line, "%zu %s%s", accelerators,
+                 kind == DEVICE_GPU   ? "GPU"
+                 : kind == DEVICE_TPU ? "TPU"
+                                      : "device",
+                 accelerators == 1 ? "" : "s");
+}
+
+static void add_steps(struct text *line, const struct study *study)
+{
+    struct step_range range = study_step_range(study);
+
+    if (range.used == 0)
+        add_item(line, "no step could be used");
+    else if (study->steps.source == STEPS_WHOLE_TRACE)
+        add_item(line, "no steps marked: the whole trace");
+    else if (range.used == 1)
+        add_item(line, "step %lld", (long long)range.first);
+    else
+        add_item(line, "steps %lld…%lld", (long long)range.first, (long long)range.last);
+    if (range.used > 0 && study->steps.source == STEPS_INFERRED)
+        text_add(line, STR(" (inferred)"));
+    if (range.left_out > 0)
+        text_print(line, " (%u step%s left out)", range.left_out, range.left_out == 1 ? "" : "s");
+}
+
+static void write_head(struct layout *layout, const struct study *study)
+{
+    const struct profile *profile = study->profile;
+    struct text           line = { .arena = layout->arena };
+
+    if (profile->name && *profile->name)
+        add_item(&line, "%s", profile->name);
+    add_item(&line, "%s", format_title(profile->format));
+    if (profile_str(profile, profile->framework).len > 0)
+        add_item(&line, "%.*s", STR_ARG(profile_str(profile, profile->framework)));
+    add_item(&line, "%zu host%s", profile->hosts.count, profile->hosts.count == 1 ? "" : "s");
+    add_devices(&line, profile);
+    add_steps(&line, study);
+    layout_wrap(layout, 0, "", 0, text_str(&line));
+    layout_line(layout);
+}
+
+static void write_notes(struct layout *layout, const struct profile *profile)
+{
+    for (size_t i = 0; i < profile->notes.count; i++) {
+        const struct note *note = &profile->notes.items[i];
+        struct text        line = { .arena = layout->arena };
+
+        if (note->where && *note->where)
+            text_print(&line, "%s: ", note->where);
+        text_print(&line, "%s", note->what ? note->what : "");
+        if (note->count > 1)
+            text_print(&line, " (%llu times)", (unsigned long long)note->count);
+        layout_wrap(layout, 0, "Note:", 6, text_str(&line));
+    }
+    if (profile->notes.count > 0)
+        layout_line(layout);
+}
+
+static void write_verdict(struct layout *layout, const struct verdict *verdict)
+{
+    if (!verdict->text || !*verdict->text)
+        return;
+    layout_wrap_right(layout, "", 0, str_from(verdict->text), STR(""), STYLE_PLAIN);
+    for (size_t i = 0; i < verdict->evidence.count; i++)
+        finding_text_evidence(layout, &verdict->evidence.items[i]);
+    layout_line(layout);
+}
+
+static const char *part_title(enum part part)
+{
+    switch (part) {
+    case PART_INPUT:
+        return "input wait";
+    case PART_COMPUTE:
+        return "compute";
+    case PART_COMMUNICATION:
+        return "exposed communication";
+    case PART_COPY:
+        return "copies";
+    case PART_COMPILE:
+        return "tracing, compiling";
+    case PART_HOST:
+        return "host work";
+    case PART_IDLE_LAUNCH:
+        return "idle, host late";
+    case PART_IDLE_SYNC:
+        return "idle, synchronising";
+    case PART_IDLE_DEPENDENCY:
+        return "idle, dependency";
+    case PART_IDLE_OTHER:
+        return "idle, other";
+    case PART_OUTPUT:
+        return "output";
+    case PART_UNKNOWN:
+    case PART_COUNT:
+        break;
+    }
+    return "unknown";
+}
+
+enum { NAME_COLUMNS = 22, VALUE_COLUMNS = 9, SHARE_COLUMNS = 8, BAR_MAX_CELLS = 30 };
+
+static void write_part(struct layout *layout, enum part part, double ns, double share)
+{
+    unsigned fixed = 2 + NAME_COLUMNS + VALUE_COLUMNS + SHARE_COLUMNS + 2;
+    unsigned cells = layout->width > fixed ? layout->width - fixed : 0;
+
+    text_add(layout->text, STR("  "));
+    layout_pad(layout, str_from(part_title(part)), NAME_COLUMNS);
+    layout_pad_left(layout, layout_value(layout->arena, ns, UNIT_NS), VALUE_COLUMNS);
+    layout_pad_left(layout, layout_value(layout->arena, share, UNIT_SHARE), SHARE_COLUMNS);
+    text_add(layout->text, STR("  "));
+    layout_bar(layout, share, cells < BAR_MAX_CELLS ? cells : BAR_MAX_CELLS);
+    layout_line(layout);
+}
+
+static void write_composition(struct layout *layout, const struct study *study)
+{
+    const struct steps *steps = &study->steps;
+    double              part_ns[PART_COUNT];
+    struct text         about = { .arena = layout->arena };
+
+    if (steps->used_count == 0 || steps->median_ns <= 0)
+        return;
+    text_add(layout->text, STR("  "));
+    layout_pad(layout, STR("step"), NAME_COLUMNS);
+    layout_pad_left(layout, layout_value(layout->arena, steps->median_ns, UNIT_NS), VALUE_COLUMNS);
+    if (steps->used_count > 1) {
+        text_print(&about, "   median of %u, ±", steps->used_count);
+        unit_print(&about, steps->cov * steps->mean_ns, UNIT_NS);
+    }
+    text_add(layout->text, text_str(&about));
+    layout_line(layout);
+    if (study_composition(study, part_ns)) {
+        for (int part = 0; part < PART_COUNT; part++) {
+            double share = part_ns[part] / steps->median_ns;
+
+            if (share >= 0.0005)
+                write_part(layout, (enum part)part, part_ns[part], share);
+        }
+    }
+    layout_line(layout);
+}
+
+static bool is_small(const struct finding *finding, double min_share)
+{
+    return finding_is_priced(finding) && finding->impact.share < min_share &&
+           !finding->impact.resource;
+}
+
+static void write_findings(struct layout *layout, const struct advice *advice, double min_share)
+{
+    size_t shown = 0, small = 0;
+    bool   is_unpriced_headed = false;
+
+    for (size_t i = 0; i < advice->findings.count; i++) {
+        const struct finding *finding = &advice->findings.items[i];
+
+        if (finding->hidden_by)
+            continue;
+        if (is_small(finding, min_share)) {
+            small++;
+            continue;
+        }
+        if (!finding_is_priced(finding) && shown > 0 && !is_unpriced_headed) {
+            layout_wrap(layout, 0, "", 0, STR("Without a price:"));
+            layout_line(layout);
+        }
+        is_unpriced_headed |= !finding_is_priced(finding);
+        finding_text(layout, finding);
+        shown++;
+    }
+    if (small > 0) {
+        struct text line = { .arena = layout->arena };
+
+        text_print(&line, "%zu finding%s worth less than ", small, small == 1 ? "" : "s");
+        unit_print(&line, min_share, UNIT_SHARE);
+        text_add(&line, STR(" of the step not shown: --min-impact 0"));
+        layout_wrap(layout, 0, "", 0, text_str(&line));
+        layout_line(layout);
+    }
+}
+
+static void write_together(struct layout *layout, const struct advice *advice,
+                           const struct study *study)
+{
+    const struct together *last;
+    struct text            line = { .arena = layout->arena };
+
+    if (advice->together.count == 0)
+        return;
+    last = &advice->together.items[advice->together.count - 1];
+    if (last->count > 1)
+        text_print(&line, "Fixing 1 to %u together: ", last->count);
+    else
+        text_add(&line, STR("Fixing 1: "));
+    unit_print(&line, study->steps.median_ns, UNIT_NS);
+    text_add(&line, STR(" → "));
+    unit_print(&line, last->step_ns, UNIT_NS);
+    text_print(&line, " a step (%.2f times as fast)", last->speedup);
+    if (last->then_class)
+        text_print(&line, "; then the step is %s", last->then_class);
+    text_add_byte(&line, '.');
+    layout_wrap(layout, 0, "", 0, text_str(&line));
+    layout_line(layout);
+}
+
+static void advice_text(const struct advice *advice, const struct study *study,
+                        const struct output_options *options, struct text *text)
+{
+    struct layout layout = { .text = text,
+                             .arena = text->arena,
+                             .width = options->width,
+                             .is_colored = options->is_colored };
+
+    write_head(&layout, study);
+    write_notes(&layout, study->profile);
+    write_verdict(&layout, &advice->verdict);
+    write_composition(&layout, study);
+    write_findings(&layout, advice, options->min_share);
+    write_together(&layout, advice, study);
+    coverage_text(&layout, advice, options->is_complete);
+}
+
+const struct output output_text = {
+    .name = "text",
+    .summary = "for people",
+    .advice = advice_text,
+    .info = info_text,
+};
