@@ -1,6 +1,6 @@
 /*
- * path: each used step of the reference host cut into segments that exclude each other and sum to
- * the step. A segment says what the step waited for during that time: what ran on the thread that
+ * path: each looked-at step of the reference host cut into segments that exclude each other and sum
+ * to the step. A segment says what the step waited for during that time: what ran on the thread that
  * leads the step, or, while that thread waited, what it waited for. Result of analysis_path.
  */
 #ifndef TFPROF_ANALYZE_PATH_H
@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum part { /* the fixed names of the advice contract */
@@ -17,16 +18,44 @@ enum part { /* the fixed names of the advice contract */
 };
 const char *part_name(enum part part); /* "idle.launch" */
 
+/* An open event with its ancestors; kinds has a bit 1 << enum activity_kind for it and each of them. */
+struct frame {
+    uint32_t event;
+    uint32_t parent; /* row of path->frames, or NO_ID */
+    uint32_t kinds;
+    uint32_t timeline;
+};
+
+struct leaf { /* the innermost open event of a timeline during a time */
+    int64_t  start_ns, end_ns;
+    uint32_t frame;
+};
+struct path_line { /* a timeline of the reference host, flattened inside the looked-at steps */
+    uint32_t timeline;
+    bool     is_leader, is_device;
+    VEC(struct leaf) leaves; /* by time, disjoint */
+};
+
 struct segment {
     int64_t  start_ns, end_ns;
-    uint32_t step;     /* row of steps->list */
-    uint32_t event;    /* what ran (or was waited for), or NO_ID */
-    uint32_t owner;    /* event on the leading thread that covers it (e.g. the waiting call), or NO_ID */
-    uint8_t  part;     /* enum part */
-    uint8_t  kind;     /* enum activity_kind of `event`, ACTIVITY_OTHER without one */
+    uint32_t step;        /* row of steps->list */
+    uint32_t frame;       /* innermost event that ran, row of path->frames, or NO_ID */
+    uint32_t owner;       /* frame of the leading thread while it waited for `frame`, or NO_ID */
+    uint8_t  part;        /* enum part */
+    bool     is_python;   /* the leading thread ran outside any event: Python, unless traced */
+    float    input_threads, other_threads; /* host threads at work meanwhile, on average */
 };
 struct path {
-    VEC(struct segment) segments; /* by step, then time */
+    VEC(struct frame)   frames;
+    uint8_t            *frame_work; /* enum work (work.h), by frame */
+    VEC(struct path_line) lines;
+    VEC(struct segment) segments;   /* by step, then time */
+    VEC(uint32_t)       step_rows;  /* the steps looked at: rows of steps->list, ascending */
+    uint32_t            leader;     /* timeline that leads the steps, or NO_ID */
+    uint32_t            core_count; /* of the reference host; from the file or seen at work */
+    bool                has_device; /* an accelerator's work stands for compute */
+    VEC(double)         cpu_ns;     /* by step row: host thread time at work, all threads */
+    VEC(double)         input_cpu_ns; /* of that, work for input */
 };
 
 #endif

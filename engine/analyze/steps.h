@@ -26,7 +26,7 @@ struct steps {
     uint32_t         total_count;
     uint32_t         host;         /* the reference host: the one whose steps are the job's */
     double           median_ns, mean_ns, min_ns, max_ns, cov; /* over used steps of that host */
-    bool             is_inference; /* calls of predict, requests: not training steps */
+    double           warm_up_ns; /* of the first step where it was left out; 0: it was not */
     const char      *marker_name;  /* "train", "ProfilerStep" … or NULL */
 };
 

@@ -1,0 +1,238 @@
+/*
+ * composition: what a step waits for, by part. Sums the segments of the paths (path.h): parts
+ * exclude each other and sum to the step. Shares are means over the looked-at steps; times are these
+ * shares of the median step, so that they sum to it.
+ */
+#include "analyze/analysis.h"
+
+#include <stdlib.h>
+
+static const struct fact_spec produces[] = {
+    { "part.input_ns", UNIT_NS, "the step waits for input" },
+    { "part.compute_ns", UNIT_NS, "the step waits for computation" },
+    { "part.communication_ns", UNIT_NS, "the step waits for collectives" },
+    { "part.copy_ns", UNIT_NS, "the step waits for copies between host and device" },
+    { "part.compile_ns", UNIT_NS, "the step waits for compiling or tracing" },
+    { "part.host_ns", UNIT_NS, "the step waits for host code: Python, dispatch, executors" },
+    { "part.idle_launch_ns", UNIT_NS, "nothing runs: work is on its way to the device" },
+    { "part.idle_sync_ns", UNIT_NS, "nothing runs: the host waits for results" },
+    { "part.idle_dependency_ns", UNIT_NS, "nothing runs inside a device program" },
+    { "part.idle_other_ns", UNIT_NS, "nothing runs, cause unknown" },
+    { "part.output_ns", UNIT_NS, "the step writes logs, summaries, checkpoints" },
+    { "part.unknown_ns", UNIT_NS, "time the profile does not explain" },
+    { "part.input_share", UNIT_SHARE, "part.input_ns of the step" },
+    { "part.compute_share", UNIT_SHARE, "part.compute_ns of the step" },
+    { "part.communication_share", UNIT_SHARE, "part.communication_ns of the step" },
+    { "part.copy_share", UNIT_SHARE, "part.copy_ns of the step" },
+    { "part.compile_share", UNIT_SHARE, "part.compile_ns of the step" },
+    { "part.host_share", UNIT_SHARE, "part.host_ns of the step" },
+    { "part.idle_launch_share", UNIT_SHARE, "part.idle_launch_ns of the step" },
+    { "part.idle_sync_share", UNIT_SHARE, "part.idle_sync_ns of the step" },
+    { "part.idle_dependency_share", UNIT_SHARE, "part.idle_dependency_ns of the step" },
+    { "part.idle_other_share", UNIT_SHARE, "part.idle_other_ns of the step" },
+    { "part.output_share", UNIT_SHARE, "part.output_ns of the step" },
+    { "part.unknown_share", UNIT_SHARE, "part.unknown_ns of the step" },
+    { "host.python_ns", UNIT_NS, "a step's time in Python outside any recorded event" },
+    { "host.python_share", UNIT_SHARE, "host.python_ns of the step" },
+    { "host.dispatch_ns", UNIT_NS, "a step's time getting ops and programs under way" },
+    { "host.executor_ns", UNIT_NS, "a step's time in graph executors around ops" },
+};
+enum { FACT_PYTHON = 2 * PART_COUNT, FACT_PYTHON_SHARE, FACT_DISPATCH, FACT_EXECUTOR };
+
+static const struct column_spec path_columns[] = {
+    { "name", UNIT_NAME, "event on the path" },
+    { "kind", UNIT_NAME, "its kind" },
+    { "part", UNIT_NAME, "part of the step it is charged to" },
+    { "owner", UNIT_NAME, "what the leading thread was in meanwhile" },
+    { "ns", UNIT_NS, "time a step" },
+    { "share", UNIT_SHARE, "of the step" },
+    { "count", UNIT_COUNT, "segments a step" },
+};
+static const struct table_spec tables[] = {
+    { "path", "what lies on the path of a step, by name", path_columns,
+      ARRAY_COUNT(path_columns) },
+};
+
+const char *part_name(enum part part)
+{
+    static const char *const names[PART_COUNT] = {
+        [PART_INPUT] = "input",
+        [PART_COMPUTE] = "compute",
+        [PART_COMMUNICATION] = "communication",
+        [PART_COPY] = "copy",
+        [PART_COMPILE] = "compile",
+        [PART_HOST] = "host",
+        [PART_IDLE_LAUNCH] = "idle.launch",
+        [PART_IDLE_SYNC] = "idle.sync",
+        [PART_IDLE_DEPENDENCY] = "idle.dependency",
+        [PART_IDLE_OTHER] = "idle.other",
+        [PART_OUTPUT] = "output",
+        [PART_UNKNOWN] = "unknown",
+    };
+
+    return names[part];
+}
+
+struct sums {
+    double part_ns[PART_COUNT], python_ns, dispatch_ns, executor_ns, total_ns;
+};
+
+static struct sums sum_parts(const struct study *study)
+{
+    const struct path *path = &study->path;
+    struct sums        sums = { 0 };
+
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+        double                ns = (double)(segment->end_ns - segment->start_ns);
+        enum activity_kind    kind = ACTIVITY_OTHER;
+
+        sums.part_ns[segment->part] += ns;
+        sums.total_ns += ns;
+        if (segment->frame != NO_ID)
+            kind = event_activity(study->profile, path->frames.items[segment->frame].event)->kind;
+        if (segment->part != PART_HOST)
+            continue;
+        if (segment->is_python)
+            sums.python_ns += ns;
+        else if (kind == ACTIVITY_DISPATCH || kind == ACTIVITY_LAUNCH)
+            sums.dispatch_ns += ns;
+        else if (kind == ACTIVITY_EXECUTOR || kind == ACTIVITY_RUN)
+            sums.executor_ns += ns;
+    }
+    return sums;
+}
+
+/* Means over the looked-at steps, scaled so that the parts sum to the median step. */
+static bool set_facts(struct study *study)
+{
+    struct facts *facts = &study->facts;
+    struct sums   sums = sum_parts(study);
+    double        scale = sums.total_ns > 0 ? study->steps.median_ns / sums.total_ns : 0;
+    bool          ok = true;
+
+    for (int part = 0; ok && part < PART_COUNT; part++)
+        ok = facts_set(facts, &produces[part], sums.part_ns[part] * scale) &&
+             facts_set(facts, &produces[PART_COUNT + part],
+                       sums.total_ns > 0 ? sums.part_ns[part] / sums.total_ns : 0);
+    return ok && facts_set(facts, &produces[FACT_PYTHON], sums.python_ns * scale) &&
+           facts_set(facts, &produces[FACT_PYTHON_SHARE],
+                     sums.total_ns > 0 ? sums.python_ns / sums.total_ns : 0) &&
+           facts_set(facts, &produces[FACT_DISPATCH], sums.dispatch_ns * scale) &&
+           facts_set(facts, &produces[FACT_EXECUTOR], sums.executor_ns * scale);
+}
+
+struct path_row {
+    uint32_t name, owner;
+    uint8_t  part, kind;
+    double   ns, count;
+};
+
+static int by_identity(const void *a, const void *b)
+{
+    const struct path_row *x = a, *y = b;
+
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    return (x->part > y->part) - (x->part < y->part);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct path_row *x = a, *y = b;
+
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return by_identity(a, b);
+}
+
+static size_t merge_rows(struct path_row *rows, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(rows, count, sizeof *rows, by_identity);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && by_identity(&rows[kept - 1], &rows[i]) == 0) {
+            rows[kept - 1].ns += rows[i].ns;
+            rows[kept - 1].count += rows[i].count;
+        } else {
+            rows[kept++] = rows[i];
+        }
+    }
+    qsort(rows, kept, sizeof *rows, by_time);
+    return kept;
+}
+
+static bool fill_table(struct study *study, struct arena *scratch)
+{
+    enum { ROWS = 200 };
+    const struct path    *path = &study->path;
+    const struct profile *profile = study->profile;
+    struct table         *table = facts_table(&study->facts, &tables[0]);
+    struct path_row      *rows = arena_new_array(scratch, struct path_row, path->segments.count);
+    double                steps = (double)path->step_rows.count, total_ns = 0;
+    size_t                count;
+
+    if (!table || !rows)
+        return false;
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+
+        rows[i] = (struct path_row) { .part = segment->part, .count = 1 };
+        rows[i].ns = (double)(segment->end_ns - segment->start_ns);
+        total_ns += rows[i].ns;
+        if (segment->frame != NO_ID) {
+            const struct activity *activity =
+                event_activity(profile, path->frames.items[segment->frame].event);
+
+            rows[i].name = activity->name;
+            rows[i].kind = activity->kind;
+        }
+        if (segment->owner != NO_ID)
+            rows[i].owner =
+                event_activity(profile, path->frames.items[segment->owner].event)->name;
+    }
+    count = path->segments.count ? merge_rows(rows, path->segments.count) : 0;
+    for (size_t i = 0; i < count && i < ROWS; i++) {
+        size_t row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        table->columns[0][row] = rows[i].name;
+        table->columns[1][row] =
+            facts_name(&study->facts, str_from(activity_kind_name(rows[i].kind)));
+        table->columns[2][row] = facts_name(&study->facts, str_from(part_name(rows[i].part)));
+        table->columns[3][row] = rows[i].owner;
+        table->columns[4][row] = rows[i].ns / steps;
+        table->columns[5][row] = rows[i].ns / total_ns;
+        table->columns[6][row] = rows[i].count / steps;
+    }
+    return true;
+}
+
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
+    bool         ok;
+
+    if (study->path.segments.count == 0)
+        ok = facts_absent(&study->facts, "part.", "capture at least one whole step of a trace",
+                          "no step with a timeline of events");
+    else
+        ok = set_facts(study) && fill_table(study, &scratch);
+    arena_free(&scratch);
+    return ok || err_set(err, ERR_LIMIT, "the composition does not fit the memory budget");
+}
+
+const struct analysis analysis_composition = {
+    .name = "composition",
+    .summary = "what a step waits for, by part; the parts sum to the step",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

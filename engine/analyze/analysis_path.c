@@ -1,0 +1,292 @@
+/*
+ * path: the critical path of each step over the timelines (path.h), and the processor time beside it.
+ *
+ * At most PATH_STEPS used steps are looked at, evenly spaced, so that the cost of walking does not
+ * grow with long captures.
+ */
+#include "analyze/analysis.h"
+#include "analyze/path_walk.h"
+#include "analyze/runs.h"
+#include "base/sample.h"
+
+enum { PATH_STEPS = 100 };
+
+static const struct fact_spec produces[] = {
+    { "host.cores", UNIT_COUNT, "cores, as recorded or as many as were seen at work at once" },
+    { "host.cpu_ns", UNIT_NS, "host thread time at work a step, all threads" },
+    { "host.input_cpu_ns", UNIT_NS, "of host.cpu_ns, work for input" },
+    { "path.steps", UNIT_COUNT, "steps whose path was walked" },
+};
+enum { FACT_CORES, FACT_CPU, FACT_INPUT_CPU, FACT_STEPS };
+
+static bool choose_steps(struct study *study)
+{
+    const struct steps *steps = &study->steps;
+    VEC(uint32_t)       all = { 0 };
+
+    for (size_t i = 0; i < steps->list.count; i++)
+        if (steps->list.items[i].host == steps->host && steps->list.items[i].is_used &&
+            !vec_push(&all, study->arena, (uint32_t)i))
+            return false;
+    size_t wanted = all.count < PATH_STEPS ? all.count : PATH_STEPS;
+
+    for (size_t i = 0; i < wanted; i++)
+        if (!vec_push(&study->path.step_rows, study->arena, all.items[i * all.count / wanted]))
+            return false;
+    return true;
+}
+
+/* The thread that leads the steps: where their markers are, else the one with most host work. */
+static uint32_t find_leader(const struct study *study)
+{
+    const struct profile *profile = study->profile;
+    const struct step    *first = &study->steps.list.items[study->path.step_rows.items[0]];
+    uint32_t              best = NO_ID;
+    int64_t               most_ns = 0;
+
+    if (first->timeline != NO_ID &&
+        profile->timelines.items[first->timeline].kind == TIMELINE_THREAD)
+        return first->timeline;
+    for (uint32_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+        int64_t                host_ns = 0;
+
+        if (line->kind != TIMELINE_THREAD || line->host != study->steps.host)
+            continue;
+        for (uint32_t i = 0; i < line->event_count; i++) {
+            uint32_t           event = line->first_event + i;
+            enum activity_kind kind = event_activity(profile, event)->kind;
+
+            if (kind == ACTIVITY_PYTHON || kind == ACTIVITY_DISPATCH || kind == ACTIVITY_LAUNCH ||
+                kind == ACTIVITY_STEP)
+                host_ns += event_duration_ns(profile, event);
+        }
+        if (host_ns > most_ns)
+            most_ns = host_ns, best = t;
+    }
+    return best;
+}
+
+static bool is_worker(const struct study *study, const struct timeline *line)
+{
+    return line->host == study->steps.host && line->event_count > 0 &&
+           (line->kind == TIMELINE_THREAD || line->kind == TIMELINE_STREAM ||
+            line->kind == TIMELINE_OPS);
+}
+
+static bool device_works(const struct profile *profile, uint32_t host)
+{
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        if (line->host == host && line->event_count && line->device != NO_ID &&
+            (line->kind == TIMELINE_STREAM || line->kind == TIMELINE_OPS) &&
+            profile->devices.items[line->device].kind != DEVICE_CPU)
+            return true;
+    }
+    return false;
+}
+
+static bool add_windows(const struct study *study, struct arena *scratch,
+                        struct intervals *windows)
+{
+    for (size_t i = 0; i < study->path.step_rows.count; i++) {
+        const struct step *step = &study->steps.list.items[study->path.step_rows.items[i]];
+
+        if (!intervals_add(windows, scratch, step->start_ns, step->end_ns))
+            return false;
+    }
+    intervals_settle(windows);
+    return true;
+}
+
+static bool flatten(struct study *study, struct arena *scratch)
+{
+    const struct profile *profile = study->profile;
+    struct intervals      windows = { 0 };
+
+    if (!add_windows(study, scratch, &windows))
+        return false;
+    study->path.leader = find_leader(study);
+    study->path.has_device = device_works(profile, study->steps.host);
+    for (uint32_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *timeline = &profile->timelines.items[t];
+        struct path_line       line = { .timeline = t,
+                                        .is_leader = t == study->path.leader,
+                                        .is_device = timeline->device != NO_ID };
+
+        if (!is_worker(study, timeline))
+            continue;
+        if (!leaves_build(profile, windows.list.items, windows.list.count, study->arena,
+                          &study->path, &line) ||
+            !vec_push(&study->path.lines, study->arena, line))
+            return false;
+    }
+    return work_classify(profile, &study->path, study->arena);
+}
+
+static bool merge_runs(const struct study *study, struct arena *scratch, struct intervals *merged)
+{
+    struct runs runs = { 0 };
+
+    if (!runs_find(study->profile, scratch, &runs))
+        return false;
+    for (size_t i = 0; i < runs.list.count; i++)
+        if (runs.list.items[i].host == study->steps.host &&
+            !intervals_add(merged, scratch, runs.list.items[i].start_ns, runs.list.items[i].end_ns))
+            return false;
+    intervals_settle(merged);
+    return true;
+}
+
+static void reverse(struct path *path)
+{
+    size_t count = path->segments.count;
+
+    for (size_t i = 0; i < count / 2; i++) {
+        struct segment other = path->segments.items[i];
+
+        path->segments.items[i] = path->segments.items[count - 1 - i];
+        path->segments.items[count - 1 - i] = other;
+    }
+}
+
+/* Adds a leaf's time to the looked-at steps it lies in; *first is the first step it can touch. */
+static void add_cpu(struct study *study, const struct leaf *leaf, size_t *first)
+{
+    struct path *path = &study->path;
+    bool         is_input = path->frame_work[leaf->frame] == WORK_INPUT;
+
+    for (size_t k = *first; k < path->step_rows.count; k++) {
+        const struct step *step = &study->steps.list.items[path->step_rows.items[k]];
+        int64_t from_ns = leaf->start_ns > step->start_ns ? leaf->start_ns : step->start_ns;
+        int64_t to_ns = leaf->end_ns < step->end_ns ? leaf->end_ns : step->end_ns;
+
+        if (step->end_ns <= leaf->start_ns)
+            *first = k + 1;
+        if (step->start_ns >= leaf->end_ns)
+            break;
+        if (from_ns >= to_ns)
+            continue;
+        path->cpu_ns.items[k] += (double)(to_ns - from_ns);
+        if (is_input)
+            path->input_cpu_ns.items[k] += (double)(to_ns - from_ns);
+    }
+}
+
+static bool sum_cpu(struct study *study)
+{
+    struct path *path = &study->path;
+    size_t       count = path->step_rows.count;
+
+    if (!vec_reserve(&path->cpu_ns, study->arena, count) ||
+        !vec_reserve(&path->input_cpu_ns, study->arena, count))
+        return false;
+    path->cpu_ns.count = path->input_cpu_ns.count = count;
+    for (size_t w = 0; w < path->lines.count; w++) {
+        const struct path_line *line = &path->lines.items[w];
+        size_t                  first = 0;
+
+        for (size_t i = 0; i < line->leaves.count && !line->is_device; i++)
+            if (work_is_active(path->frame_work[line->leaves.items[i].frame]))
+                add_cpu(study, &line->leaves.items[i], &first);
+    }
+    return true;
+}
+
+static uint32_t count_cores(const struct study *study)
+{
+    const struct host *host = &study->profile->hosts.items[study->steps.host];
+    float              most = 1;
+
+    if (study->steps.host < study->profile->hosts.count && host->core_count)
+        return host->core_count;
+    for (size_t i = 0; i < study->path.segments.count; i++) {
+        const struct segment *segment = &study->path.segments.items[i];
+        float                 threads = segment->input_threads + segment->other_threads;
+
+        if (threads > most)
+            most = threads;
+    }
+    return (uint32_t)most;
+}
+
+static bool prepare(struct study *study, struct arena *scratch, struct walk *walk)
+{
+    const struct path *path = &study->path;
+
+    if (!flatten(study, scratch))
+        return false;
+    walk->workers = arena_new_array(scratch, struct worker, path->lines.count);
+    if (!walk->workers)
+        return false;
+    walk->worker_count = path->lines.count;
+    for (size_t i = 0; i < path->lines.count; i++) {
+        walk->workers[i] = (struct worker) { &path->lines.items[i],
+                                             path->lines.items[i].leaves.count };
+        walk->has_leader = walk->has_leader || path->lines.items[i].is_leader;
+    }
+    return true;
+}
+
+static bool set_facts(struct study *study)
+{
+    const struct path *path = &study->path;
+    struct facts      *facts = &study->facts;
+
+    return facts_set(facts, &produces[FACT_CORES], path->core_count) &&
+           facts_set(facts, &produces[FACT_CPU],
+                     sample_mean(path->cpu_ns.items, path->cpu_ns.count)) &&
+           facts_set(facts, &produces[FACT_INPUT_CPU],
+                     sample_mean(path->input_cpu_ns.items, path->input_cpu_ns.count)) &&
+           facts_set(facts, &produces[FACT_STEPS], (double)path->step_rows.count);
+}
+
+static bool walk_steps(struct study *study, struct arena *scratch)
+{
+    struct intervals runs = { 0 };
+    struct walk      walk = { .profile = study->profile,
+                              .path = &study->path,
+                              .runs = &runs,
+                              .arena = study->arena };
+
+    if (!prepare(study, scratch, &walk) || !merge_runs(study, scratch, &runs))
+        return false;
+    for (size_t i = study->path.step_rows.count; i > 0; i--) {
+        uint32_t           row = study->path.step_rows.items[i - 1];
+        const struct step *step = &study->steps.list.items[row];
+
+        if (!path_walk(&walk, row, step->start_ns, step->end_ns))
+            return false;
+    }
+    reverse(&study->path);
+    study->path.core_count = count_cores(study);
+    return sum_cpu(study) && set_facts(study);
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
+    bool         ok;
+
+    study->path.leader = NO_ID;
+    if (study->profile->event_count == 0)
+        return facts_absent(&study->facts, "path.", "capture a trace with a timeline",
+                            "the profile has no timeline of events");
+    ok = choose_steps(study);
+    if (ok && study->path.step_rows.count == 0)
+        ok = facts_absent(&study->facts, "path.", "capture at least one whole step",
+                          "no whole step in the trace");
+    else if (ok)
+        ok = walk_steps(study, &scratch);
+    arena_free(&scratch);
+    return ok || err_set(err, ERR_LIMIT, "the paths of the steps do not fit the memory budget");
+}
+
+const struct analysis analysis_path = {
+    .name = "path",
+    .summary = "what each step waits for: critical path over the timelines",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .run = run,
+};

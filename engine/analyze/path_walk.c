@@ -1,0 +1,261 @@
+#include "analyze/path_walk.h"
+
+/* Who is at work just before a moment. */
+struct moment {
+    const struct leaf *leader;  /* open leaf of the leading thread, or NULL */
+    enum work          leading;
+    const struct leaf *busy;    /* leaf of the worker that the path follows, or NULL */
+    enum work          working;
+    const struct leaf *input;   /* leaf of a worker that makes input, or NULL */
+    bool               is_input_awaited; /* a worker waits for input */
+    int64_t            last_end_ns; /* going back, when who is not busy now may have been busy */
+    float              input_threads, other_threads;
+};
+
+/* The last leaf that starts before t; times only go back. */
+static const struct leaf *leaf_before(struct worker *worker, int64_t t_ns)
+{
+    while (worker->next > 0 && worker->line->leaves.items[worker->next - 1].start_ns >= t_ns)
+        worker->next--;
+    return worker->next > 0 ? &worker->line->leaves.items[worker->next - 1] : NULL;
+}
+
+/* Which of two kinds of work a waiting step is charged to: the bigger. */
+static int precedence(enum work work)
+{
+    static const int order[] = {
+        [WORK_COMPUTE] = 9, [WORK_COMMUNICATION] = 8, [WORK_COMPILE] = 7, [WORK_CALLBACK] = 10,
+        [WORK_COPY] = 6,    [WORK_OUTPUT] = 5,        [WORK_HOST] = 2,    [WORK_PROFILER] = 1,
+        [WORK_INPUT] = 0,
+    };
+
+    return order[work];
+}
+
+static bool waits_for_input(const struct walk *walk, const struct leaf *leaf)
+{
+    const struct frame *frame = &walk->path->frames.items[leaf->frame];
+
+    return (frame->kinds & KIND_BIT(ACTIVITY_INPUT_WAIT)) != 0;
+}
+
+static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, struct moment *moment)
+{
+    const struct leaf *leaf = leaf_before(worker, t_ns);
+    enum work          work;
+
+    if (!leaf)
+        return;
+    if (leaf->end_ns < t_ns) {
+        if (leaf->end_ns > moment->last_end_ns)
+            moment->last_end_ns = leaf->end_ns;
+        return;
+    }
+    work = walk->path->frame_work[leaf->frame];
+    if (worker->line->is_leader) {
+        moment->leader = leaf;
+        moment->leading = work;
+    } else if (work == WORK_INPUT) {
+        if (waits_for_input(walk, leaf))
+            moment->is_input_awaited = true;
+        if (!moment->input || !waits_for_input(walk, leaf))
+            moment->input = leaf;
+    } else if (work_is_active(work) &&
+               (!moment->busy || precedence(work) > precedence(moment->working))) {
+        moment->busy = leaf;
+        moment->working = work;
+    }
+    if (!worker->line->is_leader && (work == WORK_INPUT || !work_is_active(work)) &&
+        leaf->start_ns > moment->last_end_ns)
+        moment->last_end_ns = leaf->start_ns; /* the same worker may have been busy before it */
+    if (work == WORK_INPUT)
+        moment->input_threads++;
+    else if (work_is_active(work) && !worker->line->is_device)
+        moment->other_threads++;
+}
+
+static struct moment look(struct walk *walk, int64_t t_ns)
+{
+    struct moment moment = { .last_end_ns = INT64_MIN };
+
+    for (size_t i = 0; i < walk->worker_count; i++)
+        look_at(walk, &walk->workers[i], t_ns, &moment);
+    return moment;
+}
+
+struct position {
+    int64_t  t_ns, start_ns;
+    uint32_t step;
+    bool     on_workers;
+    int64_t  waiting_since_ns; /* the leader waited from here on; INT64_MAX: it did not */
+    const struct moment *moment;
+};
+
+/* Takes [from, position->t) for the path; merges with the segment behind it. */
+static bool take(struct walk *walk, struct position *at, int64_t from_ns, struct segment segment)
+{
+    size_t count = walk->path->segments.count;
+
+    if (from_ns < at->start_ns)
+        from_ns = at->start_ns;
+    if (from_ns >= at->t_ns)
+        return true;
+    segment.start_ns = from_ns;
+    segment.end_ns = at->t_ns;
+    segment.step = at->step;
+    segment.input_threads = at->moment->input_threads;
+    segment.other_threads = at->moment->other_threads;
+    at->t_ns = from_ns;
+    if (count) {
+        struct segment *behind = &walk->path->segments.items[count - 1];
+
+        if (behind->step == segment.step && behind->start_ns == segment.end_ns &&
+            behind->frame == segment.frame && behind->owner == segment.owner &&
+            behind->part == segment.part) {
+            behind->start_ns = segment.start_ns;
+            return true;
+        }
+    }
+    return vec_push(&walk->path->segments, walk->arena, segment);
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t frame_of(const struct leaf *leaf)
+{
+    return leaf ? leaf->frame : NO_ID;
+}
+
+/* A program ran just before t: its gaps are its own. */
+static bool in_run(const struct walk *walk, int64_t t_ns, int64_t *run_start_ns)
+{
+    size_t low = 0, high = walk->runs->list.count;
+
+    while (low < high) { /* first run that starts at t or later */
+        size_t middle = low + (high - low) / 2;
+
+        if (walk->runs->list.items[middle].start_ns < t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || walk->runs->list.items[low - 1].end_ns < t_ns)
+        return false;
+    *run_start_ns = walk->runs->list.items[low - 1].start_ns;
+    return true;
+}
+
+static bool leader_waits(const struct moment *moment)
+{
+    return moment->leading == WORK_WAITING || moment->leading == WORK_RUNNING ||
+           moment->leading == WORK_NONE;
+}
+
+static bool step_on_leader(struct walk *walk, struct position *at, const struct moment *moment)
+{
+    bool has_work = moment->busy && moment->working != WORK_PROFILER;
+
+    if (moment->leading == WORK_INPUT) {
+        const struct leaf *cause = moment->input ? moment->input : moment->leader;
+        int64_t            from_ns = later(moment->leader->start_ns, cause->start_ns);
+
+        return take(walk, at, later(from_ns, moment->last_end_ns),
+                    (struct segment) { .frame = cause->frame,
+                                       .owner = moment->leader->frame,
+                                       .part = PART_INPUT });
+    }
+    if (leader_waits(moment) && (has_work || moment->leading != WORK_NONE)) {
+        at->on_workers = true;
+        at->waiting_since_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
+        return true;
+    }
+    if (moment->leader && moment->leading != WORK_NONE)
+        return take(walk, at, moment->leader->start_ns,
+                    (struct segment) { .frame = moment->leader->frame,
+                                       .owner = NO_ID,
+                                       .part = (uint8_t)work_part(moment->leading) });
+    int64_t from_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
+
+    return take(walk, at, later(from_ns, moment->last_end_ns),
+                (struct segment) { .frame = frame_of(moment->leader),
+                                   .owner = NO_ID,
+                                   .part = moment->input && moment->is_input_awaited ? PART_INPUT
+                                                                                     : PART_HOST,
+                                   .is_python = true });
+}
+
+static bool step_on_workers(struct walk *walk, struct position *at, const struct moment *moment)
+{
+    int64_t floor_ns = moment->last_end_ns, run_start_ns = INT64_MIN;
+    bool    is_in_run = in_run(walk, at->t_ns, &run_start_ns);
+
+    if (moment->busy)
+        return take(walk, at, moment->busy->start_ns,
+                    (struct segment) { .frame = moment->busy->frame,
+                                       .owner = frame_of(moment->leader),
+                                       .part = (uint8_t)work_part(moment->working) });
+    if (moment->is_input_awaited)
+        return take(walk, at, later(moment->input->start_ns, floor_ns),
+                    (struct segment) { .frame = moment->input->frame,
+                                       .owner = frame_of(moment->leader),
+                                       .part = PART_INPUT });
+    if (walk->has_leader && at->t_ns <= at->waiting_since_ns && !leader_waits(moment) &&
+        !is_in_run) {
+        at->on_workers = false; /* not started yet: the leader's time */
+        return true;
+    }
+    if (walk->has_leader && moment->leading == WORK_INPUT) {
+        at->on_workers = false;
+        return true;
+    }
+    if (moment->leader)
+        floor_ns = later(floor_ns, moment->leader->start_ns);
+    if (is_in_run)
+        return take(walk, at, later(floor_ns, run_start_ns),
+                    (struct segment) { .frame = frame_of(moment->leader),
+                                       .owner = frame_of(moment->leader),
+                                       .part = walk->path->has_device ? PART_IDLE_DEPENDENCY
+                                                                        : PART_HOST });
+    if (!walk->has_leader || moment->leading == WORK_WAITING || moment->leading == WORK_RUNNING)
+        return take(walk, at, floor_ns,
+                    (struct segment) { .frame = frame_of(moment->leader),
+                                       .owner = frame_of(moment->leader),
+                                       .part = moment->leading == WORK_WAITING ? PART_IDLE_SYNC
+                                                                               : PART_IDLE_OTHER });
+    at->on_workers = false;
+    return true;
+}
+
+bool path_walk(struct walk *walk, uint32_t step, int64_t start_ns, int64_t end_ns)
+{
+    struct position at = { .t_ns = end_ns,
+                           .start_ns = start_ns,
+                           .step = step,
+                           .waiting_since_ns = INT64_MAX };
+    struct moment   moment = look(walk, end_ns);
+    bool            was_on_workers;
+
+    at.on_workers = !walk->has_leader || (moment.busy && moment.working != WORK_HOST &&
+                                      moment.working != WORK_PROFILER);
+    while (at.t_ns > start_ns) {
+        int64_t t_ns = at.t_ns;
+
+        was_on_workers = at.on_workers;
+        moment = look(walk, at.t_ns);
+        at.moment = &moment;
+        if (!(at.on_workers ? step_on_workers(walk, &at, &moment)
+                            : step_on_leader(walk, &at, &moment)))
+            return false;
+        if (at.t_ns < t_ns || at.on_workers != was_on_workers)
+            continue;
+        /* Nothing explains this nanosecond: leaves that touch without overlapping. */
+        if (!take(walk, &at, t_ns - 1, (struct segment) { .frame = NO_ID,
+                                                         .owner = NO_ID,
+                                                         .part = PART_UNKNOWN }))
+            return false;
+    }
+    return true;
+}

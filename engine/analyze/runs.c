@@ -1,0 +1,132 @@
+#include "analyze/runs.h"
+
+#include <stdlib.h>
+
+/* Host of each timeline's events: events of a timeline are consecutive, so walk both in step. */
+struct host_cursor {
+    const struct profile *profile;
+    size_t                timeline;
+};
+
+static const struct timeline *timeline_of(struct host_cursor *cursor, uint32_t event)
+{
+    const struct timeline *lines = cursor->profile->timelines.items;
+
+    while (cursor->timeline < cursor->profile->timelines.count &&
+           event >= lines[cursor->timeline].first_event + lines[cursor->timeline].event_count)
+        cursor->timeline++;
+    return cursor->timeline < cursor->profile->timelines.count ? &lines[cursor->timeline] : NULL;
+}
+
+static bool is_captured_function(const struct profile *profile, uint32_t event)
+{
+    return str_starts(profile_str(profile, event_activity(profile, event)->name),
+                      STR("InstantiatedCapturedFunction::"));
+}
+
+bool runs_input_steps(const struct profile *profile, struct id_map *input_steps)
+{
+    const struct stat_column *column = &profile->stats[STAT_EXECUTOR_STEP];
+
+    for (size_t i = 0; i < column->count; i++)
+        if (is_captured_function(profile, column->events[i]) &&
+            !id_map_put(input_steps, (uint64_t)column->values[i], 1))
+            return false;
+    return true;
+}
+
+struct run_search {
+    const struct profile *profile;
+    struct arena         *arena, *scratch;
+    struct runs          *runs;
+    struct id_map         by_key;
+};
+
+static int64_t program_of(const struct profile *profile, uint32_t event)
+{
+    int64_t program = 0;
+
+    if (!profile_stat(profile, STAT_PROGRAM, event, &program))
+        profile_stat(profile, STAT_MODULE_NAME, event, &program);
+    return program;
+}
+
+static bool add_piece(struct run_search *search, uint32_t event, uint32_t host, uint64_t id)
+{
+    const struct profile *profile = search->profile;
+    int64_t               start_ns = profile->event_start_ns[event];
+    int64_t               end_ns = event_end_ns(profile, event);
+    uint64_t              key = id * UINT64_C(0x9e3779b97f4a7c15) + host;
+    uint32_t              row = id_map_get(&search->by_key, key);
+
+    if (row == NO_ID) {
+        row = (uint32_t)search->runs->list.count;
+        return vec_push(&search->runs->list, search->arena,
+                        (struct run) { start_ns, end_ns, program_of(profile, event), host,
+                                       event }) &&
+               id_map_put(&search->by_key, key, row);
+    }
+    struct run *run = &search->runs->list.items[row];
+
+    if (start_ns < run->start_ns)
+        run->start_ns = start_ns, run->event = event;
+    if (end_ns > run->end_ns)
+        run->end_ns = end_ns;
+    if (!run->program)
+        run->program = program_of(profile, event);
+    return true;
+}
+
+static bool is_work(enum activity_kind kind)
+{
+    return kind == ACTIVITY_OP || kind == ACTIVITY_RUN || kind == ACTIVITY_EXECUTOR ||
+           kind == ACTIVITY_KERNEL;
+}
+
+static bool add_column(struct run_search *search, enum stat_key key,
+                       const struct id_map *input_steps)
+{
+    const struct profile     *profile = search->profile;
+    const struct stat_column *column = &profile->stats[key];
+    struct host_cursor        cursor = { profile, 0 };
+
+    for (size_t i = 0; i < column->count; i++) {
+        uint32_t               event = column->events[i];
+        const struct timeline *line = timeline_of(&cursor, event);
+
+        if (!line || line->kind == TIMELINE_DERIVED || event_duration_ns(profile, event) == 0 ||
+            !is_work(event_activity(profile, event)->kind) ||
+            (input_steps && id_map_get(input_steps, (uint64_t)column->values[i]) != NO_ID))
+            continue;
+        if (!add_piece(search, event, line->host, (uint64_t)column->values[i]))
+            return false;
+    }
+    return true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct run *x = a, *y = b;
+
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+bool runs_find(const struct profile *profile, struct arena *arena, struct runs *runs)
+{
+    struct arena      scratch = { .budget_bytes = arena->budget_bytes };
+    struct id_map     input_steps = { .arena = &scratch };
+    struct run_search search = { .profile = profile,
+                                 .arena = arena,
+                                 .scratch = &scratch,
+                                 .runs = runs,
+                                 .by_key = { .arena = &scratch } };
+    bool ok = runs_input_steps(profile, &input_steps) && add_column(&search, STAT_RUN_ID, NULL) &&
+              add_column(&search, STAT_EXECUTOR_STEP, &input_steps);
+
+    if (ok && runs->list.count)
+        qsort(runs->list.items, runs->list.count, sizeof *runs->list.items, by_start);
+    arena_free(&scratch);
+    return ok;
+}

@@ -1,0 +1,27 @@
+/*
+ * runs: executions of whole programs (XLA modules, graph functions), from the identity that the
+ * runtime writes on the work it does for one (run_id, executor step id). A run spans from the first
+ * to the last piece of its work. Work for input pipelines (captured tf.data functions) is no run.
+ */
+#ifndef TFPROF_ANALYZE_RUNS_H
+#define TFPROF_ANALYZE_RUNS_H
+
+#include "base/vec.h"
+#include "model/profile.h"
+
+struct run {
+    int64_t  start_ns, end_ns;
+    int64_t  program; /* program id, or an interned module name, or 0 */
+    uint32_t host;
+    uint32_t event;   /* the first piece */
+};
+struct runs {
+    VEC(struct run) list; /* by start */
+};
+
+/* true for kinds of work that run on behalf of a program. false: the arena is exhausted. */
+bool runs_find(const struct profile *profile, struct arena *arena, struct runs *runs);
+/* Executor steps of captured tf.data functions: those runs are input work. Values are 1. */
+bool runs_input_steps(const struct profile *profile, struct id_map *input_steps);
+
+#endif

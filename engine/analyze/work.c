@@ -1,0 +1,111 @@
+#include "analyze/work.h"
+
+#include "analyze/runs.h"
+
+/* First row whose kinds meet an event or its ancestors decides. */
+static const struct {
+    uint32_t  kinds;
+    enum work work;
+} by_ancestors[] = {
+    { KIND_BIT(ACTIVITY_OVERHEAD), WORK_PROFILER },
+    { KIND_BIT(ACTIVITY_INPUT_STAGE) | KIND_BIT(ACTIVITY_INPUT_BUFFER) |
+          KIND_BIT(ACTIVITY_INPUT_WORK) | KIND_BIT(ACTIVITY_INPUT_WAIT),
+      WORK_INPUT },
+    { KIND_BIT(ACTIVITY_COMPILE) | KIND_BIT(ACTIVITY_TRACING), WORK_COMPILE },
+    { KIND_BIT(ACTIVITY_CALLBACK), WORK_CALLBACK },
+    { KIND_BIT(ACTIVITY_OUTPUT), WORK_OUTPUT },
+    { KIND_BIT(ACTIVITY_COLLECTIVE), WORK_COMMUNICATION },
+    { KIND_BIT(ACTIVITY_SYNC), WORK_WAITING },
+    { KIND_BIT(ACTIVITY_TRANSFER) | KIND_BIT(ACTIVITY_MEMCPY), WORK_COPY },
+    { KIND_BIT(ACTIVITY_KERNEL) | KIND_BIT(ACTIVITY_MEMSET), WORK_COMPUTE },
+    { KIND_BIT(ACTIVITY_OP), WORK_COMPUTE },
+};
+
+struct classifier {
+    const struct profile *profile;
+    const struct path    *path;
+    struct id_map         input_steps; /* executor steps of captured tf.data functions */
+};
+
+static bool serves_input(const struct classifier *classifier, const struct frame *frame)
+{
+    const struct profile *profile = classifier->profile;
+    int64_t               step;
+
+    if (str_starts(profile_str(profile, profile->timelines.items[frame->timeline].name),
+                   STR("tf_data_")))
+        return true;
+    return profile_stat(profile, STAT_EXECUTOR_STEP, frame->event, &step) &&
+           id_map_get(&classifier->input_steps, (uint64_t)step) != NO_ID;
+}
+
+static enum work classify(const struct classifier *classifier, uint32_t row)
+{
+    const struct path  *path = classifier->path;
+    const struct frame *frame = &path->frames.items[row];
+    enum activity_kind  own = event_activity(classifier->profile, frame->event)->kind;
+    enum work outer = frame->parent == NO_ID ? WORK_NONE : path->frame_work[frame->parent];
+
+    if (own == ACTIVITY_WAIT)
+        return WORK_WAITING;
+    if (outer == WORK_INPUT || serves_input(classifier, frame))
+        return WORK_INPUT;
+    for (size_t i = 0; i < ARRAY_COUNT(by_ancestors); i++) {
+        if (!(frame->kinds & by_ancestors[i].kinds))
+            continue;
+        bool is_feeding = path->has_device && by_ancestors[i].work == WORK_COMPUTE &&
+                          classifier->profile->timelines.items[frame->timeline].device == NO_ID;
+
+        return is_feeding ? WORK_HOST : by_ancestors[i].work;
+    }
+    if (own == ACTIVITY_RUN)
+        return WORK_RUNNING;
+    return own == ACTIVITY_STEP || own == ACTIVITY_ANNOTATION ? outer : WORK_HOST;
+}
+
+bool work_classify(const struct profile *profile, struct path *path, struct arena *arena)
+{
+    struct arena      scratch = { .budget_bytes = arena->budget_bytes };
+    struct classifier classifier = { profile, path, { .arena = &scratch } };
+    bool              ok = runs_input_steps(profile, &classifier.input_steps);
+
+    path->frame_work = arena_new_array(arena, uint8_t, path->frames.count);
+    ok = ok && path->frame_work;
+    for (uint32_t row = 0; ok && row < path->frames.count; row++) /* parents before children */
+        path->frame_work[row] = (uint8_t)classify(&classifier, row);
+    arena_free(&scratch);
+    return ok;
+}
+
+enum part work_part(enum work work)
+{
+    switch (work) {
+    case WORK_INPUT:
+        return PART_INPUT;
+    case WORK_COMPUTE:
+        return PART_COMPUTE;
+    case WORK_COMMUNICATION:
+        return PART_COMMUNICATION;
+    case WORK_COPY:
+        return PART_COPY;
+    case WORK_COMPILE:
+        return PART_COMPILE;
+    case WORK_OUTPUT:
+        return PART_OUTPUT;
+    case WORK_NONE:
+    case WORK_RUNNING:
+    case WORK_CALLBACK:
+    case WORK_HOST:
+        return PART_HOST;
+    case WORK_WAITING:
+        return PART_IDLE_SYNC;
+    case WORK_PROFILER:
+        return PART_UNKNOWN;
+    }
+    return PART_UNKNOWN;
+}
+
+bool work_is_active(enum work work)
+{
+    return work != WORK_NONE && work != WORK_WAITING && work != WORK_RUNNING;
+}

@@ -1,0 +1,79 @@
+#include "base/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SLOPE_VALUES = 512 };
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double sample_median(double *values, size_t count)
+{
+    if (count == 0)
+        return 0;
+    qsort(values, count, sizeof *values, by_value);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+double sample_quantile(double *values, size_t count, double share)
+{
+    if (count == 0)
+        return 0;
+    qsort(values, count, sizeof *values, by_value);
+    size_t rank = (size_t)ceil(share * (double)count);
+
+    return values[rank > 0 ? (rank <= count ? rank - 1 : count - 1) : 0];
+}
+
+double sample_mean(const double *values, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return count ? sum / (double)count : 0;
+}
+
+double sample_deviation(const double *values, size_t count)
+{
+    double mean = sample_mean(values, count), sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += (values[i] - mean) * (values[i] - mean);
+    return count ? sqrt(sum / (double)count) : 0;
+}
+
+double sample_mad(double *values, size_t count)
+{
+    double median = sample_median(values, count);
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = fabs(values[i] - median);
+    return sample_median(values, count);
+}
+
+double sample_slope(const double *values, size_t count)
+{
+    size_t  used = count < SLOPE_VALUES ? count : SLOPE_VALUES, pairs = 0;
+    double *slopes, slope;
+
+    if (used < 2)
+        return 0;
+    slopes = malloc(used * (used - 1) / 2 * sizeof *slopes);
+    if (!slopes)
+        return 0;
+    for (size_t i = 0; i < used; i++)
+        for (size_t j = i + 1; j < used; j++) {
+            size_t a = i * (count - 1) / (used - 1), b = j * (count - 1) / (used - 1);
+
+            slopes[pairs++] = (values[b] - values[a]) / (double)(b - a);
+        }
+    slope = sample_median(slopes, pairs);
+    free(slopes);
+    return slope;
+}
