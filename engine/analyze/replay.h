@@ -2,8 +2,13 @@
  * replay: what a step would cost after an edit. An edit names a cause by what lies on the path
  * (see path.h) or by a stage of the input pipeline, and what becomes of it; the engine applies it to
  * each used step, re-runs input against the rest (a prefetching pipeline hides behind the step, up
- * to its own rate and the cores there are) and takes the median. Edits are applied in order, so
- * "together" is the same call with more of them.
+ * to its own rate and the cores there are). Times are means over the looked-at steps, scaled to the
+ * median step. Edits are applied in order, so "together" is the same call with more of them.
+ *
+ * The model, per step: rest (path less input), inline input, a period P of the pipeline's slowest
+ * asynchronous section, and processor time C on n cores; step = max(rest + inline, P, C / n). P is
+ * calibrated so that the unedited model gives the measured step where the step waits for input.
+ * Work that competed with input for cores runs faster once input needs less (processor sharing).
  */
 #ifndef TFPROF_ANALYZE_REPLAY_H
 #define TFPROF_ANALYZE_REPLAY_H
