@@ -1,56 +1,55 @@
 /*
  * composition: what a step waits for, by part. Sums the segments of the paths (path.h): parts
- * exclude each other and sum to the step. Shares are means over the looked-at steps; times are these
- * shares of the median step, so that they sum to it.
+ * exclude each other and sum to the step. Shares are means over the looked-at steps; times are
+ * these shares of the median step, so that they sum to it.
  */
 #include "analyze/analysis.h"
 
 #include <stdlib.h>
 
 static const struct fact_spec produces[] = {
-    { "part.input_ns", UNIT_NS, "the step waits for input" },
-    { "part.compute_ns", UNIT_NS, "the step waits for computation" },
-    { "part.communication_ns", UNIT_NS, "the step waits for collectives" },
-    { "part.copy_ns", UNIT_NS, "the step waits for copies between host and device" },
-    { "part.compile_ns", UNIT_NS, "the step waits for compiling or tracing" },
-    { "part.host_ns", UNIT_NS, "the step waits for host code: Python, dispatch, executors" },
-    { "part.idle_launch_ns", UNIT_NS, "nothing runs: work is on its way to the device" },
-    { "part.idle_sync_ns", UNIT_NS, "nothing runs: the host waits for results" },
-    { "part.idle_dependency_ns", UNIT_NS, "nothing runs inside a device program" },
-    { "part.idle_other_ns", UNIT_NS, "nothing runs, cause unknown" },
-    { "part.output_ns", UNIT_NS, "the step writes logs, summaries, checkpoints" },
-    { "part.unknown_ns", UNIT_NS, "time the profile does not explain" },
-    { "part.input_share", UNIT_SHARE, "part.input_ns of the step" },
-    { "part.compute_share", UNIT_SHARE, "part.compute_ns of the step" },
-    { "part.communication_share", UNIT_SHARE, "part.communication_ns of the step" },
-    { "part.copy_share", UNIT_SHARE, "part.copy_ns of the step" },
-    { "part.compile_share", UNIT_SHARE, "part.compile_ns of the step" },
-    { "part.host_share", UNIT_SHARE, "part.host_ns of the step" },
-    { "part.idle_launch_share", UNIT_SHARE, "part.idle_launch_ns of the step" },
-    { "part.idle_sync_share", UNIT_SHARE, "part.idle_sync_ns of the step" },
-    { "part.idle_dependency_share", UNIT_SHARE, "part.idle_dependency_ns of the step" },
-    { "part.idle_other_share", UNIT_SHARE, "part.idle_other_ns of the step" },
-    { "part.output_share", UNIT_SHARE, "part.output_ns of the step" },
-    { "part.unknown_share", UNIT_SHARE, "part.unknown_ns of the step" },
-    { "host.python_ns", UNIT_NS, "a step's time in Python outside any recorded event" },
-    { "host.python_share", UNIT_SHARE, "host.python_ns of the step" },
-    { "host.dispatch_ns", UNIT_NS, "a step's time getting ops and programs under way" },
-    { "host.executor_ns", UNIT_NS, "a step's time in graph executors around ops" },
+    {"part.input_ns",               UNIT_NS,    "the step waits for input"                                 },
+    { "part.compute_ns",            UNIT_NS,    "the step waits for computation"                           },
+    { "part.communication_ns",      UNIT_NS,    "the step waits for collectives"                           },
+    { "part.copy_ns",               UNIT_NS,    "the step waits for copies between host and device"        },
+    { "part.compile_ns",            UNIT_NS,    "the step waits for compiling or tracing"                  },
+    { "part.host_ns",               UNIT_NS,    "the step waits for host code: Python, dispatch, executors"},
+    { "part.idle_launch_ns",        UNIT_NS,    "nothing runs: work is on its way to the device"           },
+    { "part.idle_sync_ns",          UNIT_NS,    "nothing runs: the host waits for results"                 },
+    { "part.idle_dependency_ns",    UNIT_NS,    "nothing runs inside a device program"                     },
+    { "part.idle_other_ns",         UNIT_NS,    "nothing runs, cause unknown"                              },
+    { "part.output_ns",             UNIT_NS,    "the step writes logs, summaries, checkpoints"             },
+    { "part.unknown_ns",            UNIT_NS,    "time the profile does not explain"                        },
+    { "part.input_share",           UNIT_SHARE, "part.input_ns of the step"                                },
+    { "part.compute_share",         UNIT_SHARE, "part.compute_ns of the step"                              },
+    { "part.communication_share",   UNIT_SHARE, "part.communication_ns of the step"                        },
+    { "part.copy_share",            UNIT_SHARE, "part.copy_ns of the step"                                 },
+    { "part.compile_share",         UNIT_SHARE, "part.compile_ns of the step"                              },
+    { "part.host_share",            UNIT_SHARE, "part.host_ns of the step"                                 },
+    { "part.idle_launch_share",     UNIT_SHARE, "part.idle_launch_ns of the step"                          },
+    { "part.idle_sync_share",       UNIT_SHARE, "part.idle_sync_ns of the step"                            },
+    { "part.idle_dependency_share", UNIT_SHARE, "part.idle_dependency_ns of the step"                      },
+    { "part.idle_other_share",      UNIT_SHARE, "part.idle_other_ns of the step"                           },
+    { "part.output_share",          UNIT_SHARE, "part.output_ns of the step"                               },
+    { "part.unknown_share",         UNIT_SHARE, "part.unknown_ns of the step"                              },
+    { "host.python_ns",             UNIT_NS,    "a step's time in Python outside any recorded event"       },
+    { "host.python_share",          UNIT_SHARE, "host.python_ns of the step"                               },
+    { "host.dispatch_ns",           UNIT_NS,    "a step's time getting ops and programs under way"         },
+    { "host.executor_ns",           UNIT_NS,    "a step's time in graph executors around ops"              },
 };
 enum { FACT_PYTHON = 2 * PART_COUNT, FACT_PYTHON_SHARE, FACT_DISPATCH, FACT_EXECUTOR };
 
 static const struct column_spec path_columns[] = {
-    { "name", UNIT_NAME, "event on the path" },
-    { "kind", UNIT_NAME, "its kind" },
-    { "part", UNIT_NAME, "part of the step it is charged to" },
-    { "owner", UNIT_NAME, "what the leading thread was in meanwhile" },
-    { "ns", UNIT_NS, "time a step" },
-    { "share", UNIT_SHARE, "of the step" },
-    { "count", UNIT_COUNT, "segments a step" },
+    {"name",   UNIT_NAME,  "event on the path"                       },
+    { "kind",  UNIT_NAME,  "its kind"                                },
+    { "part",  UNIT_NAME,  "part of the step it is charged to"       },
+    { "owner", UNIT_NAME,  "what the leading thread was in meanwhile"},
+    { "ns",    UNIT_NS,    "time a step"                             },
+    { "share", UNIT_SHARE, "of the step"                             },
+    { "count", UNIT_COUNT, "segments a step"                         },
 };
 static const struct table_spec tables[] = {
-    { "path", "what lies on the path of a step, by name", path_columns,
-      ARRAY_COUNT(path_columns) },
+    {"path", "what lies on the path of a step, by name", path_columns, ARRAY_COUNT(path_columns)},
 };
 
 const char *part_name(enum part part)
@@ -191,8 +190,7 @@ static bool fill_table(struct study *study, struct arena *scratch)
             rows[i].kind = activity->kind;
         }
         if (segment->owner != NO_ID)
-            rows[i].owner =
-                event_activity(profile, path->frames.items[segment->owner].event)->name;
+            rows[i].owner = event_activity(profile, path->frames.items[segment->owner].event)->name;
     }
     count = path->segments.count ? merge_rows(rows, path->segments.count) : 0;
     for (size_t i = 0; i < count && i < ROWS; i++) {
@@ -211,7 +209,6 @@ static bool fill_table(struct study *study, struct arena *scratch)
     }
     return true;
 }
-
 
 static bool run(struct study *study, struct err *err)
 {

@@ -1,5 +1,6 @@
 /*
- * path: the critical path of each step over the timelines (path.h), and the processor time beside it.
+ * path: the critical path of each step over the timelines (path.h), and the processor time beside
+ * it.
  *
  * At most PATH_STEPS used steps are looked at, evenly spaced, so that the cost of walking does not
  * grow with long captures.
@@ -12,17 +13,17 @@
 enum { PATH_STEPS = 100 };
 
 static const struct fact_spec produces[] = {
-    { "host.cores", UNIT_COUNT, "cores, as recorded or as many as were seen at work at once" },
-    { "host.cpu_ns", UNIT_NS, "host thread time at work a step, all threads" },
-    { "host.input_cpu_ns", UNIT_NS, "of host.cpu_ns, work for input" },
-    { "path.steps", UNIT_COUNT, "steps whose path was walked" },
+    {"host.cores",         UNIT_COUNT, "cores, as recorded or as many as were seen at work at once"},
+    { "host.cpu_ns",       UNIT_NS,    "host thread time at work a step, all threads"              },
+    { "host.input_cpu_ns", UNIT_NS,    "of host.cpu_ns, work for input"                            },
+    { "path.steps",        UNIT_COUNT, "steps whose path was walked"                               },
 };
 enum { FACT_CORES, FACT_CPU, FACT_INPUT_CPU, FACT_STEPS };
 
 static bool choose_steps(struct study *study)
 {
     const struct steps *steps = &study->steps;
-    VEC(uint32_t)       all = { 0 };
+    VEC(uint32_t) all = { 0 };
 
     for (size_t i = 0; i < steps->list.count; i++)
         if (steps->list.items[i].host == steps->host && steps->list.items[i].is_used &&
@@ -87,8 +88,7 @@ static bool device_works(const struct profile *profile, uint32_t host)
     return false;
 }
 
-static bool add_windows(const struct study *study, struct arena *scratch,
-                        struct intervals *windows)
+static bool add_windows(const struct study *study, struct arena *scratch, struct intervals *windows)
 {
     for (size_t i = 0; i < study->path.step_rows.count; i++) {
         const struct step *step = &study->steps.list.items[study->path.step_rows.items[i]];
@@ -222,8 +222,8 @@ static bool prepare(struct study *study, struct arena *scratch, struct walk *wal
         return false;
     walk->worker_count = path->lines.count;
     for (size_t i = 0; i < path->lines.count; i++) {
-        walk->workers[i] = (struct worker) { &path->lines.items[i],
-                                             path->lines.items[i].leaves.count };
+        walk->workers[i] =
+            (struct worker) { &path->lines.items[i], path->lines.items[i].leaves.count };
         walk->has_leader = walk->has_leader || path->lines.items[i].is_leader;
     }
     return true;
@@ -245,10 +245,9 @@ static bool set_facts(struct study *study)
 static bool walk_steps(struct study *study, struct arena *scratch)
 {
     struct intervals runs = { 0 };
-    struct walk      walk = { .profile = study->profile,
-                              .path = &study->path,
-                              .runs = &runs,
-                              .arena = study->arena };
+    struct walk      walk = {
+             .profile = study->profile, .path = &study->path, .runs = &runs, .arena = study->arena
+    };
 
     if (!prepare(study, scratch, &walk) || !merge_runs(study, scratch, &runs))
         return false;

@@ -14,51 +14,61 @@
 #include <stdlib.h>
 
 static const struct fact_spec produces[] = {
-    { "input.wait_ns", UNIT_NS, "a step's time waiting for input" },
-    { "input.wait_share", UNIT_SHARE, "input.wait_ns of the step" },
-    { "input.stage_count", UNIT_COUNT, "stages of the input pipeline" },
-    { "input.inline_ns", UNIT_NS, "stages that run in the consumer, inside the step" },
-    { "input.unstaged_ns", UNIT_NS, "input on the path of the step that belongs to no stage" },
-    { "input.period_ns", UNIT_NS, "time a batch takes in the slowest asynchronous section" },
-    { "input.is_prefetched", UNIT_BOOL, "batches are made ahead, in another thread" },
-    { "input.python_ns", UNIT_NS, "a step's time in Python inside the pipeline, all threads" },
-    { "input.cpu_share", UNIT_SHARE, "of the cores' time in a step, spent on input" },
-    { "input.bottleneck", UNIT_NAME, "stage with most time on the path of the step" },
-    { "input.bottleneck_type", UNIT_NAME, "its type" },
-    { "input.bottleneck_ns", UNIT_NS, "its time on the path of the step" },
+    {"input.wait_ns",          UNIT_NS,    "a step's time waiting for input"                         },
+    { "input.wait_share",      UNIT_SHARE, "input.wait_ns of the step"                               },
+    { "input.stage_count",     UNIT_COUNT, "stages of the input pipeline"                            },
+    { "input.inline_ns",       UNIT_NS,    "stages that run in the consumer, inside the step"        },
+    { "input.unstaged_ns",     UNIT_NS,    "input on the path of the step that belongs to no stage"  },
+    { "input.period_ns",       UNIT_NS,    "time a batch takes in the slowest asynchronous section"  },
+    { "input.is_prefetched",   UNIT_BOOL,  "batches are made ahead, in another thread"               },
+    { "input.python_ns",       UNIT_NS,    "a step's time in Python inside the pipeline, all threads"},
+    { "input.cpu_share",       UNIT_SHARE, "of the cores' time in a step, spent on input"            },
+    { "input.bottleneck",      UNIT_NAME,  "stage with most time on the path of the step"            },
+    { "input.bottleneck_type", UNIT_NAME,  "its type"                                                },
+    { "input.bottleneck_ns",   UNIT_NS,    "its time on the path of the step"                        },
 };
 enum {
-    FACT_WAIT, FACT_WAIT_SHARE, FACT_STAGES, FACT_INLINE, FACT_UNSTAGED, FACT_PERIOD,
-    FACT_PREFETCHED, FACT_PYTHON, FACT_CPU_SHARE, FACT_BOTTLENECK, FACT_BOTTLENECK_TYPE,
+    FACT_WAIT,
+    FACT_WAIT_SHARE,
+    FACT_STAGES,
+    FACT_INLINE,
+    FACT_UNSTAGED,
+    FACT_PERIOD,
+    FACT_PREFETCHED,
+    FACT_PYTHON,
+    FACT_CPU_SHARE,
+    FACT_BOTTLENECK,
+    FACT_BOTTLENECK_TYPE,
     FACT_BOTTLENECK_NS
 };
 
 static const struct column_spec iterator_columns[] = {
-    { "name", UNIT_NAME, "stage with those that consume it, root first" },
-    { "type", UNIT_NAME, "kind of stage: Map, BatchV2, TFRecord" },
-    { "dataset", UNIT_NAME, "dataset op and number as recorded" },
-    { "parent", UNIT_NAME, "stage that consumes it" },
-    { "section", UNIT_NAME, "asynchronous stage whose thread runs it; empty: the consumer" },
-    { "is_async", UNIT_BOOL, "hands elements over through a buffer" },
-    { "depth", UNIT_COUNT, "stages between it and the root" },
-    { "calls", UNIT_COUNT, "calls a step" },
-    { "self_ns", UNIT_NS, "a step's time on its own thread, less the stages below" },
-    { "wait_ns", UNIT_NS, "a step's time waiting for its buffer" },
-    { "cpu_ns", UNIT_NS, "a step's time of its function on pool threads" },
-    { "python_ns", UNIT_NS, "a step's time in Python in it" },
-    { "path_ns", UNIT_NS, "time charged to it on the path of the step" },
-    { "path_share", UNIT_SHARE, "path_ns of the step" },
-    { "parallelism", UNIT_COUNT, "calls at once" },
-    { "instances", UNIT_COUNT, "iterators seen: epochs, files" },
-    { "call_ns", UNIT_NS, "mean time of a call, stages below included" },
-    { "max_call_ns", UNIT_NS, "longest call" },
-    { "top_op", UNIT_NAME, "op type with most time in its function" },
-    { "top_op_ns", UNIT_NS, "that op's time a step" },
-    { "below_random", UNIT_BOOL, "a shuffle or random op stands between it and the source, itself included" },
+    {"name",          UNIT_NAME,  "stage with those that consume it, root first"                },
+    { "type",         UNIT_NAME,  "kind of stage: Map, BatchV2, TFRecord"                       },
+    { "dataset",      UNIT_NAME,  "dataset op and number as recorded"                           },
+    { "parent",       UNIT_NAME,  "stage that consumes it"                                      },
+    { "section",      UNIT_NAME,  "asynchronous stage whose thread runs it; empty: the consumer"},
+    { "is_async",     UNIT_BOOL,  "hands elements over through a buffer"                        },
+    { "depth",        UNIT_COUNT, "stages between it and the root"                              },
+    { "calls",        UNIT_COUNT, "calls a step"                                                },
+    { "self_ns",      UNIT_NS,    "a step's time on its own thread, less the stages below"      },
+    { "wait_ns",      UNIT_NS,    "a step's time waiting for its buffer"                        },
+    { "cpu_ns",       UNIT_NS,    "a step's time of its function on pool threads"               },
+    { "python_ns",    UNIT_NS,    "a step's time in Python in it"                               },
+    { "path_ns",      UNIT_NS,    "time charged to it on the path of the step"                  },
+    { "path_share",   UNIT_SHARE, "path_ns of the step"                                         },
+    { "parallelism",  UNIT_COUNT, "calls at once"                                               },
+    { "instances",    UNIT_COUNT, "iterators seen: epochs, files"                               },
+    { "call_ns",      UNIT_NS,    "mean time of a call, stages below included"                  },
+    { "max_call_ns",  UNIT_NS,    "longest call"                                                },
+    { "top_op",       UNIT_NAME,  "op type with most time in its function"                      },
+    { "top_op_ns",    UNIT_NS,    "that op's time a step"                                       },
+    { "below_random", UNIT_BOOL,
+     "a shuffle or random op stands between it and the source, itself included"                 },
 };
 static const struct table_spec tables[] = {
-    { "iterators", "stages of the input pipeline", iterator_columns,
-      ARRAY_COUNT(iterator_columns) },
+    {"iterators", "stages of the input pipeline", iterator_columns,
+     ARRAY_COUNT(iterator_columns)},
 };
 
 /* Stages with a buffer between them and their consumer. Names may carry a version suffix. */
@@ -68,8 +78,8 @@ static const struct str async_types[] = {
     STR_INIT("DataService"), STR_INIT("ParseExample"),
 };
 
-struct stage_sums { /* beside struct stage, while counting */
-    double   total_ns; /* calls with what is below them */
+struct stage_sums {         /* beside struct stage, while counting */
+    double        total_ns; /* calls with what is below them */
     struct id_map iterators;
 };
 struct op_sum {
@@ -77,15 +87,15 @@ struct op_sum {
     double   ns;
 };
 struct building {
-    struct study          *study;
-    const struct profile  *profile;
-    const struct path     *path;
-    struct pipeline       *pipeline;
-    struct arena          *scratch;
-    uint32_t              *stage_of_frame; /* own or nearest stage above; NO_ID */
-    struct id_map          stage_by_name, stage_by_step;
+    struct study         *study;
+    const struct profile *profile;
+    const struct path    *path;
+    struct pipeline      *pipeline;
+    struct arena         *scratch;
+    uint32_t             *stage_of_frame; /* own or nearest stage above; NO_ID */
+    struct id_map         stage_by_name, stage_by_step;
     VEC(struct stage_sums) sums;
-    VEC(struct op_sum)     ops;
+    VEC(struct op_sum) ops;
 };
 
 /* "A::B[2]::C" without its instance numbers. */
@@ -175,8 +185,7 @@ static bool count_call(struct building *building, uint32_t stage, uint32_t event
         row->max_call_ns = ns;
     if (profile_stat(profile, STAT_DATASET, event, &value))
         row->dataset = (uint32_t)value;
-    if (profile_stat(profile, STAT_PARALLELISM, event, &value) &&
-        (double)value > row->parallelism)
+    if (profile_stat(profile, STAT_PARALLELISM, event, &value) && (double)value > row->parallelism)
         row->parallelism = (double)value;
     return !profile_stat(profile, STAT_ITERATOR, event, &value) ||
            id_map_put(&sums->iterators, (uint64_t)value, 0);
@@ -246,7 +255,8 @@ static bool map_functions(struct building *building)
         int64_t step;
 
         if (building->stage_of_frame[f] == NO_ID ||
-            !profile_stat(building->profile, STAT_EXECUTOR_STEP, path->frames.items[f].event, &step))
+            !profile_stat(building->profile, STAT_EXECUTOR_STEP, path->frames.items[f].event,
+                          &step))
             continue;
         if (str_starts(profile_str(building->profile, frame_activity(building, f)->name),
                        STR("InstantiatedCapturedFunction::")) &&

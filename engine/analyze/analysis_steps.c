@@ -24,42 +24,56 @@ enum {
     DRIFT_STEPS = 10,   /* a trend needs so many steps */
     VARIANCE_STEPS = 5,
 };
-static const double OUTLIER_Z = 3.5;     /* modified z score, Iglewicz and Hoaglin */
+static const double OUTLIER_Z = 3.5; /* modified z score, Iglewicz and Hoaglin */
 static const double MAD_TO_Z = 0.6745;
-static const double RUN_AHEAD_SHARE = 0.6; /* markers that cover less of the runs' span only enqueue */
+static const double RUN_AHEAD_SHARE =
+    0.6; /* markers that cover less of the runs' span only enqueue */
 
 static const struct fact_spec produces[] = {
-    { "step.count", UNIT_COUNT, "steps found on the reference host" },
-    { "step.used", UNIT_COUNT, "steps that count for averages" },
-    { "step.median_ns", UNIT_NS, "median time of a step" },
-    { "step.mean_ns", UNIT_NS, "mean time of a step" },
-    { "step.min_ns", UNIT_NS, "shortest step" },
-    { "step.max_ns", UNIT_NS, "longest step" },
-    { "step.cov", UNIT_RATIO, "standard deviation of step times over their mean" },
-    { "step.source", UNIT_NAME, "how steps were found: marker, session, inferred, whole-trace" },
-    { "step.marker_name", UNIT_NAME, "name of the markers" },
-    { "step.warmup_ns", UNIT_NS, "time of the first step, left out as warm-up" },
-    { "step.between_ns", UNIT_NS, "median time between the end of a marker and the next one" },
-    { "step.slow_count", UNIT_COUNT, "used steps slower than the median by a modified z over 3.5" },
-    { "step.slow_excess_ns", UNIT_NS, "time of slow steps above the median, spread over all steps" },
-    { "step.drift_share", UNIT_SHARE, "growth of the step time over the window (Theil-Sen)" },
+    {"step.count",           UNIT_COUNT, "steps found on the reference host"                           },
+    { "step.used",           UNIT_COUNT, "steps that count for averages"                               },
+    { "step.median_ns",      UNIT_NS,    "median time of a step"                                       },
+    { "step.mean_ns",        UNIT_NS,    "mean time of a step"                                         },
+    { "step.min_ns",         UNIT_NS,    "shortest step"                                               },
+    { "step.max_ns",         UNIT_NS,    "longest step"                                                },
+    { "step.cov",            UNIT_RATIO, "standard deviation of step times over their mean"            },
+    { "step.source",         UNIT_NAME,  "how steps were found: marker, session, inferred, whole-trace"},
+    { "step.marker_name",    UNIT_NAME,  "name of the markers"                                         },
+    { "step.warmup_ns",      UNIT_NS,    "time of the first step, left out as warm-up"                 },
+    { "step.between_ns",     UNIT_NS,    "median time between the end of a marker and the next one"    },
+    { "step.slow_count",     UNIT_COUNT, "used steps slower than the median by a modified z over 3.5"  },
+    { "step.slow_excess_ns", UNIT_NS,
+     "time of slow steps above the median, spread over all steps"                                      },
+    { "step.drift_share",    UNIT_SHARE, "growth of the step time over the window (Theil-Sen)"         },
 };
 enum {
-    FACT_COUNT, FACT_USED, FACT_MEDIAN, FACT_MEAN, FACT_MIN, FACT_MAX, FACT_COV, FACT_SOURCE,
-    FACT_MARKER_NAME, FACT_WARM_UP, FACT_BETWEEN, FACT_SLOW_COUNT, FACT_SLOW_EXCESS, FACT_DRIFT
+    FACT_COUNT,
+    FACT_USED,
+    FACT_MEDIAN,
+    FACT_MEAN,
+    FACT_MIN,
+    FACT_MAX,
+    FACT_COV,
+    FACT_SOURCE,
+    FACT_MARKER_NAME,
+    FACT_WARM_UP,
+    FACT_BETWEEN,
+    FACT_SLOW_COUNT,
+    FACT_SLOW_EXCESS,
+    FACT_DRIFT
 };
 
 static const struct column_spec step_columns[] = {
-    { "number", UNIT_COUNT, "step number as recorded" },
-    { "host", UNIT_NAME, "host" },
-    { "start_ns", UNIT_NS, "start since the capture's origin" },
-    { "duration_ns", UNIT_NS, "to the start of the next step" },
-    { "marker_ns", UNIT_NS, "time inside the marker" },
-    { "used", UNIT_BOOL, "counts for averages" },
-    { "left_out", UNIT_NAME, "why it does not" },
+    {"number",       UNIT_COUNT, "step number as recorded"         },
+    { "host",        UNIT_NAME,  "host"                            },
+    { "start_ns",    UNIT_NS,    "start since the capture's origin"},
+    { "duration_ns", UNIT_NS,    "to the start of the next step"   },
+    { "marker_ns",   UNIT_NS,    "time inside the marker"          },
+    { "used",        UNIT_BOOL,  "counts for averages"             },
+    { "left_out",    UNIT_NAME,  "why it does not"                 },
 };
 static const struct table_spec tables[] = {
-    { "steps", "one row a step and host", step_columns, ARRAY_COUNT(step_columns) },
+    {"steps", "one row a step and host", step_columns, ARRAY_COUNT(step_columns)},
 };
 static const char *const source_names[] = { "marker", "session", "inferred", "whole-trace" };
 
@@ -71,8 +85,8 @@ static double median_between(const struct markers *markers, struct arena *scratc
 
     for (size_t i = 1; gaps && i < markers->list.count; i++)
         if (markers->list.items[i].host == markers->list.items[i - 1].host)
-            gaps[count++] = (double)(markers->list.items[i].start_ns -
-                                     markers->list.items[i - 1].end_ns);
+            gaps[count++] =
+                (double)(markers->list.items[i].start_ns - markers->list.items[i - 1].end_ns);
     return count ? sample_median(gaps, count) : -1;
 }
 
@@ -85,8 +99,8 @@ static double median_length(const struct markers *markers, struct arena *scratch
     return lengths ? sample_median(lengths, markers->list.count) : 0;
 }
 
-/* Windows from markers: to the next marker, unless a pause follows. The last one of a host ends with
- * its marker; where work follows markers, what follows the last one is not known. */
+/* Windows from markers: to the next marker, unless a pause follows. The last one of a host ends
+ * with its marker; where work follows markers, what follows the last one is not known. */
 static bool make_windows(struct study *study, const struct markers *markers, struct arena *scratch)
 {
     struct steps *steps = &study->steps;
@@ -227,8 +241,8 @@ static void leave_out(struct study *study, double *scratch_ns)
     for (size_t i = 0; i < steps->list.count; i++) {
         struct step *step = &steps->list.items[i];
 
-        if (step->is_used && (step->number < study->options.first_step ||
-                              step->number > study->options.last_step))
+        if (step->is_used &&
+            (step->number < study->options.first_step || step->number > study->options.last_step))
             step->is_used = false, step->left_out = "outside --steps";
     }
     for (size_t i = 0; i < steps->list.count; i++) {

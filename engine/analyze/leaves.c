@@ -59,8 +59,8 @@ static bool advance(struct flattening *flat, int64_t until_ns)
             break;
         uint32_t frame = frame_of(flat, flat->stack.count - 1);
 
-        if (frame == NO_ID || !vec_push(&flat->line->leaves, flat->arena,
-                                        (struct leaf) { start_ns, end_ns, frame }))
+        if (frame == NO_ID ||
+            !vec_push(&flat->line->leaves, flat->arena, (struct leaf) { start_ns, end_ns, frame }))
             return false;
     }
     if (until_ns > flat->cursor_ns)

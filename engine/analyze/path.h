@@ -1,7 +1,7 @@
 /*
  * path: each looked-at step of the reference host cut into segments that exclude each other and sum
- * to the step. A segment says what the step waited for during that time: what ran on the thread that
- * leads the step, or, while that thread waited, what it waited for. Result of analysis_path.
+ * to the step. A segment says what the step waited for during that time: what ran on the thread
+ * that leads the step, or, while that thread waited, what it waited for. Result of analysis_path.
  */
 #ifndef TFPROF_ANALYZE_PATH_H
 #define TFPROF_ANALYZE_PATH_H
@@ -12,13 +12,24 @@
 #include <stdint.h>
 
 enum part { /* the fixed names of the advice contract */
-    PART_INPUT, PART_COMPUTE, PART_COMMUNICATION, PART_COPY, PART_COMPILE, PART_HOST,
-    PART_IDLE_LAUNCH, PART_IDLE_SYNC, PART_IDLE_DEPENDENCY, PART_IDLE_OTHER, PART_OUTPUT,
-    PART_UNKNOWN, PART_COUNT
+            PART_INPUT,
+            PART_COMPUTE,
+            PART_COMMUNICATION,
+            PART_COPY,
+            PART_COMPILE,
+            PART_HOST,
+            PART_IDLE_LAUNCH,
+            PART_IDLE_SYNC,
+            PART_IDLE_DEPENDENCY,
+            PART_IDLE_OTHER,
+            PART_OUTPUT,
+            PART_UNKNOWN,
+            PART_COUNT
 };
 const char *part_name(enum part part); /* "idle.launch" */
 
-/* An open event with its ancestors; kinds has a bit 1 << enum activity_kind for it and each of them. */
+/* An open event with its ancestors; kinds has a bit 1 << enum activity_kind for it and each of
+ * them. */
 struct frame {
     uint32_t event;
     uint32_t parent; /* row of path->frames, or NO_ID */
@@ -38,24 +49,24 @@ struct path_line { /* a timeline of the reference host, flattened inside the loo
 
 struct segment {
     int64_t  start_ns, end_ns;
-    uint32_t step;        /* row of steps->list */
-    uint32_t frame;       /* innermost event that ran, row of path->frames, or NO_ID */
-    uint32_t owner;       /* frame of the leading thread while it waited for `frame`, or NO_ID */
-    uint8_t  part;        /* enum part */
-    bool     is_python;   /* the leading thread ran outside any event: Python, unless traced */
+    uint32_t step;      /* row of steps->list */
+    uint32_t frame;     /* innermost event that ran, row of path->frames, or NO_ID */
+    uint32_t owner;     /* frame of the leading thread while it waited for `frame`, or NO_ID */
+    uint8_t  part;      /* enum part */
+    bool     is_python; /* the leading thread ran outside any event: Python, unless traced */
     float    input_threads, other_threads; /* host threads at work meanwhile, on average */
 };
 struct path {
-    VEC(struct frame)   frames;
-    uint8_t            *frame_work; /* enum work (work.h), by frame */
+    VEC(struct frame) frames;
+    uint8_t *frame_work; /* enum work (work.h), by frame */
     VEC(struct path_line) lines;
-    VEC(struct segment) segments;   /* by step, then time */
-    VEC(uint32_t)       step_rows;  /* the steps looked at: rows of steps->list, ascending */
-    uint32_t            leader;     /* timeline that leads the steps, or NO_ID */
-    uint32_t            core_count; /* of the reference host; from the file or seen at work */
-    bool                has_device; /* an accelerator's work stands for compute */
-    VEC(double)         cpu_ns;     /* by step row: host thread time at work, all threads */
-    VEC(double)         input_cpu_ns; /* of that, work for input */
+    VEC(struct segment) segments; /* by step, then time */
+    VEC(uint32_t) step_rows;      /* the steps looked at: rows of steps->list, ascending */
+    uint32_t leader;              /* timeline that leads the steps, or NO_ID */
+    uint32_t core_count;          /* of the reference host; from the file or seen at work */
+    bool     has_device;          /* an accelerator's work stands for compute */
+    VEC(double) cpu_ns;           /* by step row: host thread time at work, all threads */
+    VEC(double) input_cpu_ns;     /* of that, work for input */
 };
 
 #endif

@@ -2,11 +2,11 @@
 
 /* Who is at work just before a moment. */
 struct moment {
-    const struct leaf *leader;  /* open leaf of the leading thread, or NULL */
+    const struct leaf *leader; /* open leaf of the leading thread, or NULL */
     enum work          leading;
-    const struct leaf *busy;    /* leaf of the worker that the path follows, or NULL */
+    const struct leaf *busy; /* leaf of the worker that the path follows, or NULL */
     enum work          working;
-    const struct leaf *input;   /* leaf of a worker that makes input, or NULL */
+    const struct leaf *input;            /* leaf of a worker that makes input, or NULL */
     bool               is_input_awaited; /* a worker waits for input */
     int64_t            last_end_ns; /* going back, when who is not busy now may have been busy */
     float              input_threads, other_threads;
@@ -24,9 +24,9 @@ static const struct leaf *leaf_before(struct worker *worker, int64_t t_ns)
 static int precedence(enum work work)
 {
     static const int order[] = {
-        [WORK_COMPUTE] = 9, [WORK_COMMUNICATION] = 8, [WORK_COMPILE] = 7, [WORK_CALLBACK] = 10,
-        [WORK_COPY] = 6,    [WORK_OUTPUT] = 5,        [WORK_HOST] = 2,    [WORK_PROFILER] = 1,
-        [WORK_INPUT] = 0,
+        [WORK_COMPUTE] = 9,   [WORK_COMMUNICATION] = 8, [WORK_COMPILE] = 7,
+        [WORK_CALLBACK] = 10, [WORK_COPY] = 6,          [WORK_OUTPUT] = 5,
+        [WORK_HOST] = 2,      [WORK_PROFILER] = 1,      [WORK_INPUT] = 0,
     };
 
     return order[work];
@@ -214,11 +214,11 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
     if (moment->leader)
         floor_ns = later(floor_ns, moment->leader->start_ns);
     if (is_in_run)
-        return take(walk, at, later(floor_ns, run_start_ns),
-                    (struct segment) { .frame = frame_of(moment->leader),
-                                       .owner = frame_of(moment->leader),
-                                       .part = walk->path->has_device ? PART_IDLE_DEPENDENCY
-                                                                        : PART_HOST });
+        return take(
+            walk, at, later(floor_ns, run_start_ns),
+            (struct segment) { .frame = frame_of(moment->leader),
+                               .owner = frame_of(moment->leader),
+                               .part = walk->path->has_device ? PART_IDLE_DEPENDENCY : PART_HOST });
     if (!walk->has_leader || moment->leading == WORK_WAITING || moment->leading == WORK_RUNNING)
         return take(walk, at, floor_ns,
                     (struct segment) { .frame = frame_of(moment->leader),
@@ -231,15 +231,14 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
 
 bool path_walk(struct walk *walk, uint32_t step, int64_t start_ns, int64_t end_ns)
 {
-    struct position at = { .t_ns = end_ns,
-                           .start_ns = start_ns,
-                           .step = step,
-                           .waiting_since_ns = INT64_MAX };
-    struct moment   moment = look(walk, end_ns);
-    bool            was_on_workers;
+    struct position at = {
+        .t_ns = end_ns, .start_ns = start_ns, .step = step, .waiting_since_ns = INT64_MAX
+    };
+    struct moment moment = look(walk, end_ns);
+    bool          was_on_workers;
 
-    at.on_workers = !walk->has_leader || (moment.busy && moment.working != WORK_HOST &&
-                                      moment.working != WORK_PROFILER);
+    at.on_workers = !walk->has_leader ||
+                    (moment.busy && moment.working != WORK_HOST && moment.working != WORK_PROFILER);
     while (at.t_ns > start_ns) {
         int64_t t_ns = at.t_ns;
 
@@ -252,9 +251,8 @@ bool path_walk(struct walk *walk, uint32_t step, int64_t start_ns, int64_t end_n
         if (at.t_ns < t_ns || at.on_workers != was_on_workers)
             continue;
         /* Nothing explains this nanosecond: leaves that touch without overlapping. */
-        if (!take(walk, &at, t_ns - 1, (struct segment) { .frame = NO_ID,
-                                                         .owner = NO_ID,
-                                                         .part = PART_UNKNOWN }))
+        if (!take(walk, &at, t_ns - 1,
+                  (struct segment) { .frame = NO_ID, .owner = NO_ID, .part = PART_UNKNOWN }))
             return false;
     }
     return true;

@@ -25,7 +25,7 @@ struct walk {
     struct worker          *workers;
     size_t                  worker_count;
     bool                    has_leader; /* else workers only */
-    const struct intervals *runs;   /* when a program ran, on this host */
+    const struct intervals *runs;       /* when a program ran, on this host */
     struct arena           *arena;
 };
 

@@ -7,8 +7,8 @@ static double threads_of(const struct stage *stage, double asked)
     return threads > 1 ? threads : 1;
 }
 
-double pipeline_section_ns(const struct pipeline *pipeline, uint32_t section,
-                           const double *factors, const double *threads)
+double pipeline_section_ns(const struct pipeline *pipeline, uint32_t section, const double *factors,
+                           const double *threads)
 {
     double serial_ns = 0;
 

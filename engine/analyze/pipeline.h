@@ -1,6 +1,6 @@
 /*
- * pipeline: the input pipeline as stages with what each costs a step, from iterator events inside the
- * looked-at steps. Instances of one stage (one a file, one an epoch) count as one.
+ * pipeline: the input pipeline as stages with what each costs a step, from iterator events inside
+ * the looked-at steps. Instances of one stage (one a file, one an epoch) count as one.
  *
  * A *section* is what one thread runs serially: from an asynchronous stage (prefetch, parallel map)
  * down to the next ones. Stages above the first asynchronous one run in the consumer, in the step.
@@ -37,14 +37,15 @@ struct stage {
 struct pipeline {
     VEC(struct stage) stages; /* parents before children */
     uint32_t *stage_of_frame; /* stage that a frame of the path works for, or NO_ID */
-    double inline_ns;         /* stages the consumer runs itself, a step */
-    double unstaged_ns;       /* input time on the path that belongs to no stage, a step */
+    double    inline_ns;      /* stages the consumer runs itself, a step */
+    double    unstaged_ns;    /* input time on the path that belongs to no stage, a step */
 };
 
-/* Time between two batches that a section (NO_ID: the consumer) needs at least, from its serial time;
- * factors: one a stage, of its cost, and threads: one a stage, 0 as it is. Either may be NULL. */
-double pipeline_section_ns(const struct pipeline *pipeline, uint32_t section,
-                           const double *factors, const double *threads);
+/* Time between two batches that a section (NO_ID: the consumer) needs at least, from its serial
+ * time; factors: one a stage, of its cost, and threads: one a stage, 0 as it is. Either may be
+ * NULL. */
+double pipeline_section_ns(const struct pipeline *pipeline, uint32_t section, const double *factors,
+                           const double *threads);
 /* The slowest of all sections but the consumer; *slowest may be NULL. 0: there is none. */
 double pipeline_period_ns(const struct pipeline *pipeline, const double *factors,
                           const double *threads, uint32_t *slowest);

@@ -7,20 +7,21 @@
 
 #include <math.h>
 
-static const double WAIT_SHARE = 0.05; /* a step that waits less for its pipeline is not held by it */
+static const double WAIT_SHARE =
+    0.05; /* a step that waits less for its pipeline is not held by it */
 
 struct replay {
     struct study          *study;
     const struct path     *path;
     const struct pipeline *pipeline; /* NULL: none */
     struct arena           arena;
-    float                 *weights;  /* by segment: what is left of it */
+    float                 *weights; /* by segment: what is left of it */
     bool                  *is_selected;
-    uint8_t               *is_match; /* by frame, for one pattern */
+    uint8_t               *is_match;          /* by frame, for one pattern */
     double                *factors, *threads; /* by stage */
-    double                 aside_ns; /* longest of what runs beside the step, all steps */
-    double                 removed_ns; /* EDIT_STEP, a step */
-    double                 freed_cpu_ns; /* all steps */
+    double                 aside_ns;          /* longest of what runs beside the step, all steps */
+    double                 removed_ns;        /* EDIT_STEP, a step */
+    double                 freed_cpu_ns;      /* all steps */
     bool                   has_stage_edits;
 };
 
@@ -91,8 +92,7 @@ static bool match_stages(struct replay *replay, const char *text, bool *is_stage
     if (!pattern_for(text, &pattern, err))
         return false;
     for (size_t s = 0; s < replay->pipeline->stages.count; s++)
-        is_stage[s] =
-            matches(pattern, intern_str(names, replay->pipeline->stages.items[s].name));
+        is_stage[s] = matches(pattern, intern_str(names, replay->pipeline->stages.items[s].name));
     pattern_free(pattern);
     return true;
 }
@@ -322,8 +322,7 @@ static struct costs cost_of(const struct replay *replay, bool is_edited, double 
             segment->other_threads > 0) {
             double cores = path->core_count;
             double before = (segment->other_threads + segment->input_threads) / cores;
-            double after =
-                (segment->other_threads + segment->input_threads * input_left) / cores;
+            double after = (segment->other_threads + segment->input_threads * input_left) / cores;
 
             ns *= fmax(after, 1) / fmax(before, 1);
         }
@@ -352,9 +351,9 @@ static double model(const struct replay *replay, const struct costs *before, str
 {
     const struct path     *path = replay->path;
     const struct pipeline *pipeline = replay->pipeline;
-    double inline_ns = 0, period_ns = 0, inline_after_ns = 0, period_after_ns = 0;
-    double steps = (double)path->step_rows.count;
-    double cpu_ns = mean_of(path->cpu_ns.items, path->cpu_ns.count);
+    double                 inline_ns = 0, period_ns = 0, inline_after_ns = 0, period_after_ns = 0;
+    double                 steps = (double)path->step_rows.count;
+    double                 cpu_ns = mean_of(path->cpu_ns.items, path->cpu_ns.count);
     double input_cpu_ns = mean_of(path->input_cpu_ns.items, path->input_cpu_ns.count);
     double input_left = input_work_left(replay);
     double input_after_ns = after->input_ns; /* edits of the path may have taken some away */
@@ -363,27 +362,26 @@ static double model(const struct replay *replay, const struct costs *before, str
     if (pipeline && pipeline->stages.count) {
         inline_ns = fmin(pipeline->inline_ns, before->input_ns);
         period_ns = pipeline_period_ns(pipeline, NULL, NULL, NULL);
-        period_after_ns =
-            pipeline_period_ns(pipeline, replay->factors, replay->threads, NULL);
+        period_after_ns = pipeline_period_ns(pipeline, replay->factors, replay->threads, NULL);
         if (pipeline->inline_ns > 0)
             inline_after_ns =
-                inline_ns *
-                pipeline_section_ns(pipeline, NO_ID, replay->factors, replay->threads) /
+                inline_ns * pipeline_section_ns(pipeline, NO_ID, replay->factors, replay->threads) /
                 pipeline->inline_ns;
     }
     double waited_ns = before->input_ns - inline_ns;
 
     if (replay->has_stage_edits && period_ns > 0) {
         /* The pipeline holds a step that waits for it: its slowest section takes that long. */
-        double scale = waited_ns > WAIT_SHARE * before->step_ns ? before->step_ns / period_ns
-                                                               : fmin(1, before->step_ns / period_ns);
+        double scale = waited_ns > WAIT_SHARE * before->step_ns
+                           ? before->step_ns / period_ns
+                           : fmin(1, before->step_ns / period_ns);
 
         step_ns = fmax(after->rest_ns + inline_after_ns, period_after_ns * scale);
     } else if (replay->has_stage_edits) {
         step_ns = after->rest_ns + inline_after_ns + (input_after_ns - inline_ns);
     } else {
         /* A pipeline that holds the step and was not touched goes on holding it. */
-        bool   is_held = period_ns > 0 && waited_ns > WAIT_SHARE * before->step_ns &&
+        bool is_held = period_ns > 0 && waited_ns > WAIT_SHARE * before->step_ns &&
                        input_after_ns > 0.999 * before->input_ns;
         double hold_ns = is_held ? before->step_ns : 0;
 

@@ -1,9 +1,9 @@
 /*
  * replay: what a step would cost after an edit. An edit names a cause by what lies on the path
- * (see path.h) or by a stage of the input pipeline, and what becomes of it; the engine applies it to
- * each used step, re-runs input against the rest (a prefetching pipeline hides behind the step, up
- * to its own rate and the cores there are). Times are means over the looked-at steps, scaled to the
- * median step. Edits are applied in order, so "together" is the same call with more of them.
+ * (see path.h) or by a stage of the input pipeline, and what becomes of it; the engine applies it
+ * to each used step, re-runs input against the rest (a prefetching pipeline hides behind the step,
+ * up to its own rate and the cores there are). Times are means over the looked-at steps, scaled to
+ * the median step. Edits are applied in order, so "together" is the same call with more of them.
  *
  * The model, per step: rest (path less input), inline input, a period P of the pipeline's slowest
  * asynchronous section, and processor time C on n cores; step = max(rest + inline, P, C / n). P is
@@ -26,20 +26,21 @@ enum edit_kind {
     EDIT_SCALE,    /* selected time costs `factor` of what it did (0: disappears) */
     EDIT_SUBTRACT, /* `ns` a step less of the selected time, never below zero */
     EDIT_OVERLAP,  /* selected time runs beside the rest of the step: only its excess remains */
-    EDIT_PREFETCH, /* input is made ahead: the wait shrinks to the pipeline's excess over the step */
+    EDIT_PREFETCH, /* input is made ahead: the wait shrinks to the pipeline's excess over the step
+                    */
     EDIT_STAGE_PARALLEL, /* the selected input stages run on `factor` threads (0: all cores) */
     EDIT_STAGE_SCALE,    /* the selected input stages cost `factor` a batch */
-    EDIT_STEP,     /* the step costs `ns` less; last resort, for what no path shows */
+    EDIT_STEP,           /* the step costs `ns` less; last resort, for what no path shows */
 };
 
 /* Which time: all given conditions must hold; NO_ID, NULL and 0 mean "any". */
 struct edit_select {
-    uint32_t       part_mask;   /* 1 << enum part */
-    uint32_t       kind_mask;   /* 1 << enum activity_kind, of the segment's event or its owner */
-    const char    *name;        /* whole-match regex list on the event's or an ancestor's name */
-    const char    *op_type;     /* whole-match regex list on the op's type */
-    const char    *stage;       /* whole-match regex list on the input stage's long name */
-    uint32_t       host;
+    uint32_t    part_mask; /* 1 << enum part */
+    uint32_t    kind_mask; /* 1 << enum activity_kind, of the segment's event or its owner */
+    const char *name;      /* whole-match regex list on the event's or an ancestor's name */
+    const char *op_type;   /* whole-match regex list on the op's type */
+    const char *stage;     /* whole-match regex list on the input stage's long name */
+    uint32_t    host;
 };
 struct edit {
     enum edit_kind     kind;
@@ -48,9 +49,9 @@ struct edit {
     double             ns;
 };
 struct replay_result {
-    double step_ns;         /* median after the edits */
-    double selected_ns;     /* median time a step that the last edit selected, on the path */
-    int    bound;           /* enum part that then takes most of the step */
+    double step_ns;     /* median after the edits */
+    double selected_ns; /* median time a step that the last edit selected, on the path */
+    int    bound;       /* enum part that then takes most of the step */
 };
 /* ERR_USAGE for a bad pattern. Without usable steps: ERR_INCONCLUSIVE. */
 bool replay_run(struct study *study, const struct edit *edits, size_t count,

@@ -61,9 +61,9 @@ static bool add_piece(struct run_search *search, uint32_t event, uint32_t host, 
 
     if (row == NO_ID) {
         row = (uint32_t)search->runs->list.count;
-        return vec_push(&search->runs->list, search->arena,
-                        (struct run) { start_ns, end_ns, program_of(profile, event), host,
-                                       event }) &&
+        return vec_push(
+                   &search->runs->list, search->arena,
+                   (struct run) { start_ns, end_ns, program_of(profile, event), host, event }) &&
                id_map_put(&search->by_key, key, row);
     }
     struct run *run = &search->runs->list.items[row];

@@ -13,7 +13,7 @@ struct run {
     int64_t  start_ns, end_ns;
     int64_t  program; /* program id, or an interned module name, or 0 */
     uint32_t host;
-    uint32_t event;   /* the first piece */
+    uint32_t event; /* the first piece */
 };
 struct runs {
     VEC(struct run) list; /* by start */

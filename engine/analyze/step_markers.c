@@ -9,7 +9,8 @@ static struct str family_of(struct str name)
 {
     size_t end = str_find(name, '#');
 
-    while (end > 0 && (name.data[end - 1] == ' ' || (name.data[end - 1] >= '0' && name.data[end - 1] <= '9')))
+    while (end > 0 &&
+           (name.data[end - 1] == ' ' || (name.data[end - 1] >= '0' && name.data[end - 1] <= '9')))
         end--;
     return str_slice(name, 0, end ? end : name.len);
 }
@@ -105,8 +106,8 @@ static bool keep_best(struct markers *markers, struct arena *arena)
     sort_markers(markers);
     ok = count_groups(markers, &scratch, &groups);
     for (size_t i = 0; ok && i < markers->list.count; i++) {
-        struct marker       marker = markers->list.items[i];
-        const struct group *best = best_group(&groups, marker.host);
+        struct marker        marker = markers->list.items[i];
+        const struct group  *best = best_group(&groups, marker.host);
         const struct marker *last = kept ? &markers->list.items[kept - 1] : NULL;
 
         if (marker.timeline != best->timeline || marker.family != best->family ||
@@ -253,8 +254,7 @@ static void serialize(struct markers *markers)
             list[i].start_ns = list[i - 1].end_ns;
 }
 
-bool markers_runs(const struct runs *runs, struct arena *arena,
-                  struct markers *markers)
+bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers)
 {
     struct arena         scratch = { .budget_bytes = arena->budget_bytes };
     struct program_times programs = { 0 };

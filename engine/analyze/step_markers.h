@@ -21,12 +21,12 @@ struct markers {
 /* Annotated steps; of several families on a host the one with most time in it. */
 bool markers_annotated(struct profile const *profile, struct intern *names, struct arena *arena,
                        struct markers *markers);
-/* Runs of the host functions (FunctionRun, SessionRun) on the thread that spends most time in them. */
+/* Runs of the host functions (FunctionRun, SessionRun) on the thread that spends most time in them.
+ */
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers);
 /* Runs of the program that takes most time, on each host. Runs that overlap count from completion
  * to completion. */
-bool markers_runs(const struct runs *runs, struct arena *arena,
-                  struct markers *markers);
+bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers);
 
 #endif

@@ -10,7 +10,7 @@
 enum step_source { STEPS_MARKER, STEPS_SESSION, STEPS_INFERRED, STEPS_WHOLE_TRACE };
 
 struct step {
-    int64_t     number;   /* as the marker says, else counted from 0 */
+    int64_t     number;           /* as the marker says, else counted from 0 */
     int64_t     start_ns, end_ns; /* start of this step to start of the next where they follow on */
     int64_t     marker_end_ns;    /* end of the marker itself */
     uint32_t    host;
@@ -20,14 +20,14 @@ struct step {
     const char *left_out; /* why not: "warm-up", "cut by the capture", … */
 };
 struct steps {
-    VEC(struct step) list;     /* by host, then time */
+    VEC(struct step) list; /* by host, then time */
     enum step_source source;
-    uint32_t         used_count;   /* steps of the reference host that are used */
+    uint32_t         used_count; /* steps of the reference host that are used */
     uint32_t         total_count;
-    uint32_t         host;         /* the reference host: the one whose steps are the job's */
+    uint32_t         host; /* the reference host: the one whose steps are the job's */
     double           median_ns, mean_ns, min_ns, max_ns, cov; /* over used steps of that host */
-    double           warm_up_ns; /* of the first step where it was left out; 0: it was not */
-    const char      *marker_name;  /* "train", "ProfilerStep" … or NULL */
+    double           warm_up_ns;  /* of the first step where it was left out; 0: it was not */
+    const char      *marker_name; /* "train", "ProfilerStep" … or NULL */
 };
 
 #endif

@@ -7,18 +7,18 @@ static const struct {
     uint32_t  kinds;
     enum work work;
 } by_ancestors[] = {
-    { KIND_BIT(ACTIVITY_OVERHEAD), WORK_PROFILER },
+    {KIND_BIT(ACTIVITY_OVERHEAD),                                             WORK_PROFILER     },
     { KIND_BIT(ACTIVITY_INPUT_STAGE) | KIND_BIT(ACTIVITY_INPUT_BUFFER) |
           KIND_BIT(ACTIVITY_INPUT_WORK) | KIND_BIT(ACTIVITY_INPUT_WAIT),
-      WORK_INPUT },
-    { KIND_BIT(ACTIVITY_COMPILE) | KIND_BIT(ACTIVITY_TRACING), WORK_COMPILE },
-    { KIND_BIT(ACTIVITY_CALLBACK), WORK_CALLBACK },
-    { KIND_BIT(ACTIVITY_OUTPUT), WORK_OUTPUT },
-    { KIND_BIT(ACTIVITY_COLLECTIVE), WORK_COMMUNICATION },
-    { KIND_BIT(ACTIVITY_SYNC), WORK_WAITING },
-    { KIND_BIT(ACTIVITY_TRANSFER) | KIND_BIT(ACTIVITY_MEMCPY), WORK_COPY },
-    { KIND_BIT(ACTIVITY_KERNEL) | KIND_BIT(ACTIVITY_MEMSET), WORK_COMPUTE },
-    { KIND_BIT(ACTIVITY_OP), WORK_COMPUTE },
+     WORK_INPUT                                                                                 },
+    { KIND_BIT(ACTIVITY_COMPILE) | KIND_BIT(ACTIVITY_TRACING),                WORK_COMPILE      },
+    { KIND_BIT(ACTIVITY_CALLBACK),                                            WORK_CALLBACK     },
+    { KIND_BIT(ACTIVITY_OUTPUT),                                              WORK_OUTPUT       },
+    { KIND_BIT(ACTIVITY_COLLECTIVE),                                          WORK_COMMUNICATION},
+    { KIND_BIT(ACTIVITY_SYNC),                                                WORK_WAITING      },
+    { KIND_BIT(ACTIVITY_TRANSFER) | KIND_BIT(ACTIVITY_MEMCPY),                WORK_COPY         },
+    { KIND_BIT(ACTIVITY_KERNEL) | KIND_BIT(ACTIVITY_MEMSET),                  WORK_COMPUTE      },
+    { KIND_BIT(ACTIVITY_OP),                                                  WORK_COMPUTE      },
 };
 
 struct classifier {
