@@ -77,7 +77,7 @@ struct call { /* one occurrence inside a window */
     uint32_t row;
     int64_t  duration_ns, self_ns;
 };
-struct frame { /* an open event of the timeline being walked */
+struct open_slice { /* an open event of the timeline being walked */
     uint32_t event;
     int64_t  end_ns;
     size_t   op_call;     /* call of the nearest op at or above it, SIZE_MAX none */
@@ -90,7 +90,7 @@ struct collector {
     uint32_t             *row_of; /* by activity, or by op for recorded runs; row + 1 */
     VEC(struct op_time) rows;
     VEC(struct call) calls;
-    VEC(struct frame) stack;
+    VEC(struct open_slice) stack;
     double gap_ns;
 };
 
@@ -143,7 +143,7 @@ static bool is_run_kind(const struct profile *profile, uint32_t event)
 /* Charges the pause since the previous op under the same run. */
 static void count_gap(struct collector *collector, int64_t start_ns, int64_t end_ns)
 {
-    struct frame *top;
+    struct open_slice *top;
 
     if (collector->stack.count == 0)
         return;
@@ -160,7 +160,7 @@ static bool walk_event(struct collector *collector, uint32_t event, uint32_t dev
     const struct profile *profile = collector->profile;
     int64_t               start_ns = profile->event_start_ns[event];
     int64_t               duration_ns = event_duration_ns(profile, event);
-    struct frame          frame = { event, start_ns + duration_ns, SIZE_MAX, INT64_MIN };
+    struct open_slice     frame = { event, start_ns + duration_ns, SIZE_MAX, INT64_MIN };
 
     while (collector->stack.count > 0 &&
            collector->stack.items[collector->stack.count - 1].end_ns < frame.end_ns)
