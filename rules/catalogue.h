@@ -1,0 +1,61 @@
+/*
+ * catalogue: what rules there are, without running them on a profile: for `tfprof rules`, `tfprof
+ * explain`, and the check of a rule's own examples.
+ */
+#ifndef TFPROF_RULES_CATALOGUE_H
+#define TFPROF_RULES_CATALOGUE_H
+
+#include "base/option.h"
+#include "rules/advice.h"
+
+struct study;
+
+enum rule_param_kind { RULE_PARAM_NUMBER, RULE_PARAM_BOOL, RULE_PARAM_TEXT };
+struct rule_param {
+    const char          *name, *doc;
+    enum rule_param_kind kind;
+    enum unit            unit;      /* of a number */
+    double               number;    /* number or bool: the default, or what --set made of it */
+    const char          *text;      /* of a text */
+    double               min, max;  /* -inf and +inf: no limit */
+};
+struct rule_info {
+    const char   *id, *title, *summary; /* summary: the file's first comment, one sentence */
+    const char   *version, *pack, *file;
+    const char   *category, *cause, *doc; /* cause and doc may be NULL */
+    enum severity severity;
+    uint32_t      format_mask;             /* 1 << enum profile_format */
+    VEC(const char *) needs;               /* facts and tables */
+    VEC(const char *) tags;
+    VEC(const char *) more_specific_than;  /* rule ids */
+    VEC(struct rule_param) params;
+};
+struct rule_list {
+    VEC(struct rule_info) rules; /* by id */
+    VEC(struct failed_rule) failed; /* that do not load */
+    VEC(struct pack) packs;
+};
+
+/* All built-in rules and those of `directories` (may be NULL). Strings live in the arena. */
+bool rules_list(const struct option_list *directories, struct arena *arena, struct rule_list *list,
+                struct err *err);
+
+/* What one rule said about one profile; `study` NULL: only info is filled. */
+enum rule_outcome { RULE_QUIET, RULE_FOUND, RULE_SKIPPED, RULE_FAILED };
+struct rule_explanation {
+    struct rule_info  info;
+    enum rule_outcome outcome;
+    const char       *reason, *capture;    /* of a skipped one; of a failed one: the message */
+    VEC(struct finding) findings;
+    VEC(struct evidence) needs;            /* what it needs and this profile has, by name */
+};
+/* ERR_USAGE with the nearest name when there is no such rule. */
+bool rule_explain(const char *id, const struct option_list *directories, struct study *study,
+                  struct arena *arena, struct rule_explanation *explanation, struct err *err);
+
+/* Runs the examples of every rule in `directory`: each must do what it says, one must fire and one
+ * must be quiet. Adds a line to `report` for each fault; *fault_count counts them. */
+bool rules_check(const char *directory, struct arena *arena, struct text *report,
+                 uint32_t *rule_count, uint32_t *fault_count, struct err *err);
+
+#endif
