@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-enum { TERMINAL_COLUMNS = 80, TERMINAL_MIN_COLUMNS = 40 };
+enum { TERMINAL_COLUMNS = 80, TERMINAL_MIN_COLUMNS = 60 };
 
-/* 80, or what a narrower terminal on standard output has. */
+/* 80, or what a narrower terminal on standard output has, down to 60. */
 unsigned terminal_width(void);
 /* choice: "always", "never", or "auto": a terminal on standard output that knows colours, and no
  * NO_COLOR in the environment. */

@@ -98,7 +98,7 @@ static void write_where(struct layout *layout, const struct finding *finding)
         const struct location *location = &finding->locations.items[i];
 
         if (line.len > 0)
-            text_add(&line, STR("  "));
+            text_add(&line, STR(", "));
         text_print(&line, "%s:%u", location->file, location->line);
         if (location->function)
             text_print(&line, " (%s)", location->function);
@@ -109,7 +109,7 @@ static void write_where(struct layout *layout, const struct finding *finding)
         layout_wrap(layout, INDENT, "At", FIX_INDENT, text_str(&line));
 }
 
-void finding_text_evidence(struct layout *layout, const struct evidence *evidence)
+static void write_evidence(struct layout *layout, const struct evidence *evidence)
 {
     struct text line = { .arena = layout->arena };
 
@@ -170,7 +170,7 @@ void finding_text(struct layout *layout, const struct finding *finding)
     if (finding->condition && *finding->condition)
         layout_wrap(layout, INDENT, "Why", FIX_INDENT, str_from(finding->condition));
     for (size_t i = 0; i < finding->evidence.count; i++)
-        finding_text_evidence(layout, &finding->evidence.items[i]);
+        write_evidence(layout, &finding->evidence.items[i]);
     write_fix(layout, finding);
     write_children(layout, finding);
     text_print(&more, "tfprof explain %s", finding->rule);

@@ -4,10 +4,8 @@
 
 #include "report/layout.h"
 
-struct evidence;
 struct finding;
 
 void finding_text(struct layout *layout, const struct finding *finding);
-void finding_text_evidence(struct layout *layout, const struct evidence *evidence);
 
 #endif

@@ -16,7 +16,7 @@ struct profile;
 struct study;
 
 struct output_options {
-    unsigned width; /* columns of a text, at least 40 */
+    unsigned width; /* columns of a text, at least 60 */
     bool     is_colored;
     bool     is_complete; /* every rule that could not look, every timeline */
     double   min_share;   /* text leaves out priced findings below this share of the step */

@@ -113,8 +113,6 @@ static void write_verdict(struct layout *layout, const struct verdict *verdict)
     if (!verdict->text || !*verdict->text)
         return;
     layout_wrap_right(layout, "", 0, str_from(verdict->text), STR(""), STYLE_PLAIN);
-    for (size_t i = 0; i < verdict->evidence.count; i++)
-        finding_text_evidence(layout, &verdict->evidence.items[i]);
     layout_line(layout);
 }
 

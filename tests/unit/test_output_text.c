@@ -1,0 +1,242 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "advice_sample.h"
+#include "report/layout.h"
+#include "report/output.h"
+
+#include <string.h>
+
+static const char *render(struct sample *sample, struct output_options options)
+{
+    struct text text = { .arena = &sample->arena };
+
+    if (options.width == 0)
+        options.width = 80;
+    output_text.advice(&sample->advice, &sample->study, &options, &text);
+    return text.data;
+}
+
+static void leads_with_the_verdict_and_ranks(void **state)
+{
+    /* 25 % of 30 cells are 7.5 cells, 75 % are 22.5. */
+    static const char expected[] =
+        "resnet50 · XSpace · tensorflow · 1 host · 2 x NVIDIA H100 · steps 4…5 (1 step\n"
+        "left out)\n"
+        "\n"
+        "Note: planes[1]: events without a name (3 times)\n"
+        "\n"
+        "Input-bound: the device waits 50.0 ms of each 200.0 ms step for data.\n"
+        "\n"
+        "  step                   200.0 ms   median of 2, ±10.0 ms\n"
+        "  input wait              50.0 ms  25.0 %  ███████▌\n"
+        "  compute                150.0 ms  75.0 %  ██████████████████████▌\n"
+        "\n"
+        "1. The input pipeline runs one element at a time\n"
+        "                                            saves 40.0 … 50.0 ms a step (22.5 %)\n"
+        "   tfdata-sequential-map · warn · high confidence · by replay\n"
+        "   At    ParallelMapV2 > Map, input.py:41 (load)\n"
+        "   Why   the map runs on 1 thread and takes 48 ms a step, more than 5 % of it\n"
+        "   - map time: 48.0 ms (24.0 % of the step)\n"
+        "   Fix   Let the map use all cores\n"
+        "         ds.map(decode, num_parallel_calls=tf.data.AUTOTUNE)\n"
+        "   With  input-bound-step\n"
+        "   More  tfprof explain tfdata-sequential-map\n"
+        "\n"
+        "Without a price:\n"
+        "\n"
+        "2. Only 1 of 4 hosts was recorded\n"
+        "   rank-set-incomplete · info\n"
+        "   At    step 4\n"
+        "   - hosts: 1\n"
+        "   Fix   Record all hosts\n"
+        "   More  tfprof explain rank-set-incomplete\n"
+        "\n"
+        "Fixing 1: 200.0 ms → 155.0 ms a step (1.29 times as fast); then the step is\n"
+        "compute-bound.\n"
+        "\n"
+        "4 of 8 rules looked: 2 found something. 3 could not look: no kernels (2), no\n"
+        "memory events (1). 1 failed. All of it: --coverage\n"
+        "Rule failed: my/rule: line 3: nil\n";
+    struct sample sample;
+
+    (void)state;
+    sample_make(&sample);
+    assert_string_equal(render(&sample, (struct output_options) { .min_share = 0.005 }), expected);
+    arena_free(&sample.arena);
+}
+
+static void coverage_lists_every_rule(void **state)
+{
+    static const char expected[] =
+        "4 of 8 rules looked: 2 found something. 3 could not look: no kernels (2), no\n"
+        "memory events (1). 1 failed.\n"
+        "Rule failed: my/rule: line 3: nil\n"
+        "\n"
+        "Rules that could not look:\n"
+        "  no kernels: low-occupancy small-copies\n"
+        "  no memory events: alloc-growth\n"
+        "    Capture: record memory events\n"
+        "\n"
+        "Suppressed:\n"
+        "  no-step-markers (2): baseline\n";
+    struct sample sample;
+    const char   *shown;
+
+    (void)state;
+    sample_make(&sample);
+    shown = render(&sample, (struct output_options) { .is_complete = true });
+    assert_string_equal(strstr(shown, "4 of 8"), expected);
+    arena_free(&sample.arena);
+}
+
+static void nothing_found_is_a_sentence(void **state)
+{
+    static const struct {
+        uint32_t    looked;
+        const char *expected;
+    } cases[] = {
+        {5,  "5 of 8 rules looked and found nothing to improve. 3 could not look: no kernels\n"
+             "(2), no memory events (1). All of it: --coverage\n"                  },
+        { 0, "0 of 8 rules looked, so nothing can be said about this program. 3 could not\n"
+             "look: no kernels (2), no memory events (1). All of it: --coverage\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sample sample;
+        const char   *shown;
+
+        sample_make(&sample);
+        sample.advice.findings.count = sample.advice.failed.count = 0;
+        sample.advice.together.count = sample.advice.found_count = 0;
+        sample.advice.looked_count = cases[i].looked;
+        shown = render(&sample, (struct output_options) { 0 });
+        assert_string_equal(strstr(shown, " of 8 rules") - 1, cases[i].expected);
+        assert_null(strstr(shown, "1. "));
+        arena_free(&sample.arena);
+    }
+}
+
+static void small_findings_are_counted_not_shown(void **state)
+{
+    struct sample sample;
+    const char   *shown;
+
+    (void)state;
+    sample_make(&sample);
+    shown = render(&sample, (struct output_options) { .min_share = 0.25 });
+    assert_null(strstr(shown, "tfdata-sequential-map"));
+    assert_non_null(
+        strstr(shown, "1 finding worth less than 25.0 % of the step not shown: --min-impact 0\n"));
+    assert_non_null(strstr(shown, "2. Only 1 of 4 hosts"));
+    arena_free(&sample.arena);
+}
+
+static void lines_fit_the_terminal(void **state)
+{
+    static const unsigned widths[] = { 60, 72, 80 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        struct sample sample;
+        struct str    rest;
+
+        sample_make(&sample);
+        sample.advice.findings.items[0].remedy_code = "ds.map(decode)";
+        rest = str_from(render(&sample, (struct output_options) { .width = widths[i] }));
+        while (rest.len > 0)
+            assert_in_range(text_width(str_cut(&rest, '\n')), 0, widths[i]);
+        arena_free(&sample.arena);
+    }
+}
+
+static void colours_change_nothing_else(void **state)
+{
+    struct sample sample;
+    const char   *plain, *colored;
+    struct text   stripped;
+
+    (void)state;
+    sample_make(&sample);
+    plain = render(&sample, (struct output_options) { 0 });
+    colored = render(&sample, (struct output_options) { .is_colored = true });
+    stripped = (struct text) { .arena = &sample.arena };
+    assert_non_null(strchr(colored, '\x1b'));
+    for (const char *at = colored; *at; at++) {
+        if (*at == '\x1b')
+            at = strchr(at, 'm');
+        else
+            text_add_byte(&stripped, *at);
+    }
+    assert_string_equal(stripped.data, plain);
+    arena_free(&sample.arena);
+}
+
+static void control_characters_are_escaped(void **state)
+{
+    static const struct {
+        struct str  given;
+        const char *shown;
+    } cases[] = {
+        {STR_INIT("plain ü → 漢"),  "plain ü → 漢"        },
+        { STR_INIT("a\x1b[31mb\n\x7f"), "a\\x1b[31mb\\x0a\\x7f"   },
+        { STR_INIT("\xc2\x9b"
+                   "2J"),
+         "\\x9b2J"                                                }, /* C1 control sequence introducer */
+        { STR_INIT("\xff\xc3"),         "\xef\xbf\xbd\xef\xbf\xbd"}, /* invalid, and cut short */
+        { STR_INIT("nul\0end"),         "nul\\x00end"             },
+    };
+    struct arena arena = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str shown = layout_clean(&arena, cases[i].given);
+
+        assert_true(str_equal(shown, str_from(cases[i].shown)));
+    }
+    arena_free(&arena);
+}
+
+static void ranges_name_the_unit_once(void **state)
+{
+    static const struct {
+        double      low, high;
+        enum unit   unit;
+        const char *shown;
+    } cases[] = {
+        {52e6,   61e6, UNIT_NS,    "52.0 … 61.0 ms"     },
+        { 520e3, 61e6, UNIT_NS,    "520.0 µs … 61.0 ms"},
+        { 61e6,  61e6, UNIT_NS,    "61.0 ms"              },
+        { 0.1,   0.2,  UNIT_SHARE, "10.0 … 20.0 %"      },
+    };
+    struct arena arena = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str shown = layout_range(&arena, cases[i].low, cases[i].high, cases[i].unit);
+
+        assert_string_equal(shown.data, cases[i].shown);
+    }
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leads_with_the_verdict_and_ranks),
+        cmocka_unit_test(coverage_lists_every_rule),
+        cmocka_unit_test(nothing_found_is_a_sentence),
+        cmocka_unit_test(small_findings_are_counted_not_shown),
+        cmocka_unit_test(lines_fit_the_terminal),
+        cmocka_unit_test(colours_change_nothing_else),
+        cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test(ranges_name_the_unit_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
