@@ -24,7 +24,7 @@ layer engine/model   'base/|model/'
 layer engine/read    'base/|model/|read/|[a-z_0-9]+\.pb-c\.h'
 layer engine/analyze 'base/|model/|analyze/'
 layer rules          'base/|analyze/|model/profile\.h|rules/'
-layer engine/report  'base/|rules/advice\.h|analyze/(facts|steps|path)\.h|model/profile\.h|report/'
+layer engine/report  'base/|rules/(advice|catalogue)\.h|analyze/(analysis|study|facts|steps|path)\.h|model/profile\.h|report/'
 layer engine/cli     'base/|model/|read/|analyze/|rules/|report/|cli/'
 
 only igraph   'igraph/|igraph\.h'          'engine/model/op_graph\.c:'

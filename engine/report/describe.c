@@ -4,6 +4,7 @@
 #include "analyze/study.h"
 #include "rules/advice.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,24 +91,20 @@ const char *step_source_name(enum step_source source)
 
 bool study_composition(const struct study *study, double part_ns[PART_COUNT])
 {
-    double total_ns = 0;
+    bool has_any = false;
 
-    for (int part = 0; part < PART_COUNT; part++)
-        part_ns[part] = 0;
-    for (size_t i = 0; i < study->path.segments.count; i++) {
-        const struct segment *segment = &study->path.segments.items[i];
-        double                ns = (double)(segment->end_ns - segment->start_ns);
+    for (int part = 0; part < PART_COUNT; part++) {
+        char name[64];
 
-        if (segment->part >= PART_COUNT || !study->steps.list.items[segment->step].is_used)
-            continue;
-        part_ns[segment->part] += ns;
-        total_ns += ns;
+        snprintf(name, sizeof name, "part.%s_ns", part_name((enum part)part));
+        for (char *dot = strchr(name + sizeof "part", '.'); dot; dot = strchr(dot, '.'))
+            *dot = '_';
+        if (facts_get(&study->facts, name, &part_ns[part]))
+            has_any |= part_ns[part] > 0;
+        else
+            part_ns[part] = 0;
     }
-    if (total_ns <= 0)
-        return false;
-    for (int part = 0; part < PART_COUNT; part++)
-        part_ns[part] *= study->steps.median_ns / total_ns;
-    return true;
+    return has_any;
 }
 
 bool finding_is_priced(const struct finding *finding)

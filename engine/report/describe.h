@@ -20,8 +20,8 @@ const char *device_kind_name(enum device_kind kind);
 const char *timeline_kind_name(enum timeline_kind kind);
 const char *step_source_name(enum step_source source);
 
-/* Time of each part in a step, summing to the median step: the path's segments over the used steps
- * in proportion. False: there is no path, and all is zero. */
+/* Time of each part in a step (the facts part.*_ns), which sum to the median step. False: the
+ * composition is not known, and all is zero. */
 bool study_composition(const struct study *study, double part_ns[PART_COUNT]);
 
 /* Takes part in the ranking by saving; others are facts. */

@@ -11,7 +11,10 @@
 
 #include <math.h>
 
-#define MS INT64_C(1000000)
+static const struct fact_spec sample_facts[] = {
+    {"part.input_ns",    UNIT_NS, ""},
+    { "part.compute_ns", UNIT_NS, ""},
+};
 
 struct sample {
     struct arena   arena;
@@ -64,17 +67,9 @@ static void sample_steps(struct sample *sample)
     PUSH(study->steps.list, (struct step) { .number = 3, .left_out = "warm-up" });
     PUSH(study->steps.list, (struct step) { .number = 4, .is_used = true });
     PUSH(study->steps.list, (struct step) { .number = 5, .is_used = true });
-    PUSH(study->path.segments,
-         (struct segment) { .start_ns = 0, .end_ns = 50 * MS, .step = 1, .part = PART_INPUT });
-    PUSH(study->path.segments,
-         (struct segment) {
-             .start_ns = 50 * MS, .end_ns = 190 * MS, .step = 1, .part = PART_COMPUTE });
-    PUSH(study->path.segments,
-         (struct segment) {
-             .start_ns = 190 * MS, .end_ns = 240 * MS, .step = 2, .part = PART_INPUT });
-    PUSH(study->path.segments,
-         (struct segment) {
-             .start_ns = 240 * MS, .end_ns = 400 * MS, .step = 2, .part = PART_COMPUTE });
+    facts_init(&study->facts, &sample->arena, &sample->profile.names);
+    assert_true(facts_set(&study->facts, &sample_facts[0], 50e6));
+    assert_true(facts_set(&study->facts, &sample_facts[1], 150e6));
 }
 
 static void sample_findings(struct sample *sample)
