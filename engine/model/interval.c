@@ -1,0 +1,160 @@
+#include "model/interval.h"
+
+#include <stdlib.h>
+
+bool intervals_add(struct intervals *set, struct arena *arena, int64_t start_ns, int64_t end_ns)
+{
+    struct interval item = { start_ns, end_ns };
+
+    return end_ns <= start_ns || vec_push(&set->list, arena, item);
+}
+
+static int compare_intervals(const void *a, const void *b)
+{
+    const struct interval *left = a, *right = b;
+
+    if (left->start_ns != right->start_ns)
+        return left->start_ns < right->start_ns ? -1 : 1;
+    return (left->end_ns > right->end_ns) - (left->end_ns < right->end_ns);
+}
+
+void intervals_settle(struct intervals *set)
+{
+    size_t count = 0;
+    bool   is_sorted = true;
+
+    for (size_t i = 1; i < set->list.count && is_sorted; i++)
+        is_sorted = set->list.items[i - 1].start_ns <= set->list.items[i].start_ns;
+    if (!is_sorted)
+        qsort(set->list.items, set->list.count, sizeof *set->list.items, compare_intervals);
+    for (size_t i = 0; i < set->list.count; i++) {
+        struct interval item = set->list.items[i];
+
+        if (count > 0 && item.start_ns <= set->list.items[count - 1].end_ns) {
+            if (item.end_ns > set->list.items[count - 1].end_ns)
+                set->list.items[count - 1].end_ns = item.end_ns;
+            continue;
+        }
+        set->list.items[count++] = item;
+    }
+    set->list.count = count;
+}
+
+int64_t intervals_total_ns(const struct intervals *set)
+{
+    int64_t total_ns = 0;
+
+    for (size_t i = 0; i < set->list.count; i++)
+        total_ns += set->list.items[i].end_ns - set->list.items[i].start_ns;
+    return total_ns;
+}
+
+/* First range that ends behind `time_ns`. */
+static size_t first_behind(const struct intervals *set, int64_t time_ns)
+{
+    size_t low = 0, high = set->list.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (set->list.items[middle].end_ns > time_ns)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t intervals_overlap_ns(const struct intervals *set, int64_t start_ns, int64_t end_ns)
+{
+    int64_t total_ns = 0;
+
+    for (size_t i = first_behind(set, start_ns);
+         i < set->list.count && set->list.items[i].start_ns < end_ns; i++)
+        total_ns += earlier(set->list.items[i].end_ns, end_ns) -
+                    later(set->list.items[i].start_ns, start_ns);
+    return total_ns;
+}
+
+bool intervals_union(const struct intervals *a, const struct intervals *b, struct arena *arena,
+                     struct intervals *result)
+{
+    size_t i = 0, j = 0;
+
+    *result = (struct intervals) { 0 };
+    while (i < a->list.count || j < b->list.count) {
+        bool is_a = j == b->list.count ||
+                    (i < a->list.count && a->list.items[i].start_ns <= b->list.items[j].start_ns);
+        struct interval next = is_a ? a->list.items[i++] : b->list.items[j++];
+
+        if (!intervals_add(result, arena, next.start_ns, next.end_ns))
+            return false;
+    }
+    intervals_settle(result);
+    return true;
+}
+
+bool intervals_intersect(const struct intervals *a, const struct intervals *b, struct arena *arena,
+                         struct intervals *result)
+{
+    size_t i = 0, j = 0;
+
+    *result = (struct intervals) { 0 };
+    while (i < a->list.count && j < b->list.count) {
+        struct interval left = a->list.items[i], right = b->list.items[j];
+
+        if (!intervals_add(result, arena, later(left.start_ns, right.start_ns),
+                           earlier(left.end_ns, right.end_ns)))
+            return false;
+        if (left.end_ns <= right.end_ns)
+            i++;
+        else
+            j++;
+    }
+    return true;
+}
+
+bool intervals_subtract(const struct intervals *a, const struct intervals *b, struct arena *arena,
+                        struct intervals *result)
+{
+    size_t j = 0;
+
+    *result = (struct intervals) { 0 };
+    for (size_t i = 0; i < a->list.count; i++) {
+        struct interval rest = a->list.items[i];
+
+        while (j < b->list.count && b->list.items[j].end_ns <= rest.start_ns)
+            j++;
+        for (size_t k = j; k < b->list.count && b->list.items[k].start_ns < rest.end_ns; k++) {
+            if (!intervals_add(result, arena, rest.start_ns, b->list.items[k].start_ns))
+                return false;
+            rest.start_ns = later(rest.start_ns, b->list.items[k].end_ns);
+            j = k;
+        }
+        if (!intervals_add(result, arena, rest.start_ns, rest.end_ns))
+            return false;
+    }
+    return true;
+}
+
+bool intervals_clip(const struct intervals *a, int64_t start_ns, int64_t end_ns,
+                    struct arena *arena, struct intervals *result)
+{
+    *result = (struct intervals) { 0 };
+    for (size_t i = first_behind(a, start_ns);
+         i < a->list.count && a->list.items[i].start_ns < end_ns; i++)
+        if (!intervals_add(result, arena, later(a->list.items[i].start_ns, start_ns),
+                           earlier(a->list.items[i].end_ns, end_ns)))
+            return false;
+    return true;
+}

@@ -1,0 +1,99 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/device_activity.h"
+#include "profile_builder.h"
+
+/*
+ * One step of 1000 us; two streams, launches on one thread (us):
+ *   stream 1: A 100..300, C 500..600, E 980..1000   stream 2: B 200..350 (a copy)
+ *   launches: A at 90, B at 95, C at 400 (late), E at 610 (in time)
+ *   the thread waits for input 0..85 and is inside a sync 605..975... of which E's launch is not
+ * late. Busy: 100..350, 500..600, 980..1000 = 370. Idle 630: 0..100 input (85 of 100), 350..500
+ * host-late (launch at 400 > 350), 600..980 sync (370 of 380).
+ */
+static void gaps_have_causes(void **state)
+{
+    static const struct {
+        const char *fact;
+        double      expected;
+    } cases[] = {
+        {"device.count",              1     },
+        { "device.busy_ns",           370000},
+        { "device.busy_share",        0.37  },
+        { "device.idle_ns",           630000},
+        { "device.idle_input_ns",     100000},
+        { "device.idle_host_late_ns", 150000},
+        { "device.idle_sync_share",   0.38  },
+        { "device.compute_ns",        320000},
+        { "device.longest_gap_ns",    380000},
+        { "device.gap_count",         3     },
+    };
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, gpu, thread, one, two, from, to;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    one = builder_timeline(&b, host, gpu, "stream 1");
+    two = builder_timeline(&b, host, gpu, "stream 2");
+    builder_step(&b, host, 0, 1000000);
+    builder_slice(&b, thread, "next", ACTIVITY_INPUT_WAIT, 0, 85000);
+    builder_slice(&b, thread, "cudaStreamSynchronize", ACTIVITY_SYNC, 605000, 370000);
+    from = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 90000, 4000);
+    to = builder_slice(&b, one, "A", ACTIVITY_KERNEL, 100000, 200000);
+    builder_flow(&b, from, to, FLOW_LAUNCH);
+    from = builder_slice(&b, thread, "cudaMemcpyAsync", ACTIVITY_LAUNCH, 95000, 4000);
+    to = builder_slice(&b, two, "B", ACTIVITY_MEMCPY, 200000, 150000);
+    builder_flow(&b, from, to, FLOW_LAUNCH);
+    from = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 400000, 4000);
+    to = builder_slice(&b, one, "C", ACTIVITY_KERNEL, 500000, 100000);
+    builder_flow(&b, from, to, FLOW_LAUNCH);
+    from = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 590000, 4000);
+    to = builder_slice(&b, one, "E", ACTIVITY_KERNEL, 980000, 20000);
+    builder_flow(&b, from, to, FLOW_LAUNCH);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        assert_true(fabs(builder_fact(&b, cases[i].fact) - cases[i].expected) < 1e-6);
+    assert_true(builder_cell(&b, "gaps", "cause", "sync", "ns") == 380000);
+    assert_true(builder_cell(&b, "gaps", "after", "C", "ns") == 150000);
+    assert_true(builder_cell(&b, "gaps", "host_activity", "next", "ns") == 100000);
+    assert_true(builder_cell(&b, "devices", "device", "GPU 0", "kernels") == 3);
+    builder_free(&b);
+}
+
+static void a_cpu_program_has_no_device(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    builder_device(&b, builder_host(&b, "h"), "CPU", "", DEVICE_CPU);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_string_equal(facts_why_absent(&b.study.facts, "device.idle_share")->reason,
+                        "the program ran on the CPU: there is no accelerator");
+    assert_int_equal(b.study.devices->rows.count, 0);
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gaps_have_causes),
+        cmocka_unit_test(a_cpu_program_has_no_device),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
