@@ -26,10 +26,13 @@ const struct command *command_find(const char *name)
 const char *command_nearest(const char *name)
 {
     const char *names[ARRAY_COUNT(commands)];
+    size_t      count = 0;
 
-    for (size_t i = 0; i < command_count; i++)
-        names[i] = commands[i]->name;
-    return option_nearest(name, names, command_count);
+    for (size_t i = 0; i < command_count; i++) {
+        if (!commands[i]->is_hidden)
+            names[count++] = commands[i]->name;
+    }
+    return option_nearest(name, names, count);
 }
 
 static const struct command *choose_unnamed(const char *first, struct err *err)

@@ -29,6 +29,7 @@ struct command {
     const struct option *options;
     size_t               option_count, values_bytes;
     bool                 takes_files; /* operands complete as file names */
+    bool                 is_hidden;   /* for the build, not for users */
     bool (*run)(struct call *call, struct err *err);
 };
 #define COMMAND(name) extern const struct command command_##name;

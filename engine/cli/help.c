@@ -89,8 +89,10 @@ void help_overview(struct text *text)
         STR("tfprof reads a recording of a machine-learning program and says what to change, "
             "the change that saves most first."));
     text_add(text, STR("\nusage: tfprof PROFILE\n       tfprof COMMAND [options] ...\n\n"));
-    for (size_t i = 0; i < command_count; i++)
-        layout_wrap(&layout, 2, commands[i]->name, 12, str_from(commands[i]->summary));
+    for (size_t i = 0; i < command_count; i++) {
+        if (!commands[i]->is_hidden)
+            layout_wrap(&layout, 2, commands[i]->name, 15, str_from(commands[i]->summary));
+    }
     text_add_byte(text, '\n');
     layout_wrap(&layout, 0, "", 0, STR("tfprof help COMMAND explains one of them."));
     layout_wrap(&layout, 0, "Exit status:", 13,

@@ -35,7 +35,7 @@ bool input_steps_scan(const char *text, int64_t *first, int64_t *last, struct er
     return true;
 }
 
-static bool has_classic_paths(const struct input_values *values)
+bool input_has_paths(const struct input_values *values)
 {
     return values->profile_paths.values.count > 0 || values->graph_paths.values.count > 0 ||
            values->run_meta_paths.values.count > 0 || values->op_log_paths.values.count > 0;
@@ -77,7 +77,7 @@ bool input_load(struct input *input, const struct input_values *values,
     };
 
     *input = (struct input) { 0 };
-    if (operands->values.count == 0 && !has_classic_paths(values)) {
+    if (operands->values.count == 0 && !input_has_paths(values)) {
         err_set(err, ERR_USAGE, "no profile given");
         return err_advise(err, "name a file or directory, or - for standard input");
     }

@@ -23,6 +23,8 @@ struct input {
 
 /* "4:13", "4:", ":13", "7" -> both ends by number; INT64_MIN and INT64_MAX where open. */
 bool input_steps_scan(const char *text, int64_t *first, int64_t *last, struct err *err);
+/* Whether files are named by options, so that no operand is needed. */
+bool input_has_paths(const struct input_values *values);
 /* Reads and analyses. On false nothing needs input_free. */
 bool input_load(struct input *input, const struct input_values *values,
                 const struct option_list *operands, struct err *err) MUST_USE;

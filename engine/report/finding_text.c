@@ -109,7 +109,7 @@ static void write_where(struct layout *layout, const struct finding *finding)
         layout_wrap(layout, INDENT, "At", FIX_INDENT, text_str(&line));
 }
 
-static void write_evidence(struct layout *layout, const struct evidence *evidence)
+void finding_text_evidence(struct layout *layout, const struct evidence *evidence)
 {
     struct text line = { .arena = layout->arena };
 
@@ -170,7 +170,7 @@ void finding_text(struct layout *layout, const struct finding *finding)
     if (finding->condition && *finding->condition)
         layout_wrap(layout, INDENT, "Why", FIX_INDENT, str_from(finding->condition));
     for (size_t i = 0; i < finding->evidence.count; i++)
-        write_evidence(layout, &finding->evidence.items[i]);
+        finding_text_evidence(layout, &finding->evidence.items[i]);
     write_fix(layout, finding);
     write_children(layout, finding);
     text_print(&more, "tfprof explain %s", finding->rule);

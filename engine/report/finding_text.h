@@ -4,8 +4,10 @@
 
 #include "report/layout.h"
 
+struct evidence;
 struct finding;
 
 void finding_text(struct layout *layout, const struct finding *finding);
+void finding_text_evidence(struct layout *layout, const struct evidence *evidence);
 
 #endif

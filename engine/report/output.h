@@ -12,7 +12,8 @@
 #include <stddef.h>
 
 struct advice;
-struct profile;
+struct rule_explanation;
+struct rule_list;
 struct study;
 
 struct output_options {
@@ -29,6 +30,11 @@ struct output {
                    const struct output_options *options, struct text *text);
     void (*info)(const struct study *study, const struct output_options *options,
                  struct text *text);
+    void (*rules)(const struct rule_list *list, const struct output_options *options,
+                  struct text *text);
+    /* profile_name NULL: the rule alone. */
+    void (*explain)(const struct rule_explanation *explanation, const char *profile_name,
+                    const struct output_options *options, struct text *text);
 };
 #define OUTPUT(name) extern const struct output output_##name;
 #include "report/outputs.def"

@@ -6,8 +6,10 @@
 
 #include "analyze/study.h"
 #include "report/describe.h"
+#include "report/finding_json.h"
 #include "report/info_json.h"
 #include "report/json_fields.h"
+#include "report/rules_json.h"
 #include "rules/advice.h"
 
 #include <math.h>
@@ -89,113 +91,13 @@ static void write_composition(struct json_writer *json, const struct study *stud
     json_array_end(json);
 }
 
-static void write_evidence(struct json_writer *json, const struct evidence *evidence, size_t count)
-{
-    put_array(json, "evidence");
-    for (size_t i = 0; i < count; i++) {
-        json_object(json);
-        put_text(json, "what", evidence[i].what);
-        if (evidence[i].text) {
-            put_text(json, "value", evidence[i].text);
-        } else if (!isfinite(evidence[i].value)) {
-            put_text(json, "value", "unknown");
-        } else if (evidence[i].unit == UNIT_BOOL) {
-            json_key(json, "value");
-            json_bool(json, evidence[i].value != 0);
-        } else {
-            put_number(json, "value", unit_to_json(evidence[i].value, evidence[i].unit));
-            put_text(json, "unit", unit_json_name(evidence[i].unit));
-        }
-        put_number(json, "share", evidence[i].share);
-        json_object_end(json);
-    }
-    json_array_end(json);
-}
-
 static void write_verdict(struct json_writer *json, const struct verdict *verdict)
 {
     put_object(json, "verdict");
     put_text(json, "class", verdict->class_name ? verdict->class_name : "unknown");
     put_number(json, "share", verdict->share);
     put_text(json, "text", verdict->text ? verdict->text : "");
-    write_evidence(json, verdict->evidence.items, verdict->evidence.count);
-    json_object_end(json);
-}
-
-static void write_subject(struct json_writer *json, const struct subject *subject)
-{
-    if (!subject->op && !subject->kernel && !subject->device && !subject->host && !subject->scope &&
-        subject->rank < 0 && subject->step < 0)
-        return;
-    put_object(json, "subject");
-    put_text(json, "op", subject->op);
-    put_text(json, "kernel", subject->kernel);
-    put_text(json, "device", subject->device);
-    put_text(json, "host", subject->host);
-    if (subject->rank >= 0)
-        put_integer(json, "rank", subject->rank);
-    if (subject->step >= 0)
-        put_integer(json, "step", subject->step);
-    put_text(json, "scope", subject->scope);
-    json_object_end(json);
-}
-
-static void write_locations(struct json_writer *json, const struct finding *finding)
-{
-    put_array(json, "locations");
-    for (size_t i = 0; i < finding->locations.count; i++) {
-        const struct location *location = &finding->locations.items[i];
-
-        json_object(json);
-        put_text(json, "file", location->file);
-        put_integer(json, "line", location->line);
-        put_text(json, "function", location->function);
-        json_object_end(json);
-    }
-    json_array_end(json);
-}
-
-static void write_impact(struct json_writer *json, const struct impact *impact)
-{
-    put_object(json, "impact");
-    if (impact->has_saving) {
-        put_ms(json, "low_ms", impact->low_ns);
-        put_ms(json, "mid_ms", impact->mid_ns);
-        put_ms(json, "high_ms", impact->high_ns);
-        put_number(json, "share", impact->share);
-    }
-    put_text(json, "method", method_name(impact->has_saving ? impact->method : METHOD_NONE));
-    put_text(json, "confidence", confidence_name(impact->confidence));
-    put_text(json, "resource", impact->resource);
-    json_object_end(json);
-}
-
-static void write_finding(struct json_writer *json, const struct finding *finding)
-{
-    json_object(json);
-    put_integer(json, "rank", finding->rank);
-    put_text(json, "rule", finding->rule);
-    put_text(json, "title", finding->title);
-    put_text(json, "severity", severity_name(finding->severity));
-    put_text(json, "category", finding->category);
-    write_subject(json, &finding->subject);
-    write_locations(json, finding);
-    write_impact(json, &finding->impact);
-    write_evidence(json, finding->evidence.items, finding->evidence.count);
-    put_text(json, "condition", finding->condition ? finding->condition : "");
-    put_object(json, "remedy");
-    put_text(json, "text", finding->remedy_text ? finding->remedy_text : "");
-    put_text(json, "code", finding->remedy_code);
-    put_text(json, "flags", finding->remedy_flags);
-    json_object_end(json);
-    if (finding->children.count > 0) {
-        put_array(json, "children");
-        for (size_t i = 0; i < finding->children.count; i++)
-            json_text(json, finding->children.items[i]);
-        json_array_end(json);
-    }
-    put_text(json, "hidden_by", finding->hidden_by);
-    put_text(json, "fingerprint", finding->fingerprint);
+    finding_json_evidence(json, verdict->evidence.items, verdict->evidence.count);
     json_object_end(json);
 }
 
@@ -269,7 +171,7 @@ static void advice_json(const struct advice *advice, const struct study *study,
     write_verdict(&json, &advice->verdict);
     put_array(&json, "findings");
     for (size_t i = 0; i < advice->findings.count; i++)
-        write_finding(&json, &advice->findings.items[i]);
+        finding_json(&json, &advice->findings.items[i]);
     json_array_end(&json);
     write_together(&json, advice);
     put_object(&json, "coverage");
@@ -288,4 +190,6 @@ const struct output output_json = {
     .summary = "one object for machines, as docs/advice.schema.json says",
     .advice = advice_json,
     .info = info_json,
+    .rules = rules_json,
+    .explain = explain_json,
 };

@@ -11,6 +11,7 @@
 #include "report/finding_text.h"
 #include "report/info_text.h"
 #include "report/layout.h"
+#include "report/rules_text.h"
 #include "rules/advice.h"
 
 #include <math.h>
@@ -277,4 +278,6 @@ const struct output output_text = {
     .summary = "for people",
     .advice = advice_text,
     .info = info_text,
+    .rules = rules_text,
+    .explain = explain_text,
 };

@@ -1,0 +1,41 @@
+/* --generate: the man page and shell completions, for the build. */
+#include "base/file.h"
+#include "base/macros.h"
+#include "cli/command.h"
+#include "cli/generate.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    void (*write)(struct text *text);
+} kinds[] = {
+    {"man",   generate_man },
+    { "bash", generate_bash},
+    { "zsh",  generate_zsh },
+    { "fish", generate_fish},
+};
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct option_list *operands = &call->operands;
+
+    for (size_t i = 0; operands->values.count == 1 && i < ARRAY_COUNT(kinds); i++) {
+        struct text text = { .arena = call->arena };
+
+        if (strcmp(operands->values.items[0], kinds[i].name) != 0)
+            continue;
+        kinds[i].write(&text);
+        return file_write("-", text_str(&text), err);
+    }
+    return err_set(err, ERR_USAGE, "--generate takes man, bash, zsh or fish");
+}
+
+const struct command command_generate = {
+    .name = "--generate",
+    .summary = "print the man page or a shell completion",
+    .operands = "man|bash|zsh|fish",
+    .description = "Prints what cmake --install installs beside the program.",
+    .is_hidden = true,
+    .run = run,
+};

@@ -1,0 +1,81 @@
+/* rules: the list of rules. */
+#include "base/macros.h"
+#include "cli/command.h"
+#include "cli/result.h"
+#include "rules/catalogue.h"
+
+#include <string.h>
+
+struct rules_values {
+    struct result_values result;
+    struct option_list   directories;
+    const char          *severity;
+};
+
+#define RESULT(field) offsetof(struct rules_values, result.field)
+/* clang-format off */
+static const struct option options[] = {
+#include "cli/result_options.def"
+    { .name = "severity", .kind = OPTION_ONE_OF, .offset = offsetof(struct rules_values, severity),
+      .choices = "info|warn|error|veto", .help = "list rules of this severity alone" },
+    { .name = "rules", .kind = OPTION_REPEAT, .offset = offsetof(struct rules_values, directories),
+      .choices = "DIR", .help = "add the rules of a directory" },
+};
+/* clang-format on */
+
+static bool is_named(const struct rule_info *rule, const char *name)
+{
+    if (strcmp(rule->id, name) == 0 || strcmp(rule->category, name) == 0)
+        return true;
+    for (size_t i = 0; i < rule->tags.count; i++) {
+        if (strcmp(rule->tags.items[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_wanted(const struct rule_info *rule, const struct call *call)
+{
+    const struct rules_values *values = call->values;
+
+    if (values->severity && strcmp(severity_name(rule->severity), values->severity) != 0)
+        return false;
+    for (size_t i = 0; i < call->operands.values.count; i++) {
+        if (is_named(rule, call->operands.values.items[i]))
+            return true;
+    }
+    return call->operands.values.count == 0;
+}
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct rules_values *values = call->values;
+    struct output_options      shape = result_options(&values->result);
+    struct rule_list           list = { 0 };
+    struct text                text = { .arena = call->arena };
+    size_t                     kept = 0;
+
+    if (!rules_list(&values->directories, call->arena, &list, err))
+        return false;
+    for (size_t i = 0; i < list.rules.count; i++) {
+        if (is_wanted(&list.rules.items[i], call))
+            list.rules.items[kept++] = list.rules.items[i];
+    }
+    if (kept == 0 && call->operands.values.count > 0)
+        return err_set(err, ERR_USAGE, "no rule, category or tag '%s'",
+                       call->operands.values.items[0]);
+    list.rules.count = kept;
+    result_output(&values->result)->rules(&list, &shape, &text);
+    return result_write(&values->result, &text, err);
+}
+
+const struct command command_rules = {
+    .name = "rules",
+    .summary = "list the rules",
+    .operands = "[RULE|CATEGORY|TAG...]",
+    .description = "Prints id, severity and title of every rule by category, or of those named.",
+    .options = options,
+    .option_count = ARRAY_COUNT(options),
+    .values_bytes = sizeof(struct rules_values),
+    .run = run,
+};
