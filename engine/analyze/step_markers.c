@@ -246,7 +246,7 @@ static void serialize(struct markers *markers)
 
     for (size_t i = 1; i < markers->list.count; i++)
         overlaps += list[i].host == list[i - 1].host && list[i].start_ns < list[i - 1].end_ns;
-    if (overlaps * 4 < markers->list.count)
+    if (overlaps * 4 < markers->list.count || overlaps == 0)
         return;
     qsort(list, markers->list.count, sizeof *list, by_host_and_end);
     for (size_t i = 1; i < markers->list.count; i++)

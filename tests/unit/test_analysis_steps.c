@@ -1,0 +1,163 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "profile_builder.h"
+
+extern const struct analysis analysis_steps;
+
+static void run(struct profile_builder *b)
+{
+    struct err err = { 0 };
+
+    b->study.options.first_step = INT64_MIN;
+    b->study.options.last_step = INT64_MAX;
+    assert_true(analysis_steps.run(&b->study, &err));
+}
+
+/* Four markers of 80 us that start every 100 us, the first one 350 us long: steps reach from start
+ * to start, the first (370 us, over twice the median) is warm-up, the last is cut because work
+ * follows markers (20 us of 80 us) and is not known for it. Used: two steps of 100 us. */
+static void steps_reach_to_the_next_marker(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, thread;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    for (int i = 0; i < 4; i++) {
+        int64_t start_ns = i == 0 ? 0 : 370000 + (i - 1) * 100000;
+
+        builder_stat(
+            &b,
+            builder_slice(&b, thread, "train", ACTIVITY_STEP, start_ns, i == 0 ? 350000 : 80000),
+            STAT_STEP_NUMBER, 10 + i);
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_int_equal(b.study.steps.source, STEPS_MARKER);
+    assert_float_equal(builder_fact(&b, "step.count"), 4, 0);
+    assert_float_equal(builder_fact(&b, "step.used"), 2, 0);
+    assert_float_equal(builder_fact(&b, "step.median_ns"), 100000, 0);
+    assert_float_equal(builder_fact(&b, "step.warmup_ns"), 370000, 0);
+    assert_float_equal(builder_fact(&b, "step.between_ns"), 20000, 0);
+    builder_free(&b);
+}
+
+/* Markers that end after 1 us each while the program they enqueue runs 100 us each, back to back:
+ * the program's runs are the steps. */
+static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, thread, worker;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "worker");
+    for (int i = 0; i < 5; i++) {
+        uint32_t op = builder_slice(&b, worker, "fusion", ACTIVITY_OP, 10000 + i * 100000, 100000);
+
+        builder_stat(&b, builder_slice(&b, thread, "train", ACTIVITY_STEP, i * 2000, 1000),
+                     STAT_STEP_NUMBER, i);
+        builder_stat(&b, op, STAT_RUN_ID, 100 + i);
+        builder_stat(&b, op, STAT_PROGRAM, 7);
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_float_equal(builder_fact(&b, "step.count"), 5, 0);
+    assert_float_equal(builder_fact(&b, "step.median_ns"), 100000, 0);
+    builder_free(&b);
+}
+
+/* Runs of one program that overlap by half count from completion to completion: ends at 100, 150,
+ * 200, 250 us give 100 us and then three steps of 50 us. */
+static void runs_that_overlap_count_by_completion(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, workers[2];
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    workers[0] = builder_timeline(&b, host, NO_ID, "worker 0");
+    workers[1] = builder_timeline(&b, host, NO_ID, "worker 1");
+    for (int i = 0; i < 4; i++) {
+        uint32_t op = builder_slice(&b, workers[i % 2], "fusion", ACTIVITY_OP, i * 50000, 100000);
+
+        builder_stat(&b, op, STAT_RUN_ID, 100 + i);
+        builder_stat(&b, op, STAT_PROGRAM, 7);
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_int_equal(b.study.steps.source, STEPS_INFERRED);
+    assert_float_equal(builder_fact(&b, "step.count"), 4, 0);
+    assert_float_equal(builder_fact(&b, "step.median_ns"), 50000, 0);
+    builder_free(&b);
+}
+
+/* Ten steps, one of them 300 us instead of 100: slow by 200 us, 20 us a step. */
+static void slow_steps_are_counted(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, thread;
+    int64_t                start_ns = 0;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    for (int i = 0; i < 10; i++) {
+        int64_t length_ns = i == 6 ? 300000 : 100000;
+
+        builder_stat(&b, builder_slice(&b, thread, "train", ACTIVITY_STEP, start_ns, length_ns),
+                     STAT_STEP_NUMBER, i);
+        start_ns += length_ns;
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_float_equal(builder_fact(&b, "step.used"), 10, 0);
+    assert_float_equal(builder_fact(&b, "step.mean_ns"), 120000, 0);
+    assert_float_equal(builder_fact(&b, "step.slow_count"), 1, 0);
+    assert_float_equal(builder_fact(&b, "step.slow_excess_ns"), 20000, 1e-6);
+    builder_free(&b);
+}
+
+static void without_markers_the_whole_trace_is_one_step(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    builder_slice(&b, builder_timeline(&b, host, NO_ID, "main"), "aten::mm", ACTIVITY_OP, 0, 500);
+    builder_finish(&b);
+    b.profile.start_ns = 0;
+    b.profile.end_ns = 500;
+    run(&b);
+    assert_int_equal(b.study.steps.source, STEPS_WHOLE_TRACE);
+    assert_float_equal(builder_fact(&b, "step.median_ns"), 500, 0);
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_reach_to_the_next_marker),
+        cmocka_unit_test(a_host_that_runs_ahead_is_timed_by_its_program),
+        cmocka_unit_test(runs_that_overlap_count_by_completion),
+        cmocka_unit_test(slow_steps_are_counted),
+        cmocka_unit_test(without_markers_the_whole_trace_is_one_step),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

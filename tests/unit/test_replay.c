@@ -1,0 +1,197 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/pipeline.h"
+#include "analyze/replay.h"
+#include "profile_builder.h"
+
+extern const struct analysis analysis_path, analysis_composition, analysis_pipeline;
+
+static void run_analyses(struct profile_builder *b)
+{
+    struct err err = { 0 };
+
+    b->study.steps.mean_ns = b->study.steps.median_ns;
+    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(analysis_composition.run(&b->study, &err));
+    assert_true(analysis_pipeline.run(&b->study, &err));
+}
+
+static double replayed(struct profile_builder *b, struct edit edit)
+{
+    struct replay_result result;
+    struct err           err = { 0 };
+
+    assert_true(replay_run(&b->study, &edit, 1, &result, &err));
+    return result.step_ns;
+}
+
+/*
+ * One step of 100 us. The leading thread works in Python 0..30 us, calls a program 30..32 us and
+ * waits for it 32..90 us; a worker computes 33..88 us. 90..100 us the thread is in no event.
+ *   host:      30 (python) + 10 (outside events)
+ *   dispatch:  counted to host: 30..32, and 32..33 while nothing runs yet is idle.sync
+ *   compute:   33..88 = 55 us; 88..90 us idle.sync
+ */
+static void build_wait(struct profile_builder *b)
+{
+    uint32_t host, python, worker;
+
+    builder_start(b, FORMAT_XSPACE);
+    host = builder_host(b, "h");
+    b->profile.hosts.items[host].core_count = 2; /* one core could not do two things at once */
+    python = builder_timeline(b, host, NO_ID, "python");
+    worker = builder_timeline(b, host, NO_ID, "worker");
+    builder_slice(b, python, "train", ACTIVITY_STEP, 0, 100000);
+    builder_slice(b, python, "prepare", ACTIVITY_PYTHON, 0, 30000);
+    builder_slice(b, python, "PjitFunction(f)", ACTIVITY_DISPATCH, 30000, 2000);
+    builder_slice(b, python, "block_until_ready", ACTIVITY_SYNC, 32000, 58000);
+    builder_slice(b, worker, "fusion", ACTIVITY_OP, 33000, 55000);
+    builder_step(b, host, 0, 100000);
+    builder_finish(b);
+    b->study.steps.list.items[0].timeline = python;
+    b->study.steps.median_ns = 100000;
+    run_analyses(b);
+}
+
+static void parts_sum_to_the_step(void **state)
+{
+    struct profile_builder b;
+
+    (void)state;
+    build_wait(&b);
+    assert_float_equal(builder_fact(&b, "part.compute_ns"), 55000, 1e-6);
+    assert_float_equal(builder_fact(&b, "part.host_ns"), 42000, 1e-6);
+    assert_float_equal(builder_fact(&b, "part.idle_sync_ns"), 3000, 1e-6);
+    assert_float_equal(builder_fact(&b, "host.python_ns"), 10000, 1e-6);
+    builder_free(&b);
+}
+
+static void edits_change_what_they_select(void **state)
+{
+    struct profile_builder b;
+
+    (void)state;
+    build_wait(&b);
+    /* Nothing edited: the measured step. */
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_STEP, .ns = 0 }), 100000, 1e-3);
+    /* Compute at half its time: 55 us become 27.5. */
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_SCALE,
+                                                    .select = { .name = "fusion" },
+                                                    .factor = 0.5 }),
+                       72500, 1);
+    /* Host work (42 us) beside the rest: 58 us remain. */
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_OVERLAP,
+                                                    .select = { .part_mask = 1 << PART_HOST } }),
+                       58000, 1);
+    /* No more than the selected 30 us can be subtracted. */
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_SUBTRACT,
+                                                    .select = { .name = "prepare" },
+                                                    .ns = 50000 }),
+                       70000, 1);
+    builder_free(&b);
+}
+
+/*
+ * Input: ten steps of 100 us. Each waits for input 0..60 us, then computes 60..100 us on the
+ * leading thread. A producer thread runs Batch > Map all the time, 100 us a batch: Map's own 80 us
+ * of it. The pipeline's period is 100 us (Batch 20 + Map 80).
+ */
+static void build_input(struct profile_builder *b)
+{
+    uint32_t host, python, producer;
+
+    builder_start(b, FORMAT_XSPACE);
+    host = builder_host(b, "h");
+    b->profile.hosts.items[host].core_count = 4;
+    python = builder_timeline(b, host, NO_ID, "python");
+    producer = builder_timeline(b, host, NO_ID, "tf_data_iterator_resource");
+    for (int64_t t = 0; t < 1000000; t += 100000) {
+        builder_slice(b, python, "IteratorGetNextOp::DoCompute", ACTIVITY_INPUT_WAIT, t, 60000);
+        builder_slice(b, python, "Iterator::Root::Prefetch", ACTIVITY_INPUT_STAGE, t, 60000);
+        builder_slice(b, python, "dense/MatMul:MatMul", ACTIVITY_OP, t + 60000, 40000);
+        builder_slice(b, producer, "PrefetchProduce", ACTIVITY_INPUT_BUFFER, t, 100000);
+        builder_slice(b, producer, "Iterator::Root::Prefetch::Batch", ACTIVITY_INPUT_STAGE, t,
+                      100000);
+        builder_slice(b, producer, "Iterator::Root::Prefetch::Batch::Map", ACTIVITY_INPUT_STAGE,
+                      t + 10000, 80000);
+        builder_step(b, host, t, t + 100000);
+    }
+    builder_finish(b);
+    for (size_t i = 0; i < b->study.steps.list.count; i++)
+        b->study.steps.list.items[i].timeline = python;
+    b->study.steps.median_ns = 100000;
+    run_analyses(b);
+}
+
+static void stages_are_told_apart(void **state)
+{
+    struct profile_builder b;
+
+    (void)state;
+    build_input(&b);
+    assert_float_equal(builder_fact(&b, "input.wait_share"), 0.6, 1e-9);
+    assert_float_equal(builder_fact(&b, "input.period_ns"), 100000, 1);
+    assert_float_equal(builder_cell(&b, "iterators", "type", "Map", "self_ns"), 80000, 1);
+    assert_float_equal(builder_cell(&b, "iterators", "type", "Batch", "self_ns"), 20000, 1);
+    assert_float_equal(builder_cell(&b, "iterators", "type", "Prefetch", "wait_ns"), 60000, 1);
+    assert_float_equal(builder_cell(&b, "iterators", "type", "Map", "calls"), 1, 0);
+    builder_free(&b);
+}
+
+static void the_pipeline_sets_the_pace(void **state)
+{
+    struct profile_builder b;
+
+    (void)state;
+    build_input(&b);
+    /* Map four times as fast: 20 + 20 = 40 us a batch, the step's own 40 us remain. */
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_STAGE_SCALE,
+                                                    .select = { .stage = ".*::Map" },
+                                                    .factor = 0.25 }),
+                       40000, 1);
+    /* Half of Map: 20 + 40 = 60 us: the pipeline still sets the pace. */
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_STAGE_SCALE,
+                                                    .select = { .stage = ".*::Map" },
+                                                    .factor = 0.5 }),
+                       60000, 1);
+    /* Faster compute does not help: the step goes on waiting for the pipeline. */
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_SCALE,
+                                                    .select = { .name = ".*MatMul.*" },
+                                                    .factor = 0.5 }),
+                       100000, 1);
+    builder_free(&b);
+}
+
+static void bad_patterns_are_usage_errors(void **state)
+{
+    struct profile_builder b;
+    struct replay_result   result;
+    struct err             err = { 0 };
+    struct edit            edit = { .kind = EDIT_SCALE, .select = { .name = "(" } };
+
+    (void)state;
+    build_wait(&b);
+    assert_false(replay_run(&b.study, &edit, 1, &result, &err));
+    assert_int_equal(err.code, ERR_USAGE);
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_sum_to_the_step),
+        cmocka_unit_test(edits_change_what_they_select),
+        cmocka_unit_test(stages_are_told_apart),
+        cmocka_unit_test(the_pipeline_sets_the_pace),
+        cmocka_unit_test(bad_patterns_are_usage_errors),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
