@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool set(struct err *err, enum err_code code, const char *format, va_list arguments)
+static bool CHECK_PRINTF(3, 0)
+    set(struct err *err, enum err_code code, const char *format, va_list arguments)
 {
     *err = (struct err) { .code = code };
     vsnprintf(err->text, sizeof err->text, format, arguments);

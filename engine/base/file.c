@@ -159,8 +159,8 @@ static bool load(struct file *file, int descriptor, const struct stat *status, s
 
 bool file_open(struct file *file, const char *path, size_t budget_bytes, struct err *err)
 {
-    struct stat status;
-    int         descriptor;
+    struct stat status = { 0 };
+    int         descriptor = -1;
     bool        ok;
 
     *file = (struct file) { 0 };

@@ -287,6 +287,7 @@ static bool take_option(struct parser *parser, int argument_count, char *const *
     return true;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the one interface of all commands */
 bool option_parse(const struct option *options, size_t count, int argument_count,
                   char *const *arguments, struct arena *arena, void *values,
                   struct option_list *operands, struct err *err)
@@ -327,7 +328,8 @@ static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b
 {
     size_t above[LONGEST_NAME + 1], row[LONGEST_NAME + 1];
 
-    for (size_t j = 0; j <= b_len; j++)
+    memset(row, 0, sizeof row);
+    for (size_t j = 0; j <= LONGEST_NAME; j++)
         above[j] = j;
     for (size_t i = 0; i < a_len; i++) {
         row[0] = i + 1;

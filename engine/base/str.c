@@ -25,12 +25,13 @@ int str_compare(struct str a, struct str b)
 
 bool str_starts(struct str s, struct str prefix)
 {
-    return s.len >= prefix.len && str_equal(str_slice(s, 0, prefix.len), prefix);
+    return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.data, prefix.data, prefix.len) == 0);
 }
 
 bool str_ends(struct str s, struct str suffix)
 {
-    return s.len >= suffix.len && str_equal(str_slice(s, s.len - suffix.len, s.len), suffix);
+    return s.len >= suffix.len &&
+           (suffix.len == 0 || memcmp(s.data + s.len - suffix.len, suffix.data, suffix.len) == 0);
 }
 
 bool str_contains(struct str s, struct str part)

@@ -22,7 +22,8 @@ void       text_add(struct text *text, struct str s);
 void       text_add_byte(struct text *text, char byte);
 void       text_fill(struct text *text, char byte, size_t count);
 void       text_print(struct text *text, const char *format, ...) CHECK_PRINTF(2, 3);
-void       text_vprint(struct text *text, const char *format, va_list arguments);
+void       text_vprint(struct text *text, const char *format, va_list arguments)
+    CHECK_PRINTF(2, 0);
 struct str text_str(const struct text *text); /* valid until the next addition */
 /* Columns of a terminal that UTF-8 bytes take (wide East Asian 2, combining 0). */
 size_t     text_width(struct str s);
