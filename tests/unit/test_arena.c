@@ -1,0 +1,145 @@
+#include "base/arena.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool is_all(const char *bytes, size_t count, char value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != value)
+            return false;
+    return true;
+}
+
+static void memory_is_zeroed_aligned_and_apart(void **state)
+{
+    static const size_t sizes[] = { 0,
+                                    1,
+                                    15,
+                                    16,
+                                    17,
+                                    4096,
+                                    100000,
+                                    ARENA_LARGE_BYTES - 1,
+                                    ARENA_LARGE_BYTES,
+                                    ARENA_LARGE_BYTES + 1,
+                                    3000000 };
+    struct arena        arena = { 0 };
+    char               *memory[ARRAY_COUNT(sizes)];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        memory[i] = arena_alloc(&arena, sizes[i]);
+        assert_non_null(memory[i]);
+        assert_int_equal((uintptr_t)memory[i] % 16, 0);
+        assert_true(is_all(memory[i], sizes[i], 0));
+        memset(memory[i], (int)i + 1, sizes[i]);
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++)
+        assert_true(is_all(memory[i], sizes[i], (char)(i + 1)));
+    arena_free(&arena);
+    assert_null(arena.block);
+    assert_int_equal(arena.used_bytes, 0);
+    arena_free(&arena);
+}
+
+static void budget_is_kept(void **state)
+{
+    struct arena arena = { .budget_bytes = 64 };
+
+    (void)state;
+    assert_non_null(arena_alloc(&arena, 48));
+    assert_null(arena_alloc(&arena, 17)); /* 32 when rounded; 16 are left */
+    assert_non_null(arena_alloc(&arena, 16));
+    assert_null(arena_alloc(&arena, 1));
+    assert_null(arena_alloc(&arena, 0)); /* even nothing takes a place of its own */
+    arena_free(&arena);
+    assert_non_null(arena_alloc(&arena, 64)); /* the budget outlives the memory */
+    arena_free(&arena);
+}
+
+static void impossible_sizes_are_refused(void **state)
+{
+    struct arena arena = { 0 };
+    char        *memory = arena_alloc(&arena, 300000);
+
+    (void)state;
+    assert_null(arena_alloc(&arena, SIZE_MAX));
+    assert_null(arena_alloc(&arena, SIZE_MAX / 2));
+    assert_null(arena_alloc_array(&arena, SIZE_MAX / 8 + 2, 8));
+    assert_null(arena_alloc_array(&arena, (size_t)1 << 40, (size_t)1 << 40));
+    assert_null(arena_grow(&arena, memory, 300000, SIZE_MAX));
+    arena_free(&arena);
+}
+
+static void growing_keeps_bytes_and_zeroes_new_ones(void **state)
+{
+    static const size_t sizes[] = { 10, 1000, ARENA_LARGE_BYTES, ARENA_LARGE_BYTES * 3, 5000001 };
+    struct arena        arena = { 0 };
+    char               *memory = NULL, *other;
+    size_t              before = 0;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        memory = arena_grow(&arena, memory, before, sizes[i]);
+        assert_non_null(memory);
+        assert_true(is_all(memory, before, 'x'));
+        assert_true(is_all(memory + before, sizes[i] - before, 0));
+        memset(memory, 'x', sizes[i]);
+        other = arena_alloc(&arena, 100); /* between the steps, so that nothing can grow in place */
+        memset(other, 'y', 100);
+        before = sizes[i];
+    }
+    memory = arena_shrink(&arena, memory, before, ARENA_LARGE_BYTES);
+    assert_true(is_all(memory, ARENA_LARGE_BYTES, 'x'));
+    memory = arena_grow(&arena, memory, ARENA_LARGE_BYTES, ARENA_LARGE_BYTES * 2);
+    assert_true(is_all(memory + ARENA_LARGE_BYTES, ARENA_LARGE_BYTES, 0));
+    arena_free(&arena);
+}
+
+static void shrinking_returns_budget(void **state)
+{
+    struct arena arena = { .budget_bytes = 2 << 20 };
+    char        *memory = arena_alloc(&arena, 2 << 20);
+
+    (void)state;
+    assert_non_null(memory);
+    assert_null(arena_alloc(&arena, 16));
+    assert_non_null(arena_shrink(&arena, memory, 2 << 20, 1 << 20));
+    assert_non_null(arena_alloc(&arena, 1 << 20));
+    arena_free(&arena);
+}
+
+static void strings_are_copied_with_nuls(void **state)
+{
+    struct arena arena = { .budget_bytes = 128 };
+    struct str   copy = arena_str(&arena, STR("a\0b"));
+
+    (void)state;
+    assert_int_equal(copy.len, 3);
+    assert_memory_equal(copy.data, "a\0b\0", 4);
+    assert_string_equal(arena_text(&arena, "%d-%s", 7, "x"), "7-x");
+    assert_int_equal(arena_str(&arena, (struct str) { 0 }).len, 0);
+    assert_non_null(arena_str(&arena, (struct str) { "", 0 }).data);
+    assert_null(arena_text(&arena, "%200d", 1));
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
+        cmocka_unit_test(budget_is_kept),
+        cmocka_unit_test(impossible_sizes_are_refused),
+        cmocka_unit_test(growing_keeps_bytes_and_zeroes_new_ones),
+        cmocka_unit_test(shrinking_returns_budget),
+        cmocka_unit_test(strings_are_copied_with_nuls),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

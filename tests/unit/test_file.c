@@ -1,0 +1,380 @@
+#include "base/file.h"
+
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+enum { PATH_BYTES = 64, MAX_STORED = 1 << 20 };
+
+static char folder[PATH_BYTES];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/tfprof-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    struct arena arena = { 0 };
+    struct err   err = { 0 };
+    char       **names;
+    size_t       count;
+
+    (void)state;
+    if (!file_list(folder, &arena, &names, &count, &err))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        unlink(arena_text(&arena, "%s/%s", folder, names[i]));
+    arena_free(&arena);
+    return rmdir(folder);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[PATH_BYTES * 2];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void store(const char *name, struct str bytes)
+{
+    FILE *file = fopen(path_of(name), "wb");
+
+    assert_non_null(file);
+    if (bytes.len)
+        assert_int_equal(fwrite(bytes.data, 1, bytes.len, file), bytes.len);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* One gzip member of `bytes`, by zlib; returns the length. */
+static size_t deflate_member(struct str bytes, char *out, size_t room)
+{
+    z_stream stream = { 0 };
+
+    assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    stream.next_in = (Bytef *)(uintptr_t)bytes.data;
+    stream.avail_in = (uInt)bytes.len;
+    stream.next_out = (Bytef *)out;
+    stream.avail_out = (uInt)room;
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    size_t len = room - stream.avail_out;
+
+    deflateEnd(&stream);
+    return len;
+}
+
+static void plain_files_are_mapped(void **state)
+{
+    struct file file;
+    struct err  err = { 0 };
+
+    (void)state;
+    store("plain", STR("a\0b\n"));
+    assert_true(file_open(&file, path_of("plain"), 1, &err)); /* a budget is for copies only */
+    assert_true(file.is_mapped && !file.is_gzip && !file.is_damaged);
+    assert_true(str_equal(file.bytes, STR("a\0b\n")));
+    assert_int_equal(file.stored_bytes, 4);
+    file_drop(&file, 0, 4);
+    assert_true(str_equal(file.bytes, STR("a\0b\n"))); /* dropped bytes come back from the file */
+    file_close(&file);
+    file_close(&file);
+
+    store("empty", STR(""));
+    assert_true(file_open(&file, path_of("empty"), 0, &err));
+    assert_int_equal(file.bytes.len, 0);
+    file_close(&file);
+}
+
+static void what_cannot_be_read_says_why(void **state)
+{
+    struct file file;
+    struct err  err = { 0 };
+    char        text[1200];
+
+    (void)state;
+    assert_false(file_open(&file, "/nonexistent/x", 0, &err));
+    assert_int_equal(err.code, ERR_INPUT);
+    assert_string_equal(err_format(&err, text, sizeof text),
+                        "/nonexistent/x: cannot be opened: No such file or directory");
+    err = (struct err) { 0 };
+    assert_false(file_open(&file, folder, 0, &err));
+    assert_string_equal(err.text, "is a directory");
+    err = (struct err) { 0 };
+    assert_null(file_stream_open("/nonexistent/x", &err));
+    assert_int_equal(err.code, ERR_INPUT);
+    assert_null(file_stream_open(folder, &err));
+    assert_true(file_is_directory(folder));
+    assert_false(file_is_directory("/nonexistent"));
+    assert_false(file_exists("/nonexistent"));
+}
+
+/* Reads all of a stream, and its damage if there is one. */
+static struct str read_stream(const char *path, struct text *all, char *damage, size_t damage_bytes)
+{
+    struct err          err = { 0 };
+    struct file_stream *stream = file_stream_open(path, &err);
+    struct str          run;
+
+    assert_non_null(stream);
+    while ((run = file_stream_next(stream)).len)
+        text_add(all, run);
+    assert_int_equal(file_stream_next(stream).len, 0);
+    *damage = '\0';
+    file_stream_damage(stream, damage, damage_bytes);
+    file_stream_close(stream);
+    return text_str(all);
+}
+
+static void gzip_members_are_joined(void **state)
+{
+    static char  stored[MAX_STORED];
+    size_t       len = 0;
+    struct arena arena = { 0 };
+    struct text  all = { .arena = &arena };
+    struct file  file;
+    struct err   err = { 0 };
+    char         damage[128];
+
+    (void)state;
+    len += deflate_member(STR("hello "), stored + len, sizeof stored - len);
+    len += deflate_member(STR(""), stored + len, sizeof stored - len);
+    len += deflate_member(STR("world\0"), stored + len, sizeof stored - len);
+    memset(stored + len, 0, 100); /* padding, as tapes and some writers leave it */
+    len += 100;
+    store("members.gz", (struct str) { stored, len });
+    assert_true(file_open(&file, path_of("members.gz"), 0, &err));
+    assert_true(file.is_gzip && !file.is_damaged && !file.is_mapped);
+    assert_true(str_equal(file.bytes, STR("hello world\0")));
+    assert_int_equal(file.stored_bytes, len);
+    file_close(&file);
+    assert_true(str_equal(read_stream(path_of("members.gz"), &all, damage, sizeof damage),
+                          STR("hello world\0")));
+    assert_string_equal(damage, "");
+    arena_free(&arena);
+}
+
+static void cut_gzip_gives_a_prefix_and_damage(void **state)
+{
+    static const char plain[] =
+        "The quick brown fox jumps over the lazy dog, again and again and again.";
+    struct str whole = { plain, sizeof plain - 1 };
+    char       stored[512];
+    size_t     len = deflate_member(whole, stored, sizeof stored);
+
+    (void)state;
+    for (size_t cut = 3; cut < len; cut++) { /* with less it is not gzip yet */
+        struct arena arena = { 0 };
+        struct text  all = { .arena = &arena };
+        struct file  file;
+        struct err   err = { 0 };
+        char         damage[128], expected[128];
+
+        snprintf(expected, sizeof expected, "gzip data ends early at byte %zu", cut);
+        store("cut.gz", (struct str) { stored, cut });
+        assert_true(file_open(&file, path_of("cut.gz"), 0, &err));
+        assert_true(file.is_damaged);
+        assert_string_equal(file.damage, expected);
+        assert_true(str_starts(whole, file.bytes));
+        read_stream(path_of("cut.gz"), &all, damage, sizeof damage);
+        assert_true(str_equal(text_str(&all), file.bytes));
+        assert_string_equal(damage, expected);
+        file_close(&file);
+        arena_free(&arena);
+    }
+}
+
+static void damaged_gzip_keeps_what_came_before(void **state)
+{
+    char   stored[512];
+    size_t first = deflate_member(STR("first"), stored, sizeof stored);
+    size_t both = first + deflate_member(STR("second"), stored + first, sizeof stored - first);
+    struct {
+        const char *what;
+        size_t      at;
+        char        byte;
+        const char *bytes, *damage;
+    } rows[] = {
+        {"checksum",     both - 8,   (char)(stored[both - 8] ^ 1), "firstsecond",
+         "gzip checksum is wrong"                                                                                   },
+        { "block type",  first + 10, '\x07',                       "first",       "gzip data is broken"             },
+        { "next member", first,      'x',                          "first",       "other bytes follow the gzip data"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        char        kept = stored[rows[i].at];
+        struct file file;
+        struct err  err = { 0 };
+
+        print_message("%s\n", rows[i].what);
+        stored[rows[i].at] = rows[i].byte;
+        store("damaged.gz", (struct str) { stored, both });
+        assert_true(file_open(&file, path_of("damaged.gz"), 0, &err));
+        assert_true(file.is_damaged);
+        assert_true(str_equal(file.bytes, str_from(rows[i].bytes)));
+        assert_true(str_starts(str_from(file.damage), str_from(rows[i].damage)));
+        file_close(&file);
+        stored[rows[i].at] = kept;
+    }
+}
+
+static void inflating_is_bounded(void **state)
+{
+    static char zeros[MAX_STORED], stored[4096];
+    size_t      len = deflate_member((struct str) { zeros, sizeof zeros }, stored, sizeof stored);
+    struct file file;
+    struct err  err = { 0 };
+
+    (void)state;
+    store("bomb.gz", (struct str) { stored, len });
+    assert_false(file_open(&file, path_of("bomb.gz"), MAX_STORED - 1, &err));
+    assert_int_equal(err.code, ERR_LIMIT);
+    assert_true(file_open(&file, path_of("bomb.gz"), MAX_STORED, &err));
+    assert_int_equal(file.bytes.len, MAX_STORED);
+    file_close(&file);
+}
+
+static void streams_give_large_files_whole(void **state)
+{
+    enum { LARGE = 11 << 20 };
+    struct arena arena = { 0 };
+    struct text  all = { .arena = &arena };
+    char        *bytes = arena_alloc(&arena, LARGE), *stored = arena_alloc(&arena, LARGE);
+    uint32_t     number = 1;
+    char         damage[128];
+
+    (void)state;
+    for (size_t i = 0; i < LARGE; i++) { /* compresses to about three quarters */
+        number = number * 1664525 + 1013904223;
+        bytes[i] = (char)('0' + (number >> 26));
+    }
+    store("large", (struct str) { bytes, LARGE });
+    assert_true(str_equal(read_stream(path_of("large"), &all, damage, sizeof damage),
+                          (struct str) { bytes, LARGE }));
+    size_t len = deflate_member((struct str) { bytes, LARGE }, stored, LARGE);
+
+    all = (struct text) { .arena = &arena };
+    store("large.gz", (struct str) { stored, len });
+    assert_true(str_equal(read_stream(path_of("large.gz"), &all, damage, sizeof damage),
+                          (struct str) { bytes, LARGE }));
+    assert_string_equal(damage, "");
+
+    /* Closing half way neither hangs nor leaks. */
+    struct err          err = { 0 };
+    struct file_stream *stream = file_stream_open(path_of("large.gz"), &err);
+
+    assert_true(file_stream_next(stream).len > 0);
+    assert_true(file_stream_stored_bytes(stream) > 0);
+    file_stream_close(stream);
+    file_stream_close(NULL);
+    arena_free(&arena);
+}
+
+static void pipes_are_read_whole(void **state)
+{
+    int         ends[2], kept = dup(STDIN_FILENO);
+    struct file file;
+    struct err  err = { 0 };
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "piped", 5), 5);
+    close(ends[1]);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    assert_true(file_open(&file, "-", 0, &err));
+    assert_true(str_equal(file.bytes, STR("piped")));
+    assert_false(file.is_mapped);
+    file_close(&file);
+    if (kept >= 0) {
+        dup2(kept, STDIN_FILENO);
+        close(kept);
+    }
+}
+
+static void writing_is_all_or_nothing(void **state)
+{
+    struct file  file;
+    struct err   err = { 0 };
+    struct stat  status;
+    struct arena arena = { 0 };
+    char       **names;
+    size_t       before, after;
+
+    (void)state;
+    assert_true(file_list(folder, &arena, &names, &before, &err));
+    assert_true(file_write(path_of("written"), STR("one"), &err));
+    assert_int_equal(chmod(path_of("written"), 0600), 0);
+    assert_true(file_write(path_of("written"), STR("two\0!"), &err));
+    assert_int_equal(stat(path_of("written"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600); /* replaced with the permissions it had */
+    assert_true(file_open(&file, path_of("written"), 0, &err));
+    assert_true(str_equal(file.bytes, STR("two\0!")));
+    file_close(&file);
+    assert_true(file_write("/dev/null", STR("gone"), &err));
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode)); /* written to, not replaced */
+
+    assert_false(file_write("/nonexistent/x", STR("x"), &err));
+    assert_int_equal(err.code, ERR_OUTPUT);
+    assert_false(file_write(folder, STR("x"), &err));
+    if (file_exists("/dev/full"))
+        assert_false(file_write("/dev/full", STR("x"), &err));
+    assert_true(file_list(folder, &arena, &names, &after, &err));
+    assert_int_equal(after, before + 1); /* no temporary file is left */
+    arena_free(&arena);
+}
+
+static void names_are_sorted(void **state)
+{
+    struct arena arena = { 0 };
+    struct err   err = { 0 };
+    char       **names;
+    size_t       count;
+
+    (void)state;
+    store("b", STR(""));
+    store("B", STR(""));
+    store(".a", STR(""));
+    assert_true(file_list(folder, &arena, &names, &count, &err));
+    assert_true(count >= 3);
+    for (size_t i = 1; i < count; i++)
+        assert_true(strcmp(names[i - 1], names[i]) < 0);
+    assert_string_equal(names[0], ".a");
+    assert_string_equal(names[1], "B");
+    assert_false(file_list("/nonexistent", &arena, &names, &count, &err));
+    assert_int_equal(err.code, ERR_INPUT);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_files_are_mapped),
+        cmocka_unit_test(what_cannot_be_read_says_why),
+        cmocka_unit_test(gzip_members_are_joined),
+        cmocka_unit_test(cut_gzip_gives_a_prefix_and_damage),
+        cmocka_unit_test(damaged_gzip_keeps_what_came_before),
+        cmocka_unit_test(inflating_is_bounded),
+        cmocka_unit_test(streams_give_large_files_whole),
+        cmocka_unit_test(pipes_are_read_whole),
+        cmocka_unit_test(writing_is_all_or_nothing),
+        cmocka_unit_test(names_are_sorted),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

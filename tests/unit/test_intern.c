@@ -1,0 +1,112 @@
+#include "base/intern.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+enum { MANY = 20000 };
+
+static void equal_names_have_one_id(void **state)
+{
+    struct arena  arena = { 0 };
+    struct intern names;
+
+    (void)state;
+    assert_true(intern_init(&names, &arena));
+    assert_int_equal(intern_add(&names, STR("")), 0);
+    assert_int_equal(intern_add(&names, STR("MatMul")), 1);
+    assert_int_equal(intern_add(&names, STR("a\0b")), 2);
+    assert_int_equal(intern_add(&names, STR("a\0c")), 3);
+    assert_int_equal(intern_add(&names, STR("MatMul")), 1);
+    assert_int_equal(intern_find(&names, STR("a\0c")), 3);
+    assert_int_equal(intern_find(&names, STR("a")), NO_ID);
+    assert_string_equal(intern_str(&names, 1).data, "MatMul");
+    assert_int_equal(intern_str(&names, 99).len, 0);
+    assert_int_equal(intern_str(&names, NO_ID).len, 0);
+    arena_free(&arena);
+}
+
+static void ids_survive_growth(void **state)
+{
+    struct arena  arena = { 0 };
+    struct intern names;
+    char          name[32];
+
+    (void)state;
+    assert_true(intern_init(&names, &arena));
+    for (uint32_t round = 0; round < 2; round++)
+        for (uint32_t i = 1; i < MANY; i++) {
+            snprintf(name, sizeof name, "op_%u", i);
+            assert_int_equal(intern_add(&names, str_from(name)), i);
+        }
+    assert_int_equal(names.count, MANY);
+    arena_free(&arena);
+}
+
+static void past_the_budget_there_is_no_id(void **state)
+{
+    char name[32];
+
+    (void)state;
+    for (size_t budget = 0; budget <= 40000; budget += 1000) {
+        struct arena  arena = { .budget_bytes = budget + 16 };
+        struct intern names;
+        uint32_t      id = 0;
+
+        if (!intern_init(&names, &arena))
+            continue;
+        for (uint32_t i = 1; id != NO_ID && i < MANY; i++) {
+            snprintf(name, sizeof name, "op_%u", i);
+            id = intern_add(&names, str_from(name));
+        }
+        assert_int_equal(id, NO_ID);
+        /* What was added before is still there. */
+        for (uint32_t i = 1; i < names.count; i++) {
+            snprintf(name, sizeof name, "op_%u", i);
+            assert_int_equal(intern_find(&names, str_from(name)), i);
+        }
+        arena_free(&arena);
+    }
+}
+
+static void sparse_keys_are_mapped(void **state)
+{
+    struct arena  arena = { 0 };
+    struct id_map map = { .arena = &arena };
+
+    (void)state;
+    assert_int_equal(id_map_get(&map, 5), NO_ID);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_true(id_map_put(&map, UINT64_MAX - (uint64_t)i * 4096, i));
+    assert_true(id_map_put(&map, 0, 7));
+    assert_true(id_map_put(&map, 0, 8)); /* replaces */
+    assert_int_equal(id_map_get(&map, 0), 8);
+    assert_int_equal(map.count, MANY + 1);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_int_equal(id_map_get(&map, UINT64_MAX - (uint64_t)i * 4096), i);
+    assert_int_equal(id_map_get(&map, 12345), NO_ID);
+    arena_free(&arena);
+
+    struct arena  small = { .budget_bytes = 512 };
+    struct id_map refused = { .arena = &small };
+
+    assert_false(id_map_put(&refused, 1, 1)); /* 64 keys alone are 512 bytes, values do not fit */
+    assert_int_equal(id_map_get(&refused, 1), NO_ID);
+    arena_free(&small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_names_have_one_id),
+        cmocka_unit_test(ids_survive_growth),
+        cmocka_unit_test(past_the_budget_there_is_no_id),
+        cmocka_unit_test(sparse_keys_are_mapped),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

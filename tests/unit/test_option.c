@@ -1,0 +1,241 @@
+#include "base/option.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct values {
+    bool               is_quiet;
+    int64_t            max_depth;
+    double             share;
+    const char        *output, *format;
+    struct option_list select, rules;
+};
+
+static const struct option options[] = {
+    {"quiet",       OPTION_FLAG,   offsetof(struct values, is_quiet),  NULL,           NULL,             "", "q" },
+    { "max-depth",  OPTION_COUNT,  offsetof(struct values, max_depth), "10",           NULL,             "", NULL},
+    { "min-impact", OPTION_NUMBER, offsetof(struct values, share),     "0.5%",         "unit:share",     "", NULL},
+    { "output",     OPTION_TEXT,   offsetof(struct values, output),    NULL,           "FILE",           "", "o" },
+    { "format",     OPTION_ONE_OF, offsetof(struct values, format),    "text",         "text|json|html", "",
+     NULL                                                                                                        },
+    { "select",     OPTION_LIST,   offsetof(struct values, select),    "micros,bytes", "NAME",           "", NULL},
+    { "rule",       OPTION_REPEAT, offsetof(struct values, rules),     NULL,           "FILE",           "", NULL},
+};
+
+/* One parse; arguments end with NULL. */
+struct parse {
+    struct arena       arena;
+    struct values      values;
+    struct option_list operands;
+    struct err         err;
+    bool               ok;
+};
+
+static void parse(struct parse *parse, const char *const *arguments)
+{
+    char *words[16];
+    int   count = 0;
+
+    *parse = (struct parse) { 0 };
+    while (arguments[count]) {
+        words[count] = (char *)(uintptr_t)arguments[count];
+        count++;
+    }
+    parse->ok = option_parse(options, ARRAY_COUNT(options), count, words, &parse->arena,
+                             &parse->values, &parse->operands, &parse->err);
+}
+
+static void presets_hold_without_arguments(void **state)
+{
+    struct parse got;
+
+    (void)state;
+    parse(&got, (const char *const[]) { NULL });
+    assert_true(got.ok);
+    assert_false(got.values.is_quiet);
+    assert_int_equal(got.values.max_depth, 10);
+    assert_true(got.values.share == 0.005);
+    assert_null(got.values.output);
+    assert_string_equal(got.values.format, "text");
+    assert_int_equal(got.values.select.values.count, 2);
+    assert_string_equal(got.values.select.values.items[1], "bytes");
+    assert_int_equal(got.values.rules.values.count, 0);
+    assert_int_equal(got.operands.values.count, 0);
+    arena_free(&got.arena);
+}
+
+static void every_spelling_is_understood(void **state)
+{
+    /* All must give max_depth 3, output "x", quiet. */
+    static const char *const rows[][8] = {
+        {"--max-depth=3", "--output=x", "--quiet",        NULL     },
+        {       "-max_depth",            "3",               "-output",         "x",      "-quiet", NULL },
+        {      "--max_depth",           "3",                    "-o",             "x",      "-q", NULL },
+        {      "-max-depth=3",          "-o=x",          "-quiet=true",                NULL},
+        { "--quiet", "true",           "--max-depth",                     "9",                          "--max-depth", "3", "-o=x", NULL },
+        {      "--quiet=yes",           "--output",            "y", "--output=x",      "--max-depth=03", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct parse got;
+
+        parse(&got, rows[i]);
+        assert_true(got.ok);
+        assert_true(got.values.is_quiet);
+        assert_int_equal(got.values.max_depth, 3);
+        assert_string_equal(got.values.output, "x");
+        assert_int_equal(got.operands.values.count, 0);
+        arena_free(&got.arena);
+    }
+}
+
+static void flags_may_take_the_next_word(void **state)
+{
+    struct parse got;
+
+    (void)state;
+    parse(&got, (const char *const[]) { "-quiet", "false", "run.pb", NULL });
+    assert_true(got.ok && !got.values.is_quiet);
+    assert_int_equal(got.operands.values.count, 1);
+    arena_free(&got.arena);
+    parse(&got, (const char *const[]) { "-quiet", "0", NULL }); /* a file may be called 0 */
+    assert_true(got.ok && got.values.is_quiet);
+    assert_string_equal(got.operands.values.items[0], "0");
+    arena_free(&got.arena);
+}
+
+static void lists_replace_presets_and_add_up(void **state)
+{
+    struct parse got;
+
+    (void)state;
+    parse(&got, (const char *const[]) { "--select", "a,,b", "--select=c", "--rule", "x,y.lua",
+                                        "--rule=z", NULL });
+    assert_true(got.ok);
+    assert_int_equal(got.values.select.values.count, 3);
+    assert_string_equal(got.values.select.values.items[0], "a");
+    assert_string_equal(got.values.select.values.items[2], "c");
+    assert_int_equal(got.values.rules.values.count, 2);
+    assert_string_equal(got.values.rules.values.items[0], "x,y.lua");
+    arena_free(&got.arena);
+    parse(&got, (const char *const[]) { "--select=", NULL });
+    assert_true(got.ok);
+    assert_int_equal(got.values.select.values.count, 0);
+    arena_free(&got.arena);
+}
+
+static void operands_keep_their_order(void **state)
+{
+    struct parse got;
+
+    (void)state;
+    parse(&got, (const char *const[]) { "b", "-", "--quiet", "a", "--", "--quiet", "-x", NULL });
+    assert_true(got.ok);
+    assert_int_equal(got.operands.values.count, 5);
+    assert_string_equal(got.operands.values.items[1], "-");
+    assert_string_equal(got.operands.values.items[3], "--quiet");
+    assert_string_equal(got.operands.values.items[4], "-x");
+    arena_free(&got.arena);
+}
+
+static void mistakes_are_explained(void **state)
+{
+    static const struct {
+        const char *const arguments[4];
+        const char       *text, *advice;
+    } rows[] = {
+        {{ "--ouptut", "x" },        "unknown option --ouptut",                               "did you mean --output?"          },
+        { { "-max_deph=3" },         "unknown option --max_deph",                             "did you mean --max-depth?"       },
+        { { "--zzzzzzzzzz" },        "unknown option --zzzzzzzzzz",                           ""                                },
+        { { "--out", "x" },          "unknown option --out",                                  ""                                }, /* no abbreviations */
+        { { "--output" },            "--output needs a value",                                ""                                },
+        { { "--output", "--quiet" }, "--output needs a value",                                ""                                },
+        { { "--max-depth", "-1" },   "--max-depth needs a whole number from 0 on, not '-1'",  ""                                },
+        { { "--max-depth=1.5" },     "--max-depth needs a whole number from 0 on, not '1.5'", ""                                },
+        { { "--min-impact=5ms" },
+         "--min-impact needs a number, not '5ms'",                                            "write a share such as 5% or 0.05"},
+        { { "--format=xml" },        "--format is one of text, json or html, not 'xml'",      ""                                },
+        { { "--quiet=perhaps" },     "--quiet is true or false, not 'perhaps'",               ""                                },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct parse got;
+
+        parse(&got, rows[i].arguments);
+        assert_false(got.ok);
+        assert_int_equal(got.err.code, ERR_USAGE);
+        assert_string_equal(got.err.text, rows[i].text);
+        assert_string_equal(got.err.advice, rows[i].advice);
+        arena_free(&got.arena);
+    }
+}
+
+static void small_budgets_are_limits(void **state)
+{
+    char  *words[] = { (char *)(uintptr_t) "--select=a,b,c,d", (char *)(uintptr_t) "x" };
+    size_t passed = 0;
+
+    (void)state;
+    for (size_t budget = 16; budget <= 1024; budget += 16) {
+        struct arena       arena = { .budget_bytes = budget };
+        struct values      values;
+        struct option_list operands = { 0 };
+        struct err         err = { 0 };
+        bool               ok =
+            option_parse(options, ARRAY_COUNT(options), 2, words, &arena, &values, &operands, &err);
+
+        assert_int_equal(err.code, ok ? ERR_NONE : ERR_LIMIT);
+        passed += ok;
+        arena_free(&arena);
+    }
+    assert_true(passed > 0 && passed < 64);
+}
+
+static void the_nearest_name_is_near(void **state)
+{
+    static const char *const names[] = { "advise", "info", NULL, "version", "rules" };
+    static const struct {
+        const char *word, *nearest;
+    } rows[] = {
+        {"advice",      "advise" },
+        { "inof",       "info"   },
+        { "versoin",    "version"},
+        { "rule",       "rules"  },
+        { "completely", NULL     },
+        { "",           NULL     },
+        { "a",          NULL     }, /* everything is one letter away from it */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        const char *nearest = option_nearest(rows[i].word, names, ARRAY_COUNT(names));
+
+        if (rows[i].nearest)
+            assert_string_equal(nearest, rows[i].nearest);
+        else
+            assert_null(nearest);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(presets_hold_without_arguments),
+        cmocka_unit_test(every_spelling_is_understood),
+        cmocka_unit_test(flags_may_take_the_next_word),
+        cmocka_unit_test(lists_replace_presets_and_add_up),
+        cmocka_unit_test(operands_keep_their_order),
+        cmocka_unit_test(mistakes_are_explained),
+        cmocka_unit_test(small_budgets_are_limits),
+        cmocka_unit_test(the_nearest_name_is_near),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void additions_follow_each_other(void **state)
+{
+    struct arena arena = { 0 };
+    struct text  text = { .arena = &arena };
+
+    (void)state;
+    assert_int_equal(text_str(&text).len, 0);
+    assert_string_equal(text_str(&text).data, "");
+    text_add(&text, STR("a\0b"));
+    text_add(&text, (struct str) { 0 });
+    text_add_byte(&text, '-');
+    text_fill(&text, ' ', 3);
+    text_print(&text, "%d|%300s|", 42, "x");
+    assert_int_equal(text.len, 3 + 1 + 3 + 2 + 1 + 300 + 1);
+    assert_memory_equal(text.data, "a\0b-   42|   ", 13);
+    assert_string_equal(text.data + text.len - 2, "x|"); /* terminated */
+    assert_false(text.is_cut);
+    arena_free(&arena);
+}
+
+static void past_the_budget_what_fits_stays(void **state)
+{
+    struct arena arena = { .budget_bytes = 256 };
+    struct text  text = { .arena = &arena };
+
+    (void)state;
+    text_add(&text, STR("kept"));
+    text_fill(&text, 'x', 1000);
+    assert_true(text.is_cut);
+    text_add(&text, STR("more"));
+    assert_string_equal(text_str(&text).data, "kept");
+    arena_free(&arena);
+}
+
+static void width_counts_columns(void **state)
+{
+    static const struct {
+        struct str text;
+        size_t     columns;
+    } rows[] = {
+        {STR_INIT(""),                          0},
+        { STR_INIT("abc"),                      3},
+        { STR_INIT("µs"),                      2},
+        { STR_INIT("\xE6\xBC\xA2\xE5\xAD\x97"), 4}, /* two ideographs, two columns each */
+        { STR_INIT("e\xCC\x81"),                1}, /* e and a combining accent */
+        { STR_INIT("\xF0\x9F\x98\x80"),         2}, /* an emoji */
+        { STR_INIT("\xE6\xBC"),                 1}, /* cut short: not read past the end */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        assert_int_equal(text_width(rows[i].text), rows[i].columns);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(additions_follow_each_other),
+        cmocka_unit_test(past_the_budget_what_fits_stays),
+        cmocka_unit_test(width_counts_columns),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+#include "base/trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void categories_have_levels(void **state)
+{
+    (void)state;
+    /* Read once, at the first use: set before. */
+    assert_int_equal(setenv("TFPROF_TRACE", "read,rules:2,bad:x,", 1), 0);
+    assert_true(trace_is_on("read", 1));
+    assert_false(trace_is_on("read", 2));
+    assert_true(trace_is_on("rules", 2));
+    assert_false(trace_is_on("rules", 3));
+    assert_false(trace_is_on("rule", 1));
+    assert_false(trace_is_on("bad", 1));
+    assert_false(trace_is_on("", 1));
+}
+
+static void time_does_not_go_back(void **state)
+{
+    int64_t before_ns = trace_now_ns();
+
+    (void)state;
+    assert_true(before_ns > 0);
+    assert_true(trace_now_ns() >= before_ns);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(categories_have_levels),
+        cmocka_unit_test(time_does_not_go_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+#include "base/vec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void items_keep_their_order(void **state)
+{
+    struct arena arena = { 0 };
+    VEC(uint32_t) squares = { 0 };
+
+    (void)state;
+    for (uint32_t i = 0; i < 300000; i++)
+        assert_true(vec_push(&squares, &arena, i * 2));
+    assert_int_equal(squares.count, 300000);
+    for (uint32_t i = 0; i < 300000; i++)
+        assert_int_equal(squares.items[i], i * 2);
+    vec_fit(&squares, &arena);
+    assert_int_equal(squares.capacity, 300000);
+    assert_int_equal(squares.items[299999], 599998);
+    assert_true(vec_push(&squares, &arena, 7));
+    assert_int_equal(squares.items[300000], 7);
+    arena_free(&arena);
+}
+
+static void past_the_budget_nothing_is_lost(void **state)
+{
+    struct arena arena = { .budget_bytes = 200 };
+    VEC(uint64_t) numbers = { 0 };
+
+    (void)state;
+    /* 8 items are 64 bytes, 12 are 96: 160 used; 18 more would be 144. */
+    while (vec_push(&numbers, &arena, numbers.count))
+        assert_true(numbers.count <= 12);
+    assert_int_equal(numbers.count, 12);
+    assert_int_equal(numbers.items[11], 11);
+    assert_false(vec_reserve(&numbers, &arena, SIZE_MAX));
+    assert_false(vec_reserve(&numbers, &arena, SIZE_MAX / 8));
+    assert_int_equal(numbers.capacity, 12);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(items_keep_their_order),
+        cmocka_unit_test(past_the_budget_nothing_is_lost),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
