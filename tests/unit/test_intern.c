@@ -57,8 +57,10 @@ static void past_the_budget_there_is_no_id(void **state)
         struct intern names;
         uint32_t      id = 0;
 
-        if (!intern_init(&names, &arena))
+        if (!intern_init(&names, &arena)) {
+            arena_free(&arena);
             continue;
+        }
         for (uint32_t i = 1; id != NO_ID && i < MANY; i++) {
             snprintf(name, sizeof name, "op_%u", i);
             id = intern_add(&names, str_from(name));
