@@ -1,0 +1,398 @@
+#include "read/reader_kineto.h"
+
+#include <string.h>
+
+enum {
+    SCORED_BYTES = 64 << 10,
+    DROP_BYTES = 32 << 20,
+    LARGEST_VALUE_BYTES = 256 << 20, /* one event or one member of the head */
+};
+
+/* The text under the scanner: a whole file in memory, or a window of a stream. */
+struct window {
+    struct json_scan    scan;
+    const struct file  *file;
+    struct file_stream *stream; /* NULL: all of it is here */
+    char               *data;   /* of a stream */
+    size_t              capacity;
+    const char         *begin;  /* of what is here */
+    uint64_t            offset; /* of begin in the unpacked file */
+    size_t              dropped;
+    struct arena       *arena;
+};
+
+static uint64_t window_offset(const struct window *window)
+{
+    return window->offset + (uint64_t)(window->scan.at - window->begin);
+}
+
+/* More text behind a value that was cut: keeps what begins at `mark`, which moves. False at the end
+ * of the stream. */
+static bool window_more(struct window *window, const char *mark)
+{
+    struct json_scan *scan = &window->scan;
+    size_t            kept = (size_t)(scan->end - mark), wanted;
+    struct str        run;
+
+    if (!window->stream || kept > LARGEST_VALUE_BYTES)
+        return false;
+    run = file_stream_next(window->stream);
+    if (!run.len)
+        return false;
+    window->offset += (uint64_t)(mark - window->begin);
+    if (kept)
+        memmove(window->data, mark, kept);
+    wanted = kept + run.len;
+    if (wanted > window->capacity) {
+        char *data = arena_grow(window->arena, window->data, window->capacity, wanted * 2);
+
+        if (!data)
+            return false;
+        window->data = data;
+        window->capacity = wanted * 2;
+    }
+    memcpy(window->data + kept, run.data, run.len);
+    window->begin = window->data;
+    *scan = (struct json_scan) { .at = window->data, .end = window->data + wanted };
+    return true;
+}
+
+/* After trouble at a value that began at `mark`: true when it can be tried again. */
+static bool try_again(struct window *window, const char *mark)
+{
+    return window->scan.state == JSON_CUT && window_more(window, mark);
+}
+
+static void drop_behind(struct window *window)
+{
+    size_t at = (size_t)(window->scan.at - window->begin);
+
+    if (window->stream || at - window->dropped < DROP_BYTES)
+        return;
+    file_drop(window->file, window->dropped, at);
+    window->dropped = at;
+}
+
+/* Steps over text that is no event to the next place that looks like the border of two: "}, {". */
+static bool next_border(struct window *window)
+{
+    struct json_scan *scan = &window->scan;
+
+    for (;;) {
+        const char *brace =
+            scan->at < scan->end ? memchr(scan->at, '}', (size_t)(scan->end - scan->at)) : NULL;
+        struct json_scan behind = { .at = brace ? brace + 1 : scan->end, .end = scan->end };
+        char             byte;
+
+        if (!brace) {
+            if (!window_more(window, scan->end))
+                return false;
+            continue;
+        }
+        byte = json_peek(&behind);
+        if (byte == ',') {
+            behind.at++;
+            byte = json_peek(&behind);
+        }
+        if (behind.at == behind.end && window_more(window, brace))
+            continue;
+        scan->at = brace + 1;
+        if (byte == '{' || byte == ']') {
+            scan->state = JSON_FINE;
+            return true;
+        }
+    }
+}
+
+/* False when the text ends before the array does. */
+static bool walk_events(struct kineto *kineto, struct window *window)
+{
+    struct json_scan   *scan = &window->scan;
+    struct kineto_event event;
+
+    while (!kineto->is_full) {
+        const char *mark = scan->at;
+
+        if (!json_item(scan)) {
+            if (scan->state == JSON_FINE)
+                return true;
+            if (try_again(window, mark))
+                continue;
+            return false;
+        }
+        kineto_scan_event(kineto, scan, &event);
+        if (scan->state == JSON_FINE) {
+            kineto_add_event(kineto, &event);
+            drop_behind(window);
+            continue;
+        }
+        if (try_again(window, mark))
+            continue;
+        if (scan->state == JSON_CUT)
+            return false;
+        kineto->source->trouble[TROUBLE_SYNTAX]++;
+        if (!next_border(window))
+            return false;
+    }
+    return true;
+}
+
+static bool walk_object(struct kineto *kineto, struct window *window)
+{
+    struct json_scan *scan = &window->scan;
+    struct str        key;
+
+    json_open(scan, '{');
+    for (;;) {
+        const char *mark = scan->at;
+        bool        has_member = json_member(scan, &key), is_array;
+
+        if (!has_member && scan->state == JSON_FINE)
+            return true;
+        is_array = has_member && json_peek(scan) == '[';
+        if (is_array && str_equal(key, STR("traceEvents"))) {
+            scan->at++;
+            if (!walk_events(kineto, window))
+                return false;
+            continue;
+        }
+        if (has_member)
+            kineto_scan_head(kineto, key, scan);
+        if (scan->state != JSON_FINE && !try_again(window, mark))
+            return false;
+    }
+}
+
+/* "rank3", "rank-70", "rank_0" in a file's name; -1 without. */
+static int32_t rank_of_path(const char *path)
+{
+    struct str rest = str_from(path);
+    size_t     at;
+
+    rest = str_slice(rest, str_find_last(rest, '/') == rest.len ? 0 : str_find_last(rest, '/'),
+                     rest.len);
+    while ((at = str_search(rest, STR("rank"))) < rest.len) {
+        uint32_t rank = 0;
+        size_t   digits = 0;
+
+        rest = str_slice(rest, at + 4, rest.len);
+        at = rest.len && (rest.data[0] == '-' || rest.data[0] == '_');
+        for (; at + digits < rest.len && digits < 7; digits++) {
+            char byte = rest.data[at + digits];
+
+            if (byte < '0' || byte > '9')
+                break;
+            rank = rank * 10 + (uint32_t)(byte - '0');
+        }
+        if (digits)
+            return (int32_t)rank;
+    }
+    return -1;
+}
+
+static struct str base_name(const char *path)
+{
+    struct str name = str_from(path);
+    size_t     slash = str_find_last(name, '/');
+
+    return slash < name.len ? str_slice(name, slash + 1, name.len) : name;
+}
+
+static bool begin_source(struct kineto *kineto, const struct read_input *input)
+{
+    struct profile      *profile = kineto->profile;
+    struct kineto_source source = {
+        .host = (uint32_t)profile->hosts.count,
+        .first_raw = (uint32_t)kineto->raws.count,
+        .first_memory = (uint32_t)profile->memory_events.count,
+        .first_flow_end = kineto->flow_ends.count,
+        .first_link = kineto->links.count,
+    };
+    struct host host = { .rank = -1 };
+
+    host.name = kineto_intern(kineto, input->host_name ? str_from(input->host_name)
+                                                       : base_name(input->path));
+    kineto->last_track = NO_ID;
+    if (!vec_push(&profile->hosts, profile->arena, host) ||
+        !vec_push(&kineto->sources, &kineto->scratch, source))
+        return false;
+    kineto->source = &kineto->sources.items[kineto->sources.count - 1];
+    return true;
+}
+
+static void end_source(struct kineto *kineto, const struct read_input *input)
+{
+    struct profile *profile = kineto->profile;
+    struct host    *host = &profile->hosts.items[kineto->source->host];
+
+    if (host->rank < 0)
+        host->rank = rank_of_path(input->path);
+    if (input->source < profile->files.count) {
+        profile->files.items[input->source].host = kineto->source->host;
+        profile->files.items[input->source].rank = host->rank;
+    }
+}
+
+static void note_trouble(struct kineto *kineto, const struct read_input *input, bool is_whole,
+                         const struct window *window)
+{
+    static const char *const texts[TROUBLE_COUNT] = {
+        [TROUBLE_TIME] = "events without a usable time were left out",
+        [TROUBLE_NEGATIVE] = "events with a negative duration were left out",
+        [TROUBLE_SYNTAX] = "events that are no JSON were stepped over",
+        [TROUBLE_PHASE] = "events of kinds that torch.profiler does not write were left out",
+    };
+
+    for (size_t i = 0; i < TROUBLE_COUNT; i++)
+        if (kineto->source->trouble[i])
+            profile_note(kineto->profile, input->path, kineto->source->trouble[i], "%s", texts[i]);
+    if (!is_whole)
+        profile_note(kineto->profile, input->path, 1,
+                     "the trace ends early, at byte %llu (%s was expected); what was whole is used",
+                     (unsigned long long)window_offset(window),
+                     window->scan.expected ? window->scan.expected : "more");
+}
+
+static bool open_window(struct window *window, struct kineto *kineto, struct read_input *input,
+                        struct err *err)
+{
+    struct str bytes = input->file.bytes;
+
+    *window = (struct window) { .file = &input->file, .arena = &kineto->scratch };
+    if (!bytes.data) {
+        window->stream = file_stream_open(input->path, err);
+        if (!window->stream)
+            return false;
+        window_more(window, NULL);
+        bytes = (struct str) { window->begin, (size_t)(window->scan.end - window->begin) };
+    }
+    window->begin = bytes.data;
+    if (str_starts(bytes, STR("\xEF\xBB\xBF")))
+        bytes = str_slice(bytes, 3, bytes.len);
+    window->scan = (struct json_scan) { .at = bytes.data, .end = bytes.data + bytes.len };
+    return true;
+}
+
+static bool read_source(struct kineto *kineto, struct read_input *input,
+                        const struct read_options *options, struct err *err)
+{
+    struct window window;
+    char          first;
+    bool          is_whole;
+
+    if (!begin_source(kineto, input))
+        return err_set(err, ERR_LIMIT, "the memory budget is spent");
+    if (!open_window(&window, kineto, input, err))
+        return false;
+    first = json_peek(&window.scan);
+    if (first == '[') {
+        window.scan.at++;
+        is_whole = walk_events(kineto, &window);
+    } else {
+        is_whole = walk_object(kineto, &window);
+    }
+    note_trouble(kineto, input, is_whole, &window);
+    end_source(kineto, input);
+    file_stream_close(window.stream);
+    if (kineto->is_full)
+        return err_set_at(err, ERR_LIMIT, window_offset(&window),
+                          "the trace needs more memory than the budget");
+    if (!is_whole && options->is_strict)
+        return err_set_at(err, ERR_FORMAT, window_offset(&window),
+                          "the trace ends early: %s was "
+                          "expected",
+                          window.scan.expected ? window.scan.expected : "more");
+    if (kineto->raws.count == kineto->source->first_raw) {
+        profile_note(kineto->profile, input->path, 1, "the trace holds no timed event");
+        err_set_at(err, ERR_FORMAT, window_offset(&window), "the trace holds no timed event%s",
+                   is_whole ? "" : ": it ends early");
+        err_source(err, input->path);
+    }
+    return true;
+}
+
+static const struct host *find_rank(const struct profile *profile, int32_t rank)
+{
+    for (size_t i = 0; i < profile->hosts.count; i++)
+        if (profile->hosts.items[i].rank == rank)
+            return &profile->hosts.items[i];
+    return NULL;
+}
+
+/* Which ranks are here, when there are several files or the job had several ranks. */
+static void note_ranks(struct profile *profile)
+{
+    int32_t missing = 0, first_missing = -1;
+
+    for (size_t i = 0; i < profile->hosts.count; i++) {
+        const struct host *host = &profile->hosts.items[i];
+
+        if (host->rank < 0 && profile->hosts.count > 1)
+            profile_note(profile, NULL, 1, "a file does not tell which rank it is");
+        else if (host->rank >= 0 && find_rank(profile, host->rank) != host)
+            profile_note(profile, NULL, 1, "rank %d is there more than once", host->rank);
+    }
+    for (int32_t rank = 0; rank < profile->world_size && rank < 65536; rank++) {
+        if (find_rank(profile, rank))
+            continue;
+        first_missing = missing++ ? first_missing : rank;
+    }
+    if (missing)
+        profile_note(profile, NULL, (uint64_t)missing,
+                     "%d of the job's %d ranks are missing, rank %d first", missing,
+                     profile->world_size, first_missing);
+}
+
+static bool kineto_read(struct read_input *inputs, size_t count, const struct read_options *options,
+                        struct profile *profile, struct err *err)
+{
+    struct kineto kineto = { .profile = profile, .last_track = NO_ID };
+    bool          is_fine;
+
+    kineto.scratch.budget_bytes = options->memory_budget_bytes;
+    kineto.key.arena = kineto.track_map.arena = kineto.configs.arena = &kineto.scratch;
+    is_fine = intern_init(&kineto.keys, &kineto.scratch);
+    kineto_prepare_fields(&kineto);
+    profile->framework = profile_intern(profile, STR("pytorch"));
+    for (size_t i = 0; i < count && is_fine; i++)
+        is_fine = read_source(&kineto, &inputs[i], options, err) || err_source(err, inputs[i].path);
+    if (is_fine && !kineto.raws.count)
+        is_fine = false; /* read_source said why */
+    else if (is_fine && !kineto_finish(&kineto))
+        is_fine = err_set(err, ERR_LIMIT, "the trace needs more memory than the budget");
+    else if (is_fine)
+        *err = (struct err) { 0 };
+    if (is_fine)
+        note_ranks(profile);
+    arena_free(&kineto.scratch);
+    return is_fine;
+}
+
+static int kineto_score(struct str bytes, const char *path)
+{
+    struct str head = str_slice(bytes, 0, SCORED_BYTES);
+    char       first;
+
+    (void)path;
+    if (str_starts(head, STR("\xEF\xBB\xBF")))
+        head = str_slice(head, 3, head.len);
+    head = str_trim(head);
+    first = head.len ? head.data[0] : 0;
+    if (first == '{' && (str_contains(head, STR("\"traceEvents\"")) ||
+                         str_contains(head, STR("\"deviceProperties\""))))
+        return 90;
+    if (first == '{' && (str_contains(head, STR("\"schemaVersion\"")) ||
+                         str_contains(head, STR("\"displayTimeUnit\""))))
+        return 60;
+    if (first == '[' && str_contains(head, STR("\"ph\"")))
+        return 70;
+    return 0;
+}
+
+const struct reader reader_kineto = {
+    .name = "kineto",
+    .summary = "traces of torch.profiler (Chrome trace JSON, .gz too)",
+    .format = FORMAT_KINETO,
+    .score = kineto_score,
+    .read = kineto_read,
+};

@@ -1,0 +1,510 @@
+#include "read/reader_kineto.h"
+
+#include <string.h>
+
+struct field_name {
+    struct str        name;
+    enum kineto_field field;
+    bool              is_whole; /* keep the value as written, quotes and brackets included */
+};
+
+static const struct field_name members[] = {
+    {STR_INIT("ph"),    FIELD_PHASE,    false},
+    { STR_INIT("cat"),  FIELD_CATEGORY, false},
+    { STR_INIT("name"), FIELD_NAME,     false},
+    { STR_INIT("pid"),  FIELD_PROCESS,  true },
+    { STR_INIT("tid"),  FIELD_THREAD,   true },
+    { STR_INIT("ts"),   FIELD_START,    false},
+    { STR_INIT("dur"),  FIELD_DURATION, false},
+    { STR_INIT("id"),   FIELD_ID,       false},
+    { STR_INIT("bp"),   FIELD_BIND,     false},
+};
+
+/* Grouped by length: first_field finds the group. */
+static const struct field_name args[] = {
+    {STR_INIT("Seq"),                                FIELD_COLLECTIVE_SEQUENCE, false},
+    { STR_INIT("name"),                              FIELD_ARG_NAME,            false},
+    { STR_INIT("grid"),                              FIELD_GRID,                true },
+    { STR_INIT("Addr"),                              FIELD_ADDRESS,             false},
+    { STR_INIT("block"),                             FIELD_BLOCK,               true },
+    { STR_INIT("bytes"),                             FIELD_BYTES,               false},
+    { STR_INIT("Bytes"),                             FIELD_BYTES,               false},
+    { STR_INIT("dtype"),                             FIELD_DTYPE,               false},
+    { STR_INIT("flops"),                             FIELD_FLOPS,               false},
+    { STR_INIT("device"),                            FIELD_DEVICE,              false},
+    { STR_INIT("stream"),                            FIELD_STREAM,              false},
+    { STR_INIT("labels"),                            FIELD_LABELS,              false},
+    { STR_INIT("graph id"),                          FIELD_GRAPH,               false},
+    { STR_INIT("Device Id"),                         FIELD_DEVICE_ID,           false},
+    { STR_INIT("stream_id"),                         FIELD_STREAM,              false},
+    { STR_INIT("Input Dims"),                        FIELD_DIMS,                true },
+    { STR_INIT("Input dims"),                        FIELD_DIMS,                true },
+    { STR_INIT("Input type"),                        FIELD_TYPES,               true },
+    { STR_INIT("Group size"),                        FIELD_GROUP_SIZE,          false},
+    { STR_INIT("Call stack"),                        FIELD_CALL_STACK,          false},
+    { STR_INIT("correlation"),                       FIELD_CORRELATION,         false},
+    { STR_INIT("External id"),                       FIELD_EXTERNAL,            false},
+    { STR_INIT("external id"),                       FIELD_EXTERNAL,            false},
+    { STR_INIT("Device Type"),                       FIELD_DEVICE_TYPE,         false},
+    { STR_INIT("Input Strides"),                     FIELD_STRIDES,             true },
+    { STR_INIT("Fwd thread id"),                     FIELD_FORWARD_THREAD,      false},
+    { STR_INIT("shared memory"),                     FIELD_SHARED,              false},
+    { STR_INIT("In msg nelems"),                     FIELD_IN_ELEMENTS,         false},
+    { STR_INIT("Out msg nelems"),                    FIELD_OUT_ELEMENTS,        false},
+    { STR_INIT("Total Reserved"),                    FIELD_RESERVED,            false},
+    { STR_INIT("cuda_sync_kind"),                    FIELD_SYNC_KIND,           false},
+    { STR_INIT("Concrete Inputs"),                   FIELD_CONCRETE,            true },
+    { STR_INIT("Sequence number"),                   FIELD_SEQUENCE,            false},
+    { STR_INIT("Collective name"),                   FIELD_COLLECTIVE,          false},
+    { STR_INIT("Total Allocated"),                   FIELD_ALLOCATED,           false},
+    { STR_INIT("Process Group Name"),                FIELD_GROUP_NAME,          false},
+    { STR_INIT("Process Group Ranks"),               FIELD_GROUP_RANKS,         true },
+    { STR_INIT("registers per thread"),              FIELD_REGISTERS,           false},
+    { STR_INIT("est. achieved occupancy %"),         FIELD_OCCUPANCY,           false},
+    { STR_INIT("wait_on_cuda_event_record_corr_id"), FIELD_WAIT_CORRELATION,    false},
+};
+
+void kineto_prepare_fields(struct kineto *kineto)
+{
+    for (size_t i = ARRAY_COUNT(args); i-- > 0;)
+        kineto->first_field[args[i].name.len] = (uint8_t)i;
+}
+
+static const struct field_name *find_arg(const struct kineto *kineto, struct str key)
+{
+    if (key.len >= LENGTH_SLOTS)
+        return NULL;
+    for (size_t i = kineto->first_field[key.len];
+         i < ARRAY_COUNT(args) && args[i].name.len == key.len; i++)
+        if (memcmp(args[i].name.data, key.data, key.len) == 0)
+            return &args[i];
+    return NULL;
+}
+
+static const struct field_name *find_member(struct str key)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(members); i++)
+        if (str_equal(members[i].name, key))
+            return &members[i];
+    return NULL;
+}
+
+/* A key that comes twice: the last one counts, as in every other reader of such files. */
+static void take(struct kineto_event *event, const struct field_name *field, struct json_scan *scan)
+{
+    event->fields[field->field] = field->is_whole ? json_value(scan) : json_scalar(scan);
+    event->present |= UINT64_C(1) << field->field;
+}
+
+static void scan_args(const struct kineto *kineto, struct json_scan *scan,
+                      struct kineto_event *event)
+{
+    struct str key;
+
+    if (json_peek(scan) != '{') {
+        json_skip(scan);
+        return;
+    }
+    json_open(scan, '{');
+    while (json_member(scan, &key)) {
+        const struct field_name *field = find_arg(kineto, key);
+
+        if (field)
+            take(event, field, scan);
+        else
+            json_skip(scan);
+    }
+}
+
+static bool wants_args(enum kineto_class class)
+{
+    return class != KINETO_PYTHON && class != KINETO_LAUNCH && class != KINETO_FLOW;
+}
+
+void kineto_scan_event(const struct kineto *kineto, struct json_scan *scan,
+                       struct kineto_event *event)
+{
+    struct str key;
+
+    event->present = 0;
+    event->class = KINETO_UNKNOWN;
+    if (!json_open(scan, '{'))
+        return;
+    while (json_member(scan, &key)) {
+        const struct field_name *field = find_member(key);
+
+        if (field) {
+            take(event, field, scan);
+            if (field->field == FIELD_CATEGORY)
+                event->class = kineto_class(event->fields[FIELD_CATEGORY]);
+        } else if (str_equal(key, STR("args")) && wants_args(event->class)) {
+            scan_args(kineto, scan, event);
+        } else {
+            json_skip(scan);
+        }
+    }
+}
+
+bool kineto_has(const struct kineto_event *event, enum kineto_field field)
+{
+    return event->present >> field & 1;
+}
+
+/* 64-bit ids beyond the signed range keep their bits: only equality means something. */
+int64_t kineto_integer(const struct kineto_event *event, enum kineto_field field, int64_t preset)
+{
+    int64_t  number;
+    uint64_t bits;
+
+    if (!kineto_has(event, field))
+        return preset;
+    if (str_to_int64(event->fields[field], &number))
+        return number;
+    if (str_to_uint64(event->fields[field], &bits))
+        return (int64_t)bits;
+    return json_decimal(event->fields[field], 0, &number) ? number : preset;
+}
+
+uint32_t kineto_intern(struct kineto *kineto, struct str raw)
+{
+    uint32_t id = profile_intern(kineto->profile, json_unescape(&kineto->scratch, raw));
+
+    kineto->is_full |= id == NO_ID;
+    return id == NO_ID ? 0 : id;
+}
+
+/* pid and tid are numbers mostly; a text ("Spans", "stream 7 ") is its number in it, or its id. */
+static int64_t process_number(struct kineto *kineto, const struct kineto_event *event,
+                              enum kineto_field field)
+{
+    struct str text;
+    int64_t    number;
+
+    if (!kineto_has(event, field))
+        return 0;
+    text = event->fields[field];
+    if (str_to_int64(text, &number))
+        return number;
+    if (text.len >= 2 && text.data[0] == '"')
+        text = str_slice(text, 1, text.len - 1);
+    text = str_trim(text);
+    if (str_starts(text, STR("stream ")))
+        text = str_slice(text, 7, text.len);
+    if (str_to_int64(text, &number))
+        return number;
+    return (int64_t)(UINT32_MAX + (uint64_t)kineto_intern(kineto, text));
+}
+
+enum track_role { ROLE_HOST, ROLE_STREAM, ROLE_ANNOTATIONS, ROLE_SYNCS, ROLE_COUNTERS, ROLE_OTHER };
+
+static enum track_role track_role(const struct kineto_event *event)
+{
+    static const uint8_t roles[KINETO_UNKNOWN + 1] = {
+        [KINETO_KERNEL] = ROLE_STREAM,
+        [KINETO_MEMCPY] = ROLE_STREAM,
+        [KINETO_MEMSET] = ROLE_STREAM,
+        [KINETO_ACCELERATOR] = ROLE_STREAM,
+        [KINETO_DEVICE_ANNOTATION] = ROLE_ANNOTATIONS,
+        [KINETO_DEVICE_SYNC] = ROLE_SYNCS,
+        [KINETO_COUNTERS] = ROLE_COUNTERS,
+        [KINETO_FRAME] = ROLE_OTHER,
+        [KINETO_OVERHEAD] = ROLE_OTHER,
+    };
+
+    return roles[event->class];
+}
+
+static bool fill_track(struct kineto *kineto, struct track *track)
+{
+    bool is_device = track->role != ROLE_HOST && track->role != ROLE_OTHER;
+
+    track->host = kineto->source->host;
+    track->device = is_device ? kineto_device(kineto, track->process) : NO_ID;
+    track->kind = track->role == ROLE_HOST     ? TIMELINE_THREAD
+                  : track->role == ROLE_STREAM ? TIMELINE_STREAM
+                                               : TIMELINE_OTHER;
+    return vec_push(&kineto->tracks, &kineto->scratch, *track);
+}
+
+static bool same_track(const struct track *a, const struct track *b)
+{
+    return a->process == b->process && a->thread == b->thread && a->role == b->role &&
+           a->host == b->host;
+}
+
+static uint32_t find_track(struct kineto *kineto, int64_t process, int64_t thread,
+                           enum track_role role)
+{
+    struct track wanted = {
+        .process = process, .thread = thread, .role = (uint8_t)role, .host = kineto->source->host
+    };
+    uint64_t words[4] = { (uint64_t)process, (uint64_t)thread, (uint64_t)role, wanted.host };
+    uint64_t key;
+    uint32_t row;
+
+    if (kineto->last_track < kineto->tracks.count &&
+        same_track(&kineto->tracks.items[kineto->last_track], &wanted))
+        return kineto->last_track;
+    key = str_hash((struct str) { (const char *)words, sizeof words });
+    while ((row = id_map_get(&kineto->track_map, key)) != NO_ID &&
+           !same_track(&kineto->tracks.items[row], &wanted))
+        key++;
+    if (row == NO_ID) {
+        row = (uint32_t)kineto->tracks.count;
+        if (!fill_track(kineto, &wanted) || !id_map_put(&kineto->track_map, key, row)) {
+            kineto->is_full = true;
+            return NO_ID;
+        }
+    }
+    return kineto->last_track = row;
+}
+
+static uint32_t event_track(struct kineto *kineto, const struct kineto_event *event)
+{
+    enum track_role role = track_role(event);
+    bool            is_device = kineto_is_device(event->class);
+    int64_t         process, thread;
+
+    process = is_device && kineto_has(event, FIELD_DEVICE)
+                  ? kineto_integer(event, FIELD_DEVICE, 0)
+                  : process_number(kineto, event, FIELD_PROCESS);
+    thread = is_device && kineto_has(event, FIELD_STREAM) && role != ROLE_ANNOTATIONS
+                 ? kineto_integer(event, FIELD_STREAM, 0)
+                 : process_number(kineto, event, FIELD_THREAD);
+    return find_track(kineto, process, thread, role);
+}
+
+/* "dir/file.py(12): function" -> a row of sources; NO_ID for what has no file. */
+static uint32_t python_source(struct kineto *kineto, struct str name)
+{
+    struct source_line line = { .caller = NO_ID };
+    struct profile    *profile = kineto->profile;
+    size_t             close = str_search(name, STR("): ")), open;
+    uint64_t           number;
+
+    if (close == name.len)
+        return NO_ID;
+    open = str_find_last(str_slice(name, 0, close), '(');
+    if (open >= close || !str_to_uint64(str_slice(name, open + 1, close), &number) ||
+        number > UINT32_MAX)
+        return NO_ID;
+    line.file = profile_intern(profile, str_slice(name, 0, open));
+    line.function = profile_intern(profile, str_slice(name, close + 3, name.len));
+    line.line = (uint32_t)number;
+    if (line.file == NO_ID || line.function == NO_ID ||
+        !vec_push(&profile->sources, profile->arena, line)) {
+        kineto->is_full = true;
+        return NO_ID;
+    }
+    return (uint32_t)profile->sources.count - 1;
+}
+
+/* Addresses make every bound method its own name: "<built-in method add of set object at 0x7f1>".
+ */
+static struct str without_address(struct str name)
+{
+    size_t at = str_search(name, STR(" at 0x"));
+
+    return at < name.len && str_starts(name, STR("<")) ? str_slice(name, 0, at) : name;
+}
+
+static uint32_t new_activity(struct kineto *kineto, const struct kineto_event *event,
+                             struct str raw_name)
+{
+    struct profile *profile = kineto->profile;
+    struct str      name = json_unescape(&kineto->scratch, raw_name);
+    struct activity activity = { .op = NO_ID, .source = NO_ID };
+
+    activity.name = kineto_intern(kineto, raw_name);
+    if (kineto_has(event, FIELD_CATEGORY))
+        activity.category = kineto_intern(kineto, event->fields[FIELD_CATEGORY]);
+    activity.kind = (uint8_t)kineto_kind(event->class, name);
+    if (activity.kind == ACTIVITY_MEMCPY || activity.kind == ACTIVITY_TRANSFER)
+        activity.copy = (uint8_t)kineto_copy(name);
+    if (activity.kind == ACTIVITY_OP)
+        activity.op = kineto_add_op(kineto, event, activity.name);
+    if (event->class == KINETO_PYTHON)
+        activity.source = python_source(kineto, name);
+    if (!vec_push(&profile->activities, profile->arena, activity))
+        kineto->is_full = true;
+    return (uint32_t)profile->activities.count - 1;
+}
+
+static void key_part(struct kineto *kineto, const struct kineto_event *event,
+                     enum kineto_field field)
+{
+    text_add_byte(&kineto->key, 0);
+    if (kineto_has(event, field))
+        text_add(&kineto->key, event->fields[field]);
+}
+
+/* One activity for each distinct name, and for ops for each distinct name with its shapes. */
+static uint32_t event_activity_row(struct kineto *kineto, const struct kineto_event *event)
+{
+    struct str name = kineto_has(event, FIELD_NAME) ? event->fields[FIELD_NAME] : STR("");
+    uint32_t   id, row;
+
+    if (event->class == KINETO_PYTHON)
+        name = without_address(name);
+    kineto->key.len = 0;
+    text_add_byte(&kineto->key, (char)('A' + event->class));
+    text_add(&kineto->key, name);
+    if (event->class == KINETO_OP) {
+        key_part(kineto, event, FIELD_DIMS);
+        key_part(kineto, event, FIELD_TYPES);
+        key_part(kineto, event, FIELD_FLOPS);
+    } else if (event->class == KINETO_UNKNOWN) {
+        key_part(kineto, event, FIELD_CATEGORY);
+    }
+    id = intern_add(&kineto->keys, text_str(&kineto->key));
+    if (id == NO_ID || kineto->key.is_cut) {
+        kineto->is_full = true;
+        return NO_ID;
+    }
+    if (id < kineto->key_activities.count)
+        return kineto->key_activities.items[id];
+    row = new_activity(kineto, event, name);
+    while (kineto->key_activities.count <= id) /* id 0 is the empty key, which no event has */
+        if (!vec_push(&kineto->key_activities, &kineto->scratch, row)) {
+            kineto->is_full = true;
+            return NO_ID;
+        }
+    return row;
+}
+
+/* Beyond this a sum of start and duration might not fit. */
+#define LARGEST_NS (INT64_MAX / 4)
+
+static bool take_time(struct kineto *kineto, const struct kineto_event *event,
+                      enum kineto_field field, int64_t *time_ns)
+{
+    struct str text = event->fields[field];
+
+    *time_ns = 0;
+    if (!kineto_has(event, field))
+        return field == FIELD_DURATION;
+    if (!json_decimal(text, 3, time_ns) || *time_ns > LARGEST_NS || *time_ns < -LARGEST_NS)
+        return false;
+    kineto->has_fractions |= *time_ns % 1000 != 0;
+    return true;
+}
+
+static void add_slice(struct kineto *kineto, const struct kineto_event *event)
+{
+    struct raw_event raw = { 0 };
+
+    if (event->class == KINETO_FRAME)
+        return;
+    if (!take_time(kineto, event, FIELD_START, &raw.start_ns) ||
+        !take_time(kineto, event, FIELD_DURATION, &raw.duration_ns)) {
+        kineto->source->trouble[TROUBLE_TIME]++;
+        return;
+    }
+    if (raw.duration_ns < 0) {
+        kineto->source->trouble[TROUBLE_NEGATIVE]++;
+        return;
+    }
+    raw.track = event_track(kineto, event);
+    raw.activity = event_activity_row(kineto, event);
+    if (kineto->is_full || kineto->raws.count >= UINT32_MAX - 1 ||
+        !vec_push(&kineto->raws, &kineto->scratch, raw)) {
+        kineto->is_full = true;
+        return;
+    }
+    kineto->tracks.items[raw.track].count++;
+    kineto->profile->unknown_stats += event->class == KINETO_UNKNOWN;
+    kineto->profile->has_python_frames |= event->class == KINETO_PYTHON;
+    kineto_add_args(kineto, event, (uint32_t)kineto->raws.count - 1);
+}
+
+static void add_flow_end(struct kineto *kineto, const struct kineto_event *event, bool is_target)
+{
+    struct flow_end end = { .is_target = is_target,
+                            .id = (uint64_t)kineto_integer(event, FIELD_ID, 0),
+                            .source = (uint32_t)kineto->sources.count - 1 };
+
+    if (event->class != KINETO_FLOW)
+        return;
+    if (!take_time(kineto, event, FIELD_START, &end.time_ns)) {
+        kineto->source->trouble[TROUBLE_TIME]++;
+        return;
+    }
+    end.track = find_track(kineto, process_number(kineto, event, FIELD_PROCESS),
+                           process_number(kineto, event, FIELD_THREAD), ROLE_HOST);
+    if (end.track == NO_ID || !vec_push(&kineto->flow_ends, &kineto->scratch, end))
+        kineto->is_full = true;
+}
+
+static void add_instant(struct kineto *kineto, const struct kineto_event *event)
+{
+    int64_t  time_ns;
+    uint32_t track;
+
+    if (!kineto_has(event, FIELD_NAME) || !str_equal(event->fields[FIELD_NAME], STR("[memory]")))
+        return;
+    if (!take_time(kineto, event, FIELD_START, &time_ns)) {
+        kineto->source->trouble[TROUBLE_TIME]++;
+        return;
+    }
+    track = find_track(kineto, process_number(kineto, event, FIELD_PROCESS),
+                       process_number(kineto, event, FIELD_THREAD), ROLE_HOST);
+    if (track == NO_ID || !kineto_add_memory(kineto, event, track, time_ns))
+        kineto->is_full = true;
+}
+
+/* "thread 1234 (python)" -> "python"; the number is the timeline's id anyway. */
+static struct str thread_name(struct str name)
+{
+    size_t open = str_find(name, '(');
+
+    if (str_starts(name, STR("thread ")) && open < name.len && str_ends(name, STR(")")))
+        return str_slice(name, open + 1, name.len - 1);
+    return str_trim(name);
+}
+
+static void add_metadata(struct kineto *kineto, const struct kineto_event *event)
+{
+    struct str name = kineto_has(event, FIELD_NAME) ? event->fields[FIELD_NAME] : STR("");
+    int64_t    process = process_number(kineto, event, FIELD_PROCESS), thread;
+
+    if (str_equal(name, STR("thread_name")) && kineto_has(event, FIELD_ARG_NAME)) {
+        uint32_t text = kineto_intern(kineto, thread_name(event->fields[FIELD_ARG_NAME]));
+        uint32_t track;
+
+        thread = process_number(kineto, event, FIELD_THREAD);
+        track = find_track(kineto, process, thread, ROLE_HOST);
+        if (track != NO_ID)
+            kineto->tracks.items[track].name = text;
+    } else if (str_equal(name, STR("process_labels")) && kineto_has(event, FIELD_LABELS)) {
+        struct kineto_process label = { .process = process,
+                                        .name = kineto_intern(kineto, event->fields[FIELD_LABELS]),
+                                        .source = (uint32_t)kineto->sources.count - 1 };
+
+        kineto->is_full |= !vec_push(&kineto->processes, &kineto->scratch, label);
+    }
+}
+
+void kineto_add_event(struct kineto *kineto, const struct kineto_event *event)
+{
+    struct str phase = kineto_has(event, FIELD_PHASE) ? event->fields[FIELD_PHASE] : STR("");
+
+    switch (phase.len == 1 ? phase.data[0] : 0) {
+    case 'X':
+        add_slice(kineto, event);
+        break;
+    case 's':
+    case 'f':
+        add_flow_end(kineto, event, phase.data[0] == 'f');
+        break;
+    case 'i':
+    case 'I':
+        add_instant(kineto, event);
+        break;
+    case 'M':
+        add_metadata(kineto, event);
+        break;
+    default:
+        kineto->source->trouble[TROUBLE_PHASE]++;
+        break;
+    }
+}

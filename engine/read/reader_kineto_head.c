@@ -1,0 +1,158 @@
+#include "read/reader_kineto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+uint32_t kineto_device(struct kineto *kineto, int64_t ordinal)
+{
+    struct profile *profile = kineto->profile;
+    struct device   device = { .kind = DEVICE_GPU, .host = kineto->source->host };
+    char            name[48];
+    int             len;
+
+    for (size_t i = 0; i < profile->devices.count; i++)
+        if (profile->devices.items[i].host == device.host &&
+            profile->devices.items[i].ordinal == ordinal)
+            return (uint32_t)i;
+    if (ordinal < INT32_MIN || ordinal > INT32_MAX)
+        return NO_ID;
+    len = snprintf(name, sizeof name, "GPU %d", (int)ordinal);
+    device.ordinal = (int32_t)ordinal;
+    device.name = kineto_intern(kineto, (struct str) { name, (size_t)len });
+    if (!vec_push(&profile->devices, profile->arena, device)) {
+        kineto->is_full = true;
+        return NO_ID;
+    }
+    return (uint32_t)profile->devices.count - 1;
+}
+
+struct device_fields {
+    struct str name;
+    int64_t    id, memory_bytes, major, minor, sm_count;
+};
+
+static void scan_device(struct json_scan *scan, struct device_fields *fields)
+{
+    static const struct {
+        struct str key;
+        size_t     offset;
+    } numbers[] = {
+        {STR_INIT("id"),              offsetof(struct device_fields, id)          },
+        { STR_INIT("totalGlobalMem"), offsetof(struct device_fields, memory_bytes)},
+        { STR_INIT("computeMajor"),   offsetof(struct device_fields, major)       },
+        { STR_INIT("computeMinor"),   offsetof(struct device_fields, minor)       },
+        { STR_INIT("numSms"),         offsetof(struct device_fields, sm_count)    },
+    };
+    struct str key, value;
+
+    if (!json_open(scan, '{'))
+        return;
+    while (json_member(scan, &key)) {
+        value = json_scalar(scan);
+        if (str_equal(key, STR("name")))
+            fields->name = value;
+        for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
+            int64_t number;
+
+            if (str_equal(key, numbers[i].key) && str_to_int64(value, &number) && number >= 0)
+                memcpy((char *)fields + numbers[i].offset, &number, sizeof number);
+        }
+    }
+}
+
+static void add_device(struct kineto *kineto, const struct device_fields *fields)
+{
+    uint32_t       row = fields->id < 0 ? NO_ID : kineto_device(kineto, fields->id);
+    struct device *device;
+
+    if (row == NO_ID)
+        return;
+    device = &kineto->profile->devices.items[row];
+    device->model = kineto_intern(kineto, fields->name);
+    device->memory_bytes = fields->memory_bytes;
+    device->compute_major = (uint32_t)(fields->major & 0xFFFF);
+    device->compute_minor = (uint32_t)(fields->minor & 0xFFFF);
+    device->sm_count = (uint32_t)(fields->sm_count & 0xFFFFFF);
+}
+
+static void scan_devices(struct kineto *kineto, struct json_scan *scan)
+{
+    if (json_peek(scan) != '[') {
+        json_skip(scan);
+        return;
+    }
+    json_open(scan, '[');
+    while (json_item(scan)) {
+        struct device_fields fields = { .id = -1 };
+
+        if (json_peek(scan) != '{') {
+            json_skip(scan);
+            continue;
+        }
+        scan_device(scan, &fields);
+        if (scan->state == JSON_FINE)
+            add_device(kineto, &fields);
+    }
+}
+
+static void scan_distributed(struct kineto *kineto, struct json_scan *scan)
+{
+    struct profile *profile = kineto->profile;
+    struct host    *host = &profile->hosts.items[kineto->source->host];
+    struct str      key, value;
+    int64_t         number;
+
+    if (json_peek(scan) != '{') {
+        json_skip(scan);
+        return;
+    }
+    json_open(scan, '{');
+    while (json_member(scan, &key)) {
+        value = json_scalar(scan);
+        if (!str_to_int64(value, &number) || number < 0 || number > INT32_MAX)
+            continue;
+        if (str_equal(key, STR("rank")))
+            host->rank = (int32_t)number;
+        else if (str_equal(key, STR("world_size")) && number > profile->world_size)
+            profile->world_size = (int32_t)number;
+    }
+}
+
+/* Kineto writes 0/1, older versions true/false. */
+static bool is_yes(struct str value)
+{
+    return str_equal(value, STR("1")) || str_equal(value, STR("true"));
+}
+
+bool kineto_scan_head(struct kineto *kineto, struct str key, struct json_scan *scan)
+{
+    struct profile *profile = kineto->profile;
+    struct str      value;
+
+    if (str_equal(key, STR("deviceProperties"))) {
+        scan_devices(kineto, scan);
+        return true;
+    }
+    if (str_equal(key, STR("distributedInfo"))) {
+        scan_distributed(kineto, scan);
+        return true;
+    }
+    value = json_value(scan);
+    if (value.len >= 2 && value.data[0] == '"')
+        value = str_slice(value, 1, value.len - 1);
+    if (scan->state != JSON_FINE)
+        return false;
+    if (str_equal(key, STR("baseTimeNanoseconds")))
+        kineto->source->has_base = str_to_int64(value, &kineto->source->base_ns);
+    else if (str_equal(key, STR("host_name")))
+        profile->hosts.items[kineto->source->host].name = kineto_intern(kineto, value);
+    else if (str_equal(key, STR("record_shapes")))
+        profile->has_shapes |= is_yes(value);
+    else if (str_equal(key, STR("with_stack")))
+        profile->has_stacks |= is_yes(value);
+    else if (str_equal(key, STR("pytorch_version")) || str_equal(key, STR("torch_version")))
+        profile->framework_version = kineto_intern(kineto, value);
+    else
+        return false;
+    return true;
+}
