@@ -1,0 +1,191 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/macros.h"
+#include "cli/command.h"
+#include "cli/generate.h"
+#include "cli/input.h"
+#include "cli/result.h"
+
+#include <string.h>
+
+static void arguments_choose_a_command(void **state)
+{
+    static const struct {
+        const char *first, *expected; /* NULL: refused */
+        int         used;
+        const char *said;
+    } cases[] = {
+        {"advise",             "advise",     1, NULL                     },
+        { "info",              "info",       1, NULL                     },
+        { "--help",            "help",       1, NULL                     },
+        { "-h",                "help",       1, NULL                     },
+        { "--version",         "version",    1, NULL                     },
+        { "--generate",        "--generate", 1, NULL                     },
+        { "-",                 "advise",     0, NULL                     },
+        { "--graph_path=x",    "advise",     0, NULL                     },
+        { "-format=json",      "advise",     0, NULL                     },
+        { TESTS_DIR,           "advise",     0, NULL                     },
+        { "advice",            NULL,         0, "did you mean 'advise'?" },
+        { "explian",           NULL,         0, "did you mean 'explain'?"},
+        { "qqqqqqqqqq",        NULL,         0, "tfprof help"            },
+        { "missing.xplane.pb", NULL,         0, "no such file"           },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        char                 *arguments[] = { (char *)(uintptr_t)cases[i].first };
+        struct err            err = { 0 };
+        int                   used = 0;
+        const struct command *command = command_choose(1, arguments, &used, &err);
+
+        print_message("%s\n", cases[i].first);
+        if (!cases[i].expected) {
+            assert_null(command);
+            assert_non_null(strstr(err.text, cases[i].said));
+            continue;
+        }
+        assert_non_null(command);
+        assert_string_equal(command->name, cases[i].expected);
+        assert_int_equal(used, cases[i].used);
+    }
+}
+
+static void steps_are_ranges(void **state)
+{
+    static const struct {
+        const char *text;
+        bool        is_good;
+        int64_t     first, last;
+    } cases[] = {
+        {"4:13",                  true,  4,         13       },
+        { "7",                    true,  7,         7        },
+        { "4:",                   true,  4,         INT64_MAX},
+        { ":9",                   true,  INT64_MIN, 9        },
+        { ":",                    true,  INT64_MIN, INT64_MAX},
+        { "5:5",                  true,  5,         5        },
+        { "",                     false, 0,         0        },
+        { "9:4",                  false, 0,         0        },
+        { "a:b",                  false, 0,         0        },
+        { "1:2:3",                false, 0,         0        },
+        { "4-13",                 false, 0,         0        },
+        { "99999999999999999999", false, 0,         0        },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct err err = { 0 };
+        int64_t    first = 0, last = 0;
+
+        print_message("'%s'\n", cases[i].text);
+        assert_int_equal(input_steps_scan(cases[i].text, &first, &last, &err), cases[i].is_good);
+        assert_int_equal(err.code, cases[i].is_good ? ERR_NONE : ERR_USAGE);
+        if (cases[i].is_good) {
+            assert_true(first == cases[i].first);
+            assert_true(last == cases[i].last);
+        }
+    }
+}
+
+static bool is_word_in(struct arena *arena, const struct text *text, const char *format,
+                       const char *name)
+{
+    struct text word = { .arena = arena };
+    struct str  rest = str_from(format);
+
+    while (rest.len > 0) {
+        struct str part = str_cut(&rest, '%');
+
+        text_add(&word, part);
+        if (rest.len > 0)
+            text_add(&word, str_from(name));
+    }
+    return str_contains(text_str(text), text_str(&word));
+}
+
+/* Every option of every command is in each completion. */
+static void completions_know_every_option(void **state)
+{
+    static const struct {
+        void (*write)(struct text *text);
+        const char *flag;
+    } shells[] = {
+        {generate_bash,  " --%" },
+        { generate_zsh,  "'--%" },
+        { generate_fish, " -l %"},
+    };
+    struct arena arena = { 0 };
+
+    (void)state;
+    for (size_t shell = 0; shell < ARRAY_COUNT(shells); shell++) {
+        struct text text = { .arena = &arena };
+
+        shells[shell].write(&text);
+        for (size_t i = 0; i < command_count; i++) {
+            for (size_t j = 0; !commands[i]->is_hidden && j < commands[i]->option_count; j++)
+                assert_true(
+                    is_word_in(&arena, &text, shells[shell].flag, commands[i]->options[j].name));
+        }
+    }
+    arena_free(&arena);
+}
+
+static void the_man_page_is_roff(void **state)
+{
+    struct arena arena = { 0 };
+    struct text  text = { .arena = &arena };
+
+    (void)state;
+    generate_man(&text);
+    assert_non_null(strstr(text.data, "\\fB\\-\\-min\\-impact\\fR=\\fISHARE\\fR\n"));
+    assert_non_null(strstr(text.data, ".SS \"tfprof explain [options] RULE [PROFILE...]\"\n"));
+    assert_null(strstr(text.data, "generate"));
+    arena_free(&arena);
+}
+
+/* --format offers what there is. */
+static void formats_are_the_outputs(void **state)
+{
+    const struct command *advise = command_find("advise");
+    struct arena          arena = { 0 };
+    struct text           choices = { .arena = &arena };
+
+    (void)state;
+    for (size_t i = 0; i < output_count; i++)
+        text_print(&choices, "%s%s", i > 0 ? "|" : "", outputs[i]->name);
+    for (size_t i = 0; i < advise->option_count; i++) {
+        if (strcmp(advise->options[i].name, "format") == 0)
+            assert_string_equal(advise->options[i].choices, choices.data);
+    }
+    arena_free(&arena);
+}
+
+/* Presets of every command parse, and help for each can be had. */
+static void presets_are_valid(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < command_count; i++) {
+        struct arena arena = { 0 };
+        struct err   err = { 0 };
+        void        *values = arena_alloc(&arena, commands[i]->values_bytes);
+
+        assert_true(
+            option_presets(commands[i]->options, commands[i]->option_count, &arena, values, &err));
+        arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_choose_a_command),    cmocka_unit_test(steps_are_ranges),
+        cmocka_unit_test(completions_know_every_option), cmocka_unit_test(the_man_page_is_roff),
+        cmocka_unit_test(formats_are_the_outputs),       cmocka_unit_test(presets_are_valid),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
