@@ -27,6 +27,14 @@ static void write_title(struct layout *layout, const char *title)
     layout_line(layout);
 }
 
+/* A number flush right, then what it is of. */
+static void write_size(struct layout *layout, struct str size, const struct text *what)
+{
+    text_add(layout->text, STR("  "));
+    layout_pad_left(layout, size, COUNT_COLUMNS);
+    layout_wrap(layout, 2, "", COUNT_COLUMNS + 6, text_str(what));
+}
+
 static void write_count(struct layout *layout, uint64_t count, const char *what)
 {
     text_add(layout->text, STR("  "));
@@ -61,14 +69,13 @@ static void write_files(struct layout *layout, const struct profile *profile)
         const struct source_file *file = &profile->files.items[i];
         struct text               line = { .arena = layout->arena };
 
-        unit_print(&line, (double)file->bytes, UNIT_BYTES);
-        text_print(&line, "  %s", file->name ? file->name : "(no name)");
+        text_print(&line, "%s", file->name ? file->name : "(no name)");
         if (file->host < profile->hosts.count)
             text_print(&line, " (host %.*s)",
                        STR_ARG(profile_str(profile, profile->hosts.items[file->host].name)));
         if (file->rank >= 0)
             text_print(&line, " (rank %d)", file->rank);
-        layout_wrap(layout, 2, "", 4, text_str(&line));
+        write_size(layout, layout_value(layout->arena, (double)file->bytes, UNIT_BYTES), &line);
     }
 }
 
@@ -154,7 +161,7 @@ static void write_timeline(struct layout *layout, const struct profile *profile,
     const struct timeline *timeline = &profile->timelines.items[row];
     struct text            line = { .arena = layout->arena };
 
-    text_print(&line, "%s  %.*s", timeline_kind_name(timeline->kind),
+    text_print(&line, "%s %.*s", timeline_kind_name(timeline->kind),
                STR_ARG(clean_name(layout, profile, timeline->name)));
     if (timeline->device < profile->devices.count)
         text_print(
@@ -163,10 +170,7 @@ static void write_timeline(struct layout *layout, const struct profile *profile,
     else if (profile->hosts.count > 1 && timeline->host < profile->hosts.count)
         text_print(&line, " on %.*s",
                    STR_ARG(clean_name(layout, profile, profile->hosts.items[timeline->host].name)));
-    text_add(layout->text, STR("  "));
-    layout_pad_left(layout, layout_value(layout->arena, timeline->event_count, UNIT_COUNT),
-                    COUNT_COLUMNS);
-    layout_wrap(layout, 2, "", COUNT_COLUMNS + 6, text_str(&line));
+    write_size(layout, layout_value(layout->arena, timeline->event_count, UNIT_COUNT), &line);
 }
 
 static void write_timelines(struct layout *layout, const struct profile *profile, bool is_complete)
@@ -225,6 +229,10 @@ static void write_steps(struct layout *layout, const struct study *study)
     struct text       line = { .arena = layout->arena };
 
     write_title(layout, "Steps");
+    if (range.count == 0) {
+        layout_wrap(layout, 2, "", 4, STR("none found"));
+        return;
+    }
     text_print(&line, "%u, %u of them used, %s", range.count, range.used,
                source_phrase(study->steps.source));
     if (study->steps.marker_name)
