@@ -1,0 +1,154 @@
+/* op_graph: neighbours, order, cycles and components of graphs drawn by hand. */
+#include "model/op_graph.h"
+
+#include "base/macros.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/*
+ *   0 -> 1 -> 3     4 -> 5 (control only)
+ *   0 -> 2 -> 3     0 -> 3 as control, and again with data
+ */
+static const struct op_edge edges[] = {
+    {2,  3, false},
+    { 0, 3, true },
+    { 1, 3, false},
+    { 0, 2, false},
+    { 0, 1, false},
+    { 0, 3, false},
+    { 4, 5, true },
+};
+
+static struct op_graph *make(struct arena *arena)
+{
+    struct err       err = { 0 };
+    struct op_graph *graph = op_graph_new(arena, 6, edges, ARRAY_COUNT(edges), &err);
+
+    assert_non_null(graph);
+    return graph;
+}
+
+static void neighbours_are_sorted_and_unique(void **state)
+{
+    struct arena     arena = { 0 };
+    struct op_graph *graph = make(&arena);
+    struct op_ids    producers = op_graph_producers(graph, 3);
+    struct op_ids    consumers = op_graph_consumers(graph, 0);
+
+    (void)state;
+    assert_int_equal(graph->edge_count, 6);
+    assert_int_equal(producers.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(producers.ids[i], i);
+        assert_int_equal(consumers.ids[i], i + 1);
+        assert_false(graph->producer_is_control[graph->first_producer[3] + i]);
+    }
+    assert_int_equal(consumers.count, 3);
+    assert_true(graph->producer_is_control[graph->first_producer[5]]);
+    assert_int_equal(op_graph_producers(graph, 0).count, 0);
+    assert_int_equal(op_graph_consumers(graph, 5).count, 0);
+    arena_free(&arena);
+}
+
+static void order_has_producers_first(void **state)
+{
+    struct arena     arena = { 0 };
+    struct op_graph *graph = make(&arena);
+    struct op_ids    order;
+    struct err       err = { 0 };
+    bool             is_acyclic = false;
+    size_t           place[6] = { 0 };
+
+    (void)state;
+    assert_true(op_graph_sort(graph, &arena, &order, &is_acyclic, &err));
+    assert_true(is_acyclic);
+    assert_int_equal(order.count, 6);
+    for (size_t i = 0; i < order.count; i++)
+        place[order.ids[i]] = i;
+    for (size_t i = 0; i < ARRAY_COUNT(edges); i++)
+        assert_true(place[edges[i].from] < place[edges[i].to]);
+    arena_free(&arena);
+}
+
+static void cycles_are_told(void **state)
+{
+    /* 0 -> 1 -> 2 -> 1, 2 -> 3: only 0 comes before the cycle */
+    static const struct op_edge cyclic[] = {
+        {0,  1, false},
+        { 1, 2, false},
+        { 2, 1, false},
+        { 2, 3, false}
+    };
+    struct arena     arena = { 0 };
+    struct err       err = { 0 };
+    struct op_graph *graph = op_graph_new(&arena, 4, cyclic, ARRAY_COUNT(cyclic), &err);
+    struct op_ids    order;
+    bool             is_acyclic = true;
+    uint32_t        *component, count;
+
+    (void)state;
+    assert_non_null(graph);
+    assert_true(op_graph_sort(graph, &arena, &order, &is_acyclic, &err));
+    assert_false(is_acyclic);
+    assert_int_equal(order.count, 1);
+    assert_int_equal(order.ids[0], 0);
+    assert_true(op_graph_components(graph, true, &arena, &component, &count, &err));
+    assert_int_equal(count, 3); /* {0} {1, 2} {3} */
+    assert_int_equal(component[1], component[2]);
+    assert_int_not_equal(component[0], component[1]);
+    arena_free(&arena);
+}
+
+static void parts_that_do_not_touch_are_components(void **state)
+{
+    struct arena     arena = { 0 };
+    struct op_graph *graph = make(&arena);
+    struct err       err = { 0 };
+    uint32_t        *component, count;
+
+    (void)state;
+    assert_true(op_graph_components(graph, false, &arena, &component, &count, &err));
+    assert_int_equal(count, 2); /* {0 1 2 3} {4 5} */
+    assert_int_equal(component[0], component[3]);
+    assert_int_equal(component[4], component[5]);
+    assert_int_not_equal(component[0], component[4]);
+    arena_free(&arena);
+}
+
+static void odd_graphs(void **state)
+{
+    static const struct op_edge wild = { 0, 7, false };
+    struct arena                arena = { 0 };
+    struct err                  err = { 0 };
+    struct op_graph            *empty = op_graph_new(&arena, 0, NULL, 0, &err);
+    struct op_ids               order;
+    bool                        is_acyclic = false;
+
+    (void)state;
+    assert_non_null(empty);
+    assert_true(op_graph_sort(empty, &arena, &order, &is_acyclic, &err));
+    assert_true(is_acyclic);
+    assert_int_equal(order.count, 0);
+    assert_null(op_graph_new(&arena, 7, &wild, 1, &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(neighbours_are_sorted_and_unique),
+        cmocka_unit_test(order_has_producers_first),
+        cmocka_unit_test(cycles_are_told),
+        cmocka_unit_test(parts_that_do_not_touch_are_components),
+        cmocka_unit_test(odd_graphs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
