@@ -1,0 +1,131 @@
+/*
+ * wire: protobuf bytes field by field, without unpacking, and a checked way to unpack small
+ * messages. wire_next checks against the end of the message; a broken field sets is_broken and ends
+ * the loop, so that callers test once.
+ *
+ *     for (struct wire field = wire_start(bytes); wire_next(&field);)
+ *         if (field.number == 3) ... field.value or field.bytes ...
+ */
+#ifndef TFPROF_READ_WIRE_H
+#define TFPROF_READ_WIRE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/macros.h"
+#include "base/str.h"
+
+#include <protobuf-c/protobuf-c.h>
+#include <string.h>
+
+enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+
+struct wire {
+    const uint8_t *at, *end;
+    uint32_t       number; /* of the current field */
+    enum wire_type type;
+    uint64_t       value; /* VARINT, 64 and 32 */
+    struct str     bytes; /* BYTES */
+    bool           is_broken;
+};
+
+static inline struct wire wire_start(struct str bytes)
+{
+    const uint8_t *data = (const uint8_t *)(bytes.data ? bytes.data : "");
+
+    return (struct wire) { .at = data, .end = data + bytes.len };
+}
+
+/* One varint of at most ten bytes; NULL when it does not end in time. */
+static inline const uint8_t *wire_varint_slow(const uint8_t *at, const uint8_t *end,
+                                              uint64_t *value)
+{
+    uint64_t sum = 0;
+
+    for (unsigned shift = 0; at < end && shift < 70; shift += 7) {
+        uint8_t byte = *at++;
+
+        sum |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80) {
+            *value = sum;
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static ALWAYS_INLINE const uint8_t *wire_varint(const uint8_t *at, const uint8_t *end,
+                                                uint64_t *value)
+{
+    if (LIKELY(at < end && *at < 0x80)) {
+        *value = *at;
+        return at + 1;
+    }
+    if (LIKELY(end - at >= 2 && at[1] < 0x80)) {
+        *value = (uint64_t)(at[0] & 0x7F) | (uint64_t)at[1] << 7;
+        return at + 2;
+    }
+    if (LIKELY(end - at >= 3 && at[2] < 0x80)) {
+        *value = (uint64_t)(at[0] & 0x7F) | (uint64_t)(at[1] & 0x7F) << 7 | (uint64_t)at[2] << 14;
+        return at + 3;
+    }
+    return wire_varint_slow(at, end, value);
+}
+
+static inline bool wire_break(struct wire *wire)
+{
+    wire->is_broken = true;
+    return false;
+}
+
+/* Goes to the next field; false at the end and at damage. */
+static ALWAYS_INLINE bool wire_next(struct wire *wire)
+{
+    uint64_t       key, length;
+    const uint8_t *at;
+
+    if (wire->at == wire->end || wire->is_broken)
+        return false;
+    at = wire_varint(wire->at, wire->end, &key);
+    if (!at || key >> 3 == 0 || key > UINT32_MAX)
+        return wire_break(wire);
+    wire->number = (uint32_t)(key >> 3);
+    wire->type = (enum wire_type)(key & 7);
+    if (wire->type == WIRE_VARINT) {
+        at = wire_varint(at, wire->end, &wire->value);
+        if (!at)
+            return wire_break(wire);
+    } else if (wire->type == WIRE_BYTES) {
+        at = wire_varint(at, wire->end, &length);
+        if (!at || length > (uint64_t)(wire->end - at))
+            return wire_break(wire);
+        wire->bytes = (struct str) { (const char *)at, (size_t)length };
+        at += length;
+    } else if (wire->type == WIRE_64 || wire->type == WIRE_32) {
+        size_t width = wire->type == WIRE_64 ? 8 : 4;
+
+        if ((size_t)(wire->end - at) < width)
+            return wire_break(wire);
+        wire->value = 0;
+        memcpy(&wire->value, at, width); /* little-endian machines only: amd64, arm64 */
+        at += width;
+    } else {
+        return wire_break(wire);
+    }
+    wire->at = at;
+    return true;
+}
+
+/* Offset of the reading position inside `whole`, for messages. */
+static inline uint64_t wire_offset(const struct wire *wire, struct str whole)
+{
+    return whole.data ? (uint64_t)((const char *)wire->at - whole.data) : 0;
+}
+
+/* Unpacks a message of this type into the arena, where it stays. The bytes are walked along the
+ * descriptor first, so that damage is named by offset and field path, and nesting is bounded: the
+ * library itself recurses without a limit. Unknown fields are passed over. A string ends at its
+ * first NUL. NULL: ERR_FORMAT for damage, ERR_LIMIT for the budget. */
+ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *type, struct str bytes,
+                              struct arena *arena, struct err *err);
+
+#endif
