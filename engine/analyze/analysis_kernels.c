@@ -1,0 +1,243 @@
+/* kernels: device kernels by time, with what their names and launch configurations tell. */
+#include "analyze/analysis.h"
+#include "analyze/emit.h"
+#include "analyze/kernel_names.h"
+#include "analyze/kernel_times.h"
+
+enum kernel_fact {
+    COUNT_PER_STEP,
+    DISTINCT,
+    TOTAL_NS,
+    MEDIAN_NS,
+    TINY_COUNT,
+    TINY_SHARE,
+    TINY_NS,
+    PRODUCT_NS,
+    TC_YES_NS,
+    TC_NO_NS,
+    TC_SHARE,
+    TOP_NAME,
+    TOP_SHARE,
+    FACT_COUNT
+};
+static const struct fact_spec produces[] = {
+    [COUNT_PER_STEP] = {"kernels.count_per_step",     UNIT_COUNT, "kernels a step"                         },
+    [DISTINCT] = { "kernels.distinct",          UNIT_COUNT, "different kernels"                      },
+    [TOTAL_NS] = { "kernels.total_ns",          UNIT_NS,    "kernel time a step, summed over streams"},
+    [MEDIAN_NS] = { "kernels.median_ns",         UNIT_NS,    "median duration of a kernel"            },
+    [TINY_COUNT] = { "kernels.tiny_count",        UNIT_COUNT, "kernels below 10 us a step"             },
+    [TINY_SHARE] = { "kernels.tiny_share",        UNIT_SHARE, "share of kernels below 10 us"           },
+    [TINY_NS] = { "kernels.tiny_ns",           UNIT_NS,    "their time a step"                      },
+    [PRODUCT_NS] = { "kernels.product_ns",        UNIT_NS,
+                        "time a step of matrix products, convolutions, attention"                          },
+    [TC_YES_NS] = { "kernels.tensor_core_ns",    UNIT_NS,    "of that, surely on tensor cores"        },
+    [TC_NO_NS] = { "kernels.no_tensor_core_ns", UNIT_NS,    "of that, surely not on tensor cores"    },
+    [TC_SHARE] = { "kernels.tensor_core_share", UNIT_SHARE, "tensor core share of product time"      },
+    [TOP_NAME] = { "kernels.top_name",          UNIT_NAME,  "kernel with the most time"              },
+    [TOP_SHARE] = { "kernels.top_share",         UNIT_SHARE, "its share of kernel time"               },
+};
+enum kernel_column {
+    NAME,
+    FAMILY,
+    LIBRARY,
+    CATEGORY,
+    TENSOR_CORE,
+    OP,
+    DTYPE,
+    CALLS,
+    ROW_TOTAL_NS,
+    MEAN_NS,
+    MIN_NS,
+    MAX_NS,
+    SHARE,
+    GRID,
+    BLOCK,
+    REGISTERS,
+    OCCUPANCY,
+    WAVES,
+    SM_COUNT,
+    SOURCE_FILE,
+    SOURCE_LINE
+};
+static const struct column_spec columns[] = {
+    [NAME] = {"name",           UNIT_NAME,  "kernel"                                                },
+    [FAMILY] = { "family",        UNIT_NAME,  "name without templates, arguments and trailing numbers"},
+    [LIBRARY] = { "library",       UNIT_NAME,  "library, from the name"                                },
+    [CATEGORY] = { "category",      UNIT_NAME,  "gemm, conv, attention, norm, elementwise, …"         },
+    [TENSOR_CORE] = { "tensor_core",   UNIT_NAME,  "yes, no or unknown"                                    },
+    [OP] = { "op",            UNIT_NAME,  "op that launched it"                                   },
+    [DTYPE] = { "dtype",         UNIT_NAME,  "type it computes in"                                   },
+    [CALLS] = { "calls",         UNIT_COUNT, "calls a step"                                          },
+    [ROW_TOTAL_NS] = { "total_ns",      UNIT_NS,    "time a step"                                           },
+    [MEAN_NS] = { "mean_ns",       UNIT_NS,    "mean of one call"                                      },
+    [MIN_NS] = { "min_ns",        UNIT_NS,    "shortest call"                                         },
+    [MAX_NS] = { "max_ns",        UNIT_NS,    "longest call"                                          },
+    [SHARE] = { "share",         UNIT_SHARE, "share of kernel time"                                  },
+    [GRID] = { "grid_blocks",   UNIT_COUNT, "blocks launched"                                       },
+    [BLOCK] = { "block_threads", UNIT_COUNT, "threads a block"                                       },
+    [REGISTERS] = { "registers",     UNIT_COUNT, "registers a thread"                                    },
+    [OCCUPANCY] = { "occupancy",     UNIT_SHARE, "estimated occupancy"                                   },
+    [WAVES] = { "waves",         UNIT_NONE,  "grid over what the device holds at once"               },
+    [SM_COUNT] = { "sm_count",      UNIT_COUNT, "multiprocessors of the device"                         },
+    [SOURCE_FILE] = { "source_file",   UNIT_NAME,  "file of the user's program"                            },
+    [SOURCE_LINE] = { "source_line",   UNIT_COUNT, "line in it"                                            },
+};
+static const struct table_spec tables[] = {
+    {"kernels", "kernels by time", columns, ARRAY_COUNT(columns)},
+};
+
+enum { THREADS_PER_SM = 2048 };
+
+static void fill_config(const struct profile *profile, struct table *table, size_t row,
+                        const struct kernel_time *time)
+{
+    const struct device        *device = &profile->devices.items[time->device];
+    const struct kernel_config *config;
+    double                      grid, block, resident;
+
+    if (device->sm_count > 0)
+        emit_number(table, SM_COUNT, row, device->sm_count);
+    if (time->config == NO_ID)
+        return;
+    config = &profile->kernel_configs.items[time->config];
+    grid = (double)config->grid[0] * config->grid[1] * config->grid[2];
+    block = (double)config->block[0] * config->block[1] * config->block[2];
+    emit_number(table, GRID, row, grid);
+    emit_number(table, BLOCK, row, block);
+    emit_number(table, REGISTERS, row, config->registers);
+    if (config->occupancy_pct < 0)
+        return;
+    emit_number(table, OCCUPANCY, row, (double)config->occupancy_pct / 100);
+    if (device->sm_count == 0 || block < 1)
+        return;
+    resident = (double)config->occupancy_pct / 100 * THREADS_PER_SM / block;
+    emit_number(table, WAVES, row, grid / (device->sm_count * (resident > 1 ? resident : 1)));
+}
+
+static void fill_row(struct study *study, struct table *table, size_t row,
+                     const struct kernel_time *time)
+{
+    const struct profile  *profile = study->profile;
+    const struct activity *activity = &profile->activities.items[time->activity];
+    struct str             text = profile_str(profile, activity->name);
+    struct kernel_name     name = kernel_name_parse(text);
+    uint32_t               source = activity->source;
+    enum dtype             dtype = name.dtype;
+
+    emit_name(table, NAME, row, activity->name);
+    emit_name(table, FAMILY, row, facts_name(&study->facts, kernel_name_family(text)));
+    emit_name(table, LIBRARY, row, facts_name(&study->facts, str_from(name.library)));
+    emit_name(table, CATEGORY, row,
+              facts_name(&study->facts, str_from(kernel_category_name(name.category))));
+    emit_name(table, TENSOR_CORE, row,
+              facts_name(&study->facts, str_from(tensor_core_name(name.tensor_core))));
+    if (time->op_activity != NO_ID) {
+        emit_name(table, OP, row, profile->activities.items[time->op_activity].name);
+        if (source == NO_ID)
+            source = profile->activities.items[time->op_activity].source;
+    } else if (time->op != NO_ID) {
+        emit_name(table, OP, row, profile->ops.items[time->op].name);
+    }
+    if (dtype == DTYPE_UNKNOWN && time->op != NO_ID) {
+        const struct op *op = &profile->ops.items[time->op];
+
+        dtype = op->input_count + op->output_count > 0
+                    ? profile->tensors.items[op->first_input].dtype
+                    : DTYPE_UNKNOWN;
+    }
+    if (dtype != DTYPE_UNKNOWN)
+        emit_name(table, DTYPE, row, facts_name(&study->facts, str_from(dtype_name(dtype))));
+    if (source < profile->sources.count) {
+        emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
+        emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
+    }
+    fill_config(profile, table, row, time);
+}
+
+static bool fill(struct study *study, const struct kernel_times *times, double steps,
+                 double values[FACT_COUNT])
+{
+    struct table *table = facts_table(&study->facts, &tables[0]);
+
+    for (size_t i = 0; table && i < times->count; i++) {
+        const struct kernel_time *time = &times->rows[i];
+        uint32_t                  text = study->profile->activities.items[time->activity].name;
+        struct kernel_name        name = kernel_name_parse(profile_str(study->profile, text));
+        size_t                    row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        fill_row(study, table, row, time);
+        emit_number(table, CALLS, row, (double)time->calls / steps);
+        emit_number(table, ROW_TOTAL_NS, row, time->total_ns / steps);
+        emit_number(table, MEAN_NS, row, time->total_ns / (double)time->calls);
+        emit_number(table, MIN_NS, row, time->min_ns);
+        emit_number(table, MAX_NS, row, time->max_ns);
+        if (times->total_ns > 0)
+            emit_number(table, SHARE, row, time->total_ns / times->total_ns);
+        if (name.category != KERNEL_GEMM && name.category != KERNEL_CONV &&
+            name.category != KERNEL_ATTENTION)
+            continue;
+        values[PRODUCT_NS] += time->total_ns / steps;
+        values[TC_YES_NS] += name.tensor_core == TENSOR_CORE_YES ? time->total_ns / steps : 0;
+        values[TC_NO_NS] += name.tensor_core == TENSOR_CORE_NO ? time->total_ns / steps : 0;
+    }
+    return table != NULL;
+}
+
+static bool set_facts(struct study *study, const struct kernel_times *times, double steps,
+                      double values[FACT_COUNT])
+{
+    bool is_set = true;
+
+    values[COUNT_PER_STEP] = (double)times->call_count / steps;
+    values[DISTINCT] = (double)times->count;
+    values[TOTAL_NS] = times->total_ns / steps;
+    values[MEDIAN_NS] = times->median_ns;
+    values[TINY_COUNT] = (double)times->tiny_count / steps;
+    values[TINY_SHARE] = (double)times->tiny_count / (double)times->call_count;
+    values[TINY_NS] = times->tiny_ns / steps;
+    values[TOP_NAME] = study->profile->activities.items[times->rows[0].activity].name;
+    if (times->total_ns > 0)
+        values[TOP_SHARE] = times->rows[0].total_ns / times->total_ns;
+    if (values[PRODUCT_NS] > 0)
+        values[TC_SHARE] = values[TC_YES_NS] / values[PRODUCT_NS];
+    for (size_t i = 0; i < FACT_COUNT; i++)
+        if (i != TC_SHARE || values[PRODUCT_NS] > 0)
+            is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
+    if (values[PRODUCT_NS] <= 0)
+        is_set = is_set && facts_absent(&study->facts, produces[TC_SHARE].name, NULL,
+                                        "no kernel is known to be a product or a convolution");
+    return is_set;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    static const char   reason[] = "no kernels of an accelerator are in the recorded steps";
+    static const char   capture[] = "device tracing";
+    struct arena        scratch = { 0 };
+    double              values[FACT_COUNT] = { 0 };
+    struct windows      windows;
+    struct kernel_times times;
+    bool                is_done = windows_make(study, &scratch, &windows) &&
+                   kernel_times_make(study, &windows, &scratch, &times);
+
+    if (is_done && times.count == 0)
+        is_done = facts_absent(&study->facts, "kernels.", capture, reason) &&
+                  facts_absent(&study->facts, "kernels", capture, reason);
+    else if (is_done)
+        is_done = fill(study, &times, (double)windows.count, values) &&
+                  set_facts(study, &times, (double)windows.count, values);
+    arena_free(&scratch);
+    return is_done || emit_limit("the table of kernels", err);
+}
+
+const struct analysis analysis_kernels = {
+    .name = "kernels",
+    .summary = "device kernels by time",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

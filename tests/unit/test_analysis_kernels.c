@@ -1,0 +1,157 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/kernel_names.h"
+#include "profile_builder.h"
+
+/* Names as they occur in published traces of each library. */
+static void names_tell_library_and_category(void **state)
+{
+    static const struct {
+        const char          *name, *library;
+        enum kernel_category category;
+        enum tensor_core     tensor_core;
+        enum dtype           dtype;
+    } cases[] = {
+        {"ampere_sgemm_128x64_tn",                                                       "cublas",  KERNEL_GEMM,        TENSOR_CORE_NO,      DTYPE_F32    },
+        { "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn",                                "cublas",  KERNEL_GEMM,        TENSOR_CORE_YES,
+         DTYPE_F16                                                                                                                                        },
+        { "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN",                                   "cublas",  KERNEL_GEMM,        TENSOR_CORE_YES,
+         DTYPE_UNKNOWN                                                                                                                                    },
+        { "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",   "nccl",
+         KERNEL_COLLECTIVE,                                                                                             TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN},
+        { "triton_poi_fused_add_relu_0",                                                 "triton",  KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN,
+         DTYPE_UNKNOWN                                                                                                                                    },
+        { "void cutlass::Kernel<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16>(Params)", "cutlass",
+         KERNEL_GEMM,                                                                                                   TENSOR_CORE_YES,     DTYPE_BF16   },
+        { "void cask_cudnn::computeOffsetsKernel<false, false>(int)",                    "cudnn",   KERNEL_OTHER,
+         TENSOR_CORE_UNKNOWN,                                                                                                                DTYPE_UNKNOWN},
+        { "some_hash_1234abcd",                                                          NULL,      KERNEL_OTHER,       TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct kernel_name name = kernel_name_parse(str_from(cases[i].name));
+
+        if (cases[i].library)
+            assert_string_equal(name.library, cases[i].library);
+        else
+            assert_null(name.library);
+        assert_int_equal(name.category, cases[i].category);
+        assert_int_equal(name.tensor_core, cases[i].tensor_core);
+        assert_int_equal(name.dtype, cases[i].dtype);
+    }
+}
+
+static void families_lose_templates_and_numbers(void **state)
+{
+    static const struct {
+        const char *name, *family;
+    } cases[] = {
+        {"void at::native::vectorized_elementwise_kernel<4, at::native::F>(int)",
+         "at::native::vectorized_elementwise_kernel"                                                    },
+        { "triton_poi_fused_add_12",                                              "triton_poi_fused_add"},
+        { "loop_multiply_fusion.7",                                               "loop_multiply_fusion"},
+        { "42",                                                                   "4"                   },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        assert_true(
+            str_equal(kernel_name_family(str_from(cases[i].name)), str_from(cases[i].family)));
+}
+
+/*
+ * Two steps of 1000 us; in each aten::mm (f64) launches a gemm without a type in its name, 300 us,
+ * and aten::add (f32) one of 5 us. Compute 305 us a step: f64 300/305.
+ */
+static void kernels_take_types_from_their_ops(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, gpu, thread, stream, mm, add;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    stream = builder_timeline(&b, host, gpu, "stream 7");
+    mm = builder_activity(&b, "aten::mm", ACTIVITY_OP,
+                          builder_op(&b, "aten::mm", "aten::mm", "f64[8,8] f64[8,8]"));
+    add = builder_activity(&b, "aten::add", ACTIVITY_OP,
+                           builder_op(&b, "aten::add", "aten::add", "f32[8,8] f32[8,8]"));
+    for (int64_t base = 0; base < 2000000; base += 1000000) {
+        uint32_t launch, kernel;
+
+        builder_step(&b, host, base, base + 1000000);
+        builder_event(&b, thread, mm, base + 1000, 10000);
+        launch = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, base + 2000, 5000);
+        kernel = builder_slice(&b, stream, "gemm_kernel", ACTIVITY_KERNEL, base + 20000, 300000);
+        builder_flow(&b, launch, kernel, FLOW_LAUNCH);
+        builder_event(&b, thread, add, base + 12000, 10000);
+        launch = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, base + 13000, 5000);
+        kernel = builder_slice(&b, stream, "add_kernel", ACTIVITY_KERNEL, base + 320000, 5000);
+        builder_flow(&b, launch, kernel, FLOW_LAUNCH);
+    }
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_kernels.run(&b.study, &err));
+    assert_true(analysis_precision.run(&b.study, &err));
+    assert_true(builder_fact(&b, "kernels.count_per_step") == 2);
+    assert_true(builder_fact(&b, "kernels.tiny_share") == 0.5);
+    assert_true(builder_fact(&b, "kernels.product_ns") == 300000);
+    assert_true(builder_cell(&b, "kernels", "op", "aten::mm", "total_ns") == 300000);
+    assert_true(fabs(builder_fact(&b, "precision.f64_share") - 300.0 / 305) < 1e-12);
+    assert_true(fabs(builder_fact(&b, "precision.f64_step_share") - 0.3) < 1e-12);
+    assert_true(fabs(builder_fact(&b, "precision.product_f64_ns") - 300000) < 1e-6);
+    assert_true(builder_cell(&b, "dtypes", "dtype", "float32", "ns") == 5000);
+    builder_free(&b);
+}
+
+/* On the CPU ops are weighed: a MatMul of 60 us in f32 and a Cast of 20 us from f64 (widest: f64).
+ */
+static void ops_stand_in_without_kernels(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, thread, matmul, cast;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    matmul = builder_activity(&b, "MatMul", ACTIVITY_OP,
+                              builder_op(&b, "MatMul", "MatMul", "f32[8,8] f32[8,8] -> f32[8,8]"));
+    cast = builder_activity(&b, "Cast", ACTIVITY_OP,
+                            builder_op(&b, "Cast", "Cast", "f64[8,8] -> f32[8,8]"));
+    builder_step(&b, host, 0, 100000);
+    builder_event(&b, thread, matmul, 0, 60000);
+    builder_event(&b, thread, cast, 60000, 20000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_precision.run(&b.study, &err));
+    assert_true(builder_fact(&b, "precision.f64_share") == 0.25);
+    assert_true(builder_fact(&b, "precision.cast_ns") == 20000);
+    assert_true(builder_fact(&b, "precision.product_f32_ns") == 60000);
+    assert_true(builder_cell(&b, "casts", "from", "float64", "calls") == 1);
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_tell_library_and_category),
+        cmocka_unit_test(families_lose_templates_and_numbers),
+        cmocka_unit_test(kernels_take_types_from_their_ops),
+        cmocka_unit_test(ops_stand_in_without_kernels),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
