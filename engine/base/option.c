@@ -46,14 +46,9 @@ static bool scan_flag(struct str text, bool *value)
         struct str word;
         bool       value;
     } words[] = {
-        {STR_INIT("true"),   true },
-        { STR_INIT("false"), false},
-        { STR_INIT("1"),     true },
-        { STR_INIT("0"),     false},
-        { STR_INIT("yes"),   true },
-        { STR_INIT("no"),    false},
-        { STR_INIT("on"),    true },
-        { STR_INIT("off"),   false},
+        { STR_INIT("true"), true }, { STR_INIT("false"), false }, { STR_INIT("1"), true },
+        { STR_INIT("0"), false },   { STR_INIT("yes"), true },    { STR_INIT("no"), false },
+        { STR_INIT("on"), true },   { STR_INIT("off"), false },
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(words); i++) {

@@ -84,14 +84,8 @@ static void codes_become_exit_statuses(void **state)
         enum err_code code;
         int           status;
     } rows[] = {
-        {ERR_NONE,          0},
-        { ERR_USAGE,        2},
-        { ERR_INPUT,        3},
-        { ERR_FORMAT,       3},
-        { ERR_LIMIT,        3},
-        { ERR_OUTPUT,       3},
-        { ERR_SCRIPT,       5},
-        { ERR_INCONCLUSIVE, 4},
+        { ERR_NONE, 0 },  { ERR_USAGE, 2 },  { ERR_INPUT, 3 },  { ERR_FORMAT, 3 },
+        { ERR_LIMIT, 3 }, { ERR_OUTPUT, 3 }, { ERR_SCRIPT, 5 }, { ERR_INCONCLUSIVE, 4 },
     };
 
     (void)state;

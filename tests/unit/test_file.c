@@ -208,10 +208,10 @@ static void damaged_gzip_keeps_what_came_before(void **state)
         char        byte;
         const char *bytes, *damage;
     } rows[] = {
-        {"checksum",     both - 8,   (char)(stored[both - 8] ^ 1), "firstsecond",
-         "gzip checksum is wrong"                                                                                   },
-        { "block type",  first + 10, '\x07',                       "first",       "gzip data is broken"             },
-        { "next member", first,      'x',                          "first",       "other bytes follow the gzip data"},
+        { "checksum", both - 8, (char)(stored[both - 8] ^ 1), "firstsecond",
+          "gzip checksum is wrong" },
+        { "block type", first + 10, '\x07', "first", "gzip data is broken" },
+        { "next member", first, 'x', "first", "other bytes follow the gzip data" },
     };
 
     (void)state;

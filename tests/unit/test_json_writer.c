@@ -66,17 +66,17 @@ static void numbers_have_six_digits_or_are_exact(void **state)
         double      number;
         const char *text;
     } rows[] = {
-        {0,                 "0"               },
-        { -0.0,             "0"               },
-        { 1,                "1"               },
-        { -3,               "-3"              },
-        { 0.1,              "0.1"             },
-        { 212.4371234,      "212.437"         },
-        { 1234567,          "1234567"         }, /* whole: exact */
-        { 9007199254740991, "9007199254740991"}, /* 2^53 - 1 */
-        { 1e300,            "1e+300"          },
-        { 1e-7,             "1e-07"           },
-        { 1.0 / 3,          "0.333333"        },
+        { 0, "0" },
+        { -0.0, "0" },
+        { 1, "1" },
+        { -3, "-3" },
+        { 0.1, "0.1" },
+        { 212.4371234, "212.437" },
+        { 1234567, "1234567" },                   /* whole: exact */
+        { 9007199254740991, "9007199254740991" }, /* 2^53 - 1 */
+        { 1e300, "1e+300" },
+        { 1e-7, "1e-07" },
+        { 1.0 / 3, "0.333333" },
     };
 
     (void)state;
@@ -99,18 +99,18 @@ static void strings_are_valid_everywhere(void **state)
         struct str  s;
         const char *text;
     } rows[] = {
-        {{ NULL, 0 },                                       "\"\""                                       },
-        { STR_INIT("a\"\\\n\r\t"),                          "\"a\\\"\\\\\\n\\r\\t\""                     },
-        { STR_INIT("\0\x01\x1f\x7f"),                       "\"\\u0000\\u0001\\u001f\\u007f\""           },
-        { STR_INIT("</script>"),                            "\"\\u003c/script>\""                        },
+        { { NULL, 0 }, "\"\"" },
+        { STR_INIT("a\"\\\n\r\t"), "\"a\\\"\\\\\\n\\r\\t\"" },
+        { STR_INIT("\0\x01\x1f\x7f"), "\"\\u0000\\u0001\\u001f\\u007f\"" },
+        { STR_INIT("</script>"), "\"\\u003c/script>\"" },
         { STR_INIT("\xC3\xA4\xE6\xBC\xA2\xF0\x9F\x98\x80"),
-         "\"\xC3\xA4\xE6\xBC\xA2\xF0\x9F\x98\x80\""                                                      },
-        { STR_INIT("a\xFFz"),                               "\"a" REPLACED "z\""                         },
-        { STR_INIT("\xC3"),                                 "\"" REPLACED "\""                           }, /* cut */
-        { STR_INIT("\xC0\x80"),                             "\"" REPLACED REPLACED "\""                  }, /* overlong NUL */
-        { STR_INIT("\xE0\x80\x80"),                         "\"" REPLACED REPLACED REPLACED "\""         }, /* overlong */
-        { STR_INIT("\xED\xA0\x80"),                         "\"" REPLACED REPLACED REPLACED "\""         }, /* surrogate */
-        { STR_INIT("\xF4\x90\x80\x80"),                     "\"" REPLACED REPLACED REPLACED REPLACED "\""},
+          "\"\xC3\xA4\xE6\xBC\xA2\xF0\x9F\x98\x80\"" },
+        { STR_INIT("a\xFFz"), "\"a" REPLACED "z\"" },
+        { STR_INIT("\xC3"), "\"" REPLACED "\"" },                           /* cut */
+        { STR_INIT("\xC0\x80"), "\"" REPLACED REPLACED "\"" },              /* overlong NUL */
+        { STR_INIT("\xE0\x80\x80"), "\"" REPLACED REPLACED REPLACED "\"" }, /* overlong */
+        { STR_INIT("\xED\xA0\x80"), "\"" REPLACED REPLACED REPLACED "\"" }, /* surrogate */
+        { STR_INIT("\xF4\x90\x80\x80"), "\"" REPLACED REPLACED REPLACED REPLACED "\"" },
     };
 
     (void)state;

@@ -17,14 +17,14 @@ struct values {
 };
 
 static const struct option options[] = {
-    {"quiet",       OPTION_FLAG,   offsetof(struct values, is_quiet),  NULL,           NULL,             "", "q" },
-    { "max-depth",  OPTION_COUNT,  offsetof(struct values, max_depth), "10",           NULL,             "", NULL},
-    { "min-impact", OPTION_NUMBER, offsetof(struct values, share),     "0.5%",         "unit:share",     "", NULL},
-    { "output",     OPTION_TEXT,   offsetof(struct values, output),    NULL,           "FILE",           "", "o" },
-    { "format",     OPTION_ONE_OF, offsetof(struct values, format),    "text",         "text|json|html", "",
-     NULL                                                                                                        },
-    { "select",     OPTION_LIST,   offsetof(struct values, select),    "micros,bytes", "NAME",           "", NULL},
-    { "rule",       OPTION_REPEAT, offsetof(struct values, rules),     NULL,           "FILE",           "", NULL},
+    { "quiet", OPTION_FLAG, offsetof(struct values, is_quiet), NULL, NULL, "", "q" },
+    { "max-depth", OPTION_COUNT, offsetof(struct values, max_depth), "10", NULL, "", NULL },
+    { "min-impact", OPTION_NUMBER, offsetof(struct values, share), "0.5%", "unit:share", "", NULL },
+    { "output", OPTION_TEXT, offsetof(struct values, output), NULL, "FILE", "", "o" },
+    { "format", OPTION_ONE_OF, offsetof(struct values, format), "text", "text|json|html", "",
+      NULL },
+    { "select", OPTION_LIST, offsetof(struct values, select), "micros,bytes", "NAME", "", NULL },
+    { "rule", OPTION_REPEAT, offsetof(struct values, rules), NULL, "FILE", "", NULL },
 };
 
 /* One parse; arguments end with NULL. */
@@ -73,12 +73,12 @@ static void every_spelling_is_understood(void **state)
 {
     /* All must give max_depth 3, output "x", quiet. */
     static const char *const rows[][8] = {
-        {"--max-depth=3", "--output=x", "--quiet",        NULL     },
-        {       "-max_depth",            "3",               "-output",         "x",      "-quiet", NULL },
-        {      "--max_depth",           "3",                    "-o",             "x",      "-q", NULL },
-        {      "-max-depth=3",          "-o=x",          "-quiet=true",                NULL},
-        { "--quiet", "true",           "--max-depth",                     "9",                          "--max-depth", "3", "-o=x", NULL },
-        {      "--quiet=yes",           "--output",            "y", "--output=x",      "--max-depth=03", NULL },
+        { "--max-depth=3", "--output=x", "--quiet", NULL },
+        { "-max_depth", "3", "-output", "x", "-quiet", NULL },
+        { "--max_depth", "3", "-o", "x", "-q", NULL },
+        { "-max-depth=3", "-o=x", "-quiet=true", NULL },
+        { "--quiet", "true", "--max-depth", "9", "--max-depth", "3", "-o=x", NULL },
+        { "--quiet=yes", "--output", "y", "--output=x", "--max-depth=03", NULL },
     };
 
     (void)state;
@@ -150,18 +150,19 @@ static void mistakes_are_explained(void **state)
         const char *const arguments[4];
         const char       *text, *advice;
     } rows[] = {
-        {{ "--ouptut", "x" },        "unknown option --ouptut",                               "did you mean --output?"          },
-        { { "-max_deph=3" },         "unknown option --max_deph",                             "did you mean --max-depth?"       },
-        { { "--zzzzzzzzzz" },        "unknown option --zzzzzzzzzz",                           ""                                },
-        { { "--out", "x" },          "unknown option --out",                                  ""                                }, /* no abbreviations */
-        { { "--output" },            "--output needs a value",                                ""                                },
-        { { "--output", "--quiet" }, "--output needs a value",                                ""                                },
-        { { "--max-depth", "-1" },   "--max-depth needs a whole number from 0 on, not '-1'",  ""                                },
-        { { "--max-depth=1.5" },     "--max-depth needs a whole number from 0 on, not '1.5'", ""                                },
+        { { "--ouptut", "x" }, "unknown option --ouptut", "did you mean --output?" },
+        { { "-max_deph=3" }, "unknown option --max_deph", "did you mean --max-depth?" },
+        { { "--zzzzzzzzzz" }, "unknown option --zzzzzzzzzz", "" },
+        { { "--out", "x" }, "unknown option --out", "" }, /* no abbreviations */
+        { { "--output" }, "--output needs a value", "" },
+        { { "--output", "--quiet" }, "--output needs a value", "" },
+        { { "--max-depth", "-1" }, "--max-depth needs a whole number from 0 on, not '-1'", "" },
+        { { "--max-depth=1.5" }, "--max-depth needs a whole number from 0 on, not '1.5'", "" },
         { { "--min-impact=5ms" },
-         "--min-impact needs a number, not '5ms'",                                            "write a share such as 5% or 0.05"},
-        { { "--format=xml" },        "--format is one of text, json or html, not 'xml'",      ""                                },
-        { { "--quiet=perhaps" },     "--quiet is true or false, not 'perhaps'",               ""                                },
+          "--min-impact needs a number, not '5ms'",
+          "write a share such as 5% or 0.05" },
+        { { "--format=xml" }, "--format is one of text, json or html, not 'xml'", "" },
+        { { "--quiet=perhaps" }, "--quiet is true or false, not 'perhaps'", "" },
     };
 
     (void)state;
@@ -204,13 +205,9 @@ static void the_nearest_name_is_near(void **state)
     static const struct {
         const char *word, *nearest;
     } rows[] = {
-        {"advice",      "advise" },
-        { "inof",       "info"   },
-        { "versoin",    "version"},
-        { "rule",       "rules"  },
-        { "completely", NULL     },
-        { "",           NULL     },
-        { "a",          NULL     }, /* everything is one letter away from it */
+        { "advice", "advise" }, { "inof", "info" },     { "versoin", "version" },
+        { "rule", "rules" },    { "completely", NULL }, { "", NULL },
+        { "a", NULL }, /* everything is one letter away from it */
     };
 
     (void)state;

@@ -25,15 +25,8 @@ static void every_index_is_worked_once(void **state)
     static const struct {
         size_t   count;
         unsigned threads;
-    } rows[] = {
-        {0,     0   },
-        { 1,    8   },
-        { 3,    100 },
-        { MOST, 0   },
-        { MOST, 1   },
-        { MOST, 4   },
-        { 500,  9999}
-    };
+    } rows[] = { { 0, 0 },    { 1, 8 },    { 3, 100 },   { MOST, 0 },
+                 { MOST, 1 }, { MOST, 4 }, { 500, 9999 } };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {

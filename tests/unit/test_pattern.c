@@ -14,28 +14,28 @@ static void lists_match_whole_names(void **state)
         struct str         text, subject;
         enum pattern_match answer;
     } rows[] = {
-        {STR_INIT("MatMul"),     STR_INIT("MatMul"),      PATTERN_YES},
-        { STR_INIT("MatMul"),    STR_INIT("BatchMatMul"), PATTERN_NO },
-        { STR_INIT("MatMul"),    STR_INIT("MatMul\n"),    PATTERN_NO },
-        { STR_INIT("a$"),        STR_INIT("a\n"),         PATTERN_NO },
-        { STR_INIT("a|ab"),      STR_INIT("ab"),          PATTERN_YES}, /* full match, not the first that fits */
-        { STR_INIT("a,b"),       STR_INIT("b"),           PATTERN_YES},
-        { STR_INIT("a,b"),       STR_INIT("a,b"),         PATTERN_NO },
-        { STR_INIT("a\\,b"),     STR_INIT("a,b"),         PATTERN_YES},
-        { STR_INIT("a{1,2}"),    STR_INIT("aa"),          PATTERN_YES},
-        { STR_INIT("[,;]x"),     STR_INIT(",x"),          PATTERN_YES},
-        { STR_INIT("[]),(]x,y"), STR_INIT("y"),           PATTERN_YES}, /* brackets in a class are plain */
-        { STR_INIT("(a,b)c"),    STR_INIT("a,bc"),        PATTERN_YES},
-        { STR_INIT(",,a,"),      STR_INIT("a"),           PATTERN_YES},
-        { STR_INIT(",,a,"),      STR_INIT(""),            PATTERN_NO }, /* empty entries count for nothing */
-        { STR_INIT(""),          STR_INIT(""),            PATTERN_NO },
-        { STR_INIT(".*"),        STR_INIT("a\nb\0c"),     PATTERN_YES}, /* everything */
-        { STR_INIT("x,.*"),      STR_INIT("\n"),          PATTERN_YES},
-        { STR_INIT("a.b"),       STR_INIT("a\0b"),        PATTERN_YES},
+        { STR_INIT("MatMul"), STR_INIT("MatMul"), PATTERN_YES },
+        { STR_INIT("MatMul"), STR_INIT("BatchMatMul"), PATTERN_NO },
+        { STR_INIT("MatMul"), STR_INIT("MatMul\n"), PATTERN_NO },
+        { STR_INIT("a$"), STR_INIT("a\n"), PATTERN_NO },
+        { STR_INIT("a|ab"), STR_INIT("ab"), PATTERN_YES }, /* full match, not the first that fits */
+        { STR_INIT("a,b"), STR_INIT("b"), PATTERN_YES },
+        { STR_INIT("a,b"), STR_INIT("a,b"), PATTERN_NO },
+        { STR_INIT("a\\,b"), STR_INIT("a,b"), PATTERN_YES },
+        { STR_INIT("a{1,2}"), STR_INIT("aa"), PATTERN_YES },
+        { STR_INIT("[,;]x"), STR_INIT(",x"), PATTERN_YES },
+        { STR_INIT("[]),(]x,y"), STR_INIT("y"), PATTERN_YES }, /* brackets in a class are plain */
+        { STR_INIT("(a,b)c"), STR_INIT("a,bc"), PATTERN_YES },
+        { STR_INIT(",,a,"), STR_INIT("a"), PATTERN_YES },
+        { STR_INIT(",,a,"), STR_INIT(""), PATTERN_NO }, /* empty entries count for nothing */
+        { STR_INIT(""), STR_INIT(""), PATTERN_NO },
+        { STR_INIT(".*"), STR_INIT("a\nb\0c"), PATTERN_YES }, /* everything */
+        { STR_INIT("x,.*"), STR_INIT("\n"), PATTERN_YES },
+        { STR_INIT("a.b"), STR_INIT("a\0b"), PATTERN_YES },
         { STR_INIT("a.b"),
-         STR_INIT("a\xFF"
+          STR_INIT("a\xFF"
                    "b"),
-         PATTERN_YES                                                 }, /* bytes, valid UTF-8 or not */
+          PATTERN_YES }, /* bytes, valid UTF-8 or not */
     };
 
     (void)state;
@@ -79,13 +79,9 @@ static void bad_patterns_are_located(void **state)
         struct str text;
         uint64_t   offset;
     } rows[] = {
-        {STR_INIT("(a"),       2},
-        { STR_INIT("ok,b("),   5},
-        { STR_INIT("*"),       0},
-        { STR_INIT("[z-a]"),   3},
-        { STR_INIT("a\\"),     2},
-        { STR_INIT("a\\C"),    3},
-        { STR_INIT("(*UTF)a"), 6},
+        { STR_INIT("(a"), 2 },      { STR_INIT("ok,b("), 5 }, { STR_INIT("*"), 0 },
+        { STR_INIT("[z-a]"), 3 },   { STR_INIT("a\\"), 2 },   { STR_INIT("a\\C"), 3 },
+        { STR_INIT("(*UTF)a"), 6 },
     };
 
     (void)state;

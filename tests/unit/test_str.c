@@ -17,13 +17,10 @@ static void comparing_is_bytewise(void **state)
         struct str a, b;
         int        order;
     } rows[] = {
-        {STR_INIT("a"),     STR_INIT("b"),    -1},
-        { STR_INIT("b"),    STR_INIT("a"),    1 },
-        { STR_INIT("a"),    STR_INIT("ab"),   -1},
-        { STR_INIT("ab"),   STR_INIT("ab"),   0 },
-        { STR_INIT(""),     { NULL, 0 },      0 },
-        { STR_INIT("a\0b"), STR_INIT("a\0c"), -1},
-        { STR_INIT("\x7f"), STR_INIT("\x80"), -1}, /* unsigned */
+        { STR_INIT("a"), STR_INIT("b"), -1 },       { STR_INIT("b"), STR_INIT("a"), 1 },
+        { STR_INIT("a"), STR_INIT("ab"), -1 },      { STR_INIT("ab"), STR_INIT("ab"), 0 },
+        { STR_INIT(""), { NULL, 0 }, 0 },           { STR_INIT("a\0b"), STR_INIT("a\0c"), -1 },
+        { STR_INIT("\x7f"), STR_INIT("\x80"), -1 }, /* unsigned */
     };
 
     (void)state;
@@ -85,22 +82,22 @@ static void whole_numbers_are_exact(void **state)
         bool       is_signed, is_unsigned;
         int64_t    value;
     } rows[] = {
-        {STR_INIT("0"),                     true,  true,  0        },
-        { STR_INIT("-0"),                   true,  false, 0        },
-        { STR_INIT("007"),                  true,  true,  7        },
-        { STR_INIT("9223372036854775807"),  true,  true,  INT64_MAX},
-        { STR_INIT("-9223372036854775808"), true,  false, INT64_MIN},
-        { STR_INIT("9223372036854775808"),  false, true,  INT64_MIN}, /* as unsigned: 2^63 */
-        { STR_INIT("18446744073709551615"), false, true,  -1       },
-        { STR_INIT("18446744073709551616"), false, false, 0        },
-        { STR_INIT("-9223372036854775809"), false, false, 0        },
-        { STR_INIT(""),                     false, false, 0        },
-        { STR_INIT("-"),                    false, false, 0        },
-        { STR_INIT("+1"),                   false, false, 0        },
-        { STR_INIT(" 1"),                   false, false, 0        },
-        { STR_INIT("1 "),                   false, false, 0        },
-        { STR_INIT("1\0"),                  false, false, 0        },
-        { STR_INIT("0x1"),                  false, false, 0        },
+        { STR_INIT("0"), true, true, 0 },
+        { STR_INIT("-0"), true, false, 0 },
+        { STR_INIT("007"), true, true, 7 },
+        { STR_INIT("9223372036854775807"), true, true, INT64_MAX },
+        { STR_INIT("-9223372036854775808"), true, false, INT64_MIN },
+        { STR_INIT("9223372036854775808"), false, true, INT64_MIN }, /* as unsigned: 2^63 */
+        { STR_INIT("18446744073709551615"), false, true, -1 },
+        { STR_INIT("18446744073709551616"), false, false, 0 },
+        { STR_INIT("-9223372036854775809"), false, false, 0 },
+        { STR_INIT(""), false, false, 0 },
+        { STR_INIT("-"), false, false, 0 },
+        { STR_INIT("+1"), false, false, 0 },
+        { STR_INIT(" 1"), false, false, 0 },
+        { STR_INIT("1 "), false, false, 0 },
+        { STR_INIT("1\0"), false, false, 0 },
+        { STR_INIT("0x1"), false, false, 0 },
     };
 
     (void)state;
@@ -123,17 +120,12 @@ static void doubles_are_finite_and_whole_strings(void **state)
         bool       ok;
         double     value;
     } rows[] = {
-        {STR_INIT("1.5"),    true,  1.5  },
-        { STR_INIT("-2e3"),  true,  -2000},
-        { STR_INIT(".5"),    true,  0.5  },
-        { STR_INIT("1e999"), false, 0    },
-        { STR_INIT("nan"),   false, 0    },
-        { STR_INIT("inf"),   false, 0    },
-        { STR_INIT(" 1"),    false, 0    },
-        { STR_INIT("1,5"),   false, 0    },
-        { STR_INIT(""),      false, 0    },
-        { STR_INIT("1\0"),   false, 0    },
-        { STR_INIT("1.5x"),  false, 0    },
+        { STR_INIT("1.5"), true, 1.5 }, { STR_INIT("-2e3"), true, -2000 },
+        { STR_INIT(".5"), true, 0.5 },  { STR_INIT("1e999"), false, 0 },
+        { STR_INIT("nan"), false, 0 },  { STR_INIT("inf"), false, 0 },
+        { STR_INIT(" 1"), false, 0 },   { STR_INIT("1,5"), false, 0 },
+        { STR_INIT(""), false, 0 },     { STR_INIT("1\0"), false, 0 },
+        { STR_INIT("1.5x"), false, 0 },
     };
 
     (void)state;

@@ -47,13 +47,13 @@ static void width_counts_columns(void **state)
         struct str text;
         size_t     columns;
     } rows[] = {
-        {STR_INIT(""),                          0},
-        { STR_INIT("abc"),                      3},
-        { STR_INIT("µs"),                      2},
-        { STR_INIT("\xE6\xBC\xA2\xE5\xAD\x97"), 4}, /* two ideographs, two columns each */
-        { STR_INIT("e\xCC\x81"),                1}, /* e and a combining accent */
-        { STR_INIT("\xF0\x9F\x98\x80"),         2}, /* an emoji */
-        { STR_INIT("\xE6\xBC"),                 1}, /* cut short: not read past the end */
+        { STR_INIT(""), 0 },
+        { STR_INIT("abc"), 3 },
+        { STR_INIT("µs"), 2 },
+        { STR_INIT("\xE6\xBC\xA2\xE5\xAD\x97"), 4 }, /* two ideographs, two columns each */
+        { STR_INIT("e\xCC\x81"), 1 },                /* e and a combining accent */
+        { STR_INIT("\xF0\x9F\x98\x80"), 2 },         /* an emoji */
+        { STR_INIT("\xE6\xBC"), 1 },                 /* cut short: not read past the end */
     };
 
     (void)state;
