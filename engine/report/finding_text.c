@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { INDENT = 3, FIX_INDENT = 9, MAX_LOCATIONS = 4 };
+enum { INDENT = 3, FIX_INDENT = 9, MAX_LOCATIONS = 4, NAME_COLUMNS = 160 };
 
 static struct str saving(struct arena *arena, const struct impact *impact)
 {
@@ -70,7 +70,8 @@ static void add_part(struct text *line, const char *what, const char *text)
         return;
     if (line->len > 0)
         text_add(line, STR(", "));
-    text_print(line, "%s%s", what, text);
+    text_print(line, "%s%.*s", what,
+               STR_ARG(layout_shorten(line->arena, str_from(text), NAME_COLUMNS)));
 }
 
 static void add_number(struct text *line, const char *what, int64_t number)
@@ -115,7 +116,7 @@ void finding_text_evidence(struct layout *layout, const struct evidence *evidenc
 
     text_print(&line, "%s: ", evidence->what);
     if (evidence->text)
-        text_print(&line, "%s", evidence->text);
+        text_add(&line, layout_shorten(line.arena, str_from(evidence->text), NAME_COLUMNS));
     else if (isfinite(evidence->value))
         unit_print(&line, evidence->value, evidence->unit);
     else

@@ -15,19 +15,19 @@ static size_t keep_filled(struct inventory_row *rows, const struct inventory_row
 size_t inventory_counts(const struct profile *profile, struct inventory_row *rows)
 {
     const struct inventory_row all[] = {
-        {"timelines",        "timelines",             profile->timelines.count     },
-        { "events",          "events",                profile->event_count         },
-        { "activities",      "distinct activities",   profile->activities.count    },
-        { "ops",             "ops",                   profile->ops.count           },
-        { "op_runs",         "op executions",         profile->op_runs.count       },
-        { "op_memory",       "op memory records",     profile->op_memory.count     },
-        { "source_lines",    "source lines",          profile->sources.count       },
-        { "flows",           "flows",                 profile->flows.count         },
-        { "recorded_steps",  "recorded steps",        profile->recorded_steps.count},
-        { "memory_events",   "memory events",         profile->memory_events.count },
-        { "collectives",     "collectives",           profile->collectives.count   },
-        { "counter_samples", "counter samples",       profile->counters.count      },
-        { "kernel_configs",  "kernel configurations", profile->kernel_configs.count},
+        { "timelines", "timelines", profile->timelines.count },
+        { "events", "events", profile->event_count },
+        { "activities", "distinct activities", profile->activities.count },
+        { "ops", "ops", profile->ops.count },
+        { "op_runs", "op executions", profile->op_runs.count },
+        { "op_memory", "op memory records", profile->op_memory.count },
+        { "source_lines", "source lines", profile->sources.count },
+        { "flows", "flows", profile->flows.count },
+        { "recorded_steps", "recorded steps", profile->recorded_steps.count },
+        { "memory_events", "memory events", profile->memory_events.count },
+        { "collectives", "collectives", profile->collectives.count },
+        { "counter_samples", "counter samples", profile->counters.count },
+        { "kernel_configs", "kernel configurations", profile->kernel_configs.count },
     };
 
     return keep_filled(rows, all, sizeof all / sizeof *all);

@@ -83,6 +83,26 @@ static size_t put_head(struct layout *layout, unsigned head_indent, const char *
     return column;
 }
 
+/* A word wider than a line, cut where lines end; returns the column behind it. */
+static size_t put_long_word(struct layout *layout, size_t column, unsigned indent, struct str word)
+{
+    while (word.len > 0) {
+        size_t     length = utf8_length(word);
+        struct str character = str_slice(word, 0, length > 0 ? length : 1);
+        size_t     width = text_width(character);
+
+        if (column + width > layout->width) {
+            text_add_byte(layout->text, '\n');
+            text_fill(layout->text, ' ', indent);
+            column = indent;
+        }
+        text_add(layout->text, character);
+        column += width;
+        word = str_slice(word, character.len, word.len);
+    }
+    return column;
+}
+
 /* Without the final newline; returns the column behind the last word. */
 static size_t wrap_words(struct layout *layout, size_t column, unsigned indent, struct str s)
 {
@@ -92,8 +112,9 @@ static size_t wrap_words(struct layout *layout, size_t column, unsigned indent, 
     while (next_word(&rest, &word)) {
         struct str shown = layout_clean(layout->arena, word);
         size_t     width = text_width(shown);
+        bool       is_long = indent + width > layout->width;
 
-        if (!is_first && column + 1 + width > layout->width) {
+        if (!is_first && !is_long && column + 1 + width > layout->width) {
             text_add_byte(layout->text, '\n');
             text_fill(layout->text, ' ', indent);
             column = indent;
@@ -101,8 +122,12 @@ static size_t wrap_words(struct layout *layout, size_t column, unsigned indent, 
             text_add_byte(layout->text, ' ');
             column++;
         }
-        text_add(layout->text, shown);
-        column += width;
+        if (is_long) {
+            column = put_long_word(layout, column, indent, shown);
+        } else {
+            text_add(layout->text, shown);
+            column += width;
+        }
         is_first = false;
     }
     return column;
@@ -199,6 +224,25 @@ void layout_end(struct layout *layout)
 void layout_line(struct layout *layout)
 {
     text_add_byte(layout->text, '\n');
+}
+
+struct str layout_shorten(struct arena *arena, struct str s, size_t columns)
+{
+    struct text text = { .arena = arena };
+    size_t      used = 0;
+
+    if (text_width(s) <= columns)
+        return s;
+    while (s.len > 0 && used + 1 < columns) {
+        size_t     length = utf8_length(s);
+        struct str character = str_slice(s, 0, length > 0 ? length : 1);
+
+        text_add(&text, character);
+        used += text_width(character);
+        s = str_slice(s, character.len, s.len);
+    }
+    text_add(&text, STR("…"));
+    return text_str(&text);
 }
 
 struct str layout_value(struct arena *arena, double value, enum unit unit)

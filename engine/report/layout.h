@@ -42,6 +42,9 @@ void layout_style(struct layout *layout, enum style style);
 void layout_end(struct layout *layout);  /* back to plain */
 void layout_line(struct layout *layout); /* newline */
 
+/* The beginning of `s` and an ellipsis when it is wider than that. */
+struct str layout_shorten(struct arena *arena, struct str s, size_t columns);
+
 /* "12.3 ms" in the arena. */
 struct str layout_value(struct arena *arena, double value, enum unit unit);
 /* "52 … 61 ms", or one value when both print alike. */

@@ -100,10 +100,10 @@ static void nothing_found_is_a_sentence(void **state)
         uint32_t    looked;
         const char *expected;
     } cases[] = {
-        {5,  "5 of 8 rules looked and found nothing to improve. 3 could not look: no kernels\n"
-             "(2), no memory events (1). All of it: --coverage\n"                  },
+        { 5, "5 of 8 rules looked and found nothing to improve. 3 could not look: no kernels\n"
+             "(2), no memory events (1). All of it: --coverage\n" },
         { 0, "0 of 8 rules looked, so nothing can be said about this program. 3 could not\n"
-             "look: no kernels (2), no memory events (1). All of it: --coverage\n"},
+             "look: no kernels (2), no memory events (1). All of it: --coverage\n" },
     };
 
     (void)state;
@@ -148,6 +148,10 @@ static void lines_fit_the_terminal(void **state)
 
         sample_make(&sample);
         sample.advice.findings.items[0].remedy_code = "ds.map(decode)";
+        sample.advice.findings.items[0].subject.kernel =
+            "void_at::native::vectorized_elementwise_kernel<4,at::native::CUDAFunctor_add<float>,"
+            "at::detail::Array<char*,3>,"
+            "漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢漢>";
         rest = str_from(render(&sample, (struct output_options) { .width = widths[i] }));
         while (rest.len > 0)
             assert_in_range(text_width(str_cut(&rest, '\n')), 0, widths[i]);
@@ -183,13 +187,13 @@ static void control_characters_are_escaped(void **state)
         struct str  given;
         const char *shown;
     } cases[] = {
-        {STR_INIT("plain ü → 漢"),  "plain ü → 漢"        },
-        { STR_INIT("a\x1b[31mb\n\x7f"), "a\\x1b[31mb\\x0a\\x7f"   },
+        { STR_INIT("plain ü → 漢"), "plain ü → 漢" },
+        { STR_INIT("a\x1b[31mb\n\x7f"), "a\\x1b[31mb\\x0a\\x7f" },
         { STR_INIT("\xc2\x9b"
                    "2J"),
-         "\\x9b2J"                                                }, /* C1 control sequence introducer */
-        { STR_INIT("\xff\xc3"),         "\xef\xbf\xbd\xef\xbf\xbd"}, /* invalid, and cut short */
-        { STR_INIT("nul\0end"),         "nul\\x00end"             },
+          "\\x9b2J" },                                        /* C1 control sequence introducer */
+        { STR_INIT("\xff\xc3"), "\xef\xbf\xbd\xef\xbf\xbd" }, /* invalid, and cut short */
+        { STR_INIT("nul\0end"), "nul\\x00end" },
     };
     struct arena arena = { 0 };
 
@@ -209,16 +213,37 @@ static void ranges_name_the_unit_once(void **state)
         enum unit   unit;
         const char *shown;
     } cases[] = {
-        {52e6,   61e6, UNIT_NS,    "52.0 … 61.0 ms"     },
-        { 520e3, 61e6, UNIT_NS,    "520.0 µs … 61.0 ms"},
-        { 61e6,  61e6, UNIT_NS,    "61.0 ms"              },
-        { 0.1,   0.2,  UNIT_SHARE, "10.0 … 20.0 %"      },
+        { 52e6, 61e6, UNIT_NS, "52.0 … 61.0 ms" },
+        { 520e3, 61e6, UNIT_NS, "520.0 µs … 61.0 ms" },
+        { 61e6, 61e6, UNIT_NS, "61.0 ms" },
+        { 0.1, 0.2, UNIT_SHARE, "10.0 … 20.0 %" },
     };
     struct arena arena = { 0 };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str shown = layout_range(&arena, cases[i].low, cases[i].high, cases[i].unit);
+
+        assert_string_equal(shown.data, cases[i].shown);
+    }
+    arena_free(&arena);
+}
+
+static void long_names_are_cut_between_characters(void **state)
+{
+    static const struct {
+        const char *given;
+        size_t      columns;
+        const char *shown;
+    } cases[] = {
+        { "abcdef", 6, "abcdef" }, { "abcdef", 5, "abcd…" },
+        { "äöüß", 3, "äö…" },      { "漢漢漢", 4, "漢漢…" }, /* two columns each: the last goes */
+    };
+    struct arena arena = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str shown = layout_shorten(&arena, str_from(cases[i].given), cases[i].columns);
 
         assert_string_equal(shown.data, cases[i].shown);
     }
@@ -236,6 +261,7 @@ int main(void)
         cmocka_unit_test(colours_change_nothing_else),
         cmocka_unit_test(control_characters_are_escaped),
         cmocka_unit_test(ranges_name_the_unit_once),
+        cmocka_unit_test(long_names_are_cut_between_characters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
