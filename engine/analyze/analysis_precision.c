@@ -39,46 +39,46 @@ enum precision_fact {
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
-    [COMPUTE_NS] = {"precision.compute_ns",      UNIT_NS,    "time a step that the shares are of"    },
-    [F64_NS] = { "precision.f64_ns",         UNIT_NS,    "time a step computing in 64 bit floats"},
-    [F64_SHARE] = { "precision.f64_share",      UNIT_SHARE, "share of compute in 64 bit floats"     },
+    [COMPUTE_NS] = { "precision.compute_ns", UNIT_NS, "time a step that the shares are of" },
+    [F64_NS] = { "precision.f64_ns", UNIT_NS, "time a step computing in 64 bit floats" },
+    [F64_SHARE] = { "precision.f64_share", UNIT_SHARE, "share of compute in 64 bit floats" },
     [F64_STEP_SHARE] = { "precision.f64_step_share", UNIT_RATIO,
-                    "64 bit float time over the step; above 1 with parallel threads"                 },
-    [F32_SHARE] = { "precision.f32_share",      UNIT_SHARE, "share of compute in 32 bit floats"     },
-    [TF32_SHARE] = { "precision.tf32_share",     UNIT_SHARE, "share of compute in TF32"              },
-    [F16_SHARE] = { "precision.f16_share",      UNIT_SHARE, "share of compute in 16 bit floats"     },
-    [F8_SHARE] = { "precision.f8_share",       UNIT_SHARE, "share of compute in 8 bit floats"      },
-    [INTEGER_SHARE] = { "precision.integer_share",  UNIT_SHARE, "share of compute in integers"          },
-    [UNKNOWN_SHARE] = { "precision.unknown_share",  UNIT_SHARE, "share of compute of unknown type"      },
-    [PRODUCT_NS] = { "precision.product_ns",     UNIT_NS,    "products and convolutions a step"      },
-    [PRODUCT_F32_NS] = { "precision.product_f32_ns", UNIT_NS,    "of those, in 32 bit floats"            },
-    [PRODUCT_F64_NS] = { "precision.product_f64_ns", UNIT_NS,    "of those, in 64 bit floats"            },
-    [PRODUCT_F16_NS] = { "precision.product_f16_ns", UNIT_NS,    "of those, in 16 bit floats"            },
-    [CAST_NS] = { "precision.cast_ns",        UNIT_NS,    "time a step converting element types"  },
-    [CAST_COUNT] = { "precision.cast_count",     UNIT_COUNT, "conversions of element types a step"   },
-    [CAST_SHARE] = { "precision.cast_share",     UNIT_SHARE, "share of compute converting types"     },
+                         "64 bit float time over the step; above 1 with parallel threads" },
+    [F32_SHARE] = { "precision.f32_share", UNIT_SHARE, "share of compute in 32 bit floats" },
+    [TF32_SHARE] = { "precision.tf32_share", UNIT_SHARE, "share of compute in TF32" },
+    [F16_SHARE] = { "precision.f16_share", UNIT_SHARE, "share of compute in 16 bit floats" },
+    [F8_SHARE] = { "precision.f8_share", UNIT_SHARE, "share of compute in 8 bit floats" },
+    [INTEGER_SHARE] = { "precision.integer_share", UNIT_SHARE, "share of compute in integers" },
+    [UNKNOWN_SHARE] = { "precision.unknown_share", UNIT_SHARE, "share of compute of unknown type" },
+    [PRODUCT_NS] = { "precision.product_ns", UNIT_NS, "products and convolutions a step" },
+    [PRODUCT_F32_NS] = { "precision.product_f32_ns", UNIT_NS, "of those, in 32 bit floats" },
+    [PRODUCT_F64_NS] = { "precision.product_f64_ns", UNIT_NS, "of those, in 64 bit floats" },
+    [PRODUCT_F16_NS] = { "precision.product_f16_ns", UNIT_NS, "of those, in 16 bit floats" },
+    [CAST_NS] = { "precision.cast_ns", UNIT_NS, "time a step converting element types" },
+    [CAST_COUNT] = { "precision.cast_count", UNIT_COUNT, "conversions of element types a step" },
+    [CAST_SHARE] = { "precision.cast_share", UNIT_SHARE, "share of compute converting types" },
 };
 enum dtypes_column { D_DTYPE, D_NS, D_SHARE, D_CALLS };
 static const struct column_spec dtype_columns[] = {
-    [D_DTYPE] = {"dtype",  UNIT_NAME,  "element type; none: unknown"},
-    [D_NS] = { "ns",    UNIT_NS,    "time a step"                },
-    [D_SHARE] = { "share", UNIT_SHARE, "share of compute"           },
-    [D_CALLS] = { "calls", UNIT_COUNT, "calls a step"               },
+    [D_DTYPE] = { "dtype", UNIT_NAME, "element type; none: unknown" },
+    [D_NS] = { "ns", UNIT_NS, "time a step" },
+    [D_SHARE] = { "share", UNIT_SHARE, "share of compute" },
+    [D_CALLS] = { "calls", UNIT_COUNT, "calls a step" },
 };
 enum casts_column { C_NAME, C_FROM, C_TO, C_CALLS, C_NS, C_SHAPES, C_SOURCE_FILE, C_SOURCE_LINE };
 static const struct column_spec cast_columns[] = {
-    [C_NAME] = {"name",         UNIT_NAME,  "op"                        },
-    [C_FROM] = { "from",        UNIT_NAME,  "type of its operand"       },
-    [C_TO] = { "to",          UNIT_NAME,  "type of its result"        },
-    [C_CALLS] = { "calls",       UNIT_COUNT, "calls a step"              },
-    [C_NS] = { "ns",          UNIT_NS,    "time a step"               },
-    [C_SHAPES] = { "shapes",      UNIT_NAME,  "operand and result"        },
-    [C_SOURCE_FILE] = { "source_file", UNIT_NAME,  "file of the user's program"},
-    [C_SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it"                },
+    [C_NAME] = { "name", UNIT_NAME, "op" },
+    [C_FROM] = { "from", UNIT_NAME, "type of its operand" },
+    [C_TO] = { "to", UNIT_NAME, "type of its result" },
+    [C_CALLS] = { "calls", UNIT_COUNT, "calls a step" },
+    [C_NS] = { "ns", UNIT_NS, "time a step" },
+    [C_SHAPES] = { "shapes", UNIT_NAME, "operand and result" },
+    [C_SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
+    [C_SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
 };
 static const struct table_spec tables[] = {
-    {"dtypes", "compute time by element type", dtype_columns, ARRAY_COUNT(dtype_columns)},
-    { "casts", "conversions of element types", cast_columns,  ARRAY_COUNT(cast_columns) },
+    { "dtypes", "compute time by element type", dtype_columns, ARRAY_COUNT(dtype_columns) },
+    { "casts", "conversions of element types", cast_columns, ARRAY_COUNT(cast_columns) },
 };
 
 static enum dtype_class class_of(enum dtype dtype)
@@ -246,7 +246,8 @@ static bool fill_dtypes(struct weigher *weigher, double total_ns)
         if (row == SIZE_MAX)
             return false;
         if (dtype != DTYPE_UNKNOWN)
-            emit_name(table, D_DTYPE, row, facts_name(&study->facts, str_from(dtype_name(dtype))));
+            emit_name(table, D_DTYPE, row,
+                      facts_name(&study->facts, str_from(dtype_name((enum dtype)dtype))));
         emit_number(table, D_NS, row, weigher->ns[dtype] / weigher->steps);
         emit_number(table, D_SHARE, row, weigher->ns[dtype] / total_ns);
         emit_number(table, D_CALLS, row, weigher->calls[dtype] / weigher->steps);

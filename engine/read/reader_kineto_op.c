@@ -317,7 +317,7 @@ static void add_sizes(const struct kineto_event *event, struct str name,
 uint32_t kineto_add_op(struct kineto *kineto, const struct kineto_event *event, uint32_t name)
 {
     struct profile *profile = kineto->profile;
-    struct operands operands;
+    struct operands operands = { 0 };
     struct op       op = {
               .name = name,
               .type = name,
