@@ -13,10 +13,10 @@
 enum { PATH_STEPS = 100 };
 
 static const struct fact_spec produces[] = {
-    {"host.cores",         UNIT_COUNT, "cores, as recorded or as many as were seen at work at once"},
-    { "host.cpu_ns",       UNIT_NS,    "host thread time at work a step, all threads"              },
-    { "host.input_cpu_ns", UNIT_NS,    "of host.cpu_ns, work for input"                            },
-    { "path.steps",        UNIT_COUNT, "steps whose path was walked"                               },
+    { "host.cores", UNIT_COUNT, "cores, as recorded or as many as were seen at work at once" },
+    { "host.cpu_ns", UNIT_NS, "host thread time at work a step, all threads" },
+    { "host.input_cpu_ns", UNIT_NS, "of host.cpu_ns, work for input" },
+    { "path.steps", UNIT_COUNT, "steps whose path was walked" },
 };
 enum { FACT_CORES, FACT_CPU, FACT_INPUT_CPU, FACT_STEPS };
 
@@ -151,45 +151,27 @@ static void reverse(struct path *path)
     }
 }
 
-/* Adds a leaf's time to the looked-at steps it lies in; *first is the first step it can touch. */
-static void add_cpu(struct study *study, const struct leaf *leaf, size_t *first)
-{
-    struct path *path = &study->path;
-    bool         is_input = path->frame_work[leaf->frame] == WORK_INPUT;
-
-    for (size_t k = *first; k < path->step_rows.count; k++) {
-        const struct step *step = &study->steps.list.items[path->step_rows.items[k]];
-        int64_t from_ns = leaf->start_ns > step->start_ns ? leaf->start_ns : step->start_ns;
-        int64_t to_ns = leaf->end_ns < step->end_ns ? leaf->end_ns : step->end_ns;
-
-        if (step->end_ns <= leaf->start_ns)
-            *first = k + 1;
-        if (step->start_ns >= leaf->end_ns)
-            break;
-        if (from_ns >= to_ns)
-            continue;
-        path->cpu_ns.items[k] += (double)(to_ns - from_ns);
-        if (is_input)
-            path->input_cpu_ns.items[k] += (double)(to_ns - from_ns);
-    }
-}
-
+/* Processor time of host threads in each looked-at step. Threads at work beyond the cores share
+ * them, so that no more than all cores are used. */
 static bool sum_cpu(struct study *study)
 {
     struct path *path = &study->path;
-    size_t       count = path->step_rows.count;
+    size_t       count = path->step_rows.count, k = 0;
 
     if (!vec_reserve(&path->cpu_ns, study->arena, count) ||
         !vec_reserve(&path->input_cpu_ns, study->arena, count))
         return false;
     path->cpu_ns.count = path->input_cpu_ns.count = count;
-    for (size_t w = 0; w < path->lines.count; w++) {
-        const struct path_line *line = &path->lines.items[w];
-        size_t                  first = 0;
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+        double                threads = segment->input_threads + segment->other_threads;
+        double                share = threads > path->core_count ? path->core_count / threads : 1;
+        double                ns = (double)(segment->end_ns - segment->start_ns) * share;
 
-        for (size_t i = 0; i < line->leaves.count && !line->is_device; i++)
-            if (work_is_active(path->frame_work[line->leaves.items[i].frame]))
-                add_cpu(study, &line->leaves.items[i], &first);
+        while (path->step_rows.items[k] != segment->step)
+            k++;
+        path->cpu_ns.items[k] += ns * threads;
+        path->input_cpu_ns.items[k] += ns * segment->input_threads;
     }
     return true;
 }
@@ -226,7 +208,7 @@ static bool prepare(struct study *study, struct arena *scratch, struct walk *wal
             (struct worker) { &path->lines.items[i], path->lines.items[i].leaves.count };
         walk->has_leader = walk->has_leader || path->lines.items[i].is_leader;
     }
-    return true;
+    return path_find_async_ops(walk, scratch);
 }
 
 static bool set_facts(struct study *study)

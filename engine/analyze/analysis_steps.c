@@ -30,21 +30,21 @@ static const double RUN_AHEAD_SHARE =
     0.6; /* markers that cover less of the runs' span only enqueue */
 
 static const struct fact_spec produces[] = {
-    {"step.count",           UNIT_COUNT, "steps found on the reference host"                           },
-    { "step.used",           UNIT_COUNT, "steps that count for averages"                               },
-    { "step.median_ns",      UNIT_NS,    "median time of a step"                                       },
-    { "step.mean_ns",        UNIT_NS,    "mean time of a step"                                         },
-    { "step.min_ns",         UNIT_NS,    "shortest step"                                               },
-    { "step.max_ns",         UNIT_NS,    "longest step"                                                },
-    { "step.cov",            UNIT_RATIO, "standard deviation of step times over their mean"            },
-    { "step.source",         UNIT_NAME,  "how steps were found: marker, session, inferred, whole-trace"},
-    { "step.marker_name",    UNIT_NAME,  "name of the markers"                                         },
-    { "step.warmup_ns",      UNIT_NS,    "time of the first step, left out as warm-up"                 },
-    { "step.between_ns",     UNIT_NS,    "median time between the end of a marker and the next one"    },
-    { "step.slow_count",     UNIT_COUNT, "used steps slower than the median by a modified z over 3.5"  },
+    { "step.count", UNIT_COUNT, "steps found on the reference host" },
+    { "step.used", UNIT_COUNT, "steps that count for averages" },
+    { "step.median_ns", UNIT_NS, "median time of a step" },
+    { "step.mean_ns", UNIT_NS, "mean time of a step" },
+    { "step.min_ns", UNIT_NS, "shortest step" },
+    { "step.max_ns", UNIT_NS, "longest step" },
+    { "step.cov", UNIT_RATIO, "standard deviation of step times over their mean" },
+    { "step.source", UNIT_NAME, "how steps were found: marker, session, inferred, whole-trace" },
+    { "step.marker_name", UNIT_NAME, "name of the markers" },
+    { "step.warmup_ns", UNIT_NS, "time of the first step, left out as warm-up" },
+    { "step.between_ns", UNIT_NS, "median time between the end of a marker and the next one" },
+    { "step.slow_count", UNIT_COUNT, "used steps slower than the median by a modified z over 3.5" },
     { "step.slow_excess_ns", UNIT_NS,
-     "time of slow steps above the median, spread over all steps"                                      },
-    { "step.drift_share",    UNIT_SHARE, "growth of the step time over the window (Theil-Sen)"         },
+      "time of slow steps above the median, spread over all steps" },
+    { "step.drift_share", UNIT_SHARE, "growth of the step time over the window (Theil-Sen)" },
 };
 enum {
     FACT_COUNT,
@@ -64,16 +64,16 @@ enum {
 };
 
 static const struct column_spec step_columns[] = {
-    {"number",       UNIT_COUNT, "step number as recorded"         },
-    { "host",        UNIT_NAME,  "host"                            },
-    { "start_ns",    UNIT_NS,    "start since the capture's origin"},
-    { "duration_ns", UNIT_NS,    "to the start of the next step"   },
-    { "marker_ns",   UNIT_NS,    "time inside the marker"          },
-    { "used",        UNIT_BOOL,  "counts for averages"             },
-    { "left_out",    UNIT_NAME,  "why it does not"                 },
+    { "number", UNIT_COUNT, "step number as recorded" },
+    { "host", UNIT_NAME, "host" },
+    { "start_ns", UNIT_NS, "start since the capture's origin" },
+    { "duration_ns", UNIT_NS, "to the start of the next step" },
+    { "marker_ns", UNIT_NS, "time inside the marker" },
+    { "used", UNIT_BOOL, "counts for averages" },
+    { "left_out", UNIT_NAME, "why it does not" },
 };
 static const struct table_spec tables[] = {
-    {"steps", "one row a step and host", step_columns, ARRAY_COUNT(step_columns)},
+    { "steps", "one row a step and host", step_columns, ARRAY_COUNT(step_columns) },
 };
 static const char *const source_names[] = { "marker", "session", "inferred", "whole-trace" };
 
@@ -174,17 +174,22 @@ static bool recorded(struct study *study)
     return true;
 }
 
-/* Markers that cover little of the time the program runs only enqueue work. */
-static bool only_enqueues(const struct markers *markers, const struct markers *program)
+/* Markers that mostly follow each other faster than the program runs only enqueue work, though the
+ * host may stop now and then until there is room for more. */
+static bool only_enqueues(const struct markers *markers, const struct markers *program,
+                          struct arena *scratch)
 {
-    size_t m = markers->list.count, p = program->list.count;
+    size_t  m = markers->list.count, p = program->list.count;
+    double *periods = arena_new_array(scratch, double, m);
 
-    if (m < 2 || p < 3)
+    if (m < 2 || p < m / 2 || p < 3 || !periods)
         return false;
-    int64_t marked_ns = markers->list.items[m - 1].end_ns - markers->list.items[0].start_ns;
+    for (size_t i = 1; i < m; i++)
+        periods[i - 1] =
+            (double)(markers->list.items[i].start_ns - markers->list.items[i - 1].start_ns);
     int64_t running_ns = program->list.items[p - 1].end_ns - program->list.items[0].start_ns;
 
-    return (double)marked_ns < RUN_AHEAD_SHARE * (double)running_ns;
+    return sample_median(periods, m - 1) < RUN_AHEAD_SHARE * (double)running_ns / (double)p;
 }
 
 static bool find_steps(struct study *study, struct arena *scratch)
@@ -200,7 +205,7 @@ static bool find_steps(struct study *study, struct arena *scratch)
         !markers_annotated(profile, names, scratch, &markers))
         return false;
     study->steps.source = STEPS_MARKER;
-    if (markers.list.count && only_enqueues(&markers, &program)) {
+    if (markers.list.count && only_enqueues(&markers, &program, scratch)) {
         markers = program;
     } else if (!markers.list.count) {
         study->steps.source = STEPS_SESSION;
@@ -263,17 +268,39 @@ static void leave_out(struct study *study, double *scratch_ns)
     }
 }
 
-/* The host whose steps take longest leads the job; the first one when they are equal. */
-static void choose_host(struct steps *steps, uint32_t host_count, double *scratch_ns)
+/* Time in collectives on the threads of a host, per step. */
+static double collective_ns(const struct study *study, uint32_t host)
 {
-    double longest_ns = -1;
+    const struct profile *profile = study->profile;
+    double                sum_ns = 0, steps = 0;
+
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        for (uint32_t i = 0; line->host == host && i < line->event_count; i++)
+            if (event_activity(profile, line->first_event + i)->kind == ACTIVITY_COLLECTIVE)
+                sum_ns += (double)event_duration_ns(profile, line->first_event + i);
+    }
+    for (size_t i = 0; i < study->steps.list.count; i++)
+        steps += study->steps.list.items[i].host == host;
+    return steps > 0 ? sum_ns / steps : 0;
+}
+
+/* The host that holds the job up: hosts of one job step together, so it is the one that spends
+ * least time waiting for the others in collectives; among equals the one with the longest steps. */
+static void choose_host(struct study *study, double *scratch_ns)
+{
+    struct steps *steps = &study->steps;
+    double        longest_ns = -1e300;
+    uint32_t      host_count = (uint32_t)study->profile->hosts.count;
 
     for (uint32_t host = 0; host < (host_count ? host_count : 1); host++) {
         size_t count = used_lengths(steps, host, scratch_ns);
         double median_ns = sample_median(scratch_ns, count);
+        double own_ns = median_ns - (host_count > 1 ? collective_ns(study, host) : 0);
 
-        if (count && median_ns > longest_ns * 1.02) {
-            longest_ns = median_ns;
+        if (count && own_ns > longest_ns + 0.02 * median_ns) {
+            longest_ns = own_ns;
             steps->host = host;
         }
     }
@@ -362,7 +389,7 @@ static bool set_facts(struct study *study, struct arena *scratch)
     if (!lengths || !sorted)
         return false;
     leave_out(study, lengths);
-    choose_host(steps, (uint32_t)study->profile->hosts.count, lengths);
+    choose_host(study, lengths);
     steps->used_count = (uint32_t)used_lengths(steps, steps->host, lengths);
     for (size_t i = 0; i < steps->list.count; i++)
         steps->total_count += steps->list.items[i].host == steps->host;

@@ -1,13 +1,15 @@
 #include "analyze/path_walk.h"
 
+#include <stdlib.h>
+
 /* Who is at work just before a moment. */
 struct moment {
     const struct leaf *leader; /* open leaf of the leading thread, or NULL */
     enum work          leading;
     const struct leaf *busy; /* leaf of the worker that the path follows, or NULL */
     enum work          working;
-    const struct leaf *input;            /* leaf of a worker that makes input, or NULL */
-    bool               is_input_awaited; /* a worker waits for input */
+    const struct leaf *input;       /* leaf of a worker that makes input, or NULL */
+    const struct leaf *awaited;     /* leaf of a worker that waits for input, or NULL */
     int64_t            last_end_ns; /* going back, when who is not busy now may have been busy */
     float              input_threads, other_threads;
 };
@@ -24,19 +26,12 @@ static const struct leaf *leaf_before(struct worker *worker, int64_t t_ns)
 static int precedence(enum work work)
 {
     static const int order[] = {
-        [WORK_COMPUTE] = 9,   [WORK_COMMUNICATION] = 8, [WORK_COMPILE] = 7,
-        [WORK_CALLBACK] = 10, [WORK_COPY] = 6,          [WORK_OUTPUT] = 5,
-        [WORK_HOST] = 2,      [WORK_PROFILER] = 1,      [WORK_INPUT] = 0,
+        [WORK_COMPUTE] = 9,  [WORK_COMMUNICATION] = 8, [WORK_COMPILE] = 7, [WORK_CALLBACK] = 10,
+        [WORK_COPY] = 6,     [WORK_OUTPUT] = 5,        [WORK_POOL] = 3,    [WORK_HOST] = 2,
+        [WORK_PROFILER] = 1, [WORK_INPUT] = 0,
     };
 
     return order[work];
-}
-
-static bool waits_for_input(const struct walk *walk, const struct leaf *leaf)
-{
-    const struct frame *frame = &walk->path->frames.items[leaf->frame];
-
-    return (frame->kinds & KIND_BIT(ACTIVITY_INPUT_WAIT)) != 0;
 }
 
 static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, struct moment *moment)
@@ -56,10 +51,10 @@ static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, stru
         moment->leader = leaf;
         moment->leading = work;
     } else if (work == WORK_INPUT) {
-        if (waits_for_input(walk, leaf))
-            moment->is_input_awaited = true;
-        if (!moment->input || !waits_for_input(walk, leaf))
-            moment->input = leaf;
+        moment->input = leaf;
+    } else if (work == WORK_INPUT_WAIT) {
+        if (walk->path->frames.items[leaf->frame].kinds & KIND_BIT(ACTIVITY_INPUT_WAIT))
+            moment->awaited = leaf;
     } else if (work_is_active(work) &&
                (!moment->busy || precedence(work) > precedence(moment->working))) {
         moment->busy = leaf;
@@ -74,6 +69,26 @@ static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, stru
         moment->other_threads++;
 }
 
+/* The op started last that is still at work on pool threads just before t, or NO_ID. */
+static uint32_t async_op_at(const struct walk *walk, int64_t t_ns)
+{
+    enum { LOOK_BACK = 64 }; /* more ops than this are not under way at once */
+    size_t low = 0, high = walk->async_ops.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (walk->async_ops.items[middle].start_ns < t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i > 0 && low - i < LOOK_BACK; i--)
+        if (walk->async_ops.items[i - 1].end_ns >= t_ns)
+            return walk->async_ops.items[i - 1].frame;
+    return NO_ID;
+}
+
 static struct moment look(struct walk *walk, int64_t t_ns)
 {
     struct moment moment = { .last_end_ns = INT64_MIN };
@@ -81,6 +96,45 @@ static struct moment look(struct walk *walk, int64_t t_ns)
     for (size_t i = 0; i < walk->worker_count; i++)
         look_at(walk, &walk->workers[i], t_ns, &moment);
     return moment;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct async_op *x = a, *y = b;
+
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+bool path_find_async_ops(struct walk *walk, struct arena *arena)
+{
+    const struct profile     *profile = walk->profile;
+    const struct stat_column *consumers = &profile->stats[STAT_CONSUMER];
+    struct id_map             end_by_id = { .arena = arena };
+
+    for (size_t i = 0; i < consumers->count; i++)
+        if (!id_map_put(&end_by_id, (uint64_t)consumers->values[i], consumers->events[i]))
+            return false;
+    for (uint32_t f = 0; f < walk->path->frames.count && end_by_id.count; f++) {
+        uint32_t event = walk->path->frames.items[f].event, end;
+        int64_t  id;
+
+        if (event_activity(profile, event)->kind != ACTIVITY_OP ||
+            !profile_stat(profile, STAT_PRODUCER, event, &id))
+            continue;
+        end = id_map_get(&end_by_id, (uint64_t)id);
+        if (end == NO_ID || profile->event_start_ns[end] <= event_end_ns(profile, event))
+            continue;
+        if (!vec_push(&walk->async_ops, arena,
+                      (struct async_op) { profile->event_start_ns[event],
+                                          profile->event_start_ns[end], f }))
+            return false;
+    }
+    if (walk->async_ops.count)
+        qsort(walk->async_ops.items, walk->async_ops.count, sizeof *walk->async_ops.items,
+              by_start);
+    return true;
 }
 
 struct position {
@@ -158,9 +212,10 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
 {
     bool has_work = moment->busy && moment->working != WORK_PROFILER;
 
-    if (moment->leading == WORK_INPUT) {
-        const struct leaf *cause = moment->input ? moment->input : moment->leader;
-        int64_t            from_ns = later(moment->leader->start_ns, cause->start_ns);
+    if (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT) {
+        const struct leaf *cause =
+            moment->input && moment->leading == WORK_INPUT_WAIT ? moment->input : moment->leader;
+        int64_t from_ns = later(moment->leader->start_ns, cause->start_ns);
 
         return take(walk, at, later(from_ns, moment->last_end_ns),
                     (struct segment) { .frame = cause->frame,
@@ -177,13 +232,15 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
                     (struct segment) { .frame = moment->leader->frame,
                                        .owner = NO_ID,
                                        .part = (uint8_t)work_part(moment->leading) });
-    int64_t from_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
+    int64_t       from_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
+    struct moment running = *moment;
 
+    running.other_threads++; /* Python itself */
+    at->moment = &running;
     return take(walk, at, later(from_ns, moment->last_end_ns),
                 (struct segment) { .frame = frame_of(moment->leader),
                                    .owner = NO_ID,
-                                   .part = moment->input && moment->is_input_awaited ? PART_INPUT
-                                                                                     : PART_HOST,
+                                   .part = PART_HOST,
                                    .is_python = true });
 }
 
@@ -192,22 +249,28 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
     int64_t floor_ns = moment->last_end_ns, run_start_ns = INT64_MIN;
     bool    is_in_run = in_run(walk, at->t_ns, &run_start_ns);
 
-    if (moment->busy)
+    if (moment->busy) {
+        uint32_t op = moment->working == WORK_POOL ? async_op_at(walk, at->t_ns) : NO_ID;
+
         return take(walk, at, moment->busy->start_ns,
-                    (struct segment) { .frame = moment->busy->frame,
+                    (struct segment) { .frame = op != NO_ID ? op : moment->busy->frame,
                                        .owner = frame_of(moment->leader),
                                        .part = (uint8_t)work_part(moment->working) });
-    if (moment->is_input_awaited)
-        return take(walk, at, later(moment->input->start_ns, floor_ns),
-                    (struct segment) { .frame = moment->input->frame,
-                                       .owner = frame_of(moment->leader),
+    }
+    if (moment->awaited) {
+        const struct leaf *cause = moment->input ? moment->input : moment->awaited;
+
+        return take(walk, at, later(cause->start_ns, floor_ns),
+                    (struct segment) { .frame = cause->frame,
+                                       .owner = moment->awaited->frame,
                                        .part = PART_INPUT });
+    }
     if (walk->has_leader && at->t_ns <= at->waiting_since_ns && !leader_waits(moment) &&
         !is_in_run) {
         at->on_workers = false; /* not started yet: the leader's time */
         return true;
     }
-    if (walk->has_leader && moment->leading == WORK_INPUT) {
+    if (walk->has_leader && (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT)) {
         at->on_workers = false;
         return true;
     }

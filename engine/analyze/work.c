@@ -7,18 +7,18 @@ static const struct {
     uint32_t  kinds;
     enum work work;
 } by_ancestors[] = {
-    {KIND_BIT(ACTIVITY_OVERHEAD),                                             WORK_PROFILER     },
+    { KIND_BIT(ACTIVITY_OVERHEAD), WORK_PROFILER },
     { KIND_BIT(ACTIVITY_INPUT_STAGE) | KIND_BIT(ACTIVITY_INPUT_BUFFER) |
           KIND_BIT(ACTIVITY_INPUT_WORK) | KIND_BIT(ACTIVITY_INPUT_WAIT),
-     WORK_INPUT                                                                                 },
-    { KIND_BIT(ACTIVITY_COMPILE) | KIND_BIT(ACTIVITY_TRACING),                WORK_COMPILE      },
-    { KIND_BIT(ACTIVITY_CALLBACK),                                            WORK_CALLBACK     },
-    { KIND_BIT(ACTIVITY_OUTPUT),                                              WORK_OUTPUT       },
-    { KIND_BIT(ACTIVITY_COLLECTIVE),                                          WORK_COMMUNICATION},
-    { KIND_BIT(ACTIVITY_SYNC),                                                WORK_WAITING      },
-    { KIND_BIT(ACTIVITY_TRANSFER) | KIND_BIT(ACTIVITY_MEMCPY),                WORK_COPY         },
-    { KIND_BIT(ACTIVITY_KERNEL) | KIND_BIT(ACTIVITY_MEMSET),                  WORK_COMPUTE      },
-    { KIND_BIT(ACTIVITY_OP),                                                  WORK_COMPUTE      },
+      WORK_INPUT },
+    { KIND_BIT(ACTIVITY_COMPILE) | KIND_BIT(ACTIVITY_TRACING), WORK_COMPILE },
+    { KIND_BIT(ACTIVITY_CALLBACK), WORK_CALLBACK },
+    { KIND_BIT(ACTIVITY_OUTPUT), WORK_OUTPUT },
+    { KIND_BIT(ACTIVITY_COLLECTIVE), WORK_COMMUNICATION },
+    { KIND_BIT(ACTIVITY_SYNC), WORK_WAITING },
+    { KIND_BIT(ACTIVITY_TRANSFER) | KIND_BIT(ACTIVITY_MEMCPY), WORK_COPY },
+    { KIND_BIT(ACTIVITY_KERNEL) | KIND_BIT(ACTIVITY_MEMSET), WORK_COMPUTE },
+    { KIND_BIT(ACTIVITY_OP), WORK_COMPUTE },
 };
 
 struct classifier {
@@ -39,6 +39,35 @@ static bool serves_input(const struct classifier *classifier, const struct frame
            id_map_get(&classifier->input_steps, (uint64_t)step) != NO_ID;
 }
 
+/* Stages behind a buffer wait for who fills it; so does the call of a captured function for the
+ * pool that runs it. */
+static bool only_waits(const struct profile *profile, uint32_t event)
+{
+    static const struct str prefixes[] = {
+        STR_INIT("Prefetch"),     STR_INIT("ParallelMap"),   STR_INIT("ParallelInterleave"),
+        STR_INIT("MapAndBatch"),  STR_INIT("ParallelBatch"), STR_INIT("LegacyParallelInterleave"),
+        STR_INIT("ParseExample"), STR_INIT("DataService"),   STR_INIT("Root"),
+        STR_INIT("Model"),
+    };
+    const struct activity *activity = event_activity(profile, event);
+    struct str             name = profile_str(profile, activity->name);
+    size_t                 colon = str_find_last(name, ':');
+
+    if (activity->kind == ACTIVITY_INPUT_WAIT)
+        return true;
+    if (activity->kind == ACTIVITY_INPUT_WORK)
+        return str_starts(name, STR("InstantiatedCapturedFunction::"));
+    if (activity->kind == ACTIVITY_INPUT_BUFFER)
+        return str_ends(name, STR("Consume"));
+    if (activity->kind != ACTIVITY_INPUT_STAGE || colon >= name.len)
+        return false;
+    name = str_slice(name, colon + 1, name.len);
+    for (size_t i = 0; i < ARRAY_COUNT(prefixes); i++)
+        if (str_starts(name, prefixes[i]))
+            return true;
+    return false;
+}
+
 static enum work classify(const struct classifier *classifier, uint32_t row)
 {
     const struct path  *path = classifier->path;
@@ -48,18 +77,25 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
 
     if (own == ACTIVITY_WAIT)
         return WORK_WAITING;
-    if (outer == WORK_INPUT || serves_input(classifier, frame))
-        return WORK_INPUT;
+    if (outer == WORK_INPUT || outer == WORK_INPUT_WAIT || serves_input(classifier, frame))
+        return only_waits(classifier->profile, frame->event) ? WORK_INPUT_WAIT : WORK_INPUT;
     for (size_t i = 0; i < ARRAY_COUNT(by_ancestors); i++) {
         if (!(frame->kinds & by_ancestors[i].kinds))
             continue;
         bool is_feeding = path->has_device && by_ancestors[i].work == WORK_COMPUTE &&
                           classifier->profile->timelines.items[frame->timeline].device == NO_ID;
 
+        if (by_ancestors[i].work == WORK_INPUT && only_waits(classifier->profile, frame->event))
+            return WORK_INPUT_WAIT;
         return is_feeding ? WORK_HOST : by_ancestors[i].work;
     }
     if (own == ACTIVITY_RUN)
         return WORK_RUNNING;
+    if (own == ACTIVITY_EXECUTOR &&
+        str_starts(profile_str(classifier->profile,
+                               event_activity(classifier->profile, frame->event)->name),
+                   STR("ThreadpoolListener::")))
+        return WORK_POOL;
     return own == ACTIVITY_STEP || own == ACTIVITY_ANNOTATION ? outer : WORK_HOST;
 }
 
@@ -81,8 +117,10 @@ enum part work_part(enum work work)
 {
     switch (work) {
     case WORK_INPUT:
+    case WORK_INPUT_WAIT:
         return PART_INPUT;
     case WORK_COMPUTE:
+    case WORK_POOL:
         return PART_COMPUTE;
     case WORK_COMMUNICATION:
         return PART_COMMUNICATION;
@@ -107,5 +145,6 @@ enum part work_part(enum work work)
 
 bool work_is_active(enum work work)
 {
-    return work != WORK_NONE && work != WORK_WAITING && work != WORK_RUNNING;
+    return work != WORK_NONE && work != WORK_WAITING && work != WORK_RUNNING &&
+           work != WORK_INPUT_WAIT;
 }

@@ -9,16 +9,18 @@
 #include "model/profile.h"
 
 enum work {
-    WORK_NONE,    /* nothing open, or only a step marker */
-    WORK_WAITING, /* blocked on a device, on results or on another thread */
-    WORK_RUNNING, /* a program runs; its ops may be elsewhere */
-    WORK_INPUT,   /* making or fetching input */
+    WORK_NONE,       /* nothing open, or only a step marker */
+    WORK_WAITING,    /* blocked on a device, on results or on another thread */
+    WORK_RUNNING,    /* a program runs; its ops may be elsewhere */
+    WORK_INPUT,      /* making or fetching input */
+    WORK_INPUT_WAIT, /* waiting for input that another thread makes */
     WORK_COMPUTE,
     WORK_COMMUNICATION,
     WORK_COPY,
     WORK_COMPILE,  /* compiling, tracing */
     WORK_CALLBACK, /* host code that a device program called */
     WORK_OUTPUT,
+    WORK_POOL, /* a pool thread runs a piece of an op that was started elsewhere */
     WORK_HOST, /* Python, dispatch, executor, everything else on the host */
     WORK_PROFILER,
 };
