@@ -1,0 +1,130 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "profile_builder.h"
+
+struct two_streams {
+    uint32_t host, thread, compute, copy;
+};
+
+static struct two_streams build_gpu(struct profile_builder *b)
+{
+    struct two_streams s;
+    uint32_t           gpu;
+
+    builder_start(b, FORMAT_KINETO);
+    s.host = builder_host(b, "h");
+    gpu = builder_device(b, s.host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
+    s.thread = builder_timeline(b, s.host, NO_ID, "main");
+    s.compute = builder_timeline(b, s.host, gpu, "stream 7");
+    s.copy = builder_timeline(b, s.host, gpu, "stream 8");
+    builder_step(b, s.host, 0, 1000000);
+    return s;
+}
+
+/* Copies of 4 MB from pageable memory, 100 us each, at 0 and 250 us; a kernel runs 200..600 us and
+ * hides the second. Exposed: 100 us of 1000. */
+static void copies_are_exposed_where_no_kernel_runs(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct two_streams     s;
+    uint32_t               copy;
+
+    (void)state;
+    s = build_gpu(&b);
+    copy = builder_activity(&b, "Memcpy HtoD (Pageable -> Device)", ACTIVITY_MEMCPY, NO_ID);
+    b.profile.activities.items[copy].copy = COPY_H2D;
+    builder_stat(&b, builder_event(&b, s.copy, copy, 0, 100000), STAT_BYTES, 4000000);
+    builder_stat(&b, builder_event(&b, s.copy, copy, 250000, 100000), STAT_BYTES, 4000000);
+    builder_slice(&b, s.compute, "k", ACTIVITY_KERNEL, 200000, 400000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_copies.run(&b.study, &err));
+    assert_true(builder_fact(&b, "copies.h2d_count") == 2);
+    assert_true(builder_fact(&b, "copies.h2d_bytes") == 8000000);
+    assert_true(builder_fact(&b, "copies.h2d_ns") == 200000);
+    assert_true(builder_fact(&b, "copies.h2d_exposed_ns") == 100000);
+    assert_true(fabs(builder_fact(&b, "copies.h2d_exposed_share") - 0.1) < 1e-12);
+    assert_true(builder_fact(&b, "copies.pageable_ns") == 200000);
+    assert_true(builder_fact(&b, "copies.d2h_count") == 0);
+    /* 8 MB in 200 us are 40 GB/s */
+    assert_true(fabs(builder_cell(&b, "copies", "direction", "h2d", "bytes_per_s") - 40e9) < 1);
+    builder_free(&b);
+}
+
+/* On the CPU the host's transfer calls stand alone; the nested one is the same transfer. */
+static void host_transfers_count_once(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, thread;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    builder_step(&b, host, 0, 100000);
+    builder_slice(&b, thread, "DevicePut", ACTIVITY_TRANSFER, 1000, 20000);
+    builder_slice(&b, thread, "BufferFromHostBuffer", ACTIVITY_TRANSFER, 2000, 10000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_copies.run(&b.study, &err));
+    assert_true(builder_fact(&b, "copies.host_transfer_count") == 1);
+    assert_true(builder_fact(&b, "copies.host_transfer_ns") == 20000);
+    builder_free(&b);
+}
+
+/*
+ * Kernel 100..300 us, launched at 90; aten::item holds a stream sync 150..310; the next kernel is
+ * launched at 380 and starts at 400. Bubble: 310..400 = 90 us; the wait itself is free.
+ * The launch call of 390 lasts 10 us and ends before its kernel: none blocks.
+ */
+static void a_sync_costs_its_bubble(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct two_streams     s;
+    uint32_t               launch, kernel;
+
+    (void)state;
+    s = build_gpu(&b);
+    launch = builder_slice(&b, s.thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 90000, 5000);
+    kernel = builder_slice(&b, s.compute, "k", ACTIVITY_KERNEL, 100000, 200000);
+    builder_flow(&b, launch, kernel, FLOW_LAUNCH);
+    builder_slice(&b, s.thread, "aten::item", ACTIVITY_OP, 140000, 200000);
+    builder_slice(&b, s.thread, "cudaStreamSynchronize", ACTIVITY_SYNC, 150000, 160000);
+    launch = builder_slice(&b, s.thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 380000, 10000);
+    kernel = builder_slice(&b, s.compute, "k", ACTIVITY_KERNEL, 400000, 600000);
+    builder_flow(&b, launch, kernel, FLOW_LAUNCH);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_syncs.run(&b.study, &err));
+    assert_true(builder_fact(&b, "sync.count_per_step") == 1);
+    assert_true(builder_fact(&b, "sync.wait_ns") == 160000);
+    assert_true(builder_fact(&b, "sync.bubble_ns") == 90000);
+    assert_true(builder_cell(&b, "syncs", "owner", "aten::item", "bubble_ns") == 90000);
+    assert_true(builder_fact(&b, "launch.count_per_step") == 2);
+    assert_true(builder_fact(&b, "launch.median_ns") == 7500);
+    assert_true(builder_fact(&b, "launch.latency_median_ns") == 15000);
+    assert_true(builder_fact(&b, "launch.queue_empty_share") == 1);
+    assert_true(builder_fact(&b, "launch.blocking_share") == 0);
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
+        cmocka_unit_test(host_transfers_count_once),
+        cmocka_unit_test(a_sync_costs_its_bubble),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
