@@ -112,6 +112,12 @@ bool finding_is_priced(const struct finding *finding)
     return finding->impact.has_saving;
 }
 
+bool finding_is_fixable(const struct finding *finding)
+{
+    return finding->impact.has_saving && !finding->impact.resource &&
+           finding->severity != SEVERITY_INFO;
+}
+
 struct step_range study_step_range(const struct study *study)
 {
     struct step_range range = { 0 };

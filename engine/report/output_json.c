@@ -111,7 +111,7 @@ static void write_together(struct json_writer *json, const struct advice *advice
         json_object(json);
         put_array(json, "fixed");
         for (size_t at = 0; at < advice->findings.count && named < together->count; at++) {
-            if (!finding_is_priced(&advice->findings.items[at]))
+            if (!finding_is_fixable(&advice->findings.items[at]))
                 continue;
             json_text(json, advice->findings.items[at].rule);
             named++;

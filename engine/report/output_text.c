@@ -196,7 +196,7 @@ static void write_composition(struct layout *layout, const struct study *study)
 static bool is_small(const struct finding *finding, double min_share)
 {
     return finding_is_priced(finding) && finding->impact.share < min_share &&
-           !finding->impact.resource;
+           !finding->impact.resource && finding->severity != SEVERITY_VETO;
 }
 
 static void write_findings(struct layout *layout, const struct advice *advice, double min_share)
@@ -232,6 +232,36 @@ static void write_findings(struct layout *layout, const struct advice *advice, d
     }
 }
 
+/* "1", "1 to 3", or "1, 2 and 4" when what cannot be fixed lies between. */
+static void add_fixed_ranks(struct text *line, const struct advice *advice, uint32_t count)
+{
+    uint32_t named = 0, last = 0;
+
+    for (size_t i = 0; i < advice->findings.count && named < count; i++) {
+        if (finding_is_fixable(&advice->findings.items[i])) {
+            last = advice->findings.items[i].rank;
+            named++;
+        }
+    }
+    if (count > 1 && last == count) {
+        text_print(line, "1 to %u", count);
+        return;
+    }
+    named = 0;
+    for (size_t i = 0; i < advice->findings.count && named < count; i++) {
+        const struct finding *finding = &advice->findings.items[i];
+
+        if (!finding_is_fixable(finding))
+            continue;
+        text_print(line, "%s%u",
+                   named == 0              ? ""
+                   : finding->rank == last ? " and "
+                                           : ", ",
+                   finding->rank);
+        named++;
+    }
+}
+
 static void write_together(struct layout *layout, const struct advice *advice,
                            const struct study *study)
 {
@@ -241,10 +271,9 @@ static void write_together(struct layout *layout, const struct advice *advice,
     if (advice->together.count == 0)
         return;
     last = &advice->together.items[advice->together.count - 1];
-    if (last->count > 1)
-        text_print(&line, "Fixing 1 to %u together: ", last->count);
-    else
-        text_add(&line, STR("Fixing 1: "));
+    text_add(&line, STR("Fixing "));
+    add_fixed_ranks(&line, advice, last->count);
+    text_add(&line, last->count > 1 ? STR(" together: ") : STR(": "));
     unit_print(&line, study->steps.median_ns, UNIT_NS);
     text_add(&line, STR(" → "));
     unit_print(&line, last->step_ns, UNIT_NS);

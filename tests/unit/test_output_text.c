@@ -137,6 +137,32 @@ static void small_findings_are_counted_not_shown(void **state)
     arena_free(&sample.arena);
 }
 
+/* Ranks 1 to 4, of which 2 saves memory and 3 is a remark. */
+static void together_names_what_was_fixed(void **state)
+{
+    static const struct {
+        uint32_t    count;
+        const char *expected;
+    } cases[] = { { 1, "Fixing 1: " }, { 2, "Fixing 1 and 4 together: " } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sample sample_, *sample = &sample_;
+
+        sample_make(sample);
+        sample->advice.findings.count = 1;
+        for (uint32_t rank = 2; rank <= 4; rank++) {
+            PUSH(sample->advice.findings, sample->advice.findings.items[0]);
+            sample->advice.findings.items[rank - 1].rank = rank;
+        }
+        sample->advice.findings.items[1].impact.resource = "memory";
+        sample->advice.findings.items[2].severity = SEVERITY_INFO;
+        sample->advice.together.items[0].count = cases[i].count;
+        assert_non_null(strstr(render(sample, (struct output_options) { 0 }), cases[i].expected));
+        arena_free(&sample->arena);
+    }
+}
+
 static void lines_fit_the_terminal(void **state)
 {
     static const unsigned widths[] = { 60, 72, 80 };
@@ -236,8 +262,10 @@ static void long_names_are_cut_between_characters(void **state)
         size_t      columns;
         const char *shown;
     } cases[] = {
-        { "abcdef", 6, "abcdef" }, { "abcdef", 5, "abcd…" },
-        { "äöüß", 3, "äö…" },      { "漢漢漢", 4, "漢漢…" }, /* two columns each: the last goes */
+        { "abcdef", 6, "abcdef" },
+        { "abcdef", 5, "abcd…" },
+        { "äöüß", 3, "äö…" },
+        { "漢漢漢", 4, "漢漢…" }, /* two columns each: the last goes */
     };
     struct arena arena = { 0 };
 
@@ -257,6 +285,7 @@ int main(void)
         cmocka_unit_test(coverage_lists_every_rule),
         cmocka_unit_test(nothing_found_is_a_sentence),
         cmocka_unit_test(small_findings_are_counted_not_shown),
+        cmocka_unit_test(together_names_what_was_fixed),
         cmocka_unit_test(lines_fit_the_terminal),
         cmocka_unit_test(colours_change_nothing_else),
         cmocka_unit_test(control_characters_are_escaped),
