@@ -372,7 +372,7 @@ static bool scan_decimal(struct str text, size_t at, struct decimal *decimal)
         if (byte == '.' && !has_point && at > first) {
             has_point = true;
         } else if (byte >= '0' && byte <= '9') {
-            if (decimal->digits < UINT64_C(100000000000000000)) {
+            if (decimal->digits <= (UINT64_MAX - 9) / 10) {
                 decimal->digits = decimal->digits * 10 + (uint64_t)(byte - '0');
                 decimal->exponent -= has_point;
             } else {

@@ -1,0 +1,386 @@
+/* The Kineto reader on hand-made traces, on every prefix of one, and on recordings. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "read/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct reader reader_kineto;
+
+/* One step on a host thread with an op, its launch, its kernel, its backward op and a free. */
+static const char small[] =
+    "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA A100\","
+    " \"totalGlobalMem\": 42297524224, \"computeMajor\": 8, \"computeMinor\": 0, \"numSms\": 108}],"
+    " \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 0, \"world_size\": 2},"
+    " \"host_name\": \"box\", \"record_shapes\": 1,\n"
+    " \"traceEvents\": [\n"
+    "{\"ph\": \"M\", \"name\": \"thread_name\", \"ts\": 1, \"pid\": 7, \"tid\": 7,"
+    " \"args\": {\"name\": \"thread 7 (python)\"}},\n"
+    "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"sgemm\\u0021\", \"pid\": 0, \"tid\": 9,"
+    " \"ts\": 9, \"dur\": 30, \"args\": {\"device\": 0, \"stream\": 9, \"correlation\": 11,"
+    " \"External id\": 4, \"grid\": [8, 2, 1], \"block\": [128, 1, 1], \"registers per thread\": "
+    "32,"
+    " \"shared memory\": 1024, \"est. achieved occupancy %\": 50}},\n"
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"MmBackward0\", \"pid\": 7, \"tid\": 7,"
+    " \"ts\": 40, \"dur\": 8, \"args\": {\"Sequence number\": 9, \"Fwd thread id\": 1}},\n"
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 7, \"tid\": 7,"
+    " \"ts\": 2, \"dur\": 20, \"args\": {\"External id\": 4, \"Sequence number\": 9,"
+    " \"Input Dims\": [[8, 64], [64, 512]], \"Input type\": [\"float\", \"c10::BFloat16\"]}},\n"
+    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 7,"
+    " \"tid\": 7, \"ts\": 3, \"dur\": 2.5, \"args\": {\"correlation\": 11}},\n"
+    "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#3\", \"pid\": 7,"
+    " \"tid\": 7, \"ts\": 1.5, \"dur\": 100.25},\n"
+    "{\"ph\": \"s\", \"id\": 1, \"pid\": 7, \"tid\": 7, \"ts\": 2, \"cat\": \"fwdbwd\","
+    " \"name\": \"fwdbwd\"},\n"
+    "{\"ph\": \"f\", \"id\": 1, \"pid\": 7, \"tid\": 7, \"ts\": 40, \"cat\": \"fwdbwd\","
+    " \"name\": \"fwdbwd\", \"bp\": \"e\"},\n"
+    "{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": \"[memory]\","
+    " \"pid\": 7, \"tid\": 7, \"ts\": 5, \"args\": {\"Total Reserved\": 100,"
+    " \"Total Allocated\": 50, \"Bytes\": -16, \"Device Id\": 0, \"Device Type\": 1,"
+    " \"Addr\": 140}},\n"
+    "{\"ph\": \"X\", \"cat\": \"python_function\", \"name\": \"a/b.py(12): f\", \"pid\": 7,"
+    " \"tid\": 7, \"ts\": 1.5, \"dur\": 200},\n"
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"odd\", \"pid\": \"Spans\", \"tid\": \"x\","
+    " \"ts\": NaN, \"dur\": Infinity},\n"
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"odder\", \"pid\": 7, \"tid\": 7, \"ts\": 4,"
+    " \"dur\": -1}\n"
+    "], \"traceName\": \"x\", \"baseTimeNanoseconds\": 1711964646000000000}\n";
+
+struct reading {
+    struct arena   arena;
+    struct profile profile;
+    struct err     err;
+    bool           is_fine;
+};
+
+static void read_text(struct reading *reading, struct str text)
+{
+    struct read_options options = { 0 };
+    struct read_input   input = { .path = "t.json", .source = NO_ID, .file.bytes = text };
+
+    *reading = (struct reading) { 0 };
+    assert_true(profile_init(&reading->profile, &reading->arena));
+    reading->is_fine = reader_kineto.read(&input, 1, &options, &reading->profile, &reading->err);
+}
+
+static bool has_note(const struct profile *profile, const char *part)
+{
+    for (size_t i = 0; i < profile->notes.count; i++)
+        if (strstr(profile->notes.items[i].what, part))
+            return true;
+    return false;
+}
+
+static void assert_name(const struct profile *profile, uint32_t name, const char *wanted)
+{
+    assert_string_equal(profile_str(profile, name).data, wanted);
+}
+
+static int64_t stat_of(const struct profile *profile, enum stat_key key, uint32_t event)
+{
+    int64_t value = -1;
+
+    assert_true(profile_stat(profile, key, event, &value));
+    return value;
+}
+
+/* Time 0 is the step's and the frame's start, 1.5 us behind the base. The frame is longer, so it
+ * comes first: frame 0, step 1, op 2, launch 3, backward op 4; then the stream: kernel 5. */
+static void places_events_on_timelines(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t     start_ns, duration_ns;
+        uint8_t     kind;
+    } rows[] = {
+        { "a/b.py(12): f", 0, 200000, ACTIVITY_PYTHON },
+        { "ProfilerStep#3", 0, 100250, ACTIVITY_STEP },
+        { "aten::mm", 500, 20000, ACTIVITY_OP },
+        { "cudaLaunchKernel", 1500, 2500, ACTIVITY_LAUNCH },
+        { "MmBackward0", 38500, 8000, ACTIVITY_OP },
+        { "sgemm!", 7500, 30000, ACTIVITY_KERNEL },
+    };
+    struct reading        reading;
+    const struct profile *profile = &reading.profile;
+
+    (void)state;
+    read_text(&reading, STR(small));
+    assert_true(reading.is_fine);
+    assert_int_equal(profile->event_count, 6);
+    assert_int_equal(profile->timelines.count, 2);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_name(profile, event_activity(profile, i)->name, rows[i].name);
+        assert_int_equal(profile->event_start_ns[i], rows[i].start_ns);
+        assert_int_equal(event_duration_ns(profile, i), rows[i].duration_ns);
+        assert_int_equal(event_activity(profile, i)->kind, rows[i].kind);
+    }
+    assert_name(profile, profile->timelines.items[0].name, "python");
+    assert_int_equal(profile->timelines.items[0].kind, TIMELINE_THREAD);
+    assert_int_equal(profile->timelines.items[0].event_count, 5);
+    assert_int_equal(profile->timelines.items[1].kind, TIMELINE_STREAM);
+    assert_int_equal(profile->timelines.items[1].id, 9);
+    assert_int_equal(profile->timelines.items[1].device, 0);
+    assert_true(profile->origin_ns == INT64_C(1711964646000001500));
+    assert_int_equal(profile->end_ns, 200000);
+    assert_int_equal(profile->resolution_ns, 1);
+    arena_free(&reading.arena);
+}
+
+static void reads_what_stands_beside_events(void **state)
+{
+    struct reading        reading;
+    const struct profile *profile = &reading.profile;
+    const struct device  *device;
+
+    (void)state;
+    read_text(&reading, STR(small));
+    assert_int_equal(profile->devices.count, 1);
+    device = profile->devices.items;
+    assert_name(profile, device->name, "GPU 0");
+    assert_name(profile, device->model, "NVIDIA A100");
+    assert_true(device->memory_bytes == INT64_C(42297524224));
+    assert_int_equal(device->sm_count, 108);
+    assert_int_equal(device->compute_major, 8);
+    assert_int_equal(profile->hosts.items[0].rank, 0);
+    assert_name(profile, profile->hosts.items[0].name, "box");
+    assert_int_equal(profile->world_size, 2);
+    assert_name(profile, profile->framework, "pytorch");
+    assert_true(profile->has_shapes && profile->has_python_frames && !profile->has_stacks);
+    assert_true(has_note(profile, "without a usable time"));
+    assert_true(has_note(profile, "negative duration"));
+    assert_true(has_note(profile, "1 of the job's 2 ranks are missing, rank 1 first"));
+    arena_free(&reading.arena);
+}
+
+static void joins_and_measures(void **state)
+{
+    struct reading              reading;
+    const struct profile       *profile = &reading.profile;
+    const struct op            *op;
+    const struct kernel_config *config;
+    const struct memory_event  *memory;
+    const struct source_line   *line;
+
+    (void)state;
+    read_text(&reading, STR(small));
+    assert_int_equal(profile->flows.count, 2);
+    assert_int_equal(profile->flows.items[0].from, 3);
+    assert_int_equal(profile->flows.items[0].to, 5);
+    assert_int_equal(profile->flows.items[0].kind, FLOW_LAUNCH);
+    assert_int_equal(profile->flows.items[1].from, 2);
+    assert_int_equal(profile->flows.items[1].to, 4);
+    assert_int_equal(profile->flows.items[1].kind, FLOW_FORWARD_BACKWARD);
+    /* 2 x 8 x 64 x 512; 8 x 64 floats, 64 x 512 halves, 8 x 512 floats out */
+    op = &profile->ops.items[event_activity(profile, 2)->op];
+    assert_int_equal(op->flops, 524288);
+    assert_int_equal(op->bytes, 8 * 64 * 4 + 64 * 512 * 2 + 8 * 512 * 4);
+    assert_int_equal(op->input_count, 2);
+    assert_int_equal(profile->tensors.items[op->first_input + 1].dtype, DTYPE_BF16);
+    assert_int_equal(profile->tensors.items[op->first_input + 1].dims[1], 512);
+    config = &profile->kernel_configs.items[stat_of(profile, STAT_KERNEL_CONFIG, 5)];
+    assert_int_equal(config->grid[1], 2);
+    assert_int_equal(config->block[0], 128);
+    assert_int_equal(config->registers, 32);
+    assert_true(config->occupancy_pct == 50.0F);
+    assert_int_equal(stat_of(profile, STAT_STEP_NUMBER, 1), 3);
+    assert_int_equal(stat_of(profile, STAT_CORRELATION, 5), 11);
+    assert_int_equal(stat_of(profile, STAT_SEQUENCE, 2), 9);
+    assert_int_equal(stat_of(profile, STAT_THREAD_FORWARD, 4), 1);
+    assert_int_equal(profile->memory_events.count, 1);
+    memory = profile->memory_events.items;
+    assert_int_equal(memory->kind, MEMORY_FREE);
+    assert_int_equal(memory->bytes, 16);
+    assert_int_equal(memory->in_use_bytes, 50);
+    assert_int_equal(memory->reserved_bytes, 100);
+    assert_int_equal(memory->time_ns, 3500);
+    assert_int_equal(memory->event, 2);
+    line = &profile->sources.items[event_activity(profile, 0)->source];
+    assert_name(profile, line->file, "a/b.py");
+    assert_name(profile, line->function, "f");
+    assert_int_equal(line->line, 12);
+    arena_free(&reading.arena);
+}
+
+/* Each prefix is copied, so that reading past its end is seen. */
+static void every_prefix_is_answered(void **state)
+{
+    (void)state;
+    for (size_t len = 1; len < sizeof small - 3; len++) {
+        struct reading reading;
+        char          *text = malloc(len);
+
+        assert_non_null(text);
+        memcpy(text, small, len);
+        read_text(&reading, (struct str) { text, len });
+        if (reading.is_fine)
+            assert_true(has_note(&reading.profile, "ends early"));
+        else
+            assert_int_equal(reading.err.code, ERR_FORMAT);
+        arena_free(&reading.arena);
+        free(text);
+    }
+}
+
+static void steps_over_what_is_no_json(void **state)
+{
+    struct reading reading;
+
+    (void)state;
+    read_text(&reading, STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2},"
+                            "{\"ph\":\"X\",\"name\":\"b \"quoted\"\",\"ts\":2},\n"
+                            "{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1},"
+                            "{\"ph\":\"B\",\"name\":\"d\",\"ts\":3}]"));
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.event_count, 2);
+    assert_int_equal(reading.profile.resolution_ns, 1000);
+    assert_true(has_note(&reading.profile, "stepped over"));
+    assert_true(has_note(&reading.profile, "does not write"));
+    arena_free(&reading.arena);
+}
+
+static void a_long_event_keeps_its_duration(void **state)
+{
+    struct reading reading;
+
+    (void)state;
+    read_text(&reading, STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":10000000.5}]"));
+    assert_true(reading.is_fine);
+    assert_true(event_duration_ns(&reading.profile, 0) == INT64_C(10000000500));
+    arena_free(&reading.arena);
+}
+
+/* FLOPs by hand: output 2 x 8 x 16 x 16 (padding 1, stride 2 of 32), filter 3 x 3 x 3. */
+static void convolutions_and_attention_have_flops(void **state)
+{
+    static const struct {
+        const char *name, *args;
+        int64_t     flops;
+    } rows[] = {
+        { "aten::mkldnn_convolution",
+          "\"Input Dims\":[[2,3,32,32],[8,3,3,3],[8],[],[],[],[]],\"Input type\":[\"float\","
+          "\"float\",\"float\",\"ScalarList\",\"ScalarList\",\"ScalarList\",\"Scalar\"],"
+          "\"Concrete Inputs\":[\"\",\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\"]",
+          2 * (2 * 8 * 16 * 16) * (3 * 3 * 3) },
+        { "aten::addmm",
+          "\"Input Dims\":[[5],[4,3],[3,5],[],[]],\"Input type\":[\"float\",\"float\",\"float\","
+          "\"Scalar\",\"Scalar\"]",
+          2 * 4 * 3 * 5 },
+        { "aten::bmm", "\"Input Dims\":[[7,4,3],[7,3,5]],\"Input type\":[\"float\",\"float\"]",
+          7 * 2 * 4 * 3 * 5 },
+        { "aten::_scaled_dot_product_flash_attention",
+          "\"Input Dims\":[[1,2,10,8],[1,2,20,8],[1,2,20,8]],\"Input type\":[\"c10::Half\","
+          "\"c10::Half\",\"c10::Half\"]",
+          4 * 1 * 2 * 10 * 20 * 8 },
+        { "aten::mm", "\"Input Dims\":[[9223372036854775807,2],[2,9]],\"Input type\":[]", -1 },
+        { "aten::relu", "\"Input Dims\":[[4]],\"Input type\":[\"float\"]", -1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct reading reading;
+        char           text[1024];
+        int            len = snprintf(text, sizeof text,
+                                      "[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"%s\",\"ts\":1,"
+                                                 "\"dur\":2,\"args\":{%s}}]",
+                                      rows[i].name, rows[i].args);
+
+        read_text(&reading, (struct str) { text, (size_t)len });
+        assert_true(reading.is_fine);
+        assert_true(reading.profile.ops.items[0].flops == rows[i].flops);
+        arena_free(&reading.arena);
+    }
+}
+
+static void knows_its_files(void **state)
+{
+    static const struct {
+        const char *text;
+        bool        is_ours;
+    } rows[] = {
+        { small, true },
+        { "\xEF\xBB\xBF {\"traceEvents\": [", true },
+        { "[\n {\"name\":\"a\",\"ph\":\"X\"", true },
+        { "{\"a\": 1}", false },
+        { "<html>", false },
+        { "node { name: \"a\" }", false },
+        { "", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(reader_kineto.score(str_from(rows[i].text), "x") > 0, rows[i].is_ours);
+}
+
+/* Counts by an independent reader of the same files (Python's json): events with "ph": "X" but for
+ * the span of the profiler itself, and of those the ones whose name begins with ProfilerStep. */
+static void reads_recordings(void **state)
+{
+    static const struct {
+        const char *paths[2];
+        uint32_t    events, steps, hosts, collectives;
+    } rows[] = {
+        { { "torch-cast-each-step/slow/trace.json.gz" }, 9696, 8, 1, 0 },
+        { { "torch-loop-index/fixed/trace.json.gz" }, 4084, 8, 1, 0 },
+        { { "torch-ddp-straggler/slow/rank0.pt.trace.json.gz",
+            "torch-ddp-straggler/slow/rank1.pt.trace.json.gz" },
+          7200,
+          16,
+          2,
+          32 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct reading      reading = { 0 };
+        struct read_options options = { 0 };
+        struct read_input   inputs[2] = { 0 };
+        uint32_t            count = 0, steps = 0;
+
+        for (; count < 2 && rows[i].paths[count]; count++) {
+            char path[512];
+
+            snprintf(path, sizeof path, CASES_DIR "/recordings/%s", rows[i].paths[count]);
+            assert_true(file_open(&inputs[count].file, path, 0, &reading.err));
+            inputs[count].path = rows[i].paths[count];
+            inputs[count].source = NO_ID;
+        }
+        assert_true(profile_init(&reading.profile, &reading.arena));
+        assert_true(reader_kineto.read(inputs, count, &options, &reading.profile, &reading.err));
+        assert_int_equal(reading.profile.event_count, rows[i].events);
+        assert_int_equal(reading.profile.hosts.count, rows[i].hosts);
+        assert_int_equal(reading.profile.collectives.count, rows[i].collectives);
+        for (uint32_t event = 0; event < reading.profile.event_count; event++)
+            steps += event_activity(&reading.profile, event)->kind == ACTIVITY_STEP;
+        assert_int_equal(steps, rows[i].steps);
+        for (uint32_t k = 0; k < count; k++) {
+            assert_int_equal(reading.profile.hosts.items[k].rank, rows[i].hosts > 1 ? (int)k : -1);
+            file_close(&inputs[k].file);
+        }
+        assert_false(has_note(&reading.profile, "missing"));
+        arena_free(&reading.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places_events_on_timelines),
+        cmocka_unit_test(reads_what_stands_beside_events),
+        cmocka_unit_test(joins_and_measures),
+        cmocka_unit_test(every_prefix_is_answered),
+        cmocka_unit_test(steps_over_what_is_no_json),
+        cmocka_unit_test(a_long_event_keeps_its_duration),
+        cmocka_unit_test(convolutions_and_attention_have_flops),
+        cmocka_unit_test(knows_its_files),
+        cmocka_unit_test(reads_recordings),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
