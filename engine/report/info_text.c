@@ -8,8 +8,9 @@
 #include "report/output.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { SHOWN_TIMELINES = 16, COUNT_COLUMNS = 12 };
+enum { SHOWN_TIMELINES = 16, COUNT_COLUMNS = 12, NAME_COLUMNS = 24 };
 
 static struct str clean_name(struct layout *layout, const struct profile *profile, uint32_t name)
 {
@@ -38,8 +39,9 @@ static void write_size(struct layout *layout, struct str size, const struct text
 static void write_count(struct layout *layout, uint64_t count, const char *what)
 {
     text_add(layout->text, STR("  "));
+    layout_pad(layout, str_from(what), NAME_COLUMNS);
     layout_pad_left(layout, layout_value(layout->arena, (double)count, UNIT_COUNT), COUNT_COLUMNS);
-    text_print(layout->text, "  %s\n", what);
+    layout_line(layout);
 }
 
 static void write_head(struct layout *layout, const struct profile *profile)
@@ -244,24 +246,42 @@ static void write_steps(struct layout *layout, const struct study *study)
     layout_wrap(layout, 2, "", 4, text_str(&line));
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Names in `line` are missing for the same reason. */
+static void write_missing(struct layout *layout, struct text *line, const struct missing *missing)
+{
+    text_print(line, ": %s", missing->reason);
+    if (missing->capture)
+        text_print(line, "; to have it: %s", missing->capture);
+    layout_wrap(layout, 4, "no", 7, text_str(line));
+    *line = (struct text) { .arena = layout->arena };
+}
+
 static void write_analysis(struct layout *layout, const struct study *study,
                            const struct analysis *analysis)
 {
     struct yield   yield = inventory_yield(study, analysis);
-    struct missing missing;
-    struct text    head = { .arena = layout->arena };
+    struct missing missing, before = { 0 };
+    struct text    line = { .arena = layout->arena };
     size_t         cursor = 0;
 
-    text_print(&head, "%s: %u of %u", analysis->name, yield.found, yield.of);
-    layout_wrap(layout, 2, "", 4, text_str(&head));
+    text_print(layout->text, "  %s: %u of %u\n", analysis->name, yield.found, yield.of);
     while (inventory_missing(study, analysis, &cursor, &missing)) {
-        struct text line = { .arena = layout->arena };
+        struct str name = str_from(missing.name);
 
-        text_print(&line, "%s: %s", missing.name, missing.reason);
-        if (missing.capture)
-            text_print(&line, "; to have it: %s", missing.capture);
-        layout_wrap(layout, 4, "no", 7, text_str(&line));
+        if (line.len > 0 && (!is_same_text(missing.reason, before.reason) ||
+                             !is_same_text(missing.capture, before.capture)))
+            write_missing(layout, &line, &before);
+        text_print(&line, "%s%s%s", line.len > 0 ? ", " : "", missing.name,
+                   str_ends(name, STR(".")) ? "*" : "");
+        before = missing;
     }
+    if (line.len > 0)
+        write_missing(layout, &line, &before);
 }
 
 static void write_notes(struct layout *layout, const struct profile *profile)

@@ -29,8 +29,8 @@ static void shows_what_a_profile_holds(void **state)
                                        "  GPU 1: gpu, NVIDIA H100\n"
                                        "\n"
                                        "Holds\n"
-                                       "             2  timelines\n"
-                                       "             7  stats not understood\n"
+                                       "  timelines                          2\n"
+                                       "  stats not understood               7\n"
                                        "\n"
                                        "Timelines, by events\n"
                                        "             0  thread main\n"
@@ -63,11 +63,8 @@ static void shows_what_a_profile_holds(void **state)
 }
 
 static const struct fact_spec produces[] = {
-    {"part.input_ns", UNIT_NS,    ""},
-    { "x.one",        UNIT_COUNT, ""},
-    { "x.two",        UNIT_COUNT, ""},
-    { "y.three",      UNIT_COUNT, ""},
-    { "z.four",       UNIT_COUNT, ""},
+    { "part.input_ns", UNIT_NS, "" }, { "x.one", UNIT_COUNT, "" },  { "x.two", UNIT_COUNT, "" },
+    { "y.three", UNIT_COUNT, "" },    { "z.four", UNIT_COUNT, "" },
 };
 static const struct table_spec tables[] = { { .name = "x.table" } };
 
