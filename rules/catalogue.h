@@ -14,24 +14,24 @@ enum rule_param_kind { RULE_PARAM_NUMBER, RULE_PARAM_BOOL, RULE_PARAM_TEXT };
 struct rule_param {
     const char          *name, *doc;
     enum rule_param_kind kind;
-    enum unit            unit;      /* of a number */
-    double               number;    /* number or bool: the default, or what --set made of it */
-    const char          *text;      /* of a text */
-    double               min, max;  /* -inf and +inf: no limit */
+    enum unit            unit;     /* of a number */
+    double               number;   /* number or bool: the default, or what --set made of it */
+    const char          *text;     /* of a text */
+    double               min, max; /* -inf and +inf: no limit */
 };
 struct rule_info {
     const char   *id, *title, *summary; /* summary: the file's first comment, one sentence */
     const char   *version, *pack, *file;
     const char   *category, *cause, *doc; /* cause and doc may be NULL */
     enum severity severity;
-    uint32_t      format_mask;             /* 1 << enum profile_format */
-    VEC(const char *) needs;               /* facts and tables */
+    uint32_t      format_mask; /* 1 << enum profile_format */
+    VEC(const char *) needs;   /* facts and tables */
     VEC(const char *) tags;
-    VEC(const char *) more_specific_than;  /* rule ids */
+    VEC(const char *) more_specific_than; /* rule ids */
     VEC(struct rule_param) params;
 };
 struct rule_list {
-    VEC(struct rule_info) rules; /* by id */
+    VEC(struct rule_info) rules;    /* by id */
     VEC(struct failed_rule) failed; /* that do not load */
     VEC(struct pack) packs;
 };
@@ -45,9 +45,9 @@ enum rule_outcome { RULE_QUIET, RULE_FOUND, RULE_SKIPPED, RULE_FAILED };
 struct rule_explanation {
     struct rule_info  info;
     enum rule_outcome outcome;
-    const char       *reason, *capture;    /* of a skipped one; of a failed one: the message */
+    const char       *reason, *capture; /* of a skipped one; of a failed one: the message */
     VEC(struct finding) findings;
-    VEC(struct evidence) needs;            /* what it needs and this profile has, by name */
+    VEC(struct evidence) needs; /* what it needs and this profile has, by name */
 };
 /* ERR_USAGE with the nearest name when there is no such rule. */
 bool rule_explain(const char *id, const struct option_list *directories, struct study *study,

@@ -1,0 +1,53 @@
+-- One type of op takes most of the time of all ops.
+return rule {
+  id = "hot-op", api = 1, version = "1.0.0",
+  title = "One type of op takes most of the time",
+  category = "kernels", severity = "info",
+  needs = { "step.median_ns", "op_types" },
+  cause = "compute", tags = { "ops" },
+  params = {
+    min_share = { default = 0.30, min = 0, max = 1, unit = "share",
+                  doc = "share of the time of all ops from which a type is worth a mention" },
+    high_share = { default = 0.50, min = 0, max = 1, unit = "share",
+                   doc = "share from which it is a warning" },
+    min_step_share = { default = 0.10, min = 0, max = 1, unit = "share",
+                       doc = "its self time over the step, below which it is not worth a look" },
+  },
+  doc = [[
+Names the type of op that a look at the program should begin with. It is a fact, not a fault, and
+has no price: rules that know why an op is slow have one. Silent when time is spread, or when ops are
+a small part of the step.]],
+
+  check = function(p, cfg)
+    local types = p:table("op_types")
+    local total_ns, top = types:sum("self_ns"), types:top("self_ns", 3):rows()
+    if total_ns <= 0 or #top == 0 then return nil end
+    local share = top[1].self_ns / total_ns
+    if share < cfg.min_share or top[1].self_ns < cfg.min_step_share * p.fact["step.median_ns"] then
+      return nil
+    end
+
+    local evidence = {}
+    for i, row in ipairs(top) do
+      evidence[i] = { row.type .. ", self time a step", row.self_ns, "ns" }
+    end
+    return finding {
+      title = ("%s takes %s of the time of all ops"):format(top[1].type, fmt.pct(share)),
+      severity = share >= cfg.high_share and "warn" or "info",
+      subject = { op = top[1].type },
+      evidence = evidence,
+      condition = ("%s of the self time of ops, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(top[1].type) },
+      impact = impact.none(),
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "one type dominates", finding = true, facts = { ["step.median_ns"] = 1e7 },
+      tables = { op_types = { { type = "MatMul", self_ns = 6e6 }, { type = "Relu", self_ns = 2e6 } } } },
+    { name = "spread", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { op_types = { { type = "MatMul", self_ns = 1e6 }, { type = "Relu", self_ns = 1e6 },
+                              { type = "Conv2D", self_ns = 1e6 }, { type = "Add", self_ns = 1e6 } } } },
+  },
+}

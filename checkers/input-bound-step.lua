@@ -1,0 +1,58 @@
+-- The step waits for its input.
+return rule {
+  id = "input-bound-step", api = 1, version = "1.0.0",
+  title = "The step waits for its input",
+  category = "input", severity = "warn",
+  formats = { "xspace", "kineto", "graph" },
+  needs = { "step.median_ns", "input.wait_ns", "input.wait_share" },
+  cause = "input", tags = { "input" },
+  params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "share of the step spent waiting from which this is a problem" },
+    high_share = { default = 0.20, min = 0, max = 1, unit = "share",
+                   doc = "share of the step from which it is an error" },
+  },
+  doc = [[
+The consumer asks for a batch and the batch is not ready. Only waiting that nothing else hides
+counts: a pipeline that keeps up behind the step costs nothing. Silent below min_share. A rule that
+names the stage at fault takes the place of this one.]],
+
+  check = function(p, cfg)
+    local share, wait_ns = p.fact["input.wait_share"], p.fact["input.wait_ns"]
+    if share < cfg.min_share then return nil end
+
+    local evidence = { { "input wait a step", wait_ns, "ns", share = share } }
+    local stage = p.fact["input.bottleneck"]
+    if stage then
+      evidence[#evidence + 1] = { "slowest stage", stage }
+      local stage_ns = p.fact["input.bottleneck_ns"]
+      if stage_ns then evidence[#evidence + 1] = { "its time on the path a step", stage_ns, "ns" } end
+    end
+
+    local remedy = {
+      tensorflow = { text = "Produce the next batch while the step runs, and in parallel.",
+                     code = "ds = ds.map(f, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)" },
+      jax = { text = "Produce and copy the next batch in a background thread while the step runs." },
+      pytorch = { text = "Load batches in worker processes ahead of the step.",
+                  code = "DataLoader(ds, num_workers=8, pin_memory=True, persistent_workers=True)" },
+    }
+    return finding {
+      title = ("The step waits %s (%s) for its input"):format(fmt.ms(wait_ns), fmt.pct(share)),
+      severity = share >= cfg.high_share and "error" or "warn",
+      evidence = evidence,
+      condition = ("input wait %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = remedy[p.framework] or { text = "Produce the next batch while the step runs." },
+      impact = impact.exposed { ns = wait_ns, low = 0.5 * wait_ns, high = wait_ns },
+      claims = { parts = { "input" } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "waits for a third", framework = "tensorflow", finding = true, impact_ns = 3e6,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 } },
+    { name = "keeps up", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 1e5, ["input.wait_share"] = 0.01 } },
+    { name = "no input seen", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+  },
+}

@@ -1,0 +1,48 @@
+-- The program does not mark its steps.
+return rule {
+  id = "no-step-markers", api = 1, version = "1.0.0",
+  title = "The program does not mark its steps",
+  category = "validity", severity = "info",
+  formats = { "xspace", "kineto" },
+  needs = { "step.source" },
+  tags = { "validity" },
+  params = {
+    min_repeats = { default = 3, min = 2, max = 100, unit = "count",
+                    doc = "repeats from which inferred steps are good enough for an info" },
+  },
+  doc = [[
+Without markers the steps are inferred from what repeats, or the whole recording counts as one step.
+Per-step numbers are then less certain, or missing. Silent when steps were marked, or are calls of a
+session or requests.]],
+
+  check = function(p, cfg)
+    local source = p.fact["step.source"]
+    if source == "marker" or source == "session" then return nil end
+
+    local used = p.fact["step.used"] or 0
+    local is_inferred = source == "inferred" and used >= cfg.min_repeats
+    local code = {
+      jax = "with jax.profiler.StepTraceAnnotation('train', step_num=i):",
+      tensorflow = "with tf.profiler.experimental.Trace('train', step_num=i, _r=1):",
+      pytorch = "prof.step()  # at the end of each iteration",
+    }
+    return finding {
+      title = is_inferred and ("No step markers; %d steps were inferred from what repeats"):format(used)
+        or "No step markers; the recording counts as one step",
+      severity = is_inferred and "info" or "veto",
+      evidence = { { "steps come from", source }, { "steps", used, "count" } },
+      condition = ("steps come from '%s', not from markers"):format(source),
+      remedy = { text = "Mark each step of the training loop, taking the next batch included.",
+                 code = code[p.framework] },
+      impact = impact.none(),
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "inferred", framework = "jax", finding = true,
+      facts = { ["step.source"] = "inferred", ["step.used"] = 8 } },
+    { name = "one window", finding = true, facts = { ["step.source"] = "whole-trace", ["step.used"] = 1 } },
+    { name = "marked", finding = false, facts = { ["step.source"] = "marker", ["step.used"] = 8 } },
+  },
+}

@@ -1,0 +1,58 @@
+-- Some steps take much longer than the others.
+return rule {
+  id = "step-outliers", api = 1, version = "1.0.0",
+  title = "Some steps take much longer than the others",
+  category = "variance", severity = "warn",
+  needs = { "step.median_ns", "step.used", "step.slow_count", "step.slow_excess_ns" },
+  cause = "variance", tags = { "variance" },
+  params = {
+    min_steps = { default = 5, min = 3, max = 1000, unit = "count",
+                  doc = "steps needed to judge" },
+    min_share = { default = 0.02, min = 0, max = 1, unit = "share",
+                  doc = "excess over the median, spread over all steps, from which this is said" },
+  },
+  doc = [[
+A step is slow when its modified z score, 0.6745 times its distance from the median over the median
+absolute deviation, exceeds 3.5. What slow steps cost is their time above the median, spread over
+all steps. Silent with fewer than min_steps steps.]],
+
+  check = function(p, cfg)
+    local step_ns, used = p.fact["step.median_ns"], p.fact["step.used"]
+    local slow, excess_ns = p.fact["step.slow_count"], p.fact["step.slow_excess_ns"]
+    if used < cfg.min_steps then
+      return skip { reason = ("only %d steps"):format(used), capture = "profile at least 10 steps" }
+    end
+    local share = excess_ns / step_ns
+    if slow == 0 or share < cfg.min_share then return nil end
+
+    local evidence = {
+      { "slow steps", slow, "count" },
+      { "steps", used, "count" },
+      { "excess a step", excess_ns, "ns", share = share },
+    }
+    local longest_ns = p.fact["step.max_ns"]
+    if longest_ns then evidence[#evidence + 1] = { "longest step", longest_ns, "ns" } end
+    return finding {
+      title = ("%d of %d steps are slow, %s a step on average"):format(slow, used, fmt.ms(excess_ns)),
+      evidence = evidence,
+      condition = ("%d steps with a modified z over 3.5; their excess is %s of the step, %s accepted")
+        :format(slow, fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Look at what the slow steps do besides: logging, checkpoints, evaluation, "
+                   .. "other input, garbage collection; move it off the step or do it less often." },
+      impact = impact.exposed { ns = excess_ns },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "two slow steps of ten", finding = true, impact_ns = 1.5e6,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 2,
+                ["step.slow_excess_ns"] = 2e6 } },
+    { name = "even steps", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 0,
+                ["step.slow_excess_ns"] = 0 } },
+    { name = "too few", skipped = true,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 3, ["step.slow_count"] = 1,
+                ["step.slow_excess_ns"] = 2e6 } },
+  },
+}

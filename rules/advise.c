@@ -1,0 +1,175 @@
+/* advise: all rules over one study: load, select, run, price, settle claims, rank, sum up. */
+#include "rules/advise.h"
+
+#include "analyze/study.h"
+#include "rules/rank.h"
+#include "rules/select.h"
+#include "rules/verdict.h"
+#include "rules/view.h"
+
+#include <string.h>
+
+enum { MAX_TOGETHER = 5 };
+
+struct advising {
+    struct rule_view  view;
+    struct pricing    pricing;
+    struct draft_list list;
+    struct arena     *arena;
+    struct advice    *advice;
+};
+
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "no memory left for the advice");
+}
+
+static bool add_failed(struct advising *advising, const char *rule, const char *message,
+                       struct err *err)
+{
+    struct failed_rule failed = { rule, message };
+
+    return vec_push(&advising->advice->failed, advising->arena, failed) || no_memory(err);
+}
+
+/* Prices what a rule found; a finding that cannot be priced is the rule's failure. */
+static bool add_found(struct advising *advising, const struct rule *rule, struct rule_run *run,
+                      struct err *err)
+{
+    size_t had = advising->list.drafts.count;
+
+    for (size_t i = 0; i < run->drafts.count; i++) {
+        struct err fault = { 0 };
+        if (!price_draft(&advising->pricing, &run->drafts.items[i], advising->arena, &fault)) {
+            const char *message =
+                arena_text(advising->arena, "%s: %s", rule->info.file, fault.text);
+            advising->list.drafts.count = had;
+            if (fault.code == ERR_LIMIT || !message)
+                return no_memory(err);
+            return add_failed(advising, rule->info.id, message, err);
+        }
+        if (!vec_push(&advising->list.drafts, advising->arena, run->drafts.items[i]))
+            return no_memory(err);
+    }
+    advising->advice->looked_count++;
+    advising->advice->found_count += run->drafts.count > 0;
+    advising->advice->quiet_count += run->drafts.count == 0;
+    return true;
+}
+
+static bool run_rule(struct advising *advising, const struct rule *rule, struct err *err)
+{
+    struct advice      *advice = advising->advice;
+    struct skipped_rule skipped = { .rule = rule->info.id };
+    struct rule_run     run;
+
+    if (rule->error)
+        return add_failed(advising, rule->info.id, rule->error, err);
+    if (!rule_run(rule, &advising->view, advising->arena, &run, err))
+        return false;
+    switch (run.outcome) {
+    case RULE_QUIET:
+    case RULE_FOUND:
+        return add_found(advising, rule, &run, err);
+    case RULE_SKIPPED:
+        skipped.reason = run.reason;
+        skipped.capture = run.capture;
+        return vec_push(&advice->skipped, advising->arena, skipped) || no_memory(err);
+    case RULE_FAILED:
+        break;
+    }
+    return add_failed(advising, rule->info.id, run.reason, err);
+}
+
+/* What fixing the first 1, 2, … priced findings leaves of the step. */
+static bool add_together(struct advising *advising, struct err *err)
+{
+    struct draft *fixed[MAX_TOGETHER];
+    size_t        count = 0;
+
+    for (size_t i = 0; i < advising->list.drafts.count && count < MAX_TOGETHER; i++) {
+        struct draft        *draft = &advising->list.drafts.items[i];
+        struct replay_result result = { 0 };
+        const struct impact *impact = &draft->finding.impact;
+
+        if (!impact->has_saving || impact->resource)
+            break; /* the list is ordered: no step time is left to save */
+        fixed[count++] = draft;
+        if (!price_together(&advising->pricing, fixed, count, advising->arena, &result) ||
+            result.step_ns <= 0)
+            return true;
+        struct together together = { .count = (uint32_t)count,
+                                     .step_ns = result.step_ns,
+                                     .speedup = advising->pricing.replayed_ns / result.step_ns,
+                                     .then_class = verdict_of_part(result.bound) };
+        if (!vec_push(&advising->advice->together, advising->arena, together))
+            return no_memory(err);
+    }
+    return true;
+}
+
+/* The capture option that most skipped rules ask for; the first of equals. */
+static void choose_capture_hint(struct advice *advice)
+{
+    for (size_t i = 0; i < advice->skipped.count; i++) {
+        const char *capture = advice->skipped.items[i].capture;
+        uint32_t    count = 0;
+
+        for (size_t j = 0; capture && j < advice->skipped.count; j++) {
+            const char *other = advice->skipped.items[j].capture;
+            count += other && strcmp(other, capture) == 0;
+        }
+        if (count > advice->capture_hint_rules) {
+            advice->capture_hint = capture;
+            advice->capture_hint_rules = count;
+        }
+    }
+}
+
+static bool finish(struct advising *advising, struct err *err)
+{
+    struct draft_list *list = &advising->list;
+
+    if (!rank_claims(&advising->pricing, list, advising->arena))
+        return no_memory(err);
+    rank_findings(list);
+    for (size_t i = 0; i < list->drafts.count; i++)
+        if (!vec_push(&advising->advice->findings, advising->arena, list->drafts.items[i].finding))
+            return no_memory(err);
+    choose_capture_hint(advising->advice);
+    return add_together(advising, err) &&
+           verdict_make(&advising->advice->verdict, advising->view.facts, advising->arena, err);
+}
+
+static bool advise_with(struct advising *advising, struct rule_set *set,
+                        const struct advise_options *options, struct err *err)
+{
+    if (!select_parameters(set, &options->set, advising->arena, err) ||
+        !select_rules(set, &options->only, &options->skip, advising->arena, err))
+        return false;
+    advising->advice->rule_count = (uint32_t)set->rules.count;
+    memcpy(&advising->advice->packs, &set->packs, sizeof advising->advice->packs);
+    pricing_start(&advising->pricing, &advising->view);
+    for (size_t i = 0; i < set->rules.count; i++)
+        if (!run_rule(advising, &set->rules.items[i], err))
+            return false;
+    return finish(advising, err);
+}
+
+bool advise_run(struct study *study, const struct advise_options *options, struct arena *arena,
+                struct advice *advice, struct err *err)
+{
+    struct rule_limits limits = rule_default_limits;
+    struct advising    advising = { view_of_study(study), .arena = arena, .advice = advice };
+    struct rule_set    set = { 0 };
+
+    if (options->memory_bytes > 0)
+        limits.memory_bytes = options->memory_bytes;
+    if (options->instructions > 0)
+        limits.instructions = options->instructions;
+    *advice = (struct advice) { 0 };
+    bool is_done = rule_set_load(&set, &options->rule_directories, &limits, arena, err) &&
+                   advise_with(&advising, &set, options, err);
+    rule_set_free(&set);
+    return is_done;
+}

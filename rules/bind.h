@@ -1,0 +1,27 @@
+/* bind: what rules call in C, one file a bound type. */
+#ifndef TFPROF_RULES_BIND_H
+#define TFPROF_RULES_BIND_H
+
+#include "analyze/facts.h"
+#include "rules/rule.h"
+
+#include <lua.h>
+
+/* Adds fact, has, table, whatif and format_unit to the table on top of the stack. */
+void bind_host(lua_State *lua);
+/* The declared fact or table nearest to `name`, or NULL. */
+const char *rules_nearest_fact(const char *name);
+/* Pushes a query over all rows of a table. */
+void bind_push_query(lua_State *lua, const struct facts *facts, const struct table *table);
+/* Raises unless `name` is a fact or a table that an analysis declares. */
+void bind_check_name(lua_State *lua, const char *name, bool is_table);
+/* Reads the list of edits at the stack index; raises when it is none. */
+void bind_read_edits(lua_State *lua, int index, struct arena *arena, struct edit_list *list);
+/* Reads one select (or a list of them) as edits of scale 0. */
+void bind_read_claims(lua_State *lua, int index, struct arena *arena, struct edit_list *list);
+
+/* Compiles a pattern that is freed with the state, or finds it again; raises for a bad one. */
+struct pattern;
+const struct pattern *bind_pattern(lua_State *lua, int index);
+
+#endif

@@ -1,0 +1,113 @@
+/* catalogue: lists rules and explains one. */
+#include "rules/catalogue.h"
+
+#include "analyze/study.h"
+#include "rules/rank.h"
+#include "rules/select.h"
+#include "rules/view.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "no memory left for the rules");
+}
+
+bool rules_list(const struct option_list *directories, struct arena *arena, struct rule_list *list,
+                struct err *err)
+{
+    struct rule_set set = { 0 };
+    bool            is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err);
+
+    *list = (struct rule_list) { 0 };
+    for (size_t i = 0; i < set.rules.count && is_done; i++) {
+        struct rule       *rule = &set.rules.items[i];
+        struct failed_rule failed = { rule->info.id, rule->error };
+
+        if (rule->error)
+            is_done = vec_push(&list->failed, arena, failed) || no_memory(err);
+        else
+            is_done = vec_push(&list->rules, arena, rule->info) || no_memory(err);
+    }
+    memcpy(&list->packs, &set.packs, sizeof list->packs);
+    rule_set_free(&set);
+    return is_done;
+}
+
+/* What this profile says about the facts the rule needs. */
+static bool list_needs(const struct rule_info *info, const struct facts *facts, struct arena *arena,
+                       struct rule_explanation *explanation)
+{
+    for (size_t i = 0; i < info->needs.count; i++) {
+        const struct fact  *fact = facts_find(facts, info->needs.items[i]);
+        const struct table *table = facts_find_table(facts, info->needs.items[i]);
+        struct evidence     row = { .what = info->needs.items[i], .share = NAN };
+
+        if (fact) {
+            row.unit = fact->spec->unit;
+            row.value = fact->value;
+            if (row.unit == UNIT_NAME)
+                row.text = intern_str(facts->names, (uint32_t)fact->value).data;
+        } else if (table) {
+            row.unit = UNIT_COUNT;
+            row.value = (double)table->row_count;
+        } else {
+            continue;
+        }
+        if (!vec_push(&explanation->needs, arena, row))
+            return false;
+    }
+    return true;
+}
+
+static bool explain_run(const struct rule *rule, struct study *study, struct arena *arena,
+                        struct rule_explanation *explanation, struct err *err)
+{
+    struct rule_view  view = view_of_study(study);
+    struct rule_run   run;
+    struct pricing    pricing;
+    struct draft_list list = { 0 };
+
+    if (!list_needs(&rule->info, view.facts, arena, explanation))
+        return no_memory(err);
+    if (!rule_run(rule, &view, arena, &run, err))
+        return false;
+    explanation->outcome = run.outcome;
+    explanation->reason = run.reason;
+    explanation->capture = run.capture;
+    pricing_start(&pricing, &view);
+    for (size_t i = 0; i < run.drafts.count; i++)
+        if (!price_draft(&pricing, &run.drafts.items[i], arena, err))
+            return false;
+        else if (!vec_push(&list.drafts, arena, run.drafts.items[i]))
+            return no_memory(err);
+    rank_findings(&list);
+    for (size_t i = 0; i < list.drafts.count; i++)
+        if (!vec_push(&explanation->findings, arena, list.drafts.items[i].finding))
+            return no_memory(err);
+    return true;
+}
+
+bool rule_explain(const char *id, const struct option_list *directories, struct study *study,
+                  struct arena *arena, struct rule_explanation *explanation, struct err *err)
+{
+    struct rule_set set = { 0 };
+    struct rule    *rule = NULL;
+    bool            is_done;
+
+    *explanation = (struct rule_explanation) { .outcome = RULE_QUIET };
+    is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err) &&
+              (rule = select_find(&set, id, arena, err)) != NULL;
+    if (is_done && rule) {
+        explanation->info = rule->info;
+        if (rule->error) {
+            explanation->outcome = RULE_FAILED;
+            explanation->reason = rule->error;
+        } else if (study) {
+            is_done = explain_run(rule, study, arena, explanation, err);
+        }
+    }
+    rule_set_free(&set);
+    return is_done;
+}

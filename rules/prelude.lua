@@ -1,0 +1,101 @@
+-- What every rule finds around it, above the functions that C gives. Runs once in each new state,
+-- before the rule, and returns nothing. `host` is the C side; it is not visible to rules.
+local host = ...
+local tag = {}           -- [table] = what a builder made it: "rule", "finding", "skip", "impact"
+
+function sorted_pairs(t)
+  if getmetatable(t) ~= nil then error("pairs takes plain tables", 2) end
+  local keys = {}
+  for key in host.next, t do keys[#keys + 1] = key end
+  host.sort(keys, function(a, b)
+    local x, y = type(a), type(b)
+    if x ~= y then return x < y end
+    if x == "number" or x == "string" then return a < b end
+    return tostring(a) < tostring(b)
+  end)
+  local at = 0
+  return function()
+    at = at + 1
+    local key = keys[at]
+    if key ~= nil then return key, t[key] end
+  end
+end
+pairs = sorted_pairs
+
+local function plain(t, name)
+  if type(t) ~= "table" or getmetatable(t) ~= nil then
+    error(name .. " takes a plain table", 3)
+  end
+end
+
+table = { unpack = table.unpack, pack = table.pack }
+function table.insert(t, at, value)
+  plain(t, "table.insert")
+  if value == nil then
+    t[#t + 1] = at
+    return
+  end
+  for i = #t, at, -1 do t[i + 1] = t[i] end
+  t[at] = value
+end
+function table.remove(t, at)
+  plain(t, "table.remove")
+  local count = #t
+  at = at or count
+  local value = t[at]
+  for i = at, count do t[i] = t[i + 1] end
+  return value
+end
+function table.sort(t, less)
+  plain(t, "table.sort")
+  return host.sort(t, less or host.less)
+end
+local concat = host.concat
+function table.concat(t, separator, from, to)
+  plain(t, "table.concat")
+  return concat(t, separator, from or 1, to or #t)
+end
+
+local function builder(kind)
+  return function(t)
+    if type(t) ~= "table" then error(kind .. " takes a table", 2) end
+    t[tag] = kind
+    return t
+  end
+end
+rule = builder("rule")
+finding = builder("finding")
+skip = builder("skip")
+host.tag = tag
+
+impact = {}
+for _, method in ipairs { "replay", "exposed", "share", "amdahl", "roofline", "none" } do
+  impact[method] = function(t)
+    t = t or {}
+    if type(t) ~= "table" then error("impact." .. method .. " takes a table", 2) end
+    t.method = method
+    t[tag] = "impact"
+    return t
+  end
+end
+
+fmt = {}
+for _, unit in ipairs { "ns", "share", "bytes", "count", "flops", "ratio" } do
+  fmt[unit] = function(value) return host.format_unit(value, unit) end
+end
+fmt.ms = fmt.ns          -- "61.2 ms": the unit that fits
+fmt.pct = fmt.share      -- "28.8 %"
+
+-- The profile as a rule sees it.
+function host.profile(format, framework)
+  local p = { format = format, framework = framework }
+  p.fact = setmetatable({}, {
+    __index = function(_, name) return host.fact(name) end,
+    __call = function(_, _, name) return host.fact(name) end,
+    __newindex = function() error("facts cannot be changed", 2) end,
+  })
+  function p:has(name) return host.has(name) end
+  function p:table(name) return host.table(name) end
+  function p:whatif(edits) return host.whatif(edits) end
+  return p
+end

@@ -1,0 +1,229 @@
+/* price: impact of findings, as docs/checkers.md describes the methods. */
+#include "rules/price.h"
+
+#include <math.h>
+
+/* What is likely, of what is possible at most. */
+static const double REPLAY_LOW = 0.7, REPLAY_MID = 0.9;
+static const double EXPOSED_LOW = 0.5, EXPOSED_MID = 0.75;
+static const double ROOFLINE_LOW = 0.75, ROOFLINE_MID = 0.875;
+static const double SHARE_LOW = 0.15, SHARE_MID = 0.30, SHARE_HIGH = 0.45;
+
+void pricing_start(struct pricing *pricing, const struct rule_view *view)
+{
+    struct replay_result result = { 0 };
+
+    *pricing = (struct pricing) { .view = view };
+    pricing->can_replay = view->replay(view->replay_context, NULL, 0, &result, &pricing->why_not);
+    pricing->replayed_ns = result.step_ns;
+    if (!facts_get(view->facts, "step.median_ns", &pricing->step_ns))
+        pricing->step_ns = pricing->can_replay ? result.step_ns : NAN;
+}
+
+static bool replay(const struct pricing *pricing, const struct edit *edits, size_t count,
+                   struct replay_result *result, struct err *err)
+{
+    return pricing->view->replay(pricing->view->replay_context, edits, count, result, err);
+}
+
+/* The time a step that the selects of `edits` cover; infinity where one names no time of the path.
+ */
+static bool selected_ns(const struct pricing *pricing, const struct edit_list *list, double *ns,
+                        struct err *err)
+{
+    *ns = 0;
+    for (size_t i = 0; i < list->edits.count; i++) {
+        struct replay_result result = { 0 };
+        if (list->edits.items[i].kind == EDIT_STEP) {
+            *ns = INFINITY;
+            return true;
+        }
+        if (!replay(pricing, &list->edits.items[i], 1, &result, err))
+            return false;
+        *ns += result.selected_ns;
+    }
+    return true;
+}
+
+static void set_saving(struct impact *impact, double low, double mid, double high)
+{
+    impact->has_saving = true;
+    impact->low_ns = low;
+    impact->mid_ns = mid;
+    impact->high_ns = high;
+}
+
+static void price_by_formula(const struct price_request *price, struct impact *impact)
+{
+    double ns = price->ns, gap, s = price->speedup;
+
+    impact->method = price->method;
+    switch (price->method) {
+    case METHOD_NONE:
+    case METHOD_REPLAY:
+        impact->method = METHOD_NONE;
+        return;
+    case METHOD_EXPOSED:
+        set_saving(impact, EXPOSED_LOW * ns, EXPOSED_MID * ns, ns);
+        if (!isnan(price->high_ns))
+            impact->high_ns = price->high_ns;
+        if (!isnan(price->low_ns))
+            impact->low_ns = price->low_ns;
+        if (!isnan(price->low_ns) || !isnan(price->high_ns))
+            impact->mid_ns = (impact->low_ns + impact->high_ns) / 2;
+        return;
+    case METHOD_ROOFLINE:
+        gap = fmax(0, ns - price->floor_ns);
+        set_saving(impact, ROOFLINE_LOW * gap, ROOFLINE_MID * gap, gap);
+        return;
+    case METHOD_AMDAHL:
+        set_saving(impact, ns * (1 - 1 / (1 + (s - 1) / 2)), ns * (1 - 1 / (1 + 0.75 * (s - 1))),
+                   ns * (1 - 1 / s));
+        return;
+    case METHOD_SHARE:
+        set_saving(impact, SHARE_LOW * ns, SHARE_MID * ns, SHARE_HIGH * ns);
+        impact->confidence = CONFIDENCE_LOW;
+        return;
+    }
+}
+
+static bool price_by_replay(const struct pricing *pricing, const struct draft *draft,
+                            struct impact *impact, struct err *err)
+{
+    struct replay_result result = { 0 };
+
+    if (!replay(pricing, draft->edits.edits.items, draft->edits.edits.count, &result, err))
+        return false;
+    double saving = fmax(0, pricing->replayed_ns - result.step_ns);
+    impact->method = METHOD_REPLAY;
+    set_saving(impact, REPLAY_LOW * saving, REPLAY_MID * saving, saving);
+    return true;
+}
+
+static void cap(struct impact *impact, double ns)
+{
+    impact->low_ns = fmin(impact->low_ns, ns);
+    impact->mid_ns = fmin(impact->mid_ns, ns);
+    impact->high_ns = fmin(impact->high_ns, ns);
+}
+
+/* Never more than the cause's share of the path, nor than the step. */
+static bool cap_impact(const struct pricing *pricing, const struct draft *draft,
+                       struct impact *impact, struct err *err)
+{
+    const struct edit_list *about = draft->claims.edits.count > 0 ? &draft->claims : &draft->edits;
+    double                  ns = INFINITY;
+
+    if (pricing->can_replay && about->edits.count > 0 && !selected_ns(pricing, about, &ns, err))
+        return false;
+    cap(impact, ns);
+    if (!isnan(pricing->step_ns) && !impact->resource)
+        cap(impact, pricing->step_ns);
+    return true;
+}
+
+static bool tell_fallback(const struct pricing *pricing, struct draft *draft, struct arena *arena)
+{
+    draft->finding.condition =
+        arena_text(arena, "%s; priced without replay: %s", draft->finding.condition,
+                   pricing->why_not.text[0] ? pricing->why_not.text : "no steps to replay");
+    return draft->finding.condition != NULL;
+}
+
+bool price_draft(const struct pricing *pricing, struct draft *draft, struct arena *arena,
+                 struct err *err)
+{
+    struct impact *impact = &draft->finding.impact;
+    bool           is_replay = draft->price.method == METHOD_REPLAY;
+
+    *impact = (struct impact) { .confidence = draft->confidence, .resource = draft->resource };
+    if (is_replay && pricing->can_replay) {
+        if (!price_by_replay(pricing, draft, impact, err))
+            return false;
+    } else {
+        price_by_formula(is_replay ? &draft->fallback : &draft->price, impact);
+        if (is_replay && impact->confidence > CONFIDENCE_MEDIUM)
+            impact->confidence = CONFIDENCE_MEDIUM;
+        if (is_replay && !tell_fallback(pricing, draft, arena))
+            return err_set(err, ERR_LIMIT, "no memory left for the advice");
+    }
+    if (!impact->has_saving)
+        return true;
+    if (!cap_impact(pricing, draft, impact, err))
+        return false;
+    impact->share = isnan(pricing->step_ns) || pricing->step_ns <= 0 || impact->resource
+                        ? 0
+                        : impact->mid_ns / pricing->step_ns;
+    return true;
+}
+
+static bool add_edits(struct edit_list *all, const struct draft *draft, struct arena *arena)
+{
+    if (draft->edits.edits.count == 0)
+        return vec_push(&all->edits, arena,
+                        (struct edit) { .kind = EDIT_STEP,
+                                        .select.host = NO_ID,
+                                        .ns = draft->finding.impact.mid_ns });
+    for (size_t i = 0; i < draft->edits.edits.count; i++)
+        if (!vec_push(&all->edits, arena, draft->edits.edits.items[i]))
+            return false;
+    return true;
+}
+
+bool price_together(const struct pricing *pricing, struct draft *const *drafts, size_t count,
+                    struct arena *arena, struct replay_result *result)
+{
+    struct edit_list all = { 0 };
+    struct err       err = { 0 };
+
+    for (size_t i = 0; i < count; i++)
+        if (!add_edits(&all, drafts[i], arena))
+            return false;
+    return pricing->can_replay && replay(pricing, all.edits.items, all.edits.count, result, &err);
+}
+
+static const struct edit_list *claims_of(const struct draft *draft)
+{
+    return draft->claims.edits.count > 0 ? &draft->claims : &draft->edits;
+}
+
+static bool saving_of(const struct pricing *pricing, const struct edit_list *list, double *ns)
+{
+    struct replay_result result = { 0 };
+    struct err           err = { 0 };
+
+    if (!replay(pricing, list->edits.items, list->edits.count, &result, &err))
+        return false;
+    *ns = pricing->replayed_ns - result.step_ns;
+    return true;
+}
+
+int price_overlap(const struct pricing *pricing, const struct draft *a, const struct draft *b,
+                  struct arena *arena)
+{
+    const struct edit_list *of_a = claims_of(a), *of_b = claims_of(b);
+    struct edit_list        both = { 0 };
+    double                  alone_a = 0, alone_b = 0, joint = 0;
+
+    if (!pricing->can_replay || of_a->edits.count == 0 || of_b->edits.count == 0)
+        return -1;
+    for (size_t i = 0; i < of_a->edits.count + of_b->edits.count; i++) {
+        struct edit edit =
+            i < of_a->edits.count ? of_a->edits.items[i] : of_b->edits.items[i - of_a->edits.count];
+        if (!vec_push(&both.edits, arena, edit))
+            return -1;
+    }
+    if (!saving_of(pricing, of_a, &alone_a) || !saving_of(pricing, of_b, &alone_b) ||
+        !saving_of(pricing, &both, &joint))
+        return -1;
+    return alone_a + alone_b - joint > 0.5 * fmin(alone_a, alone_b);
+}
+
+double price_weight(const struct impact *impact)
+{
+    static const double weights[] = {
+        [CONFIDENCE_LOW] = 0.4, [CONFIDENCE_MEDIUM] = 0.7, [CONFIDENCE_HIGH] = 1.0
+    };
+
+    return impact->has_saving ? impact->mid_ns * weights[impact->confidence] : 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * price: what a finding saves a step. By replay where the rule gives edits and the profile allows
+ * it, else by the rule's fallback; never more than the time it is about, nor than the step.
+ */
+#ifndef TFPROF_RULES_PRICE_H
+#define TFPROF_RULES_PRICE_H
+
+#include "rules/rule.h"
+
+struct pricing {
+    const struct rule_view *view;
+    double                  step_ns;     /* median; NaN: the profile has no steps */
+    double                  replayed_ns; /* the same as replay sees it, without edits */
+    bool                    can_replay;
+    struct err              why_not; /* where it cannot */
+};
+
+void pricing_start(struct pricing *pricing, const struct rule_view *view);
+/* Fills draft->finding.impact. A bad pattern in an edit: ERR_SCRIPT. */
+bool price_draft(const struct pricing *pricing, struct draft *draft, struct arena *arena,
+                 struct err *err);
+/* What the edits of several drafts save together; drafts that are not replayed count as steps that
+ * cost less. false: cannot be replayed. */
+bool price_together(const struct pricing *pricing, struct draft *const *drafts, size_t count,
+                    struct arena *arena, struct replay_result *result);
+/* Do two drafts claim the same time of the step, as replay shows it? -1: cannot be told. */
+int    price_overlap(const struct pricing *pricing, const struct draft *a, const struct draft *b,
+                     struct arena *arena);
+double price_weight(const struct impact *impact); /* what findings are ranked by */
+
+#endif

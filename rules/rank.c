@@ -1,0 +1,178 @@
+/* rank: claims, order and fingerprints of findings. */
+#include "rules/rank.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below this share of the step nothing is worth a warning. */
+static const double SMALL_SHARE = 0.005;
+
+static bool has_name(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_more_specific(const struct draft *draft, const struct draft *than)
+{
+    return has_name(draft->rule->info.more_specific_than.items,
+                    draft->rule->info.more_specific_than.count, than->rule->info.id);
+}
+
+static bool has_same_cause(const struct draft *a, const struct draft *b)
+{
+    const char *x = a->rule->info.cause, *y = b->rule->info.cause;
+
+    return x && y && strcmp(x, y) == 0;
+}
+
+/* Of two that claim the same time, the one that keeps it; NULL: both do. */
+static struct draft *keeper(const struct pricing *pricing, struct draft *a, struct draft *b,
+                            struct arena *arena)
+{
+    bool a_wins = is_more_specific(a, b), b_wins = is_more_specific(b, a);
+
+    if (!a_wins && !b_wins && !has_same_cause(a, b))
+        return NULL;
+    if (price_overlap(pricing, a, b, arena) == 0)
+        return NULL;
+    if (a_wins != b_wins)
+        return a_wins ? a : b;
+    return price_weight(&b->finding.impact) > price_weight(&a->finding.impact) ? b : a;
+}
+
+/* Findings of one rule never hide each other: they are about different subjects. */
+static bool can_clash(const struct draft *a, const struct draft *b)
+{
+    return a->rule != b->rule && a->finding.impact.has_saving && b->finding.impact.has_saving &&
+           !a->finding.impact.resource && !b->finding.impact.resource;
+}
+
+static struct draft *find_rule(struct draft_list *list, const char *id)
+{
+    for (size_t i = 0; i < list->drafts.count; i++)
+        if (strcmp(list->drafts.items[i].finding.rule, id) == 0)
+            return &list->drafts.items[i];
+    return NULL;
+}
+
+/* The visible finding above a hidden one; chains end because each step was decided once. */
+static struct draft *top_of(struct draft_list *list, struct draft *draft)
+{
+    for (size_t i = 0; i < list->drafts.count && draft->finding.hidden_by; i++) {
+        struct draft *above = find_rule(list, draft->finding.hidden_by);
+        if (!above)
+            break;
+        draft = above;
+    }
+    return draft;
+}
+
+static bool list_children(struct draft_list *list, struct arena *arena)
+{
+    for (size_t i = 0; i < list->drafts.count; i++) {
+        struct draft *draft = &list->drafts.items[i];
+
+        if (!draft->finding.hidden_by)
+            continue;
+        struct draft   *top = top_of(list, draft);
+        struct finding *finding = &top->finding;
+        draft->finding.hidden_by = finding->rule;
+        draft->finding.impact.has_saving = false;
+        if (!has_name(finding->children.items, finding->children.count, draft->finding.rule) &&
+            !vec_push(&finding->children, arena, draft->finding.rule))
+            return false;
+    }
+    return true;
+}
+
+bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct arena *arena)
+{
+    for (size_t i = 0; i < list->drafts.count; i++)
+        for (size_t j = i + 1; j < list->drafts.count; j++) {
+            struct draft *a = &list->drafts.items[i], *b = &list->drafts.items[j];
+            if (!can_clash(a, b) || a->finding.hidden_by || b->finding.hidden_by)
+                continue;
+            struct draft *kept = keeper(pricing, a, b, arena);
+            if (kept)
+                (kept == a ? b : a)->finding.hidden_by = kept->finding.rule;
+        }
+    return list_children(list, arena);
+}
+
+/* Order: priced by step time, by another resource, then vetoes, then the rest, hidden ones last. */
+static int rank_class(const struct finding *finding)
+{
+    if (finding->hidden_by)
+        return 4;
+    if (finding->impact.has_saving)
+        return finding->impact.resource ? 1 : 0;
+    return finding->severity == SEVERITY_VETO ? 2 : 3;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+static int compare_drafts(const void *x, const void *y)
+{
+    const struct finding *a = &((const struct draft *)x)->finding;
+    const struct finding *b = &((const struct draft *)y)->finding;
+    double                weight_a = price_weight(&a->impact), weight_b = price_weight(&b->impact);
+    int                   order;
+
+    if (rank_class(a) != rank_class(b))
+        return rank_class(a) < rank_class(b) ? -1 : 1;
+    if (weight_a != weight_b)
+        return weight_a > weight_b ? -1 : 1;
+    if (a->severity != b->severity)
+        return a->severity > b->severity ? -1 : 1;
+    if ((order = compare_texts(a->rule, b->rule)) != 0)
+        return order;
+    if ((order = compare_texts(a->subject.op, b->subject.op)) != 0)
+        return order;
+    return compare_texts(a->title, b->title);
+}
+
+/* FNV-1a over the text without its digits, which name instances, not programs. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++)
+        if (*text < '0' || *text > '9')
+            hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return (hash ^ 0xff) * 1099511628211u;
+}
+
+static void set_fingerprint(struct finding *finding)
+{
+    const struct subject *subject = &finding->subject;
+    uint64_t              hash = 14695981039346656037u;
+
+    hash = hash_text(hash, finding->rule);
+    hash = hash_text(hash, subject->op);
+    hash = hash_text(hash, subject->kernel);
+    hash = hash_text(hash, subject->device);
+    hash = hash_text(hash, subject->scope);
+    snprintf(finding->fingerprint, sizeof finding->fingerprint, "%016llx",
+             (unsigned long long)hash);
+}
+
+void rank_findings(struct draft_list *list)
+{
+    for (size_t i = 0; i < list->drafts.count; i++) {
+        struct finding *finding = &list->drafts.items[i].finding;
+        if (finding->impact.has_saving && !finding->impact.resource &&
+            finding->impact.share < SMALL_SHARE && finding->severity != SEVERITY_VETO)
+            finding->severity = SEVERITY_INFO;
+        set_fingerprint(finding);
+    }
+    if (list->drafts.count > 0)
+        qsort(list->drafts.items, list->drafts.count, sizeof *list->drafts.items, compare_drafts);
+    for (size_t i = 0; i < list->drafts.count; i++)
+        list->drafts.items[i].finding.rank = (uint32_t)i + 1;
+}

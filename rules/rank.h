@@ -1,0 +1,17 @@
+/* rank: which of the findings keep their price, in what order they stand, and their fingerprints.
+ */
+#ifndef TFPROF_RULES_RANK_H
+#define TFPROF_RULES_RANK_H
+
+#include "rules/price.h"
+
+struct draft_list {
+    VEC(struct draft) drafts;
+};
+/* Of findings that claim the same time the more specific keeps it; the others become its children.
+ */
+bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct arena *arena);
+/* Priced first, by what they save; gives ranks and fingerprints. */
+void rank_findings(struct draft_list *list);
+
+#endif

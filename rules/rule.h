@@ -1,0 +1,83 @@
+/*
+ * rule: a loaded checker and what one run of it gave. A rule owns a Lua state of its own from
+ * rule_load to rule_free; everything else lives in an arena.
+ */
+#ifndef TFPROF_RULES_RULE_H
+#define TFPROF_RULES_RULE_H
+
+#include "analyze/facts.h"
+#include "analyze/replay.h"
+#include "rules/catalogue.h"
+
+struct sandbox; /* sandbox.h */
+struct profile;
+
+/* replay_run, or what stands in for it while examples run. */
+typedef bool replay_function(void *context, const struct edit *edits, size_t count,
+                             struct replay_result *result, struct err *err);
+
+/* What a rule sees of a profile. */
+struct rule_view {
+    const struct facts *facts;
+    const char         *format, *framework; /* "xspace"; "jax" or "" */
+    replay_function    *replay;
+    void               *replay_context;
+};
+struct rule_limits {
+    size_t  memory_bytes;
+    int64_t instructions;
+    int64_t wall_ns;
+};
+extern const struct rule_limits rule_default_limits;
+
+struct rule {
+    struct rule_info info;
+    struct sandbox  *sandbox;
+    const char      *error; /* why it did not load, or NULL */
+};
+
+/* A finding before it is priced: the rule's words and what it wants to be priced by. */
+struct edit_list {
+    VEC(struct edit) edits;
+};
+struct price_request {
+    enum method method;
+    double      ns, low_ns, high_ns; /* NaN: not given */
+    double      floor_ns, speedup;
+};
+struct draft {
+    struct finding       finding; /* without rank, impact, children, hidden_by, fingerprint */
+    const struct rule   *rule;
+    struct price_request price, fallback; /* fallback: when the profile is too poor for replay */
+    enum confidence      confidence;
+    const char          *resource;
+    struct edit_list     edits;  /* of a price by replay */
+    struct edit_list     claims; /* the time it is about; as edits of scale 0 */
+};
+struct rule_run {
+    enum rule_outcome outcome;
+    const char       *reason, *capture; /* skipped: why; failed: the message */
+    VEC(struct draft) drafts;
+};
+
+/* Loads one rule from its script. Faults of the script are in rule->error; false: ERR_LIMIT. */
+bool rule_load(struct rule *rule, const char *file, struct str script,
+               const struct rule_limits *limits, struct arena *arena, struct err *err);
+/* Runs a loaded rule. Faults of the script are outcomes; false: ERR_LIMIT. */
+bool rule_run(const struct rule *rule, const struct rule_view *view, struct arena *arena,
+              struct rule_run *run, struct err *err);
+void rule_free(struct rule *rule); /* accepts one that did not load */
+
+/* All built-in rules and those of directories, by id; those that fail have `error`. */
+struct rule_set {
+    VEC(struct rule) rules;
+    VEC(struct pack) packs;
+};
+bool rule_set_load(struct rule_set *set, const struct option_list *directories,
+                   const struct rule_limits *limits, struct arena *arena, struct err *err);
+void rule_set_free(struct rule_set *set);
+/* Every .lua file of one directory; `pack` NULL: ours. */
+bool rule_set_add_directory(struct rule_set *set, const char *directory, const char *pack,
+                            const struct rule_limits *limits, struct arena *arena, struct err *err);
+
+#endif

@@ -1,0 +1,248 @@
+/* rule_load: runs a checker's file in a new sandbox and reads what the rule says about itself. */
+#include "rules/rule.h"
+
+#include "analyze/analysis.h"
+#include "model/profile.h"
+#include "rules/bind.h"
+#include "rules/fields.h"
+#include "rules/names.h"
+#include "rules/sandbox.h"
+
+#include <lauxlib.h>
+
+#include <math.h>
+#include <string.h>
+
+struct load {
+    struct rule  *rule;
+    struct str    script;
+    struct arena *arena;
+};
+
+static const char *const rule_fields[] = { "id",       "api",      "version", "title",
+                                           "category", "severity", "formats", "needs",
+                                           "cause",    "tags",     "doc",     "more_specific_than",
+                                           "params",   "check",    "examples" };
+static const char *const param_fields[] = { "default", "min", "max", "unit", "doc" };
+
+static int refuse_global(lua_State *lua)
+{
+    return luaL_error(lua, "global variable '%s'; make it local", luaL_tolstring(lua, 2, NULL));
+}
+
+/* Gives the chunk on top of the stack an environment that reads the globals and takes none. */
+static void set_environment(lua_State *lua)
+{
+    lua_newtable(lua);
+    lua_newtable(lua);
+    lua_pushglobaltable(lua);
+    lua_setfield(lua, -2, "__index");
+    lua_pushcfunction(lua, refuse_global);
+    lua_setfield(lua, -2, "__newindex");
+    lua_pushboolean(lua, false);
+    lua_setfield(lua, -2, "__metatable");
+    lua_setmetatable(lua, -2);
+    lua_setupvalue(lua, -2, 1);
+}
+
+static uint32_t read_formats(lua_State *lua, int index, struct arena *arena)
+{
+    struct names names = { 0 };
+    uint32_t     mask = 0;
+
+    field_names(lua, index, "formats", arena, &names);
+    for (size_t i = 0; i < names.list.count; i++) {
+        int format = rule_format_from_name(names.list.items[i]);
+        if (format < 0)
+            luaL_error(lua, "formats: no profile format is called '%s'", names.list.items[i]);
+        mask |= 1u << format;
+    }
+    return mask ? mask : (1u << (FORMAT_KINETO + 1)) - 1;
+}
+
+static void read_needs(lua_State *lua, int index, struct load *load)
+{
+    struct names names = { 0 };
+
+    field_names(lua, index, "needs", load->arena, &names);
+    for (size_t i = 0; i < names.list.count; i++) {
+        const char *name = names.list.items[i];
+        const char *nearest = rules_nearest_fact(name);
+
+        if (!analysis_fact(name) && !analysis_table(name))
+            luaL_error(lua,
+                       nearest ? "needs: no analysis makes '%s'; did you mean '%s'?"
+                               : "needs: no analysis makes '%s'",
+                       name, nearest);
+        if (!vec_push(&load->rule->info.needs, load->arena, name))
+            luaL_error(lua, "not enough memory");
+    }
+}
+
+static void read_number_param(lua_State *lua, int index, struct rule_param *param,
+                              struct arena *arena)
+{
+    const char *unit = field_text(lua, index, "unit", false, arena);
+
+    if (unit && !unit_from_name(str_from(unit), &param->unit))
+        luaL_error(lua, "params.%s: no unit is called '%s'", param->name, unit);
+    param->min = field_number(lua, index, "min", -INFINITY);
+    param->max = field_number(lua, index, "max", INFINITY);
+    param->number = field_number(lua, index, "default", 0);
+    if (!(param->number >= param->min && param->number <= param->max))
+        luaL_error(lua, "params.%s: the default is out of its own range", param->name);
+}
+
+/* The parameter at the top of the stack, its name below. */
+static struct rule_param read_param(lua_State *lua, struct arena *arena)
+{
+    int               index = lua_gettop(lua);
+    struct rule_param param = { .unit = UNIT_NONE, .min = -INFINITY, .max = INFINITY };
+
+    param.name = field_copy(lua, index - 1, "a parameter's name", arena);
+    if (!lua_istable(lua, index))
+        luaL_error(lua, "params.%s must be a table", param.name);
+    field_check_known(lua, index, "a parameter", param_fields, ARRAY_COUNT(param_fields));
+    param.doc = field_text(lua, index, "doc", true, arena);
+    switch (lua_getfield(lua, index, "default")) {
+    case LUA_TNUMBER:
+        param.kind = RULE_PARAM_NUMBER;
+        break;
+    case LUA_TBOOLEAN:
+        param.kind = RULE_PARAM_BOOL;
+        param.unit = UNIT_BOOL;
+        param.number = lua_toboolean(lua, -1);
+        break;
+    case LUA_TSTRING:
+        param.kind = RULE_PARAM_TEXT;
+        param.text = field_copy(lua, -1, "default", arena);
+        break;
+    default:
+        luaL_error(lua, "params.%s needs a default: a number, true, false or a text", param.name);
+    }
+    lua_pop(lua, 1);
+    if (param.kind == RULE_PARAM_NUMBER)
+        read_number_param(lua, index, &param, arena);
+    return param;
+}
+
+static void read_params(lua_State *lua, int index, struct load *load)
+{
+    struct rule_info *info = &load->rule->info;
+
+    switch (lua_getfield(lua, index, "params")) {
+    case LUA_TNIL:
+        break;
+    case LUA_TTABLE:
+        lua_pushnil(lua);
+        while (lua_next(lua, -2)) {
+            struct rule_param param = read_param(lua, load->arena);
+            size_t            at = info->params.count;
+
+            if (!vec_push(&info->params, load->arena, param))
+                luaL_error(lua, "not enough memory");
+            for (; at > 0 && strcmp(info->params.items[at - 1].name, param.name) > 0; at--)
+                info->params.items[at] = info->params.items[at - 1];
+            info->params.items[at] = param;
+            lua_pop(lua, 1);
+        }
+        break;
+    default:
+        luaL_error(lua, "params must be a table");
+    }
+    lua_pop(lua, 1);
+}
+
+/* "acme/x" lives in x.lua. */
+static void check_id(lua_State *lua, const struct rule_info *info)
+{
+    struct str id = str_from(info->id), stem = str_from(info->file);
+    size_t     slash = str_find_last(stem, '/');
+
+    if (slash < stem.len)
+        stem = str_slice(stem, slash + 1, stem.len);
+    if (str_ends(stem, STR(".lua")))
+        stem.len -= 4;
+    slash = str_find_last(id, '/');
+    if (slash < id.len)
+        id = str_slice(id, slash + 1, id.len);
+    if (!str_equal(id, stem))
+        luaL_error(lua, "id is '%s', but the file is '%s'", info->id, info->file);
+}
+
+static void read_info(lua_State *lua, int index, struct load *load)
+{
+    struct rule_info *info = &load->rule->info;
+    struct names      tags = { 0 }, specific = { 0 };
+    int               severity;
+
+    field_check_known(lua, index, "a rule", rule_fields, ARRAY_COUNT(rule_fields));
+    info->id = field_text(lua, index, "id", true, load->arena);
+    check_id(lua, info);
+    if (field_number(lua, index, "api", 0) != 1)
+        luaL_error(lua, "api must be 1");
+    info->version = field_text(lua, index, "version", true, load->arena);
+    info->title = field_text(lua, index, "title", true, load->arena);
+    info->category = field_text(lua, index, "category", true, load->arena);
+    severity = severity_from_name(field_text(lua, index, "severity", true, load->arena));
+    if (severity < 0)
+        luaL_error(lua, "severity is one of info, warn, error, veto");
+    info->severity = (enum severity)severity;
+    info->cause = field_text(lua, index, "cause", false, load->arena);
+    info->doc = field_text(lua, index, "doc", false, load->arena);
+    info->format_mask = read_formats(lua, index, load->arena);
+    read_needs(lua, index, load);
+    field_names(lua, index, "tags", load->arena, &tags);
+    field_names(lua, index, "more_specific_than", load->arena, &specific);
+    memcpy(&info->tags, &tags.list, sizeof info->tags);
+    memcpy(&info->more_specific_than, &specific.list, sizeof info->more_specific_than);
+    read_params(lua, index, load);
+    if (lua_getfield(lua, index, "check") != LUA_TFUNCTION)
+        luaL_error(lua, "check must be a function");
+    lua_pop(lua, 1);
+}
+
+static int load_rule(lua_State *lua)
+{
+    struct load *load = lua_touserdata(lua, 1);
+    const char  *name = lua_pushfstring(lua, "@%s", load->rule->info.file);
+
+    if (luaL_loadbufferx(lua, load->script.data, load->script.len, name, "t") != LUA_OK)
+        return lua_error(lua); /* "t": no precompiled chunks */
+    set_environment(lua);
+    lua_call(lua, 0, 1);
+    if (!field_is_tagged(lua, -1, "rule"))
+        return luaL_error(lua, "%s: the file must return rule { … }", load->rule->info.file);
+    read_info(lua, lua_gettop(lua), load);
+    sandbox_of(lua)->rule = luaL_ref(lua, LUA_REGISTRYINDEX);
+    return 0;
+}
+
+/* The comment the file begins with, without its dashes. */
+static const char *first_comment(struct str script, struct arena *arena)
+{
+    struct str line = str_trim(str_cut(&script, '\n'));
+    struct str rest = str_trim(str_slice(line, 2, line.len));
+
+    return str_starts(line, STR("--")) ? arena_str(arena, rest).data : "";
+}
+
+bool rule_load(struct rule *rule, const char *file, struct str script,
+               const struct rule_limits *limits, struct arena *arena, struct err *err)
+{
+    struct load load = { rule, script, arena };
+
+    *rule = (struct rule) { .info = { .id = file, .title = "", .file = file } };
+    rule->info.summary = first_comment(script, arena);
+    rule->sandbox = sandbox_new(limits, arena, err);
+    if (!rule->sandbox)
+        return false;
+    rule->error = sandbox_call(rule->sandbox, load_rule, &load, arena);
+    return true;
+}
+
+void rule_free(struct rule *rule)
+{
+    sandbox_free(rule->sandbox);
+    rule->sandbox = NULL;
+}

@@ -1,0 +1,132 @@
+/* rule_set: loads the rules that are compiled in and those of directories, and orders them by id.
+ */
+#include "rules/rule.h"
+
+#include "base/file.h"
+#include "rules/builtin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The id a file should have, for those that did not get as far as saying it. */
+static const char *stem_of(const char *file, struct arena *arena)
+{
+    struct str name = str_from(file);
+    size_t     slash = str_find_last(name, '/');
+
+    if (slash < name.len)
+        name = str_slice(name, slash + 1, name.len);
+    if (str_ends(name, STR(".lua")))
+        name.len -= 4;
+    return arena_str(arena, name).data;
+}
+
+static bool add_script(struct rule_set *set, const char *file, struct str script, const char *pack,
+                       const struct rule_limits *limits, struct arena *arena, struct err *err)
+{
+    struct rule rule;
+
+    if (!rule_load(&rule, file, script, limits, arena, err))
+        return false;
+    rule.info.pack = pack;
+    if (rule.error)
+        rule.info.id = stem_of(file, arena);
+    if (!rule.info.id || !vec_push(&set->rules, arena, rule)) {
+        rule_free(&rule);
+        return err_set(err, ERR_LIMIT, "no memory left for the rules");
+    }
+    return true;
+}
+
+static bool add_file(struct rule_set *set, const char *path, const char *pack,
+                     const struct rule_limits *limits, struct arena *arena, struct err *err)
+{
+    struct file file = { 0 };
+
+    if (!file_open(&file, path, limits->memory_bytes, err))
+        return false;
+    bool is_added = add_script(set, path, file.bytes, pack, limits, arena, err);
+    file_close(&file);
+    return is_added;
+}
+
+bool rule_set_add_directory(struct rule_set *set, const char *directory, const char *pack,
+                            const struct rule_limits *limits, struct arena *arena, struct err *err)
+{
+    struct pack row = { .name = pack, .version = "0" };
+    char      **names;
+    size_t      count;
+
+    if (!file_is_directory(directory))
+        return err_set(err, ERR_USAGE, "%s is not a directory of rules", directory);
+    if (!file_list(directory, arena, &names, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = arena_text(arena, "%s/%s", directory, names[i]);
+        if (!path)
+            return err_set(err, ERR_LIMIT, "no memory left for the rules");
+        if (!str_ends(str_from(path), STR(".lua")) || file_is_directory(path))
+            continue;
+        if (!add_file(set, path, pack, limits, arena, err))
+            return false;
+        row.rule_count++;
+    }
+    return vec_push(&set->packs, arena, row) ||
+           err_set(err, ERR_LIMIT, "no memory left for the rules");
+}
+
+static int compare_rules(const void *a, const void *b)
+{
+    const struct rule *x = a, *y = b;
+    int                order = strcmp(x->info.id, y->info.id);
+
+    return order ? order : strcmp(x->info.file, y->info.file);
+}
+
+/* Two rules of one id cannot be told apart by --skip or a suppression. */
+static bool refuse_twins(const struct rule_set *set, struct err *err)
+{
+    for (size_t i = 1; i < set->rules.count; i++) {
+        const struct rule_info *a = &set->rules.items[i - 1].info, *b = &set->rules.items[i].info;
+        if (strcmp(a->id, b->id) == 0)
+            return err_set(err, ERR_USAGE, "two rules are called '%s': %s and %s", a->id, a->file,
+                           b->file);
+    }
+    return true;
+}
+
+static bool add_builtin(struct rule_set *set, const struct rule_limits *limits, struct arena *arena,
+                        struct err *err)
+{
+    struct pack ours = { "tfprof", TFPROF_VERSION, (uint32_t)builtin_rule_count };
+
+    for (size_t i = 0; i < builtin_rule_count; i++)
+        if (!add_script(set, builtin_rules[i].file, builtin_rules[i].script, ours.name, limits,
+                        arena, err))
+            return false;
+    return vec_push(&set->packs, arena, ours) ||
+           err_set(err, ERR_LIMIT, "no memory left for the rules");
+}
+
+bool rule_set_load(struct rule_set *set, const struct option_list *directories,
+                   const struct rule_limits *limits, struct arena *arena, struct err *err)
+{
+    *set = (struct rule_set) { 0 };
+    if (!add_builtin(set, limits, arena, err))
+        return false;
+    for (size_t i = 0; directories && i < directories->values.count; i++) {
+        const char *directory = directories->values.items[i];
+        if (!rule_set_add_directory(set, directory, directory, limits, arena, err))
+            return false;
+    }
+    if (set->rules.count > 0)
+        qsort(set->rules.items, set->rules.count, sizeof *set->rules.items, compare_rules);
+    return refuse_twins(set, err);
+}
+
+void rule_set_free(struct rule_set *set)
+{
+    for (size_t i = 0; i < set->rules.count; i++)
+        rule_free(&set->rules.items[i]);
+    *set = (struct rule_set) { 0 };
+}

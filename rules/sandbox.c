@@ -1,0 +1,287 @@
+/*
+ * sandbox: makes the state of a rule and keeps it within its limits. Finalizers run with hooks off,
+ * so scripts get no __gc; a hook that fired once fires at every instruction from then on, or the
+ * script's own pcall would go on; what C loops over is bounded by memory or asks for the time.
+ */
+#include "rules/sandbox.h"
+
+#include "base/trace.h"
+#include "rules/bind.h"
+#include "rules/builtin.h"
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOOK_INSTRUCTIONS = 100 };
+
+const struct rule_limits rule_default_limits = { (size_t)64 << 20, 50000000, 2000000000 };
+
+static void *allocate(void *context, void *block, size_t old_bytes, size_t new_bytes)
+{
+    struct sandbox *sandbox = context;
+    size_t          had = block ? old_bytes : 0; /* for a new block Lua passes a type tag */
+
+    if (new_bytes == 0) {
+        free(block);
+        sandbox->heap_bytes -= had;
+        return NULL;
+    }
+    if (new_bytes > had && new_bytes - had > sandbox->limits.memory_bytes - sandbox->heap_bytes)
+        return NULL;
+    void *grown = realloc(block, new_bytes);
+    if (grown)
+        sandbox->heap_bytes += new_bytes - had;
+    return grown;
+}
+
+struct sandbox *sandbox_of(lua_State *lua)
+{
+    return *(struct sandbox **)lua_getextraspace(lua);
+}
+
+static int raise_spent(lua_State *lua)
+{
+    return luaL_error(lua, "rule ran for too long");
+}
+
+static void count_steps(lua_State *lua, lua_Debug *where)
+{
+    struct sandbox *sandbox = sandbox_of(lua);
+
+    (void)where;
+    if (!sandbox->is_spent && --sandbox->steps_left > 0 && trace_now_ns() < sandbox->deadline_ns)
+        return;
+    sandbox->is_spent = true;
+    lua_sethook(lua, count_steps, LUA_MASKCOUNT, 1);
+    raise_spent(lua);
+}
+
+void sandbox_check_time(lua_State *lua)
+{
+    struct sandbox *sandbox = sandbox_of(lua);
+
+    if (!sandbox->is_spent && trace_now_ns() < sandbox->deadline_ns)
+        return;
+    sandbox->is_spent = true;
+    lua_sethook(lua, count_steps, LUA_MASKCOUNT, 1);
+    raise_spent(lua);
+}
+
+/* setmetatable without what would run behind the limits. */
+static int set_metatable(lua_State *lua)
+{
+    static const char *const refused[] = { "__gc", "__close", "__mode" };
+
+    luaL_checktype(lua, 1, LUA_TTABLE);
+    if (!lua_isnil(lua, 2))
+        luaL_checktype(lua, 2, LUA_TTABLE);
+    lua_settop(lua, 2);
+    if (luaL_getmetafield(lua, 1, "__metatable") != LUA_TNIL)
+        return luaL_error(lua, "cannot change a protected metatable");
+    for (size_t i = 0; i < ARRAY_COUNT(refused) && lua_istable(lua, 2); i++) {
+        lua_pushstring(lua, refused[i]);
+        if (lua_rawget(lua, 2) != LUA_TNIL)
+            return luaL_error(lua, "%s is not allowed in rules", refused[i]);
+        lua_pop(lua, 1);
+    }
+    lua_setmetatable(lua, 1);
+    return 1;
+}
+
+/* tostring that shows no addresses, which differ from run to run. */
+static int to_string(lua_State *lua)
+{
+    luaL_checkany(lua, 1);
+    switch (lua_type(lua, 1)) {
+    case LUA_TNIL:
+    case LUA_TBOOLEAN:
+    case LUA_TNUMBER:
+    case LUA_TSTRING:
+        luaL_tolstring(lua, 1, NULL);
+        return 1;
+    default:
+        if (luaL_callmeta(lua, 1, "__tostring"))
+            return 1;
+        lua_pushstring(lua, luaL_typename(lua, 1));
+        return 1;
+    }
+}
+
+static int less(lua_State *lua)
+{
+    sandbox_check_time(lua);
+    lua_pushboolean(lua, lua_compare(lua, 1, 2, LUA_OPLT));
+    return 1;
+}
+
+/* Copies fields of the library on top of the stack into the table below it and pops the library. */
+static void take_fields(lua_State *lua, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        lua_getfield(lua, -1, names[i]);
+        lua_setfield(lua, -3, names[i]);
+    }
+    lua_pop(lua, 1);
+}
+
+static void open_library(lua_State *lua, lua_CFunction open, const char *name)
+{
+    lua_pushcfunction(lua, open);
+    lua_pushstring(lua, name);
+    lua_call(lua, 1, 1);
+}
+
+/* The globals table holds only what is listed here and what the prelude adds. */
+static void set_globals(lua_State *lua)
+{
+    static const char *const base[] = { "assert", "error",    "getmetatable", "ipairs",
+                                        "pcall",  "rawequal", "rawget",       "rawlen",
+                                        "rawset", "select",   "tonumber",     "type" };
+    static const char *const math[] = { "abs",       "ceil", "exp",        "floor",
+                                        "fmod",      "huge", "log",        "max",
+                                        "min",       "modf", "pi",         "sqrt",
+                                        "tointeger", "type", "maxinteger", "mininteger" };
+
+    open_library(lua, luaopen_base, "_G"); /* lua: old */
+    lua_newtable(lua);                     /* old new */
+    lua_insert(lua, -2);                   /* new old */
+    take_fields(lua, base, ARRAY_COUNT(base));
+    lua_newtable(lua); /* new math */
+    open_library(lua, luaopen_math, "math");
+    take_fields(lua, math, ARRAY_COUNT(math));
+    lua_setfield(lua, -2, "math");
+    lua_newtable(lua); /* new table */
+    open_library(lua, luaopen_table, "table");
+    take_fields(lua, (const char *const[]) { "unpack", "pack" }, 2);
+    lua_setfield(lua, -2, "table");
+    sandbox_push_strings(lua); /* new string */
+    lua_pushliteral(lua, "");
+    lua_newtable(lua); /* new string "" meta */
+    lua_pushvalue(lua, -3);
+    lua_setfield(lua, -2, "__index");
+    lua_pushboolean(lua, false);
+    lua_setfield(lua, -2, "__metatable");
+    lua_setmetatable(lua, -2);
+    lua_pop(lua, 1);
+    lua_setfield(lua, -2, "string");
+    lua_pushcfunction(lua, set_metatable);
+    lua_setfield(lua, -2, "setmetatable");
+    lua_pushcfunction(lua, to_string);
+    lua_setfield(lua, -2, "tostring");
+    lua_rawseti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+}
+
+/* The C side that the prelude hands out; the bindings add to it. */
+static void push_host(lua_State *lua)
+{
+    static const struct {
+        const char *library, *name, *as;
+    } taken[] = {
+        { "_G", "next", "next" },
+        { "table", "sort", "sort" },
+        { "table", "concat", "concat" },
+    };
+
+    lua_newtable(lua);
+    for (size_t i = 0; i < ARRAY_COUNT(taken); i++) {
+        bool is_table = strcmp(taken[i].library, "table") == 0;
+
+        open_library(lua, is_table ? luaopen_table : luaopen_base, taken[i].library);
+        lua_getfield(lua, -1, taken[i].name);
+        lua_setfield(lua, -3, taken[i].as);
+        lua_pop(lua, 1);
+    }
+    lua_pushcfunction(lua, less);
+    lua_setfield(lua, -2, "less");
+}
+
+static int prepare(lua_State *lua)
+{
+    struct sandbox *sandbox = sandbox_of(lua);
+
+    push_host(lua); /* host; opening base fills the first globals, which go next */
+    set_globals(lua);
+    bind_host(lua);
+    lua_pushvalue(lua, -1);
+    sandbox->host = luaL_ref(lua, LUA_REGISTRYINDEX);
+    if (luaL_loadbufferx(lua, builtin_prelude.data, builtin_prelude.len, "=prelude.lua", "t") !=
+        LUA_OK)
+        return lua_error(lua);
+    lua_insert(lua, -2);
+    lua_call(lua, 1, 0);
+    return 0;
+}
+
+struct sandbox *sandbox_new(const struct rule_limits *limits, struct arena *arena, struct err *err)
+{
+    struct sandbox *sandbox = calloc(1, sizeof *sandbox);
+
+    if (!sandbox) {
+        err_set(err, ERR_LIMIT, "no memory for a rule");
+        return NULL;
+    }
+    sandbox->limits = *limits;
+    sandbox->scratch.budget_bytes = limits->memory_bytes / 4 + 1;
+    sandbox->lua = lua_newstate(allocate, sandbox);
+    if (!sandbox->lua) {
+        free(sandbox);
+        err_set(err, ERR_LIMIT, "%zu bytes are not enough for a rule", limits->memory_bytes);
+        return NULL;
+    }
+    *(struct sandbox **)lua_getextraspace(sandbox->lua) = sandbox;
+    const char *fault = sandbox_call(sandbox, prepare, NULL, arena);
+    if (fault) {
+        err_set(err, ERR_LIMIT, "a rule's state: %s", fault);
+        sandbox_free(sandbox);
+        return NULL;
+    }
+    return sandbox;
+}
+
+void sandbox_free(struct sandbox *sandbox)
+{
+    if (!sandbox)
+        return;
+    lua_close(sandbox->lua);
+    arena_free(&sandbox->scratch);
+    free(sandbox);
+}
+
+/* Messages are texts; what else a script raises is named by its type. */
+static int message_of(lua_State *lua)
+{
+    if (lua_type(lua, 1) != LUA_TSTRING)
+        lua_pushfstring(lua, "raised a %s", luaL_typename(lua, 1));
+    return 1;
+}
+
+const char *sandbox_call(struct sandbox *sandbox, lua_CFunction function, void *argument,
+                         struct arena *arena)
+{
+    lua_State  *lua = sandbox->lua;
+    const char *message = NULL;
+
+    sandbox->is_spent = false;
+    sandbox->steps_left = sandbox->limits.instructions / HOOK_INSTRUCTIONS + 1;
+    sandbox->deadline_ns = trace_now_ns() + sandbox->limits.wall_ns;
+    sandbox->arena = arena;
+    lua_settop(lua, 0);
+    lua_sethook(lua, count_steps, LUA_MASKCOUNT, HOOK_INSTRUCTIONS);
+    if (!lua_checkstack(lua, 3))
+        return "not enough memory";
+    lua_pushcfunction(lua, message_of);
+    lua_pushcfunction(lua, function);
+    lua_pushlightuserdata(lua, argument);
+    if (lua_pcall(lua, 1, 0, 1) != LUA_OK) {
+        const char *text = lua_tostring(lua, -1);
+
+        message = arena_text(arena, "%s", text ? text : "failed without a message");
+        if (!message)
+            message = "out of memory";
+    }
+    lua_settop(lua, 0);
+    return message;
+}

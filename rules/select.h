@@ -1,0 +1,17 @@
+/* select: --only, --skip and --set applied to a set of rules. ERR_USAGE names the nearest word. */
+#ifndef TFPROF_RULES_SELECT_H
+#define TFPROF_RULES_SELECT_H
+
+#include "rules/rule.h"
+
+/* Frees and removes the rules that are not wanted. */
+bool select_rules(struct rule_set *set, const struct option_list *only,
+                  const struct option_list *skip, struct arena *arena, struct err *err);
+/* RULE.PARAM=VALUE */
+bool select_parameters(struct rule_set *set, const struct option_list *settings,
+                       struct arena *arena, struct err *err);
+/* The rule of that id; NULL and ERR_USAGE with the nearest when there is none. */
+struct rule *select_find(struct rule_set *set, const char *id, struct arena *arena,
+                         struct err *err);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * verdict: the parts of the step added up by class. Waiting outranks computing: a device that waits
+ * for a fifth of the step for input is held by input though it computes longer. Two waits close
+ * together make the step mixed.
+ */
+#include "rules/verdict.h"
+
+#include "analyze/path.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum class {
+    CLASS_INPUT,
+    CLASS_COMPILE,
+    CLASS_HOST,
+    CLASS_COMMUNICATION,
+    CLASS_COPY,
+    CLASS_IDLE,
+    CLASS_COMPUTE,
+    CLASS_UNKNOWN,
+    CLASS_COUNT
+};
+
+/* From `limit` of the step on a class is the verdict, whatever computes beside it. */
+static const struct {
+    const char *name, *head, *what;
+    double      limit;
+} classes[] = {
+    [CLASS_INPUT] = { "input-bound", "Input-bound", "waits for input", 0.20 },
+    [CLASS_COMPILE] = { "compile-bound", "Compile-bound", "goes to compiling and tracing", 0.20 },
+    [CLASS_HOST] = { "host-bound", "Host-bound", "goes to host code and launches", 0.25 },
+    [CLASS_COMMUNICATION] = { "communication-bound", "Communication-bound", "waits for collectives",
+                              0.15 },
+    [CLASS_COPY] = { "copy-bound", "Copy-bound", "waits for copies", 0.15 },
+    [CLASS_IDLE] = { "idle", "Idle", "is idle", 0.25 },
+    [CLASS_COMPUTE] = { "compute-bound", "Compute-bound", "computes", 0.0 },
+    [CLASS_UNKNOWN] = { "unknown", "Unknown", "is not explained by the profile", 0.50 },
+};
+
+static const int class_of_part[PART_COUNT] = {
+    [PART_INPUT] = CLASS_INPUT,
+    [PART_COMPUTE] = CLASS_COMPUTE,
+    [PART_COMMUNICATION] = CLASS_COMMUNICATION,
+    [PART_COPY] = CLASS_COPY,
+    [PART_COMPILE] = CLASS_COMPILE,
+    [PART_HOST] = CLASS_HOST,
+    [PART_IDLE_LAUNCH] = CLASS_HOST,
+    [PART_IDLE_SYNC] = CLASS_HOST,
+    [PART_IDLE_DEPENDENCY] = CLASS_IDLE,
+    [PART_IDLE_OTHER] = CLASS_IDLE,
+    [PART_OUTPUT] = CLASS_HOST,
+    [PART_UNKNOWN] = CLASS_UNKNOWN,
+};
+
+const char *verdict_of_part(int part)
+{
+    return part < 0 || part >= PART_COUNT ? "unknown" : classes[class_of_part[part]].name;
+}
+
+/* "part.idle_launch_share" of PART_IDLE_LAUNCH. */
+static double part_share(const struct facts *facts, enum part part)
+{
+    char   name[64];
+    double share = 0;
+
+    snprintf(name, sizeof name, "part.%s_share", part_name(part));
+    for (char *at = name + sizeof "part." - 1; *at; at++)
+        if (*at == '.')
+            *at = '_';
+    facts_get(facts, name, &share);
+    return share;
+}
+
+static void rank_two(const double *shares, int *first, int *second)
+{
+    *first = *second = -1;
+    for (int i = 0; i < CLASS_COUNT; i++) {
+        if (*first < 0 || shares[i] > shares[*first]) {
+            *second = *first;
+            *first = i;
+        } else if (*second < 0 || shares[i] > shares[*second]) {
+            *second = i;
+        }
+    }
+}
+
+/* The wait that passes its limit by most; CLASS_COMPUTE when none does. */
+static int leading_class(const double *shares)
+{
+    int    best = CLASS_COMPUTE;
+    double best_share = 0;
+
+    for (int i = 0; i < CLASS_COUNT; i++)
+        if (i != CLASS_COMPUTE && shares[i] >= classes[i].limit && shares[i] > best_share) {
+            best = i;
+            best_share = shares[i];
+        }
+    return best;
+}
+
+static const char *amount(double share, double step_ns, struct arena *arena)
+{
+    struct text text = { .arena = arena };
+
+    unit_print(&text, share * step_ns, UNIT_NS);
+    text_print(&text, " (");
+    unit_print(&text, share, UNIT_SHARE);
+    text_print(&text, ")");
+    return text.data;
+}
+
+static const char *duration(double ns, struct arena *arena)
+{
+    struct text text = { .arena = arena };
+
+    unit_print(&text, ns, UNIT_NS);
+    return text.data;
+}
+
+static bool say_unknown(struct verdict *verdict, const struct facts *facts, struct arena *arena)
+{
+    const struct absence *absence = facts_why_absent(facts, "step.median_ns");
+
+    verdict->class_name = "unknown";
+    verdict->text = arena_text(arena, "Unknown: the profile shows no steps%s%s.",
+                               absence ? ": " : "", absence ? absence->reason : "");
+    return verdict->text != NULL;
+}
+
+static bool add_evidence(struct verdict *verdict, const double *shares, double step_ns,
+                         struct arena *arena)
+{
+    for (int i = 0; i < CLASS_COUNT; i++) {
+        struct evidence row = { .what = arena_text(arena, "time that %s", classes[i].what),
+                                .value = shares[i] * step_ns,
+                                .unit = UNIT_NS,
+                                .share = shares[i] };
+        if (shares[i] >= 0.01 && (!row.what || !vec_push(&verdict->evidence, arena, row)))
+            return false;
+    }
+    return true;
+}
+
+static bool say_class(struct verdict *verdict, const double *shares, double step_ns,
+                      struct arena *arena)
+{
+    int first, second, lead = leading_class(shares);
+
+    rank_two(shares, &first, &second);
+    bool is_close = shares[lead] < 0.5 && first != lead && shares[first] - shares[lead] < 0.15 &&
+                    first != CLASS_COMPUTE;
+    bool is_even = lead == first && shares[first] < 0.5 && shares[first] - shares[second] < 0.15 &&
+                   second != CLASS_COMPUTE;
+    const char *step = duration(step_ns, arena), *most = amount(shares[lead], step_ns, arena);
+
+    if (!step || !most)
+        return false;
+    verdict->share = shares[lead];
+    if ((is_close || is_even) && shares[second] > 0) {
+        const char *a = amount(shares[first], step_ns, arena);
+        const char *b = amount(shares[second], step_ns, arena);
+        verdict->class_name = "mixed";
+        verdict->share = shares[first];
+        verdict->text =
+            arena_text(arena, "Mixed: of each %s step %s %s and %s %s.", step, a ? a : "",
+                       classes[first].what, b ? b : "", classes[second].what);
+        return a && b && verdict->text;
+    }
+    verdict->class_name = classes[lead].name;
+    verdict->text = arena_text(arena, "%s: %s of each %s step %s.", classes[lead].head, most, step,
+                               classes[lead].what);
+    return verdict->text != NULL;
+}
+
+bool verdict_make(struct verdict *verdict, const struct facts *facts, struct arena *arena,
+                  struct err *err)
+{
+    double shares[CLASS_COUNT] = { 0 }, step_ns, total = 0;
+    bool   is_done;
+
+    *verdict = (struct verdict) { 0 };
+    for (int part = 0; part < PART_COUNT; part++) {
+        double share = part_share(facts, (enum part)part);
+        shares[class_of_part[part]] += share;
+        total += share;
+    }
+    if (!facts_get(facts, "step.median_ns", &step_ns) || total <= 0)
+        is_done = say_unknown(verdict, facts, arena);
+    else
+        is_done = add_evidence(verdict, shares, step_ns, arena) &&
+                  say_class(verdict, shares, step_ns, arena);
+    return is_done || err_set(err, ERR_LIMIT, "no memory left for the advice");
+}

@@ -1,0 +1,53 @@
+/* Every rule in checkers/ loads and does what its own examples say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rules/catalogue.h"
+
+static void rules_do_what_their_examples_say(void **state)
+{
+    struct arena arena = { 0 };
+    struct err   err = { 0 };
+    struct text  report = { .arena = &arena };
+    uint32_t     rule_count = 0, fault_count = 0;
+
+    (void)state;
+    if (!rules_check(TESTS_DIR "/../checkers", &arena, &report, &rule_count, &fault_count, &err))
+        fail_msg("%s", err.text);
+    if (fault_count > 0)
+        fail_msg("%u faults in %u rules:\n%s", fault_count, rule_count, report.data);
+    assert_true(rule_count > 0);
+    arena_free(&arena);
+}
+
+static void builtin_rules_load(void **state)
+{
+    struct arena     arena = { 0 };
+    struct err       err = { 0 };
+    struct rule_list list;
+
+    (void)state;
+    if (!rules_list(NULL, &arena, &list, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < list.failed.count; i++)
+        print_error("%s: %s\n", list.failed.items[i].rule, list.failed.items[i].message);
+    assert_int_equal(list.failed.count, 0);
+    assert_true(list.rules.count > 0);
+    for (size_t i = 0; i < list.rules.count; i++)
+        assert_true(list.rules.items[i].summary[0] != '\0');
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_do_what_their_examples_say),
+        cmocka_unit_test(builtin_rules_load),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
