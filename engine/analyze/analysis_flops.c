@@ -1,0 +1,351 @@
+/*
+ * flops: arithmetic and memory traffic against time. Efficiency is claimed only where the peak is
+ * known (from the file or the hardware table); elsewhere the best rate seen in the same recording
+ * for the same type serves as a yardstick, and is named as such.
+ */
+#include "analyze/analysis.h"
+#include "analyze/emit.h"
+#include "analyze/hardware.h"
+#include "analyze/kernel_names.h"
+#include "analyze/kernel_times.h"
+#include "analyze/op_cost.h"
+#include "analyze/op_times.h"
+
+#include <stdlib.h>
+
+enum flops_fact {
+    PER_STEP,
+    BYTES_PER_STEP,
+    KNOWN_SHARE,
+    ACHIEVED,
+    PEAK,
+    MFU,
+    MEMORY_PEAK,
+    BEST_F64,
+    BEST_F32,
+    BEST_F16,
+    PRODUCT_SHARE,
+    FACT_COUNT
+};
+static const struct fact_spec produces[] = {
+    [PER_STEP] = { "flops.per_step", UNIT_FLOPS, "floating point operations a step, where known" },
+    [BYTES_PER_STEP] = { "flops.bytes_per_step", UNIT_BYTES, "memory traffic a step, where known" },
+    [KNOWN_SHARE] = { "flops.known_share", UNIT_SHARE,
+                      "share of compute time with known operations" },
+    [ACHIEVED] = { "flops.achieved_per_s", UNIT_FLOPS_PER_S, "operations a step over the step" },
+    [PEAK] = { "flops.peak_per_s", UNIT_FLOPS_PER_S, "dense peak of one device, its main type" },
+    [MFU] = { "flops.mfu", UNIT_SHARE, "achieved over peak of all devices" },
+    [MEMORY_PEAK] = { "flops.memory_peak_per_s", UNIT_BYTES_PER_S,
+                      "memory bandwidth of one device" },
+    [BEST_F64] = { "flops.best_f64_per_s", UNIT_FLOPS_PER_S,
+                   "best rate of an op in 64 bit floats" },
+    [BEST_F32] = { "flops.best_f32_per_s", UNIT_FLOPS_PER_S,
+                   "best rate of an op in 32 bit floats" },
+    [BEST_F16] = { "flops.best_f16_per_s", UNIT_FLOPS_PER_S,
+                   "best rate of an op in 16 bit floats" },
+    [PRODUCT_SHARE] = { "flops.product_share", UNIT_SHARE, "share of compute time in products" },
+};
+enum roofline_column {
+    NAME,
+    TYPE,
+    DTYPE,
+    SHAPES,
+    CALLS,
+    FLOPS,
+    BYTES,
+    NS,
+    SHARE,
+    RATE,
+    BANDWIDTH,
+    INTENSITY,
+    EFFICIENCY,
+    BOUND,
+    BEST_SHARE,
+    SOURCE_FILE,
+    SOURCE_LINE
+};
+static const struct column_spec columns[] = {
+    [NAME] = { "op", UNIT_NAME, "op" },
+    [TYPE] = { "type", UNIT_NAME, "its type" },
+    [DTYPE] = { "dtype", UNIT_NAME, "type it computes in" },
+    [SHAPES] = { "shapes", UNIT_NAME, "operands and results" },
+    [CALLS] = { "calls", UNIT_COUNT, "calls a step" },
+    [FLOPS] = { "flops", UNIT_FLOPS, "operations a step" },
+    [BYTES] = { "bytes", UNIT_BYTES, "memory traffic a step" },
+    [NS] = { "ns", UNIT_NS, "time a step" },
+    [SHARE] = { "share", UNIT_SHARE, "share of compute time" },
+    [RATE] = { "flops_per_s", UNIT_FLOPS_PER_S, "operations over time" },
+    [BANDWIDTH] = { "bytes_per_s", UNIT_BYTES_PER_S, "traffic over time" },
+    [INTENSITY] = { "intensity", UNIT_NONE, "operations a byte" },
+    [EFFICIENCY] = { "efficiency", UNIT_SHARE,
+                     "share of what the device could do at this intensity" },
+    [BOUND] = { "bound", UNIT_NAME, "compute or memory: what limits it at best" },
+    [BEST_SHARE] = { "best_share", UNIT_SHARE, "rate over the best rate seen for the same type" },
+    [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
+    [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
+};
+static const struct table_spec tables[] = {
+    { "roofline", "ops of known cost against the device", columns, ARRAY_COUNT(columns) },
+};
+enum { BEST_MIN_FLOPS = 1000000 }; /* below, the clock's grain makes rates meaningless */
+
+struct cost_row {
+    const struct op_time *time;
+    double                flops, bytes; /* over all used steps; < 0 unknown */
+    double                ns;
+};
+struct costs {
+    struct study          *study;
+    struct op_times        ops;
+    struct cost_row       *rows;
+    size_t                 count;
+    double                 compute_ns, known_ns, product_ns, flops, bytes;
+    double                 best[DTYPE_COUNT];
+    double                 peak_flops_per_s, memory_bytes_per_s, device_count;
+    const struct hardware *hardware;
+};
+
+/* With kernels an op's time is that of the kernels it launched; without, its own. */
+static double *kernel_time_by_op(struct study *study, const struct windows *windows,
+                                 struct arena *scratch, double *total_ns)
+{
+    struct kernel_times kernels;
+    double             *ns = arena_new_array(scratch, double, study->profile->ops.count + 1);
+
+    *total_ns = -1;
+    if (!ns || !kernel_times_make(study, windows, scratch, &kernels))
+        return NULL;
+    if (kernels.count > 0)
+        *total_ns = kernels.total_ns;
+    for (size_t i = 0; i < kernels.count; i++)
+        if (kernels.rows[i].op != NO_ID)
+            ns[kernels.rows[i].op] += kernels.rows[i].total_ns;
+    return ns;
+}
+
+static void add_cost(struct costs *costs, const struct op_time *time, double ns)
+{
+    const struct profile *profile = costs->study->profile;
+    const struct op      *op = time->op == NO_ID ? NULL : &profile->ops.items[time->op];
+    struct cost_row       row = { .time = time, .flops = -1, .bytes = -1, .ns = ns };
+
+    if (op_is_product(profile_str(profile, time->type)))
+        costs->product_ns += ns;
+    if (!op || ns <= 0)
+        return;
+    row.flops = op_flops(profile, op) * (double)time->calls;
+    row.bytes = op_bytes(profile, op) * (double)time->calls;
+    if (row.flops >= 0) {
+        costs->known_ns += ns;
+        costs->flops += row.flops;
+    }
+    if (row.bytes >= 0)
+        costs->bytes += row.bytes;
+    if (row.flops >= BEST_MIN_FLOPS && row.flops / ns * 1e9 > costs->best[time->dtype])
+        costs->best[time->dtype] = row.flops / ns * 1e9;
+    if (row.flops > 0 || row.bytes > 0)
+        costs->rows[costs->count++] = row;
+}
+
+static bool collect(struct costs *costs, const struct windows *windows, struct arena *scratch)
+{
+    double  kernel_ns, *by_op = kernel_time_by_op(costs->study, windows, scratch, &kernel_ns);
+    uint8_t device_kind = kernel_ns >= 0 ? ACTIVITY_KERNEL : ACTIVITY_OP;
+
+    if (!by_op || !op_times_make(costs->study, scratch, &costs->ops))
+        return false;
+    costs->rows = arena_new_array(scratch, struct cost_row, costs->ops.count + 1);
+    if (!costs->rows)
+        return false;
+    for (size_t i = 0; i < costs->ops.count; i++) {
+        const struct op_time *time = &costs->ops.rows[i];
+        double                ns = time->self_ns;
+
+        if (time->kind == ACTIVITY_COLLECTIVE || time->kind == ACTIVITY_CALLBACK)
+            continue;
+        if (device_kind == ACTIVITY_KERNEL && time->kind == ACTIVITY_OP) {
+            if (time->op == NO_ID || by_op[time->op] <= 0)
+                continue;
+            ns = by_op[time->op];
+        }
+        costs->compute_ns += ns;
+        add_cost(costs, time, ns);
+    }
+    if (kernel_ns > costs->compute_ns)
+        costs->compute_ns = kernel_ns;
+    return true;
+}
+
+static void find_peak(struct costs *costs)
+{
+    const struct study   *study = costs->study;
+    const struct profile *profile = study->profile;
+    enum dtype            main_dtype = DTYPE_F32;
+    double                most = 0;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        const struct device *device = &profile->devices.items[i];
+
+        if (device->kind == DEVICE_CPU || device->host != study->steps.host)
+            continue;
+        costs->device_count++;
+        if (!costs->hardware)
+            costs->hardware = hardware_find(profile_str(profile, device->model));
+        if (device->peak_flops_per_s > 0)
+            costs->peak_flops_per_s = device->peak_flops_per_s;
+        if (device->memory_bytes_per_s > 0)
+            costs->memory_bytes_per_s = device->memory_bytes_per_s;
+    }
+    for (size_t i = 0; i < costs->count; i++)
+        if (costs->rows[i].flops > most) {
+            most = costs->rows[i].flops;
+            main_dtype = costs->rows[i].time->dtype;
+        }
+    if (!costs->hardware)
+        return;
+    if (costs->memory_bytes_per_s <= 0)
+        costs->memory_bytes_per_s = costs->hardware->memory_bytes_per_s;
+    if (costs->peak_flops_per_s <= 0)
+        costs->peak_flops_per_s = hardware_peak_flops_per_s(costs->hardware, main_dtype);
+}
+
+static double peak_of(const struct costs *costs, enum dtype dtype)
+{
+    double peak = costs->hardware ? hardware_peak_flops_per_s(costs->hardware, dtype) : 0;
+
+    return peak > 0 ? peak : costs->peak_flops_per_s;
+}
+
+static void fill_efficiency(const struct costs *costs, struct table *table, size_t row,
+                            const struct cost_row *cost)
+{
+    double peak = peak_of(costs, cost->time->dtype), memory = costs->memory_bytes_per_s;
+    double compute_s, memory_s;
+
+    if (cost->flops < 0 || cost->bytes <= 0 || peak <= 0 || memory <= 0)
+        return;
+    compute_s = cost->flops / peak;
+    memory_s = cost->bytes / memory;
+    emit_number(table, EFFICIENCY, row,
+                (compute_s > memory_s ? compute_s : memory_s) / (cost->ns / 1e9));
+    emit_name(
+        table, BOUND, row,
+        facts_name(&costs->study->facts, compute_s > memory_s ? STR("compute") : STR("memory")));
+}
+
+static void fill_row(const struct costs *costs, struct table *table, size_t row,
+                     const struct cost_row *cost)
+{
+    struct study         *study = costs->study;
+    const struct profile *profile = study->profile;
+    const struct op_time *time = cost->time;
+    double                steps = costs->ops.step_count;
+
+    emit_name(table, NAME, row, time->name);
+    emit_name(table, TYPE, row, time->type);
+    if (time->dtype != DTYPE_UNKNOWN)
+        emit_name(table, DTYPE, row, facts_name(&study->facts, str_from(dtype_name(time->dtype))));
+    emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[time->op]));
+    emit_number(table, CALLS, row, (double)time->calls / steps);
+    emit_number(table, NS, row, cost->ns / steps);
+    emit_number(table, SHARE, row, cost->ns / costs->compute_ns);
+    if (cost->flops >= 0) {
+        emit_number(table, FLOPS, row, cost->flops / steps);
+        emit_number(table, RATE, row, cost->flops / cost->ns * 1e9);
+        if (costs->best[time->dtype] > 0)
+            emit_number(table, BEST_SHARE, row,
+                        cost->flops / cost->ns * 1e9 / costs->best[time->dtype]);
+    }
+    if (cost->bytes > 0) {
+        emit_number(table, BYTES, row, cost->bytes / steps);
+        emit_number(table, BANDWIDTH, row, cost->bytes / cost->ns * 1e9);
+        if (cost->flops >= 0)
+            emit_number(table, INTENSITY, row, cost->flops / cost->bytes);
+    }
+    fill_efficiency(costs, table, row, cost);
+    if (time->source < profile->sources.count) {
+        emit_name(table, SOURCE_FILE, row, profile->sources.items[time->source].file);
+        emit_number(table, SOURCE_LINE, row, profile->sources.items[time->source].line);
+    }
+}
+
+static bool set_facts(const struct costs *costs)
+{
+    struct study *study = costs->study;
+    double        steps = costs->ops.step_count, values[FACT_COUNT] = { 0 };
+    bool          is_set = true;
+
+    values[PER_STEP] = costs->flops / steps;
+    values[BYTES_PER_STEP] = costs->bytes / steps;
+    values[KNOWN_SHARE] = costs->known_ns / costs->compute_ns;
+    values[PRODUCT_SHARE] = costs->product_ns / costs->compute_ns;
+    values[ACHIEVED] = values[PER_STEP] / costs->ops.step_ns * 1e9;
+    values[PEAK] = costs->peak_flops_per_s;
+    values[MEMORY_PEAK] = costs->memory_bytes_per_s;
+    values[BEST_F64] = costs->best[DTYPE_F64];
+    values[BEST_F32] = costs->best[DTYPE_F32];
+    values[BEST_F16] = costs->best[DTYPE_F16] > costs->best[DTYPE_BF16] ? costs->best[DTYPE_F16]
+                                                                        : costs->best[DTYPE_BF16];
+    if (costs->peak_flops_per_s > 0 && costs->device_count > 0)
+        values[MFU] = values[ACHIEVED] / (costs->peak_flops_per_s * costs->device_count);
+    for (size_t i = 0; i < FACT_COUNT && is_set; i++) {
+        bool is_always = i == PER_STEP || i == KNOWN_SHARE || i == BYTES_PER_STEP ||
+                         i == PRODUCT_SHARE || i == ACHIEVED;
+
+        if (values[i] > 0 || is_always)
+            is_set = facts_set(&study->facts, &produces[i], values[i]);
+        else if (i == PEAK || i == MFU || i == MEMORY_PEAK)
+            is_set = facts_absent(&study->facts, produces[i].name, NULL,
+                                  costs->device_count > 0
+                                      ? "the peak of this device is not known"
+                                      : "the peak of a CPU is not known from a profile");
+        else
+            is_set = facts_absent(&study->facts, produces[i].name, NULL,
+                                  "no op of this type has a known cost");
+    }
+    return is_set;
+}
+
+static bool make(struct study *study, struct arena *scratch)
+{
+    static const char reason[] = "no op has known floating point operations or traffic";
+    static const char capture[] = "shapes (record_shapes, with_flops, run metadata)";
+    struct costs      costs = { .study = study };
+    struct windows    windows;
+    struct table     *table;
+
+    if (!windows_make(study, scratch, &windows) || !collect(&costs, &windows, scratch))
+        return false;
+    if (costs.count == 0 || costs.compute_ns <= 0)
+        return facts_absent(&study->facts, "flops.", capture, reason) &&
+               facts_absent(&study->facts, "roofline", capture, reason);
+    find_peak(&costs);
+    table = facts_table(&study->facts, &tables[0]);
+    for (size_t i = 0; table && i < costs.count; i++) {
+        size_t row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        fill_row(&costs, table, row, &costs.rows[i]);
+    }
+    return table && set_facts(&costs);
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena scratch = { 0 };
+    bool         is_done = make(study, &scratch);
+
+    arena_free(&scratch);
+    return is_done || emit_limit("the cost of ops", err);
+}
+
+const struct analysis analysis_flops = {
+    .name = "flops",
+    .summary = "arithmetic and memory traffic against time",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

@@ -1,0 +1,108 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/hardware.h"
+#include "analyze/op_cost.h"
+#include "profile_builder.h"
+
+static void products_cost_two_mkn(void **state)
+{
+    static const struct {
+        const char *type, *tensors;
+        double      flops, bytes;
+    } cases[] = {
+        /* 2·32·128·64; bytes 4·(4096 + 8192 + 2048) */
+        { "MatMul", "f32[32,128] f32[128,64] -> f32[32,64]", 524288, 57344 },
+        /* the same with the left side stored transposed */
+        { "MatMul", "f32[128,32] f32[128,64] -> f32[32,64]", 524288, 57344 },
+        { "aten::addmm", "f32[64] f32[32,128] f32[128,64]", 524288, -1 },
+        { "aten::linear", "f32[32,128] f32[64,128]", 524288, -1 },
+        { "aten::bmm", "f16[8,4,16] f16[8,16,2]", 2 * 8 * 4 * 16 * 2, -1 },
+        { "Relu", "f32[8] -> f32[8]", -1, 64 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct profile_builder b;
+        uint32_t               op;
+
+        builder_start(&b, FORMAT_KINETO);
+        op = builder_op(&b, "x", cases[i].type, cases[i].tensors);
+        assert_true(fabs(op_flops(&b.profile, &b.profile.ops.items[op]) - cases[i].flops) < 1e-6);
+        assert_true(fabs(op_bytes(&b.profile, &b.profile.ops.items[op]) - cases[i].bytes) < 1e-6);
+        builder_free(&b);
+    }
+}
+
+static void models_are_found_by_name(void **state)
+{
+    static const struct {
+        const char *model;
+        enum dtype  dtype;
+        double      peak, memory;
+    } cases[] = {
+        { "NVIDIA H100 SXM5", DTYPE_BF16, 989e12, 3350e9 },
+        { "NVIDIA H100 PCIe", DTYPE_F16, 757e12, 2000e9 },
+        { "NVIDIA A100-SXM4-80GB", DTYPE_TF32, 156e12, 2039e9 },
+        { "NVIDIA A100-SXM4-40GB", DTYPE_F32, 19.5e12, 1555e9 },
+        { "Tesla V100-SXM2-16GB", DTYPE_F32, 15.7e12, 900e9 },
+        { "AMD Instinct MI300X", DTYPE_F8, 2615e12, 5300e9 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct hardware *hardware = hardware_find(str_from(cases[i].model));
+
+        assert_non_null(hardware);
+        assert_true(fabs(hardware_peak_flops_per_s(hardware, cases[i].dtype) - cases[i].peak) <
+                    1e6);
+        assert_true(fabs(hardware->memory_bytes_per_s - cases[i].memory) < 1e6);
+    }
+    assert_null(hardware_find(STR("Intel(R) Xeon(R)")));
+}
+
+/* A CPU: product of 2e9 operations in 1 ms makes 2e12/s, the same in 4 ms a quarter of that. */
+static void the_best_rate_is_the_yardstick_on_a_cpu(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, thread, fast, slow;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "worker");
+    fast = builder_op(&b, "fast", "MatMul", "f32[1000,1000] f32[1000,1000] -> f32[1000,1000]");
+    slow = builder_op(&b, "slow", "MatMul", "f32[1000,1000] f32[1000,1000] -> f32[1000,1000]");
+    builder_step(&b, host, 0, 10000000);
+    builder_event(&b, thread, builder_activity(&b, "fast", ACTIVITY_OP, fast), 0, 1000000);
+    builder_event(&b, thread, builder_activity(&b, "slow", ACTIVITY_OP, slow), 1000000, 4000000);
+    builder_slice(&b, thread, "other", ACTIVITY_OP, 5000000, 5000000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_flops.run(&b.study, &err));
+    assert_true(fabs(builder_fact(&b, "flops.per_step") - 4e9) < 1);
+    assert_true(fabs(builder_fact(&b, "flops.known_share") - 0.5) < 1e-12);
+    assert_true(fabs(builder_fact(&b, "flops.best_f32_per_s") - 2e12) < 1);
+    assert_true(fabs(builder_cell(&b, "roofline", "op", "slow", "best_share") - 0.25) < 1e-12);
+    assert_true(isnan(builder_fact(&b, "flops.mfu")));
+    assert_non_null(facts_why_absent(&b.study.facts, "flops.mfu"));
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_cost_two_mkn),
+        cmocka_unit_test(models_are_found_by_name),
+        cmocka_unit_test(the_best_rate_is_the_yardstick_on_a_cpu),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
