@@ -287,6 +287,7 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
                     (struct segment) { .frame = frame_of(moment->leader),
                                        .owner = frame_of(moment->leader),
                                        .part = moment->leading == WORK_WAITING ? PART_IDLE_SYNC
+                                               : walk->has_leader              ? PART_HOST
                                                                                : PART_IDLE_OTHER });
     at->on_workers = false;
     return true;
