@@ -10,24 +10,24 @@
 #include <stdlib.h>
 
 static const struct column_spec activity_columns[] = {
-    {"name",          UNIT_NAME,  "as recorded"                                         },
-    { "kind",         UNIT_NAME,  "what it is: op, python, callback, transfer, compile" },
-    { "type",         UNIT_NAME,  "op type, empty for what is no op"                    },
-    { "file",         UNIT_NAME,  "source file, where recorded"                         },
-    { "line",         UNIT_COUNT, "source line"                                         },
-    { "events",       UNIT_COUNT, "occurrences a step"                                  },
-    { "steps_share",  UNIT_SHARE, "of the looked-at steps, those in which it occurs"    },
-    { "total_ns",     UNIT_NS,    "time a step, all threads, what is inside it included"},
-    { "self_ns",      UNIT_NS,    "time a step, all threads, less what is inside it"    },
-    { "max_ns",       UNIT_NS,    "longest occurrence"                                  },
-    { "path_ns",      UNIT_NS,    "of the step's path, the time inside it"              },
-    { "path_self_ns", UNIT_NS,    "of the step's path, the time in it alone"            },
-    { "path_share",   UNIT_SHARE, "path_ns of the step"                                 },
-    { "on_leader",    UNIT_BOOL,  "occurs on the thread that leads the steps"           },
+    { "name", UNIT_NAME, "as recorded" },
+    { "kind", UNIT_NAME, "what it is: op, python, callback, transfer, compile" },
+    { "type", UNIT_NAME, "op type, empty for what is no op" },
+    { "file", UNIT_NAME, "source file, where recorded" },
+    { "line", UNIT_COUNT, "source line" },
+    { "events", UNIT_COUNT, "occurrences a step" },
+    { "steps_share", UNIT_SHARE, "of the looked-at steps, those in which it occurs" },
+    { "total_ns", UNIT_NS, "time a step, all threads, what is inside it included" },
+    { "self_ns", UNIT_NS, "time a step, all threads, less what is inside it" },
+    { "max_ns", UNIT_NS, "longest occurrence" },
+    { "path_ns", UNIT_NS, "of the step's path, the time inside it" },
+    { "path_self_ns", UNIT_NS, "of the step's path, the time in it alone" },
+    { "path_share", UNIT_SHARE, "path_ns of the step" },
+    { "on_leader", UNIT_BOOL, "occurs on the thread that leads the steps" },
 };
 static const struct table_spec tables[] = {
-    {"activities", "what happened in a step, by name", activity_columns,
-     ARRAY_COUNT(activity_columns)},
+    { "activities", "what happened in a step, by name", activity_columns,
+      ARRAY_COUNT(activity_columns) },
 };
 
 struct activity_sums {

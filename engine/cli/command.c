@@ -59,11 +59,9 @@ const struct command *command_choose(int argument_count, char *const *arguments,
         const char           *argument;
         const struct command *command;
     } spellings[] = {
-        {"--help",     &command_help   },
-        { "-help",     &command_help   },
-        { "-h",        &command_help   },
-        { "--version", &command_version},
-        { "-version",  &command_version},
+        { "--help", &command_help },      { "-help", &command_help },
+        { "-h", &command_help },          { "--version", &command_version },
+        { "-version", &command_version },
     };
     const struct command *command;
 

@@ -10,10 +10,10 @@ static const struct {
     const char *name;
     void (*write)(struct text *text);
 } kinds[] = {
-    {"man",   generate_man },
-    { "bash", generate_bash},
-    { "zsh",  generate_zsh },
-    { "fish", generate_fish},
+    { "man", generate_man },
+    { "bash", generate_bash },
+    { "zsh", generate_zsh },
+    { "fish", generate_fish },
 };
 
 static bool run(struct call *call, struct err *err)

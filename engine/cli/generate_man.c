@@ -70,7 +70,8 @@ static const char head[] =
     "[\\fICOMMAND\\fR] [\\fIoptions\\fR] \\fIPROFILE\\fR...\n"
     ".SH DESCRIPTION\n"
     "Reads what a profiler recorded of a training or inference program (XSpace, tfprof profiles,\n"
-    "TensorFlow graphs with run metadata, PyTorch traces) and prints ranked, priced advice. Without a command it\n"
+    "TensorFlow graphs with run metadata, PyTorch traces) and prints ranked, priced advice. "
+    "Without a command it\n"
     "is \\fBtfprof advise\\fR. Options may be written with one dash or two, with dashes or\n"
     "underscores, and take their value behind = or as the next word.\n"
     ".SH COMMANDS\n";

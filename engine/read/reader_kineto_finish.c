@@ -97,11 +97,11 @@ static int compare_tracks(const void *left, const void *right)
 {
     const struct track_order *a = left, *b = right;
     int64_t                   keys[5][2] = {
-                          {a->track->host,     b->track->host   },
-                          { a->track->role,    b->track->role   },
-                          { a->track->process, b->track->process},
-                          { a->track->thread,  b->track->thread },
-                          { a->row,            b->row           },
+                          { a->track->host, b->track->host },
+                          { a->track->role, b->track->role },
+                          { a->track->process, b->track->process },
+                          { a->track->thread, b->track->thread },
+                          { a->row, b->row },
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++)

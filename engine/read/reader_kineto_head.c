@@ -37,11 +37,11 @@ static void scan_device(struct json_scan *scan, struct device_fields *fields)
         struct str key;
         size_t     offset;
     } numbers[] = {
-        {STR_INIT("id"),              offsetof(struct device_fields, id)          },
-        { STR_INIT("totalGlobalMem"), offsetof(struct device_fields, memory_bytes)},
-        { STR_INIT("computeMajor"),   offsetof(struct device_fields, major)       },
-        { STR_INIT("computeMinor"),   offsetof(struct device_fields, minor)       },
-        { STR_INIT("numSms"),         offsetof(struct device_fields, sm_count)    },
+        { STR_INIT("id"), offsetof(struct device_fields, id) },
+        { STR_INIT("totalGlobalMem"), offsetof(struct device_fields, memory_bytes) },
+        { STR_INIT("computeMajor"), offsetof(struct device_fields, major) },
+        { STR_INIT("computeMinor"), offsetof(struct device_fields, minor) },
+        { STR_INIT("numSms"), offsetof(struct device_fields, sm_count) },
     };
     struct str key, value;
 

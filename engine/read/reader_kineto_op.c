@@ -140,16 +140,16 @@ struct matmul { /* which operands multiply, and where the second one's free size
     bool       is_first_dim;
 };
 static const struct matmul matmuls[] = {
-    {STR_INIT("aten::mm"),                   0, 1, false},
-    { STR_INIT("aten::addmm"),               1, 2, false},
-    { STR_INIT("aten::addmm_"),              1, 2, false},
-    { STR_INIT("aten::_addmm_activation"),   1, 2, false},
-    { STR_INIT("aten::bmm"),                 0, 1, false},
-    { STR_INIT("aten::baddbmm"),             1, 2, false},
-    { STR_INIT("aten::baddbmm_"),            1, 2, false},
-    { STR_INIT("aten::_scaled_mm"),          0, 1, false},
+    { STR_INIT("aten::mm"), 0, 1, false },
+    { STR_INIT("aten::addmm"), 1, 2, false },
+    { STR_INIT("aten::addmm_"), 1, 2, false },
+    { STR_INIT("aten::_addmm_activation"), 1, 2, false },
+    { STR_INIT("aten::bmm"), 0, 1, false },
+    { STR_INIT("aten::baddbmm"), 1, 2, false },
+    { STR_INIT("aten::baddbmm_"), 1, 2, false },
+    { STR_INIT("aten::_scaled_mm"), 0, 1, false },
     { STR_INIT("mkldnn::_linear_pointwise"), 0, 1, true },
-    { STR_INIT("aten::mkldnn_linear"),       0, 1, true },
+    { STR_INIT("aten::mkldnn_linear"), 0, 1, true },
 };
 
 static int64_t matmul_flops(const struct matmul *matmul, const struct operands *operands,
@@ -176,13 +176,13 @@ struct convolution { /* positions of its arguments */
     int8_t     padding, stride, dilation; /* -1: has none */
 };
 static const struct convolution convolutions[] = {
-    {STR_INIT("aten::mkldnn_convolution"),            3, 4, 5 },
-    { STR_INIT("aten::cudnn_convolution"),            2, 3, 4 },
-    { STR_INIT("aten::miopen_convolution"),           3, 4, 5 },
+    { STR_INIT("aten::mkldnn_convolution"), 3, 4, 5 },
+    { STR_INIT("aten::cudnn_convolution"), 2, 3, 4 },
+    { STR_INIT("aten::miopen_convolution"), 3, 4, 5 },
     { STR_INIT("aten::miopen_depthwise_convolution"), 3, 4, 5 },
-    { STR_INIT("aten::_slow_conv2d_forward"),         5, 4, -1},
-    { STR_INIT("aten::_conv_depthwise2d"),            5, 4, 6 },
-    { STR_INIT("aten::convolution_overrideable"),     4, 3, 5 },
+    { STR_INIT("aten::_slow_conv2d_forward"), 5, 4, -1 },
+    { STR_INIT("aten::_conv_depthwise2d"), 5, 4, 6 },
+    { STR_INIT("aten::convolution_overrideable"), 4, 3, 5 },
 };
 
 /* Two for each weight that meets each output: weight elements of one filter times output elements.

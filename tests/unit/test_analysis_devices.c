@@ -24,16 +24,16 @@ static void gaps_have_causes(void **state)
         const char *fact;
         double      expected;
     } cases[] = {
-        {"device.count",              1     },
-        { "device.busy_ns",           370000},
-        { "device.busy_share",        0.37  },
-        { "device.idle_ns",           630000},
-        { "device.idle_input_ns",     100000},
-        { "device.idle_host_late_ns", 150000},
-        { "device.idle_sync_share",   0.38  },
-        { "device.compute_ns",        320000},
-        { "device.longest_gap_ns",    380000},
-        { "device.gap_count",         3     },
+        { "device.count", 1 },
+        { "device.busy_ns", 370000 },
+        { "device.busy_share", 0.37 },
+        { "device.idle_ns", 630000 },
+        { "device.idle_input_ns", 100000 },
+        { "device.idle_host_late_ns", 150000 },
+        { "device.idle_sync_share", 0.38 },
+        { "device.compute_ns", 320000 },
+        { "device.longest_gap_ns", 380000 },
+        { "device.gap_count", 3 },
     };
     struct profile_builder b;
     struct err             err = { 0 };

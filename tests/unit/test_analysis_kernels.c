@@ -19,20 +19,20 @@ static void names_tell_library_and_category(void **state)
         enum tensor_core     tensor_core;
         enum dtype           dtype;
     } cases[] = {
-        {"ampere_sgemm_128x64_tn",                                                       "cublas",  KERNEL_GEMM,        TENSOR_CORE_NO,      DTYPE_F32    },
-        { "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn",                                "cublas",  KERNEL_GEMM,        TENSOR_CORE_YES,
-         DTYPE_F16                                                                                                                                        },
-        { "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN",                                   "cublas",  KERNEL_GEMM,        TENSOR_CORE_YES,
-         DTYPE_UNKNOWN                                                                                                                                    },
-        { "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",   "nccl",
-         KERNEL_COLLECTIVE,                                                                                             TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN},
-        { "triton_poi_fused_add_relu_0",                                                 "triton",  KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN,
-         DTYPE_UNKNOWN                                                                                                                                    },
+        { "ampere_sgemm_128x64_tn", "cublas", KERNEL_GEMM, TENSOR_CORE_NO, DTYPE_F32 },
+        { "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn", "cublas", KERNEL_GEMM, TENSOR_CORE_YES,
+          DTYPE_F16 },
+        { "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", "cublas", KERNEL_GEMM, TENSOR_CORE_YES,
+          DTYPE_UNKNOWN },
+        { "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "nccl",
+          KERNEL_COLLECTIVE, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "triton_poi_fused_add_relu_0", "triton", KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN,
+          DTYPE_UNKNOWN },
         { "void cutlass::Kernel<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16>(Params)", "cutlass",
-         KERNEL_GEMM,                                                                                                   TENSOR_CORE_YES,     DTYPE_BF16   },
-        { "void cask_cudnn::computeOffsetsKernel<false, false>(int)",                    "cudnn",   KERNEL_OTHER,
-         TENSOR_CORE_UNKNOWN,                                                                                                                DTYPE_UNKNOWN},
-        { "some_hash_1234abcd",                                                          NULL,      KERNEL_OTHER,       TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN},
+          KERNEL_GEMM, TENSOR_CORE_YES, DTYPE_BF16 },
+        { "void cask_cudnn::computeOffsetsKernel<false, false>(int)", "cudnn", KERNEL_OTHER,
+          TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "some_hash_1234abcd", NULL, KERNEL_OTHER, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
     };
 
     (void)state;
@@ -54,11 +54,11 @@ static void families_lose_templates_and_numbers(void **state)
     static const struct {
         const char *name, *family;
     } cases[] = {
-        {"void at::native::vectorized_elementwise_kernel<4, at::native::F>(int)",
-         "at::native::vectorized_elementwise_kernel"                                                    },
-        { "triton_poi_fused_add_12",                                              "triton_poi_fused_add"},
-        { "loop_multiply_fusion.7",                                               "loop_multiply_fusion"},
-        { "42",                                                                   "4"                   },
+        { "void at::native::vectorized_elementwise_kernel<4, at::native::F>(int)",
+          "at::native::vectorized_elementwise_kernel" },
+        { "triton_poi_fused_add_12", "triton_poi_fused_add" },
+        { "loop_multiply_fusion.7", "loop_multiply_fusion" },
+        { "42", "4" },
     };
 
     (void)state;

@@ -44,13 +44,10 @@ static void ops_are_summed_a_step(void **state)
         const char *op, *column;
         double      expected;
     } cells[] = {
-        {"m/Add",       "total_ns",  20000},
-        { "m/Add",      "self_ns",   15000},
-        { "m/Mul",      "self_ns",   5000 },
-        { "m/d/MatMul", "calls",     1    },
-        { "m/d/MatMul", "self_ns",   40000},
-        { "m/d/MatMul", "share",     0.4  },
-        { "m/d/MatMul", "median_ns", 40000},
+        { "m/Add", "total_ns", 20000 },       { "m/Add", "self_ns", 15000 },
+        { "m/Mul", "self_ns", 5000 },         { "m/d/MatMul", "calls", 1 },
+        { "m/d/MatMul", "self_ns", 40000 },   { "m/d/MatMul", "share", 0.4 },
+        { "m/d/MatMul", "median_ns", 40000 },
     };
     struct profile_builder b;
     struct err             err = { 0 };
@@ -88,19 +85,19 @@ static void recorded_runs_are_summed_a_step(void **state)
     for (uint32_t step = 0; step < 2; step++) {
         struct recorded_step recorded = { .number = step, .duration_ns = 10000 };
         struct op_run        runs[] = {
-                   {.op = op,                  .step = step,         .device = NO_ID, .duration_ns = 3000},
+                   { .op = op, .step = step, .device = NO_ID, .duration_ns = 3000 },
                    { .op = op,
-                    .step = step,
-                    .device = NO_ID,
-                    .stream = builder_name(&b,                                                                "/gpu:0/stream:all"),
-                    .duration_ns = 5000,
-                    .is_accelerator = true },
-                   {                                                               .op = op,
-                    .step = step,
-                    .device = NO_ID,
-                    .stream = builder_name(&b,                                                                "/gpu:0/stream:14"),
-                    .duration_ns = 5000,
-                    .is_accelerator = true },
+                     .step = step,
+                     .device = NO_ID,
+                     .stream = builder_name(&b, "/gpu:0/stream:all"),
+                     .duration_ns = 5000,
+                     .is_accelerator = true },
+                   { .op = op,
+                     .step = step,
+                     .device = NO_ID,
+                     .stream = builder_name(&b, "/gpu:0/stream:14"),
+                     .duration_ns = 5000,
+                     .is_accelerator = true },
         };
 
         assert_true(vec_push(&b.profile.recorded_steps, &b.arena, recorded));

@@ -20,20 +20,20 @@ static void arguments_choose_a_command(void **state)
         int         used;
         const char *said;
     } cases[] = {
-        {"advise",             "advise",     1, NULL                     },
-        { "info",              "info",       1, NULL                     },
-        { "--help",            "help",       1, NULL                     },
-        { "-h",                "help",       1, NULL                     },
-        { "--version",         "version",    1, NULL                     },
-        { "--generate",        "--generate", 1, NULL                     },
-        { "-",                 "advise",     0, NULL                     },
-        { "--graph_path=x",    "advise",     0, NULL                     },
-        { "-format=json",      "advise",     0, NULL                     },
-        { TESTS_DIR,           "advise",     0, NULL                     },
-        { "advice",            NULL,         0, "did you mean 'advise'?" },
-        { "explian",           NULL,         0, "did you mean 'explain'?"},
-        { "qqqqqqqqqq",        NULL,         0, "tfprof help"            },
-        { "missing.xplane.pb", NULL,         0, "no such file"           },
+        { "advise", "advise", 1, NULL },
+        { "info", "info", 1, NULL },
+        { "--help", "help", 1, NULL },
+        { "-h", "help", 1, NULL },
+        { "--version", "version", 1, NULL },
+        { "--generate", "--generate", 1, NULL },
+        { "-", "advise", 0, NULL },
+        { "--graph_path=x", "advise", 0, NULL },
+        { "-format=json", "advise", 0, NULL },
+        { TESTS_DIR, "advise", 0, NULL },
+        { "advice", NULL, 0, "did you mean 'advise'?" },
+        { "explian", NULL, 0, "did you mean 'explain'?" },
+        { "qqqqqqqqqq", NULL, 0, "tfprof help" },
+        { "missing.xplane.pb", NULL, 0, "no such file" },
     };
 
     (void)state;
@@ -62,18 +62,18 @@ static void steps_are_ranges(void **state)
         bool        is_good;
         int64_t     first, last;
     } cases[] = {
-        {"4:13",                  true,  4,         13       },
-        { "7",                    true,  7,         7        },
-        { "4:",                   true,  4,         INT64_MAX},
-        { ":9",                   true,  INT64_MIN, 9        },
-        { ":",                    true,  INT64_MIN, INT64_MAX},
-        { "5:5",                  true,  5,         5        },
-        { "",                     false, 0,         0        },
-        { "9:4",                  false, 0,         0        },
-        { "a:b",                  false, 0,         0        },
-        { "1:2:3",                false, 0,         0        },
-        { "4-13",                 false, 0,         0        },
-        { "99999999999999999999", false, 0,         0        },
+        { "4:13", true, 4, 13 },
+        { "7", true, 7, 7 },
+        { "4:", true, 4, INT64_MAX },
+        { ":9", true, INT64_MIN, 9 },
+        { ":", true, INT64_MIN, INT64_MAX },
+        { "5:5", true, 5, 5 },
+        { "", false, 0, 0 },
+        { "9:4", false, 0, 0 },
+        { "a:b", false, 0, 0 },
+        { "1:2:3", false, 0, 0 },
+        { "4-13", false, 0, 0 },
+        { "99999999999999999999", false, 0, 0 },
     };
 
     (void)state;
@@ -114,9 +114,9 @@ static void completions_know_every_option(void **state)
         void (*write)(struct text *text);
         const char *flag;
     } shells[] = {
-        {generate_bash,  " --%" },
-        { generate_zsh,  "'--%" },
-        { generate_fish, " -l %"},
+        { generate_bash, " --%" },
+        { generate_zsh, "'--%" },
+        { generate_fish, " -l %" },
     };
     struct arena arena = { 0 };
 

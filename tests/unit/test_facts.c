@@ -10,16 +10,11 @@
 #include "analyze/analysis.h"
 #include "profile_builder.h"
 
-static const struct fact_spec specs[] = {
-    {"b.two",   UNIT_NS,    ""},
-    { "a.one",  UNIT_COUNT, ""},
-    { "b.name", UNIT_NAME,  ""}
-};
-static const struct column_spec columns[] = {
-    {"name", UNIT_NAME, ""},
-    { "ns",  UNIT_NS,   ""}
-};
-static const struct table_spec table_spec = { "things", "", columns, 2 };
+static const struct fact_spec   specs[] = { { "b.two", UNIT_NS, "" },
+                                            { "a.one", UNIT_COUNT, "" },
+                                            { "b.name", UNIT_NAME, "" } };
+static const struct column_spec columns[] = { { "name", UNIT_NAME, "" }, { "ns", UNIT_NS, "" } };
+static const struct table_spec  table_spec = { "things", "", columns, 2 };
 
 struct fixture {
     struct arena  arena;
@@ -59,10 +54,10 @@ static void absences_prefer_the_specific(void **state)
     static const struct {
         const char *name, *reason;
     } cases[] = {
-        {"memory.peak_bytes", "peak"         },
-        { "memory.growth",    "all of memory"},
-        { "memory_owners",    NULL           },
-        { "ops",              "no ops 3"     },
+        { "memory.peak_bytes", "peak" },
+        { "memory.growth", "all of memory" },
+        { "memory_owners", NULL },
+        { "ops", "no ops 3" },
     };
     struct fixture f;
 

@@ -34,19 +34,11 @@ static void expect(const struct intervals *set, const struct interval *items, si
 static void sets_combine(void **state)
 {
     static const struct interval a_items[] = {
-        {40,  50},
-        { 0,  10},
-        { 20, 25},
-        { 25, 30},
-        { 3,  3 }
+        { 40, 50 }, { 0, 10 }, { 20, 25 }, { 25, 30 }, { 3, 3 }
     };
-    static const struct interval b_items[] = {
-        {5,   25},
-        { 44, 46},
-        { 60, 70}
-    };
-    struct arena     arena = { 0 };
-    struct intervals a, b, result;
+    static const struct interval b_items[] = { { 5, 25 }, { 44, 46 }, { 60, 70 } };
+    struct arena                 arena = { 0 };
+    struct intervals             a, b, result;
 
     (void)state;
     fill(&a, &arena, a_items, 5);

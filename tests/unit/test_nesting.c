@@ -19,15 +19,14 @@ static void parents_and_self_times(void **state)
         uint32_t parent;
         int64_t  self_ns;
     } rows[] = {
-        {0,    100, NO_ID, 50}, /* 100 - 40 - 10 */
-        { 10,  40,  0,     25}, /* 40 - 15 - 0 */
-        { 10,  15,  1,     15},
-        { 30,  0,   1,     0 }, /* an instant */
-        { 50,  10,  0,     10}, /* touches row 1, not in it */
-        { 100, 20,  NO_ID, 20}, /* touches row 0 */
-        { 110, 30,  NO_ID, 25}, /* overlaps row 5 only */
-        { 115, 5,   6,     5 }, /* in both: the nearest earlier one */
-        { 140, 0,   NO_ID, 0 }, /* an instant at the end of row 6 */
+        { 0, 100, NO_ID, 50 },                   /* 100 - 40 - 10 */
+        { 10, 40, 0, 25 },                       /* 40 - 15 - 0 */
+        { 10, 15, 1, 15 },      { 30, 0, 1, 0 }, /* an instant */
+        { 50, 10, 0, 10 },                       /* touches row 1, not in it */
+        { 100, 20, NO_ID, 20 },                  /* touches row 0 */
+        { 110, 30, NO_ID, 25 },                  /* overlaps row 5 only */
+        { 115, 5, 6, 5 },                        /* in both: the nearest earlier one */
+        { 140, 0, NO_ID, 0 },                    /* an instant at the end of row 6 */
     };
     struct profile_builder builder;
     struct nesting         nesting;

@@ -16,13 +16,8 @@
  *   0 -> 2 -> 3     0 -> 3 as control, and again with data
  */
 static const struct op_edge edges[] = {
-    {2,  3, false},
-    { 0, 3, true },
-    { 1, 3, false},
-    { 0, 2, false},
-    { 0, 1, false},
-    { 0, 3, false},
-    { 4, 5, true },
+    { 2, 3, false }, { 0, 3, true },  { 1, 3, false }, { 0, 2, false },
+    { 0, 1, false }, { 0, 3, false }, { 4, 5, true },
 };
 
 static struct op_graph *make(struct arena *arena)
@@ -80,10 +75,7 @@ static void cycles_are_told(void **state)
 {
     /* 0 -> 1 -> 2 -> 1, 2 -> 3: only 0 comes before the cycle */
     static const struct op_edge cyclic[] = {
-        {0,  1, false},
-        { 1, 2, false},
-        { 2, 1, false},
-        { 2, 3, false}
+        { 0, 1, false }, { 1, 2, false }, { 2, 1, false }, { 2, 3, false }
     };
     struct arena     arena = { 0 };
     struct err       err = { 0 };
