@@ -143,6 +143,16 @@ static void write_params(struct layout *layout, const struct rule_info *rule)
     }
 }
 
+/* The summary is the title again, but for a full stop. */
+static bool says_title(const struct rule_info *rule)
+{
+    struct str summary = str_from(rule->summary);
+
+    if (str_ends(summary, STR(".")))
+        summary = str_slice(summary, 0, summary.len - 1);
+    return str_equal(summary, str_from(rule_title(rule)));
+}
+
 static void write_rule(struct layout *layout, const struct rule_info *rule)
 {
     struct str rest = str_from(rule->doc);
@@ -150,7 +160,7 @@ static void write_rule(struct layout *layout, const struct rule_info *rule)
     layout_wrap_right(layout, "", 0, str_from(rule_title(rule)), STR(""), STYLE_PLAIN);
     text_print(layout->text, "%s · %s · %s · %s %s\n", rule->id, severity_name(rule->severity),
                rule->category, rule->pack ? rule->pack : "", rule->version ? rule->version : "");
-    if (rule->title && rule->summary && strcmp(rule->title, rule->summary) != 0) {
+    if (rule->summary && !says_title(rule)) {
         layout_line(layout);
         layout_wrap(layout, 0, "", 0, str_from(rule->summary));
     }
