@@ -44,13 +44,18 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
+/* Whether a finding that stands for itself is of this severity or above. */
 static bool reaches(const struct advice *advice, const char *severity)
 {
+    int limit = SEVERITY_INFO;
+
+    while (limit < SEVERITY_VETO && strcmp(severity_name((enum severity)limit), severity) != 0)
+        limit++;
     for (size_t i = 0; i < advice->findings.count; i++) {
-        for (int level = SEVERITY_INFO; level <= (int)advice->findings.items[i].severity; level++) {
-            if (strcmp(severity_name((enum severity)level), severity) == 0)
-                return true;
-        }
+        const struct finding *finding = &advice->findings.items[i];
+
+        if (!finding->hidden_by && (int)finding->severity >= limit)
+            return true;
     }
     return false;
 }

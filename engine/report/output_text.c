@@ -16,6 +16,8 @@
 
 #include <math.h>
 
+enum { MAX_NOTES = 5 };
+
 static void add_item(struct text *line, const char *format, ...) CHECK_PRINTF(2, 3);
 
 static void add_item(struct text *line, const char *format, ...)
@@ -94,7 +96,9 @@ static void write_head(struct layout *layout, const struct study *study)
 
 static void write_notes(struct layout *layout, const struct profile *profile)
 {
-    for (size_t i = 0; i < profile->notes.count; i++) {
+    size_t count = profile->notes.count, shown = count > MAX_NOTES ? MAX_NOTES : count;
+
+    for (size_t i = 0; i < shown; i++) {
         const struct note *note = &profile->notes.items[i];
         struct text        line = { .arena = layout->arena };
 
@@ -105,7 +109,9 @@ static void write_notes(struct layout *layout, const struct profile *profile)
             text_print(&line, " (%llu times)", (unsigned long long)note->count);
         layout_wrap(layout, 0, "Note:", 6, text_str(&line));
     }
-    if (profile->notes.count > 0)
+    if (shown < count)
+        text_print(layout->text, "Note: %zu more: tfprof info\n", count - shown);
+    if (count > 0)
         layout_line(layout);
 }
 

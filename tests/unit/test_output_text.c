@@ -163,6 +163,20 @@ static void together_names_what_was_fixed(void **state)
     }
 }
 
+static void notes_are_capped(void **state)
+{
+    struct sample sample;
+    const char   *shown;
+
+    (void)state;
+    sample_make(&sample); /* with one note */
+    for (unsigned i = 0; i < 6; i++)
+        assert_true(profile_note(&sample.profile, "", 1, "note %u", i));
+    shown = render(&sample, (struct output_options) { 0 });
+    assert_non_null(strstr(shown, "Note: note 3\nNote: 2 more: tfprof info\n\n"));
+    arena_free(&sample.arena);
+}
+
 static void lines_fit_the_terminal(void **state)
 {
     static const unsigned widths[] = { 60, 72, 80 };
@@ -286,6 +300,7 @@ int main(void)
         cmocka_unit_test(nothing_found_is_a_sentence),
         cmocka_unit_test(small_findings_are_counted_not_shown),
         cmocka_unit_test(together_names_what_was_fixed),
+        cmocka_unit_test(notes_are_capped),
         cmocka_unit_test(lines_fit_the_terminal),
         cmocka_unit_test(colours_change_nothing_else),
         cmocka_unit_test(control_characters_are_escaped),
