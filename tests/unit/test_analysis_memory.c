@@ -1,0 +1,103 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "profile_builder.h"
+
+static void add(struct profile_builder *b, uint32_t device, enum memory_event_kind kind,
+                int64_t time_ns, int64_t bytes, uint64_t address, const char *op)
+{
+    struct memory_event event = { .event = NO_ID,
+                                  .allocator = builder_name(b, "GPU_0_bfc"),
+                                  .device = device,
+                                  .kind = (uint8_t)kind,
+                                  .time_ns = time_ns,
+                                  .bytes = bytes,
+                                  .in_use_bytes = -1,
+                                  .reserved_bytes = -1,
+                                  .available_bytes = -1,
+                                  .peak_bytes = -1,
+                                  .fragmentation = -1,
+                                  .address = address,
+                                  .op_name = builder_name(b, op) };
+
+    assert_true(vec_push(&b->profile.memory_events, &b->arena, event));
+}
+
+/*
+ * Six steps of 100 ns. Each allocates 1000 bytes for "conv", frees them, and leaks 10 for "loss".
+ * In use at the end of step i: 10·(i + 1), so the slope is 10. The peak is inside the last step:
+ * 1000 of conv and 60 of loss (60: the leak comes first).
+ */
+static void leaks_grow_and_owners_are_named(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, gpu;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
+    b.profile.devices.items[gpu].memory_bytes = 10600;
+    for (int64_t step = 0; step < 6; step++) {
+        builder_step(&b, host, step * 100, step * 100 + 100);
+        add(&b, gpu, MEMORY_ALLOCATE, step * 100 + 10, 10, 7000 + (uint64_t)step, "loss");
+        add(&b, gpu, MEMORY_ALLOCATE, step * 100 + 20, 1000, 9000, "conv");
+        add(&b, gpu, MEMORY_FREE, step * 100 + 50, 0, 9000, "");
+    }
+    builder_finish(&b);
+    assert_true(analysis_memory.run(&b.study, &err));
+    assert_true(builder_fact(&b, "memory.peak_bytes") == 1060);
+    assert_true(fabs(builder_fact(&b, "memory.peak_share") - 0.1) < 1e-12);
+    assert_true(fabs(builder_fact(&b, "memory.growth_bytes_per_step") - 10) < 1e-9);
+    assert_true(builder_fact(&b, "memory.is_growing") == 1);
+    assert_true(builder_fact(&b, "memory.allocations_per_step") == 2);
+    assert_true(builder_fact(&b, "memory.top_owner_bytes") == 1000);
+    assert_true(builder_cell(&b, "memory_owners", "owner", "loss", "bytes") == 60);
+    assert_true(builder_cell(&b, "memory_owners", "owner", "loss", "count") == 6);
+    assert_true(builder_cell(&b, "allocators", "allocator", "GPU_0_bfc", "peak_time_ns") == 520);
+    assert_true(isnan(builder_fact(&b, "memory.fragmentation")));
+    builder_free(&b);
+}
+
+static void memory_by_op_has_owners_only(void **state)
+{
+    struct op_memory records[] = {
+        { .op = 0, .peak_bytes = 100, .residual_bytes = 5, .temporary_bytes = 70 },
+        { .op = 1, .peak_bytes = 300, .residual_bytes = 50 },
+        { .op = 1, .step = 1, .peak_bytes = 200, .residual_bytes = 60 },
+    };
+    struct profile_builder b;
+    struct err             err = { 0 };
+
+    (void)state;
+    builder_start(&b, FORMAT_PROFILE);
+    builder_host(&b, "h");
+    builder_op(&b, "small", "Relu", NULL);
+    builder_op(&b, "big", "Conv2D", NULL);
+    for (size_t i = 0; i < ARRAY_COUNT(records); i++)
+        assert_true(vec_push(&b.profile.op_memory, &b.arena, records[i]));
+    builder_finish(&b);
+    assert_true(analysis_memory.run(&b.study, &err));
+    assert_true(builder_cell(&b, "memory_owners", NULL, NULL, "bytes") == 300);
+    assert_true(builder_fact(&b, "memory.residual_bytes") == 60);
+    assert_true(builder_fact(&b, "memory.temporary_bytes") == 70);
+    assert_non_null(facts_why_absent(&b.study.facts, "allocators"));
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leaks_grow_and_owners_are_named),
+        cmocka_unit_test(memory_by_op_has_owners_only),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
