@@ -1,5 +1,7 @@
 #include "read/json_scan.h"
 
+#include "base/macros.h"
+
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -13,28 +15,31 @@ static void fail(struct json_scan *scan, const char *expected)
     scan->expected = expected;
 }
 
-static bool is_blank(char byte)
+/* All control characters are blanks: broken writers put them between values as well. */
+static ALWAYS_INLINE bool is_blank(char byte)
 {
-    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+    return (unsigned char)byte <= ' ';
 }
 
-static const char *after_blanks(const char *at, const char *end)
+static ALWAYS_INLINE char peek(struct json_scan *scan)
 {
+    const char *at = scan->at, *end = scan->end;
+
+    if (UNLIKELY(scan->state != JSON_FINE))
+        return 0;
     while (at < end && is_blank(*at))
         at++;
-    return at;
+    scan->at = at;
+    return at < end ? *at : 0;
 }
 
 char json_peek(struct json_scan *scan)
 {
-    if (scan->state != JSON_FINE)
-        return 0;
-    scan->at = after_blanks(scan->at, scan->end);
-    return scan->at < scan->end ? *scan->at : 0;
+    return peek(scan);
 }
 
 /* First quote or backslash at or behind `at`. */
-static const char *find_quote(const char *at, const char *end)
+static ALWAYS_INLINE const char *find_quote(const char *at, const char *end)
 {
 #ifdef __SSE2__
     const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\');
@@ -53,33 +58,8 @@ static const char *find_quote(const char *at, const char *end)
     return at;
 }
 
-/* First quote or bracket of any kind at or behind `at`. */
-static const char *find_structure(const char *at, const char *end)
-{
-#ifdef __SSE2__
-    /* '[' and '{', ']' and '}' differ in one bit only. */
-    const __m128i bit = _mm_set1_epi8(0x20), quote = _mm_set1_epi8('"');
-    const __m128i open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
-
-    for (; end - at >= 16; at += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        __m128i folded = _mm_or_si128(bytes, bit);
-        __m128i hits =
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote),
-                         _mm_or_si128(_mm_cmpeq_epi8(folded, open), _mm_cmpeq_epi8(folded, close)));
-        int mask = _mm_movemask_epi8(hits);
-
-        if (mask)
-            return at + __builtin_ctz((unsigned)mask);
-    }
-#endif
-    while (at < end && *at != '"' && (*at | 0x20) != '{' && (*at | 0x20) != '}')
-        at++;
-    return at;
-}
-
 /* at is behind the opening quote; gives the closing quote, or end when the text is cut. */
-static const char *string_end(const char *at, const char *end)
+static ALWAYS_INLINE const char *string_end(const char *at, const char *end)
 {
     while ((at = find_quote(at, end)) < end && *at == '\\')
         at = end - at >= 2 ? at + 2 : end;
@@ -87,7 +67,7 @@ static const char *string_end(const char *at, const char *end)
 }
 
 /* at is on the opening quote. */
-static struct str take_string(struct json_scan *scan)
+static ALWAYS_INLINE struct str take_string(struct json_scan *scan)
 {
     const char *start = scan->at + 1, *end = string_end(start, scan->end);
 
@@ -102,7 +82,7 @@ static struct str take_string(struct json_scan *scan)
 
 bool json_open(struct json_scan *scan, char bracket)
 {
-    if (json_peek(scan) != bracket || scan->state != JSON_FINE) {
+    if (peek(scan) != bracket || scan->state != JSON_FINE) {
         fail(scan, bracket == '{' ? "an object" : "an array");
         return false;
     }
@@ -111,13 +91,13 @@ bool json_open(struct json_scan *scan, char bracket)
 }
 
 /* Commas are taken wherever they stand: Kineto has written none and two of them before. */
-static char next_part(struct json_scan *scan)
+static ALWAYS_INLINE char next_part(struct json_scan *scan)
 {
-    char byte = json_peek(scan);
+    char byte = peek(scan);
 
     while (byte == ',') {
         scan->at++;
-        byte = json_peek(scan);
+        byte = peek(scan);
     }
     return byte;
 }
@@ -137,7 +117,7 @@ bool json_member(struct json_scan *scan, struct str *key)
         return false;
     }
     *key = take_string(scan);
-    if (json_peek(scan) != ':') {
+    if (peek(scan) != ':') {
         fail(scan, "a colon");
         return false;
     }
@@ -161,7 +141,7 @@ bool json_item(struct json_scan *scan)
 }
 
 /* Numbers, words: up to the next structural byte or blank. */
-static struct str take_bare(struct json_scan *scan)
+static ALWAYS_INLINE struct str take_bare(struct json_scan *scan)
 {
     const char *start = scan->at, *at = start;
 
@@ -181,7 +161,7 @@ static struct str take_bare(struct json_scan *scan)
 
 struct str json_scalar(struct json_scan *scan)
 {
-    char byte = json_peek(scan);
+    char byte = peek(scan);
 
     if (scan->state != JSON_FINE)
         return (struct str) { 0 };
@@ -192,22 +172,115 @@ struct str json_scalar(struct json_scan *scan)
     return take_bare(scan);
 }
 
-static void skip_nested(struct json_scan *scan)
-{
-    const char *at = scan->at;
-    size_t      depth = 0;
+/* Where a skipped value stands: how deep in brackets, and whether inside a string. */
+struct nesting_at {
+    const char *at;
+    size_t      depth;
+    bool        is_inside;
+};
 
-    while ((at = find_structure(at, scan->end)) < scan->end) {
-        char byte = *at++;
+#ifdef __SSE2__
+struct block { /* a bit for each of 64 bytes */
+    uint64_t quotes, escapes, opens, closes;
+};
+
+static ALWAYS_INLINE struct block load_block(const char *at)
+{
+    const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\');
+    /* '[' and '{', ']' and '}' differ in one bit only. */
+    const __m128i bit = _mm_set1_epi8(0x20), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
+    struct block  block = { 0 };
+
+    for (int i = 0; i < 4; i++) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i));
+        __m128i folded = _mm_or_si128(bytes, bit);
+
+        block.quotes |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, quote))
+                        << 16 * i;
+        block.escapes |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, escape))
+                         << 16 * i;
+        block.opens |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(folded, open))
+                       << 16 * i;
+        block.closes |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(folded, close))
+                        << 16 * i;
+    }
+    return block;
+}
+
+/* Bit i of the result: an odd number of bits up to i are set. Between quotes that is "inside". */
+static ALWAYS_INLINE uint64_t running_parity(uint64_t bits)
+{
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        bits ^= bits << shift;
+    return bits;
+}
+
+/* Skips whole blocks until the brackets are balanced (true), or until an escape or the end of the
+ * text asks for more care. */
+static bool skip_blocks(struct nesting_at *nesting, const char *end)
+{
+    for (; end - nesting->at >= 64; nesting->at += 64) {
+        struct block block = load_block(nesting->at);
+        uint64_t     inside, brackets;
+
+        if (block.escapes)
+            return false;
+        inside = running_parity(block.quotes) ^ (nesting->is_inside ? UINT64_MAX : 0);
+        brackets = (block.opens | block.closes) & ~inside;
+        for (; brackets; brackets &= brackets - 1) {
+            int bit = __builtin_ctzll(brackets);
+
+            if (block.opens >> bit & 1) {
+                nesting->depth++;
+            } else if (--nesting->depth == 0) {
+                nesting->at += bit + 1;
+                return true;
+            }
+        }
+        nesting->is_inside = inside >> 63;
+    }
+    return false;
+}
+#else
+static bool skip_blocks(struct nesting_at *nesting, const char *end)
+{
+    (void)nesting;
+    (void)end;
+    return false;
+}
+#endif
+
+/* The same byte by byte over the next 64 bytes and the string they may end in. */
+static bool skip_bytes(struct nesting_at *nesting, const char *end)
+{
+    const char *at = nesting->at, *stop = end - at > 64 ? at + 64 : end;
+
+    while (at < stop) {
+        char byte = nesting->is_inside ? '"' : *at++;
 
         if (byte == '"') {
-            at = string_end(at, scan->end);
-            if (at < scan->end)
+            at = string_end(at, end);
+            nesting->is_inside = false;
+            if (at < end)
                 at++;
-        } else if (byte == '{' || byte == '[') {
-            depth++;
-        } else if (--depth == 0) {
-            scan->at = at;
+        } else if ((byte | 0x20) == '{') {
+            nesting->depth++;
+        } else if ((byte | 0x20) == '}' && --nesting->depth == 0) {
+            nesting->at = at;
+            return true;
+        }
+    }
+    nesting->at = at;
+    return false;
+}
+
+static void skip_nested(struct json_scan *scan)
+{
+    struct nesting_at nesting = { .at = scan->at };
+
+    while (nesting.at < scan->end) {
+        if (skip_blocks(&nesting, scan->end) || skip_bytes(&nesting, scan->end)) {
+            scan->at = nesting.at;
             return;
         }
     }
@@ -217,7 +290,7 @@ static void skip_nested(struct json_scan *scan)
 
 struct str json_value(struct json_scan *scan)
 {
-    char        byte = json_peek(scan);
+    char        byte = peek(scan);
     const char *start = scan->at;
 
     if (scan->state != JSON_FINE)

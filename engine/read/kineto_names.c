@@ -47,7 +47,9 @@ static const struct {
 enum kineto_class kineto_class(struct str category)
 {
     for (size_t i = 0; i < ARRAY_COUNT(classes); i++)
-        if (str_equal(category, classes[i].category))
+        if (category.len == classes[i].category.len && category.len &&
+            category.data[0] == classes[i].category.data[0] &&
+            str_equal(category, classes[i].category))
             return classes[i].class;
     return KINETO_UNKNOWN;
 }

@@ -8,13 +8,21 @@ struct field_name {
     bool              is_whole; /* keep the value as written, quotes and brackets included */
 };
 
-static const struct field_name members[] = {
-    { STR_INIT("ph"), FIELD_PHASE, false },     { STR_INIT("cat"), FIELD_CATEGORY, false },
-    { STR_INIT("name"), FIELD_NAME, false },    { STR_INIT("pid"), FIELD_PROCESS, true },
-    { STR_INIT("tid"), FIELD_THREAD, true },    { STR_INIT("ts"), FIELD_START, false },
-    { STR_INIT("dur"), FIELD_DURATION, false }, { STR_INIT("id"), FIELD_ID, false },
-    { STR_INIT("bp"), FIELD_BIND, false },
+/* Up to four letters as one number: the event's own keys are all that short. */
+#define KEY2(a, b) ((uint32_t)(a) << 8 | (uint32_t)(b))
+#define KEY3(a, b, c) (KEY2(a, b) << 8 | (uint32_t)(c))
+#define KEY4(a, b, c, d) (KEY3(a, b, c) << 8 | (uint32_t)(d))
+static const struct {
+    uint32_t          key;
+    enum kineto_field field;
+} members[] = {
+    { KEY2('p', 'h'), FIELD_PHASE },          { KEY3('c', 'a', 't'), FIELD_CATEGORY },
+    { KEY4('n', 'a', 'm', 'e'), FIELD_NAME }, { KEY3('p', 'i', 'd'), FIELD_PROCESS },
+    { KEY3('t', 'i', 'd'), FIELD_THREAD },    { KEY2('t', 's'), FIELD_START },
+    { KEY3('d', 'u', 'r'), FIELD_DURATION },  { KEY2('i', 'd'), FIELD_ID },
+    { KEY2('b', 'p'), FIELD_BIND },
 };
+#define KEY_ARGS KEY4('a', 'r', 'g', 's')
 
 /* Grouped by length: first_field finds the group. */
 static const struct field_name args[] = {
@@ -72,24 +80,37 @@ static const struct field_name *find_arg(const struct kineto *kineto, struct str
         return NULL;
     for (size_t i = kineto->first_field[key.len];
          i < ARRAY_COUNT(args) && args[i].name.len == key.len; i++)
-        if (memcmp(args[i].name.data, key.data, key.len) == 0)
+        if (args[i].name.data[0] == key.data[0] &&
+            memcmp(args[i].name.data, key.data, key.len) == 0)
             return &args[i];
     return NULL;
 }
 
-static const struct field_name *find_member(struct str key)
+static uint32_t short_key(struct str key)
+{
+    uint32_t packed = 0;
+
+    if (key.len > 4)
+        return 0;
+    for (size_t i = 0; i < key.len; i++)
+        packed = packed << 8 | (unsigned char)key.data[i];
+    return packed;
+}
+
+static enum kineto_field find_member(uint32_t key)
 {
     for (size_t i = 0; i < ARRAY_COUNT(members); i++)
-        if (str_equal(members[i].name, key))
-            return &members[i];
-    return NULL;
+        if (members[i].key == key)
+            return members[i].field;
+    return FIELD_NONE;
 }
 
 /* A key that comes twice: the last one counts, as in every other reader of such files. */
-static void take(struct kineto_event *event, const struct field_name *field, struct json_scan *scan)
+static void take(struct kineto_event *event, enum kineto_field field, bool is_whole,
+                 struct json_scan *scan)
 {
-    event->fields[field->field] = field->is_whole ? json_value(scan) : json_scalar(scan);
-    event->present |= UINT64_C(1) << field->field;
+    event->fields[field] = is_whole ? json_value(scan) : json_scalar(scan);
+    event->present |= UINT64_C(1) << field;
 }
 
 static void scan_args(const struct kineto *kineto, struct json_scan *scan,
@@ -106,7 +127,7 @@ static void scan_args(const struct kineto *kineto, struct json_scan *scan,
         const struct field_name *field = find_arg(kineto, key);
 
         if (field)
-            take(event, field, scan);
+            take(event, field->field, field->is_whole, scan);
         else
             json_skip(scan);
     }
@@ -127,13 +148,14 @@ void kineto_scan_event(const struct kineto *kineto, struct json_scan *scan,
     if (!json_open(scan, '{'))
         return;
     while (json_member(scan, &key)) {
-        const struct field_name *field = find_member(key);
+        uint32_t          packed = short_key(key);
+        enum kineto_field field = find_member(packed);
 
-        if (field) {
-            take(event, field, scan);
-            if (field->field == FIELD_CATEGORY)
+        if (field != FIELD_NONE) {
+            take(event, field, field == FIELD_PROCESS || field == FIELD_THREAD, scan);
+            if (field == FIELD_CATEGORY)
                 event->class = kineto_class(event->fields[FIELD_CATEGORY]);
-        } else if (str_equal(key, STR("args")) && wants_args(event->class)) {
+        } else if (packed == KEY_ARGS && wants_args(event->class)) {
             scan_args(kineto, scan, event);
         } else {
             json_skip(scan);
