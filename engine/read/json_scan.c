@@ -21,16 +21,44 @@ static ALWAYS_INLINE bool is_blank(char byte)
     return (unsigned char)byte <= ' ';
 }
 
-static ALWAYS_INLINE char peek(struct json_scan *scan)
+/* Runs of blanks are short: a vector compare would cost more than it saves. */
+static ALWAYS_INLINE const char *after_blanks(const char *at, const char *end)
 {
-    const char *at = scan->at, *end = scan->end;
-
-    if (UNLIKELY(scan->state != JSON_FINE))
-        return 0;
     while (at < end && is_blank(*at))
         at++;
-    scan->at = at;
-    return at < end ? *at : 0;
+    return at;
+}
+
+/* The end of a number or word: a blank, a comma or a closing bracket. */
+static ALWAYS_INLINE const char *bare_end(const char *at, const char *end)
+{
+#ifdef __SSE2__
+    const __m128i least = _mm_set1_epi8(' ' + 1), comma = _mm_set1_epi8(',');
+    const __m128i bit = _mm_set1_epi8(0x20), close = _mm_set1_epi8('}');
+
+    for (; end - at >= 16; at += 16) {
+        __m128i  bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        __m128i  solid = _mm_cmpeq_epi8(_mm_max_epu8(bytes, least), bytes);
+        __m128i  stop = _mm_or_si128(_mm_cmpeq_epi8(bytes, comma),
+                                     _mm_cmpeq_epi8(_mm_or_si128(bytes, bit), close));
+        unsigned mask =
+            (unsigned)_mm_movemask_epi8(stop) | (~(unsigned)_mm_movemask_epi8(solid) & 0xFFFF);
+
+        if (mask)
+            return at + __builtin_ctz(mask);
+    }
+#endif
+    while (at < end && !is_blank(*at) && *at != ',' && (*at | 0x20) != '}')
+        at++;
+    return at;
+}
+
+static ALWAYS_INLINE char peek(struct json_scan *scan)
+{
+    if (UNLIKELY(scan->state != JSON_FINE))
+        return 0;
+    scan->at = after_blanks(scan->at, scan->end);
+    return scan->at < scan->end ? *scan->at : 0;
 }
 
 char json_peek(struct json_scan *scan)
@@ -140,22 +168,17 @@ bool json_item(struct json_scan *scan)
     return scan->state == JSON_FINE;
 }
 
-/* Numbers, words: up to the next structural byte or blank. */
 static ALWAYS_INLINE struct str take_bare(struct json_scan *scan)
 {
-    const char *start = scan->at, *at = start;
+    const char *start = scan->at, *at = bare_end(start, scan->end);
 
-    while (at < scan->end && !is_blank(*at) && *at != ',' && *at != '}' && *at != ']' &&
-           *at != ':' && *at != '"' && *at != '{' && *at != '[')
-        at++;
+    scan->at = at;
     if (at == scan->end) {
-        scan->at = at;
         fail(scan, "the end of a number");
         return (struct str) { 0 };
     }
     if (at == start)
         fail(scan, "a value");
-    scan->at = at;
     return (struct str) { start, (size_t)(at - start) };
 }
 
