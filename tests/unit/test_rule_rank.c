@@ -1,0 +1,304 @@
+/*
+ * Prices, claims and order of findings against a step of 100 ms: 40 input, 30 host, 30 compute. An
+ * edit that names a part removes it, once.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/path.h"
+#include "rules/rank.h"
+#include "rules/verdict.h"
+
+static const double MS = 1e6;
+
+static double part_ns(int part)
+{
+    switch (part) {
+    case PART_INPUT:
+        return 40 * MS;
+    case PART_HOST:
+    case PART_COMPUTE:
+        return 30 * MS;
+    default:
+        return 0;
+    }
+}
+
+static bool replay_parts(void *context, const struct edit *edits, size_t count,
+                         struct replay_result *result, struct err *err)
+{
+    bool   is_gone[PART_COUNT] = { false };
+    double steps_ns = 0;
+
+    (void)context;
+    (void)err;
+    *result = (struct replay_result) { .step_ns = 0 };
+    for (size_t i = 0; i < count; i++) {
+        result->selected_ns = 0;
+        steps_ns += edits[i].kind == EDIT_STEP ? edits[i].ns : 0;
+        for (int part = 0; part < PART_COUNT; part++)
+            if (edits[i].select.part_mask >> part & 1) {
+                result->selected_ns += part_ns(part);
+                is_gone[part] = true;
+            }
+    }
+    for (int part = 0; part < PART_COUNT; part++)
+        result->step_ns += is_gone[part] ? 0 : part_ns(part);
+    result->step_ns -= steps_ns;
+    return true;
+}
+
+static bool replay_nothing(void *context, const struct edit *edits, size_t count,
+                           struct replay_result *result, struct err *err)
+{
+    (void)context;
+    (void)edits;
+    (void)count;
+    (void)result;
+    return err_set(err, ERR_INCONCLUSIVE, "no steps");
+}
+
+struct fixture {
+    struct arena      arena;
+    struct intern     names;
+    struct facts      facts;
+    struct rule_view  view;
+    struct pricing    pricing;
+    struct rule       rules[3];
+    struct draft_list list;
+};
+
+static void start(struct fixture *f, replay_function *replay)
+{
+    *f = (struct fixture) { 0 };
+    assert_true(intern_init(&f->names, &f->arena));
+    facts_init(&f->facts, &f->arena, &f->names);
+    assert_true(facts_set(&f->facts, analysis_fact("step.median_ns"), 100 * MS));
+    f->view = (struct rule_view) {
+        .facts = &f->facts, .format = "xspace", .framework = "", .replay = replay
+    };
+    pricing_start(&f->pricing, &f->view);
+    for (size_t i = 0; i < ARRAY_COUNT(f->rules); i++)
+        f->rules[i].info.id = (const char *[]) { "a", "b", "c" }[i];
+}
+
+static struct draft draft_of(struct fixture *f, int rule, struct price_request price, uint32_t mask)
+{
+    struct draft draft = { .rule = &f->rules[rule], .price = price, .confidence = CONFIDENCE_HIGH };
+    struct edit  edit = { .kind = EDIT_SCALE, .select = { .part_mask = mask, .host = NO_ID } };
+
+    draft.finding.rule = f->rules[rule].info.id;
+    draft.finding.condition = "fired";
+    draft.finding.title = "";
+    draft.finding.severity = SEVERITY_WARN;
+    if (mask && price.method == METHOD_REPLAY)
+        assert_true(vec_push(&draft.edits.edits, &f->arena, edit));
+    else if (mask)
+        assert_true(vec_push(&draft.claims.edits, &f->arena, edit));
+    return draft;
+}
+
+static void add(struct fixture *f, int rule, struct price_request price, uint32_t mask)
+{
+    struct draft draft = draft_of(f, rule, price, mask);
+    struct err   err = { 0 };
+
+    assert_true(price_draft(&f->pricing, &draft, &f->arena, &err));
+    assert_true(vec_push(&f->list.drafts, &f->arena, draft));
+}
+
+static void methods_price_as_documented(void **state)
+{
+    const struct {
+        struct price_request price;
+        uint32_t             mask;
+        double               low, mid, high; /* ms */
+    } rows[] = {
+        { { METHOD_REPLAY, NAN, NAN, NAN, NAN, NAN }, 1u << PART_INPUT, 28, 36, 40 },
+        { { METHOD_EXPOSED, 20 * MS, NAN, NAN, NAN, NAN }, 0, 10, 15, 20 },
+        /* 60 ms of waiting cannot save more than the 40 ms of input on the path. */
+        { { METHOD_EXPOSED, 60 * MS, NAN, NAN, NAN, NAN }, 1u << PART_INPUT, 30, 40, 40 },
+        { { METHOD_EXPOSED, 20 * MS, 4 * MS, 10 * MS, NAN, NAN }, 0, 4, 7, 10 },
+        { { METHOD_ROOFLINE, 20 * MS, NAN, NAN, 4 * MS, NAN }, 0, 12, 14, 16 },
+        /* speed-up 3: 20 * (1 - 1/2), 20 * (1 - 1/2.5), 20 * (1 - 1/3) */
+        { { METHOD_AMDAHL, 20 * MS, NAN, NAN, NAN, 3 }, 0, 10, 12, 40.0 / 3 },
+        { { METHOD_SHARE, 20 * MS, NAN, NAN, NAN, NAN }, 0, 3, 6, 9 },
+        /* Summed over threads; the step caps it. */
+        { { METHOD_EXPOSED, 900 * MS, NAN, NAN, NAN, NAN }, 0, 100, 100, 100 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct fixture f;
+        start(&f, replay_parts);
+        add(&f, 0, rows[i].price, rows[i].mask);
+        const struct impact *impact = &f.list.drafts.items[0].finding.impact;
+        if (fabs(impact->low_ns - rows[i].low * MS) > 1 ||
+            fabs(impact->mid_ns - rows[i].mid * MS) > 1 ||
+            fabs(impact->high_ns - rows[i].high * MS) > 1)
+            fail_msg("row %zu: %g %g %g", i, impact->low_ns, impact->mid_ns, impact->high_ns);
+        assert_true(fabs(impact->share - rows[i].mid / 100) < 1e-9);
+        assert_int_equal(impact->method, rows[i].price.method);
+        arena_free(&f.arena);
+    }
+}
+
+static void without_replay_the_fallback_prices(void **state)
+{
+    struct fixture f;
+    struct draft   draft;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&f, replay_nothing);
+    draft = draft_of(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
+    draft.fallback = (struct price_request) { METHOD_EXPOSED, 20 * MS, NAN, NAN, NAN, NAN };
+    assert_true(price_draft(&f.pricing, &draft, &f.arena, &err));
+    assert_int_equal(draft.finding.impact.method, METHOD_EXPOSED);
+    assert_int_equal(draft.finding.impact.confidence, CONFIDENCE_MEDIUM);
+    assert_string_equal(draft.finding.condition, "fired; priced without replay: no steps");
+    arena_free(&f.arena);
+}
+
+static void the_more_specific_keeps_the_time(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    start(&f, replay_parts);
+    assert_true(vec_push(&f.rules[1].info.more_specific_than, &f.arena, "a"));
+    add(&f, 0, (struct price_request) { METHOD_EXPOSED, 40 * MS, NAN, NAN, NAN, NAN },
+        1u << PART_INPUT);
+    add(&f, 1, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
+    add(&f, 2, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_HOST);
+    assert_true(rank_claims(&f.pricing, &f.list, &f.arena));
+    rank_findings(&f.list);
+    const struct draft *drafts = f.list.drafts.items;
+    assert_string_equal(drafts[0].finding.rule, "b"); /* 36 ms */
+    assert_string_equal(drafts[1].finding.rule, "c"); /* 27 ms */
+    assert_string_equal(drafts[2].finding.rule, "a");
+    assert_string_equal(drafts[2].finding.hidden_by, "b");
+    assert_false(drafts[2].finding.impact.has_saving);
+    assert_int_equal(drafts[0].finding.children.count, 1);
+    assert_string_equal(drafts[0].finding.children.items[0], "a");
+    assert_null(drafts[1].finding.hidden_by);
+    arena_free(&f.arena);
+}
+
+static void one_cause_but_different_time_is_two_findings(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    start(&f, replay_parts);
+    f.rules[0].info.cause = f.rules[1].info.cause = "host";
+    add(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
+    add(&f, 1, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_HOST);
+    assert_true(rank_claims(&f.pricing, &f.list, &f.arena));
+    assert_null(f.list.drafts.items[0].finding.hidden_by);
+    assert_null(f.list.drafts.items[1].finding.hidden_by);
+    arena_free(&f.arena);
+}
+
+static void together_is_replayed_not_added(void **state)
+{
+    struct fixture       f;
+    struct replay_result result;
+    struct draft        *both[2];
+
+    (void)state;
+    start(&f, replay_parts);
+    add(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
+    add(&f, 1, (struct price_request) { .method = METHOD_REPLAY },
+        1u << PART_INPUT | 1u << PART_HOST);
+    both[0] = &f.list.drafts.items[0];
+    both[1] = &f.list.drafts.items[1];
+    assert_true(price_together(&f.pricing, both, 2, &f.arena, &result));
+    assert_true(fabs(result.step_ns - 30 * MS) < 1); /* compute is left */
+    arena_free(&f.arena);
+}
+
+static void small_findings_are_infos(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    start(&f, replay_parts);
+    add(&f, 0, (struct price_request) { METHOD_EXPOSED, 0.4 * MS, NAN, NAN, NAN, NAN }, 0);
+    rank_findings(&f.list);
+    assert_int_equal(f.list.drafts.items[0].finding.severity, SEVERITY_INFO);
+    arena_free(&f.arena);
+}
+
+static void fingerprints_ignore_numbers(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    start(&f, replay_parts);
+    for (int i = 0; i < 3; i++)
+        add(&f, 0, (struct price_request) { .method = METHOD_NONE }, 0);
+    f.list.drafts.items[0].finding.subject.op = "dense_1/MatMul";
+    f.list.drafts.items[1].finding.subject.op = "dense_27/MatMul";
+    f.list.drafts.items[2].finding.subject.op = "dense_1/Relu";
+    rank_findings(&f.list);
+    const struct draft *drafts = f.list.drafts.items; /* MatMul, Relu, MatMul by op name */
+    assert_string_equal(drafts[0].finding.fingerprint, drafts[2].finding.fingerprint);
+    assert_string_not_equal(drafts[0].finding.fingerprint, drafts[1].finding.fingerprint);
+    assert_int_equal(strlen(drafts[0].finding.fingerprint), 16);
+    arena_free(&f.arena);
+}
+
+static void the_verdict_follows_the_composition(void **state)
+{
+    static const struct {
+        double      input, host, compute;
+        const char *class_name;
+    } rows[] = {
+        { 0.29, 0.10, 0.60, "input-bound" },   { 0.05, 0.10, 0.85, "compute-bound" },
+        { 0.05, 0.60, 0.35, "host-bound" },    { 0.40, 0.35, 0.25, "mixed" },
+        { 0.10, 0.12, 0.78, "compute-bound" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct fixture f;
+        struct verdict verdict;
+        struct err     err = { 0 };
+
+        start(&f, replay_parts);
+        facts_set(&f.facts, analysis_fact("part.input_share"), rows[i].input);
+        facts_set(&f.facts, analysis_fact("part.host_share"), rows[i].host);
+        facts_set(&f.facts, analysis_fact("part.compute_share"), rows[i].compute);
+        assert_true(verdict_make(&verdict, &f.facts, &f.arena, &err));
+        assert_string_equal(verdict.class_name, rows[i].class_name);
+        if (i == 0)
+            assert_string_equal(verdict.text,
+                                "Input-bound: 29.0 ms (29.0 %) of each 100.0 ms step waits for "
+                                "input.");
+        arena_free(&f.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(methods_price_as_documented),
+        cmocka_unit_test(without_replay_the_fallback_prices),
+        cmocka_unit_test(the_more_specific_keeps_the_time),
+        cmocka_unit_test(one_cause_but_different_time_is_two_findings),
+        cmocka_unit_test(together_is_replayed_not_added),
+        cmocka_unit_test(small_findings_are_infos),
+        cmocka_unit_test(fingerprints_ignore_numbers),
+        cmocka_unit_test(the_verdict_follows_the_composition),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
