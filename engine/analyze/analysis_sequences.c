@@ -72,7 +72,8 @@ struct candidate {
 };
 struct open_event {
     int64_t end_ns;
-    size_t  item; /* item this event made, SIZE_MAX none */
+    size_t  item;     /* item this event made, SIZE_MAX none */
+    size_t  dispatch; /* place on the stack of the innermost dispatch around it, SIZE_MAX none */
     bool    is_in_op;
 };
 struct miner {
@@ -184,9 +185,9 @@ static uint64_t hash_run(const struct item *items, uint32_t length)
     return hash;
 }
 
-static bool count_length(struct miner *miner, uint32_t length)
+static bool count_length(struct miner *miner, struct arena *scratch, uint32_t length)
 {
-    struct id_map      rows = { .arena = &miner->scratch };
+    struct id_map      rows = { .arena = scratch };
     const struct item *items = miner->items.items;
 
     for (uint32_t i = 0; i + length <= miner->items.count; i++) {
