@@ -107,27 +107,45 @@ static void add_capability(struct text *line, double value, enum unit unit, cons
     text_print(line, " %s", what);
 }
 
+static struct str describe_device(struct layout *layout, const struct profile *profile,
+                                  const struct device *device)
+{
+    struct text line = { .arena = layout->arena };
+    struct str  model = profile_str(profile, device->model);
+
+    text_add(&line, str_from(device_kind_name(device->kind)));
+    if (model.len > 0)
+        text_print(&line, ", %.*s", STR_ARG(model));
+    if (device->compute_major > 0)
+        text_print(&line, ", compute capability %u.%u", device->compute_major,
+                   device->compute_minor);
+    add_capability(&line, device->sm_count, UNIT_COUNT, "multiprocessors");
+    add_capability(&line, device->peak_flops_per_s, UNIT_FLOPS_PER_S, "peak");
+    add_capability(&line, device->memory_bytes_per_s, UNIT_BYTES_PER_S, "memory bandwidth");
+    add_capability(&line, (double)device->memory_bytes, UNIT_BYTES, "memory");
+    return text_str(&line);
+}
+
+/* Devices in a row that are alike share a line. */
 static void write_devices(struct layout *layout, const struct profile *profile)
 {
+    struct text line = { .arena = layout->arena };
+
     if (profile->devices.count > 0)
         write_title(layout, "Devices");
     for (size_t i = 0; i < profile->devices.count; i++) {
         const struct device *device = &profile->devices.items[i];
-        struct text          line = { .arena = layout->arena };
-        struct str           model = profile_str(profile, device->model);
+        struct str           about = describe_device(layout, profile, device);
 
-        text_print(&line, "%.*s: %s", STR_ARG(clean_name(layout, profile, device->name)),
-                   device_kind_name(device->kind));
-        if (model.len > 0)
-            text_print(&line, ", %.*s", STR_ARG(model));
-        if (device->compute_major > 0)
-            text_print(&line, ", compute capability %u.%u", device->compute_major,
-                       device->compute_minor);
-        add_capability(&line, device->sm_count, UNIT_COUNT, "multiprocessors");
-        add_capability(&line, device->peak_flops_per_s, UNIT_FLOPS_PER_S, "peak");
-        add_capability(&line, device->memory_bytes_per_s, UNIT_BYTES_PER_S, "memory bandwidth");
-        add_capability(&line, (double)device->memory_bytes, UNIT_BYTES, "memory");
+        text_print(&line, "%.*s", STR_ARG(clean_name(layout, profile, device->name)));
+        if (i + 1 < profile->devices.count &&
+            str_equal(about, describe_device(layout, profile, device + 1))) {
+            text_add(&line, STR(", "));
+            continue;
+        }
+        text_print(&line, ": %.*s", STR_ARG(about));
         layout_wrap(layout, 2, "", 4, text_str(&line));
+        line = (struct text) { .arena = layout->arena };
     }
 }
 

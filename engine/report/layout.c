@@ -200,6 +200,8 @@ void layout_bar(struct layout *layout, double share, unsigned cells)
     double                   clipped = fmin(1, fmax(0, share));
     unsigned                 count = (unsigned)lround(clipped * cells * 8);
 
+    if (count > 0)
+        text_add(layout->text, STR("  "));
     for (unsigned i = 0; i < count / 8; i++)
         text_add(layout->text, STR("█"));
     text_add(layout->text, str_from(eighths[count % 8]));

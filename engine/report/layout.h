@@ -36,7 +36,7 @@ void layout_verbatim(struct layout *layout, unsigned head_indent, const char *he
 /* `s` and blanks up to `width` columns. */
 void layout_pad(struct layout *layout, struct str s, unsigned width);
 void layout_pad_left(struct layout *layout, struct str s, unsigned width);
-/* `share` of `cells` as a bar in eighths of a cell. */
+/* Two blanks and `share` of `cells` as a bar in eighths of a cell; nothing for less than one. */
 void layout_bar(struct layout *layout, double share, unsigned cells);
 void layout_style(struct layout *layout, enum style style);
 void layout_end(struct layout *layout);  /* back to plain */

@@ -166,7 +166,6 @@ static void write_part(struct layout *layout, enum part part, double ns, double 
     layout_pad(layout, str_from(part_title(part)), NAME_COLUMNS);
     layout_pad_left(layout, layout_value(layout->arena, ns, UNIT_NS), VALUE_COLUMNS);
     layout_pad_left(layout, layout_value(layout->arena, share, UNIT_SHARE), SHARE_COLUMNS);
-    text_add(layout->text, STR("  "));
     layout_bar(layout, share, cells < BAR_MAX_CELLS ? cells : BAR_MAX_CELLS);
     layout_line(layout);
 }
