@@ -1,0 +1,62 @@
+-- The loop waits for each step's result before it prepares the next one.
+return rule {
+  id = "block-until-ready-each-step", api = 1, version = "1.0.0",
+  title = "The loop waits for every step's result",
+  category = "idle", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "sync.count", "sync.path_ns", "sync.steps_share", "host.lead_ns",
+            "part.compute_ns", "part.copy_ns" },
+  cause = "sync", tags = { "jax", "idle" },
+  params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "share of the step in host work that could run beside the device's" },
+    min_steps_share = { default = 0.8, min = 0, max = 1, unit = "share",
+                        doc = "share of the steps that wait for a result" },
+  },
+  doc = [[
+float(loss), np.asarray and block_until_ready stop the thread until the step is computed; only then
+does it prepare the next one. Without the wait both happen at once. Priced by running the host's
+work beside the rest. Silent where few steps wait or the host has little to do.]],
+
+  check = function(p, cfg)
+    local lead_ns, step_ns = p.fact["host.lead_ns"] + p.fact["part.copy_ns"], p.fact["step.median_ns"]
+    local hidden_ns = math.min(lead_ns, p.fact["part.compute_ns"])
+    local steps_share = p.fact["sync.steps_share"]
+    if steps_share < cfg.min_steps_share or hidden_ns / step_ns < cfg.min_share or
+       p.fact["sync.path_ns"] < cfg.min_share * step_ns then
+      return nil
+    end
+    local evidence = { { "waiting for results a step", p.fact["sync.path_ns"], "ns",
+                         share = math.min(p.fact["sync.path_ns"] / step_ns, 1) },
+                       { "host work before the wait a step", lead_ns, "ns", share = math.min(lead_ns / step_ns, 1) },
+                       { "waits a step", p.fact["sync.count"], "count" } }
+    local locations = {}
+    if p:has("activities") then
+      for _, row in ipairs(p:table("activities"):where { kind = "sync", on_leader = 1 }:top("path_ns", 2):rows()) do
+        evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
+        if row.file and row.file ~= "" then
+          locations[#locations + 1] = { file = row.file, line = row.line }
+        end
+      end
+    end
+    return finding {
+      title = ("The loop waits for each step; %s of host work could overlap"):format(fmt.ms(hidden_ns)),
+      evidence = evidence, locations = locations,
+      condition = ("%s of the steps wait for a result, %s accepted; host work takes %s of the step"):format(
+        fmt.pct(steps_share), fmt.pct(cfg.min_steps_share), fmt.pct(lead_ns / step_ns)),
+      remedy = { text = "Keep losses on the device and read them every N steps.",
+                 code = "if step % 10 == 0: print(float(loss))" },
+      impact = impact.replay { { "overlap", parts = { "host", "copy", "idle.sync" } } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "reads the loss each step", framework = "jax", finding = true, replay = { 4e6 },
+      facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
+                ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
+    { name = "every tenth step", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 0.1, ["sync.path_ns"] = 6e6,
+                ["sync.steps_share"] = 0.1, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
+  },
+}

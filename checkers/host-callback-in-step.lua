@@ -1,0 +1,51 @@
+-- The compiled program calls back into Python.
+return rule {
+  id = "host-callback-in-step", api = 1, version = "1.0.0",
+  title = "The compiled program calls the host",
+  category = "host", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "callback.count", "callback.path_ns", "callback.steps_share" },
+  cause = "callback", tags = { "jax", "host" },
+  params = {
+    min_share = { default = 0.03, min = 0, max = 1, unit = "share",
+                  doc = "share of the step inside callbacks from which this is said" },
+    min_steps_share = { default = 0.3, min = 0, max = 1, unit = "share",
+                        doc = "share of the steps with a callback" },
+  },
+  doc = [[
+pure_callback, io_callback and debug callbacks stop the program while Python computes under its
+lock, and move their arguments to the host. Priced as the step's time inside them. Silent where the
+program does not wait for them.]],
+
+  check = function(p, cfg)
+    local path_ns = p.fact["callback.path_ns"]
+    local share = path_ns / p.fact["step.median_ns"]
+    if share < cfg.min_share or p.fact["callback.steps_share"] < cfg.min_steps_share then return nil end
+
+    local evidence = { { "time a step inside callbacks", path_ns, "ns", share = math.min(share, 1) },
+                       { "callbacks a step", p.fact["callback.count"], "count" } }
+    if p:has("activities") then
+      for _, row in ipairs(p:table("activities"):where { kind = "callback" }:top("path_ns", 3):rows()) do
+        evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
+      end
+    end
+    return finding {
+      title = ("Callbacks hold the program %s of each step"):format(fmt.ms(path_ns)),
+      evidence = evidence,
+      condition = ("callbacks take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Compute it in the program, or call back every N steps with less data.",
+                 code = "jax.lax.cond(step % 100 == 0, lambda: io_callback(log, None, stats), lambda: None)" },
+      impact = impact.replay { { "scale", kinds = { "callback" }, factor = 0 } },
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "a third", framework = "jax", finding = true, replay = { 3e6 },
+      facts = { ["step.median_ns"] = 1e7, ["callback.count"] = 6, ["callback.path_ns"] = 3e6,
+                ["callback.steps_share"] = 1 } },
+    { name = "none", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["callback.count"] = 0, ["callback.path_ns"] = 0,
+                ["callback.steps_share"] = 0 } },
+  },
+}

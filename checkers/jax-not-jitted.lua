@@ -1,0 +1,52 @@
+-- JAX operations are dispatched one by one.
+return rule {
+  id = "jax-not-jitted", api = 1, version = "1.0.0",
+  title = "JAX operations are dispatched one by one",
+  category = "host", severity = "error",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "runs.count", "runs.programs", "runs.median_ns", "part.host_share", "part.host_ns" },
+  cause = "host", tags = { "jax", "host" },
+  more_specific_than = { "xla-cluster-fragmentation", "host-bound", "tiny-kernels" },
+  params = {
+    min_runs = { default = 50, min = 1, max = 1e6, unit = "count", doc = "program runs a step" },
+    min_programs = { default = 15, min = 1, max = 1e6, unit = "count",
+                     doc = "different programs: one operation each when nothing is jitted" },
+    min_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
+    left = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the host time that stays" },
+  },
+  doc = [[
+Outside jax.jit every jnp call is a program of its own: found, dispatched and run by itself, with
+its result written to memory. Priced as the host time, of which one dispatch stays, and a third of
+the compute time, which fusing saves. Silent where few programs repeat: that is a loop around
+compiled functions, which other rules name.]],
+
+  check = function(p, cfg)
+    if p.framework ~= "jax" then return nil end
+    local count, programs = p.fact["runs.count"], p.fact["runs.programs"]
+    local share = p.fact["part.host_share"]
+    if count < cfg.min_runs or programs < cfg.min_programs or share < cfg.min_share then return nil end
+
+    return finding {
+      title = ("%s JAX programs a step are dispatched one by one"):format(fmt.count(math.floor(count + 0.5))),
+      evidence = { { "program runs a step", count, "count" }, { "different programs", programs, "count" },
+                   { "median run", p.fact["runs.median_ns"], "ns" },
+                   { "host code a step", p.fact["part.host_ns"], "ns", share = share } },
+      condition = ("%s runs of %s programs a step, %s of %s accepted"):format(fmt.count(count),
+        fmt.count(programs), fmt.count(cfg.min_runs), fmt.count(cfg.min_programs)),
+      remedy = { text = "Compile the whole step.",
+                 code = "@jax.jit\ndef train_step(state, batch): ...   # loss, gradient and update" },
+      impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = cfg.left },
+                               { "scale", parts = { "compute" }, factor = 0.67 } },
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "eager step", framework = "jax", finding = true, replay = { 7e6 },
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 180, ["runs.programs"] = 70,
+                ["runs.median_ns"] = 3e3, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },
+    { name = "one program", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1,
+                ["runs.median_ns"] = 9e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },
+  },
+}

@@ -1,0 +1,48 @@
+-- Keras returns to Python after every short step.
+return rule {
+  id = "steps-per-execution-1", api = 1, version = "1.0.0",
+  title = "Keras returns to Python after every short step",
+  category = "host", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "activities", "host.lead_ns", "eager.function_calls" },
+  cause = "host", tags = { "tensorflow", "keras", "host" },
+  more_specific_than = { "host-bound", "step-boundary-gap", "tiny-ops" },
+  params = {
+    max_step_ns = { default = 20e6, min = 0, max = 1e12, unit = "ns", doc = "steps longer than this hide the loop" },
+    min_share = { default = 0.3, min = 0, max = 1, unit = "share",
+                  doc = "share of the step in the loop around the training function" },
+  },
+  doc = [[
+Model.fit calls its training function once a step unless steps_per_execution says otherwise; around
+each call Keras runs callbacks, metrics and dispatch in Python. Priced as the host time that a call
+for 32 steps spreads over them. Silent for long steps and where the loop takes little of the step.]],
+
+  check = function(p, cfg)
+    local step_ns, lead_ns = p.fact["step.median_ns"], p.fact["host.lead_ns"]
+    local keras = p:table("activities"):where {
+      name = { like = "(multi_step_on_iterator|one_step_on_iterator|train_function|test_function|predict_function)" } }
+    if keras:count() == 0 or step_ns > cfg.max_step_ns or lead_ns / step_ns < cfg.min_share then return nil end
+
+    local calls = math.max(p.fact["eager.function_calls"], 1)
+    return finding {
+      title = ("Keras spends %s of each %s step around its training function"):format(fmt.ms(lead_ns), fmt.ms(step_ns)),
+      evidence = { { "host work of the loop a step", lead_ns, "ns", share = math.min(lead_ns / step_ns, 1) },
+                   { "calls of the training function a step", calls, "count" } },
+      condition = ("a step takes %s, the loop %s of it, %s accepted"):format(fmt.ms(step_ns),
+        fmt.pct(lead_ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Run several steps in one call.",
+                 code = "model.compile(..., steps_per_execution=32)" },
+      impact = impact.replay { { "scale", parts = { "host", "idle.other", "idle.sync" }, factor = 0.15 } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "short steps", framework = "tensorflow", finding = true, replay = { 4e5 },
+      facts = { ["step.median_ns"] = 8e5, ["host.lead_ns"] = 4.5e5, ["eager.function_calls"] = 1 },
+      tables = { activities = { { name = "multi_step_on_iterator", kind = "other", path_ns = 7e5 } } } },
+    { name = "long steps", finding = false,
+      facts = { ["step.median_ns"] = 8e7, ["host.lead_ns"] = 4.5e5, ["eager.function_calls"] = 1 },
+      tables = { activities = { { name = "multi_step_on_iterator", kind = "other", path_ns = 7e7 } } } },
+  },
+}

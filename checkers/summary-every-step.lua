@@ -1,0 +1,48 @@
+-- Summaries are written in every step.
+return rule {
+  id = "summary-every-step", api = 1, version = "1.0.0",
+  title = "Summaries are written in every step",
+  category = "output", severity = "warn",
+  formats = { "xspace", "graph" },
+  needs = { "step.median_ns", "output.count", "output.path_ns", "output.steps_share" },
+  cause = "output", tags = { "tensorflow", "output" },
+  params = {
+    min_share = { default = 0.03, min = 0, max = 1, unit = "share",
+                  doc = "share of the step spent writing from which this is said" },
+    min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                        doc = "share of the steps that write" },
+  },
+  doc = [[
+Histograms and images cost passes over whole tensors, and each write a trip through the executor.
+Priced as the time in such ops, and their part of the executor's own time, less one step in fifty.
+Silent where writing takes little of the step.]],
+
+  check = function(p, cfg)
+    local path_ns, step_ns = p.fact["output.path_ns"], p.fact["step.median_ns"]
+    if path_ns / step_ns < cfg.min_share or p.fact["output.steps_share"] < cfg.min_steps_share then return nil end
+
+    local count, ops = p.fact["output.count"], p:has("ops.count_per_step") and p.fact["ops.count_per_step"] or 0
+    local edits = { { "scale", parts = { "output" }, factor = 0.02 } }
+    if count + ops > 0 then
+      edits[2] = { "scale", parts = { "host" }, kinds = { "executor" }, factor = 1 - 0.98 * count / (count + ops) }
+    end
+    return finding {
+      title = ("Writing summaries takes %s of each step"):format(fmt.ms(path_ns)),
+      evidence = { { "writing a step", path_ns, "ns", share = math.min(path_ns / step_ns, 1) },
+                   { "summary ops a step", count, "count" },
+                   { "steps that write", p.fact["output.steps_share"], "share" } },
+      condition = ("writing takes %s of the step, %s accepted"):format(fmt.pct(path_ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Write every 50 or 100 steps.",
+                 code = "with tf.summary.record_if(lambda: step % 50 == 0): ..." },
+      impact = impact.replay(edits),
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "half the step", framework = "tensorflow", finding = true, replay = { 6e6 },
+      facts = { ["step.median_ns"] = 1e7, ["output.count"] = 1000, ["output.path_ns"] = 5e6, ["output.steps_share"] = 1 } },
+    { name = "conditional writes that do not fire", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["output.count"] = 80, ["output.path_ns"] = 2e4, ["output.steps_share"] = 1 } },
+  },
+}

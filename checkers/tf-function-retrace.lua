@@ -1,0 +1,55 @@
+-- A tf.function is traced again in call after call.
+return rule {
+  id = "tf-function-retrace", api = 1, version = "1.0.0",
+  title = "A tf.function is traced again and again",
+  category = "compile", severity = "error",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "retrace.calls", "retrace.path_ns", "retrace.steps_share" },
+  cause = "compile", tags = { "tensorflow", "compile" },
+  more_specific_than = { "recompile-in-steady-state" },
+  params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "share of the step inside calls that trace from which this is said" },
+    min_steps_share = { default = 0.3, min = 0, max = 1, unit = "share",
+                        doc = "share of the steps that trace; one or two traces are needed" },
+  },
+  doc = [[
+Every new Python value or shape of an argument is a new signature, for which the function is traced
+and its graph optimised before it runs. Priced as the host and compile time inside such calls: the
+ops themselves stay. Silent where few steps trace: each signature needs one trace.]],
+
+  check = function(p, cfg)
+    local path_ns, steps_share = p.fact["retrace.path_ns"], p.fact["retrace.steps_share"]
+    local share = path_ns / p.fact["step.median_ns"]
+    if steps_share < cfg.min_steps_share or share < cfg.min_share then return nil end
+
+    local name = p.fact["retrace.function"] or "a function"
+    local evidence = { { "time a step inside calls that trace", path_ns, "ns", share = math.min(share, 1) },
+                       { "calls a step that trace", p.fact["retrace.calls"], "count" },
+                       { "steps that trace", steps_share, "share" },
+                       { "function", name } }
+    if p.fact["retrace.count"] then
+      evidence[#evidence + 1] = { "traces of it so far", p.fact["retrace.count"], "count" }
+    end
+    return finding {
+      title = ("%s is traced anew in %s of the steps"):format(name, fmt.pct(steps_share)),
+      subject = { op = name },
+      evidence = evidence,
+      condition = ("%s of the steps trace, %s accepted; %s of the step inside them"):format(
+        fmt.pct(steps_share), fmt.pct(cfg.min_steps_share), fmt.pct(share)),
+      remedy = { text = "Pass tensors instead of Python numbers, and fix the signature.",
+                 code = "@tf.function(input_signature=[tf.TensorSpec([None, 128], tf.float32)])" },
+      impact = impact.replay { { "scale", parts = { "compile", "host" }, name = "\\Q" .. name .. "\\E", factor = 0.03 } },
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "every step", framework = "tensorflow", finding = true, replay = { 9e6 },
+      facts = { ["step.median_ns"] = 1e7, ["retrace.calls"] = 1, ["retrace.path_ns"] = 9e6,
+                ["retrace.steps_share"] = 1, ["retrace.count"] = 12 } },
+    { name = "the first call only", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["retrace.calls"] = 0.1, ["retrace.path_ns"] = 1e6,
+                ["retrace.steps_share"] = 0.1 } },
+  },
+}

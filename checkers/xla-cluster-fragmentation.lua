@@ -1,0 +1,52 @@
+-- A step is many small compiled programs with host time between them.
+return rule {
+  id = "xla-cluster-fragmentation", api = 1, version = "1.0.0",
+  title = "A step is many small compiled programs",
+  category = "host", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "runs.count", "runs.programs", "runs.median_ns", "runs.main_count",
+            "part.host_share", "part.host_ns" },
+  cause = "host", tags = { "jax", "host" },
+  params = {
+    min_runs = { default = 10, min = 2, max = 1e6, unit = "count", doc = "program runs a step" },
+    max_run_ns = { default = 300e3, min = 0, max = 1e12, unit = "ns", doc = "median run that counts as small" },
+    min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
+  },
+  doc = [[
+Between two programs the host finds, prepares and launches the next one. Priced as the host time of
+the step divided by the runs of the program that repeats most: one program a step would remain.
+Silent when runs are long or the host hides behind them.]],
+
+  check = function(p, cfg)
+    local count, repeats = p.fact["runs.count"], p.fact["runs.main_count"]
+    local share = p.fact["part.host_share"]
+    if count < cfg.min_runs or p.fact["runs.median_ns"] > cfg.max_run_ns or share < cfg.min_share then
+      return nil
+    end
+    local left = 1 / math.max(count, 1)
+    return finding {
+      title = ("A step runs %s small programs; the host takes %s of it"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.pct(share)),
+      evidence = { { "program runs a step", count, "count" },
+                   { "different programs", p.fact["runs.programs"], "count" },
+                   { "runs a step of the most frequent one", repeats, "count" },
+                   { "median run", p.fact["runs.median_ns"], "ns" },
+                   { "host code a step", p.fact["part.host_ns"], "ns", share = share } },
+      condition = ("%s runs a step with a median of %s, %s of them accepted"):format(fmt.count(count),
+        fmt.ns(p.fact["runs.median_ns"]), fmt.count(cfg.min_runs)),
+      remedy = { text = "Compile the whole step as one program; put Python loops inside it.",
+                 code = "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
+      impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "fragments", framework = "jax", finding = true, replay = { 6e6 },
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 100, ["runs.programs"] = 5, ["runs.main_count"] = 50,
+                ["runs.median_ns"] = 1e4, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
+    { name = "one program", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
+                ["runs.median_ns"] = 9e6, ["part.host_ns"] = 1e6, ["part.host_share"] = 0.1 } },
+  },
+}
