@@ -45,9 +45,9 @@ takes long by itself.]],
   examples = {
     { name = "one by one", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
-                ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = 0 } },
+                ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" } },
     { name = "one batch", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
-                ["runs.main_median_ns"] = 9e6, ["runs.main_program"] = 0 } },
+                ["runs.main_median_ns"] = 9e6, ["runs.main_program"] = "jit_f" } },
   },
 }
