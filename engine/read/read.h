@@ -1,7 +1,7 @@
 /*
- * read: bytes -> model. Finds out what the user's path holds, picks the reader that is surest of the
- * first bytes (names never count), and fills one profile from all files of one job.
- * To add a format: reader_X.c with one `const struct reader reader_X`, one line in readers.def.
+ * read: bytes -> model. Finds out what the user's path holds, picks the reader that is surest of
+ * the first bytes (names never count), and fills one profile from all files of one job. To add a
+ * format: reader_X.c with one `const struct reader reader_X`, one line in readers.def.
  */
 #ifndef TFPROF_READ_READ_H
 #define TFPROF_READ_READ_H
@@ -31,9 +31,10 @@ struct read_input {
 };
 
 struct reader {
-    const char *name;    /* "xspace", "profile", "graph", "kineto" */
-    const char *summary; /* for --help: what writes it */
+    const char         *name;    /* "xspace", "profile", "graph", "kineto" */
+    const char         *summary; /* for --help: what writes it */
     enum profile_format format;
+    bool streams; /* reads input->path by itself when file.bytes.data is NULL: for large .gz */
     /* How sure it is that these are its bytes: 0 no, 1..100. `bytes` is the whole file (mapped), so
      * look at little of it. */
     int (*score)(struct str bytes, const char *path);
@@ -57,6 +58,7 @@ struct read_listing_row {
 struct read_listing {
     VEC(struct read_listing_row) rows;
 };
-bool read_list(const char *path, struct arena *arena, struct read_listing *listing, struct err *err);
+bool read_list(const char *path, struct arena *arena, struct read_listing *listing,
+               struct err *err);
 
 #endif

@@ -243,9 +243,13 @@ static void note_trouble(struct kineto *kineto, const struct read_input *input, 
         [TROUBLE_PHASE] = "events of kinds that torch.profiler does not write were left out",
     };
 
+    char damage[128];
+
     for (size_t i = 0; i < TROUBLE_COUNT; i++)
         if (kineto->source->trouble[i])
             profile_note(kineto->profile, input->path, kineto->source->trouble[i], "%s", texts[i]);
+    if (window->stream && file_stream_damage(window->stream, damage, sizeof damage))
+        profile_note(kineto->profile, input->path, 1, "%s", damage);
     if (!is_whole)
         profile_note(kineto->profile, input->path, 1,
                      "the trace ends early, at byte %llu (%s was expected); what was whole is used",
@@ -393,6 +397,7 @@ const struct reader reader_kineto = {
     .name = "kineto",
     .summary = "traces of torch.profiler (Chrome trace JSON, .gz too)",
     .format = FORMAT_KINETO,
+    .streams = true,
     .score = kineto_score,
     .read = kineto_read,
 };

@@ -91,14 +91,13 @@ static int64_t message_bytes(const struct kineto_event *event, enum kineto_field
 }
 
 /* Payload of a collective that tells only the shapes it was called with ("gloo:all_reduce"). */
-static int64_t shape_bytes(const struct kineto *kineto, const struct kineto_event *event)
+static int64_t shape_bytes(const struct kineto_event *event)
 {
     struct str types = kineto_has(event, FIELD_TYPES) ? event->fields[FIELD_TYPES] : STR("");
     struct str dims = kineto_has(event, FIELD_DIMS) ? event->fields[FIELD_DIMS] : STR("");
     int64_t    elements = 1, number = -1;
     size_t     first, last;
 
-    (void)kineto;
     first = str_find(types, '"') + 1;
     last = first < types.len ? first + str_find(str_slice(types, first, types.len), '"') : first;
     for (size_t i = 0; i < dims.len; i++) {
@@ -147,7 +146,7 @@ static void add_collective(struct kineto *kineto, const struct kineto_event *eve
     collective.bytes_in = message_bytes(event, FIELD_IN_ELEMENTS, collective.dtype);
     collective.bytes_out = message_bytes(event, FIELD_OUT_ELEMENTS, collective.dtype);
     if (collective.bytes_in < 0 && event->class == KINETO_ANNOTATION)
-        collective.bytes_in = shape_bytes(kineto, event);
+        collective.bytes_in = shape_bytes(event);
     collective.group_size = size > INT32_MAX || size < 0 ? -1 : (int32_t)size;
     collective.sequence = kineto_integer(event, FIELD_COLLECTIVE_SEQUENCE, -1);
     if (!vec_push(&profile->collectives, profile->arena, collective))
@@ -260,6 +259,7 @@ void kineto_add_args(struct kineto *kineto, const struct kineto_event *event, ui
         add_integer(kineto, event, FIELD_CORRELATION, STAT_CORRELATION, row);
         add_link(kineto, event, FIELD_CORRELATION, LINK_WORK, row);
         add_link(kineto, event, FIELD_WAIT_CORRELATION, LINK_RECORDED, row);
+        add_integer(kineto, event, FIELD_WAIT_STREAM, STAT_WAIT_ON, row);
         break;
     case KINETO_ANNOTATION:
     case KINETO_PYTHON:

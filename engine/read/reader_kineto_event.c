@@ -57,6 +57,7 @@ static const struct field_name args[] = {
     { STR_INIT("Out msg nelems"), FIELD_OUT_ELEMENTS, false },
     { STR_INIT("Total Reserved"), FIELD_RESERVED, false },
     { STR_INIT("cuda_sync_kind"), FIELD_SYNC_KIND, false },
+    { STR_INIT("wait_on_stream"), FIELD_WAIT_STREAM, false },
     { STR_INIT("Concrete Inputs"), FIELD_CONCRETE, true },
     { STR_INIT("Sequence number"), FIELD_SEQUENCE, false },
     { STR_INIT("Collective name"), FIELD_COLLECTIVE, false },
