@@ -1,0 +1,140 @@
+/*
+ * reader_graph: GraphDef (bytes or text) with RunMetadata and OpLogProto, alone or together, as the
+ * classic tool takes them and ProfileContext leaves them in a folder.
+ */
+#include "read/read.h"
+#include "read/textproto.h"
+#include "read/tf_model.h"
+
+#include <graph.pb-c.h>
+#include <run_metadata.pb-c.h>
+
+static int score(struct str bytes, const char *path)
+{
+    enum tf_kind kind = tf_kind_of(bytes);
+
+    (void)path;
+    return kind == TF_NONE || kind == TF_PROFILE ? 0 : 80;
+}
+
+/* "…/run_meta_12" -> 12; -1 without a number. */
+static int64_t number_of(const char *path)
+{
+    struct str name = str_from(path);
+    size_t     start = name.len;
+    int64_t    number;
+
+    while (start > 0 && name.data[start - 1] >= '0' && name.data[start - 1] <= '9')
+        start--;
+    return start < name.len && start > 0 && name.data[start - 1] == '_' &&
+                   str_to_int64(str_slice(name, start, name.len), &number)
+               ? number
+               : -1;
+}
+
+static bool read_one(struct tf_model *model, const struct read_input *input, enum tf_kind kind,
+                     int64_t step, struct err *err)
+{
+    struct str bytes = input->file.bytes;
+
+    switch (kind) {
+    case TF_GRAPH_TEXT:
+    case TF_RUN_TEXT:
+        if (!textproto_to_bytes(kind == TF_GRAPH_TEXT ? &tfprof__tf__graph_def__descriptor
+                                                      : &tfprof__tf__run_metadata__descriptor,
+                                bytes, &model->scratch, &bytes, &model->profile->unknown_fields,
+                                err))
+            return false;
+        return kind == TF_GRAPH_TEXT ? tf_graph_read(model, message_of(bytes), err)
+                                     : tf_run_read(model, message_of(bytes), step, err);
+    case TF_GRAPH:
+        return tf_graph_read(model, message_of(bytes), err);
+    case TF_RUN:
+        return tf_run_read(model, message_of(bytes), step, err);
+    case TF_LOG:
+        return tf_log_read(model, message_of(bytes), err);
+    case TF_PROFILE:
+        return tf_profile_read(model, message_of(bytes), err);
+    case TF_NONE:
+        return err_set(err, ERR_FORMAT, "this is no graph, run metadata or op log of TensorFlow");
+    }
+    return false;
+}
+
+/* Damage in one of several files, or behind what could be read, is a note. */
+static bool tolerate(struct tf_model *model, const struct read_input *input,
+                     const struct read_options *options, struct err *err)
+{
+    char text[ERR_TEXT_BYTES];
+
+    err_source(err, input->path);
+    if (options->is_strict || err->code != ERR_FORMAT || !model->profile->ops.count)
+        return false;
+    profile_note(model->profile, input->path, 1, "damaged, read as far as possible: %s",
+                 err_format(err, text, sizeof text));
+    *err = (struct err) { 0 };
+    return true;
+}
+
+static bool read_kind(struct tf_model *model, struct read_input *inputs, size_t count,
+                      enum tf_kind kind, const struct read_options *options, struct err *err)
+{
+    bool    is_numbered = true;
+    int64_t next = 0;
+
+    for (size_t i = 0; i < count; i++) /* the numbers must tell the files apart */
+        for (size_t j = 0; j <= i && is_numbered; j++)
+            if (tf_kind_of(inputs[i].file.bytes) == kind &&
+                (number_of(inputs[i].path) < 0 ||
+                 (j < i && number_of(inputs[j].path) == number_of(inputs[i].path) &&
+                  tf_kind_of(inputs[j].file.bytes) == kind)))
+                is_numbered = false;
+    for (size_t i = 0; i < count; i++) {
+        if (tf_kind_of(inputs[i].file.bytes) != kind)
+            continue;
+        if (!read_one(model, &inputs[i], kind, is_numbered ? number_of(inputs[i].path) : next,
+                      err) &&
+            !tolerate(model, &inputs[i], options, err))
+            return false;
+        next++;
+    }
+    return true;
+}
+
+static bool read(struct read_input *inputs, size_t count, const struct read_options *options,
+                 struct profile *profile, struct err *err)
+{
+    /* The graph names the ops that logs and runs speak of. */
+    static const enum tf_kind order[] = { TF_GRAPH, TF_GRAPH_TEXT, TF_LOG, TF_RUN, TF_RUN_TEXT };
+    struct tf_model           model;
+    bool                      is_read = true, has_any = false;
+
+    profile->format = FORMAT_GRAPH;
+    for (size_t i = 0; i < count; i++) {
+        enum tf_kind kind = tf_kind_of(inputs[i].file.bytes);
+
+        has_any |= kind != TF_NONE && kind != TF_PROFILE;
+        if (kind == TF_PROFILE)
+            profile_note(profile, inputs[i].path, 1,
+                         "left out: the graph and run metadata beside it say the same and more");
+        else if (kind == TF_NONE)
+            profile_note(profile, inputs[i].path, 1, "is no file of TensorFlow's profiler");
+    }
+    if (!has_any)
+        return err_set(err, ERR_FORMAT, "this is no graph, run metadata or op log of TensorFlow");
+    if (!tf_model_init(&model, profile, inputs[0].host_name))
+        is_read = tf_model_full(err);
+    for (size_t i = 0; i < ARRAY_COUNT(order) && is_read; i++)
+        is_read = read_kind(&model, inputs, count, order[i], options, err);
+    is_read = is_read && tf_model_finish(&model, err);
+    tf_model_free(&model);
+    return is_read;
+}
+
+const struct reader reader_graph = {
+    .name = "graph",
+    .summary = "TensorFlow graphs (GraphDef) with run metadata and op logs",
+    .format = FORMAT_GRAPH,
+    .score = score,
+    .read = read,
+};

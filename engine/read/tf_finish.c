@@ -1,0 +1,317 @@
+/* The last step of reading TensorFlow's files: rows in the order that the profile promises. */
+#include "read/tf_model.h"
+
+#include <stdlib.h>
+
+/* Results of all ops by slot: tensors of op are [first[op], first[op + 1]). */
+struct results {
+    uint32_t      *first;
+    struct tensor *tensors;
+};
+
+static bool is_known(const struct tensor *tensor)
+{
+    for (int i = 0; i < tensor->rank; i++)
+        if (tensor->dims[i] < 0)
+            return false;
+    return tensor->rank >= 0;
+}
+
+static bool is_boolean(struct str type)
+{
+    static const char *const types[] = { "Equal",      "NotEqual",  "Less",
+                                         "LessEqual",  "Greater",   "GreaterEqual",
+                                         "LogicalAnd", "LogicalOr", "LogicalNot" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
+        if (str_equal(type, str_from(types[i])))
+            return true;
+    return false;
+}
+
+static bool group_results(struct tf_model *model, struct results *results)
+{
+    struct profile *profile = model->profile;
+    size_t          count = profile->ops.count, total = 0;
+    uint32_t       *slots = arena_new_array(&model->scratch, uint32_t, count);
+
+    results->first = arena_new_array(&model->scratch, uint32_t, count + 1);
+    if (!slots || !results->first)
+        return false;
+    /* Slots are claims: no op gets more than one a shape that was told for it. */
+    for (size_t i = 0; i < model->outputs.count; i++)
+        slots[model->outputs.items[i].op]++;
+    for (size_t op = 0; op < count; op++) {
+        results->first[op] = (uint32_t)total;
+        total += slots[op];
+    }
+    results->first[count] = (uint32_t)total;
+    results->tensors = arena_new_array(&model->scratch, struct tensor, total);
+    if (!results->tensors || total >= NO_ID)
+        return false;
+    for (size_t i = 0; i < total; i++)
+        results->tensors[i].rank = -1;
+    for (size_t i = 0; i < model->outputs.count; i++) {
+        struct tf_output *output = &model->outputs.items[i];
+        struct tensor    *place = &results->tensors[results->first[output->op]] + output->slot;
+
+        if (output->slot >= slots[output->op])
+            continue;
+        if (place->rank < 0 || (!is_known(place) && is_known(&output->tensor)))
+            *place = output->tensor;
+        if (!place->dtype)
+            place->dtype = is_boolean(profile_str(profile, profile->ops.items[output->op].type))
+                               ? DTYPE_BOOL
+                               : model->dtypes.items[output->op];
+    }
+    return true;
+}
+
+/* How many results an op really has: told ones, without the room that repeats left. */
+static uint32_t result_count(const struct results *results, uint32_t op)
+{
+    uint32_t count = results->first[op + 1] - results->first[op];
+
+    while (count && results->tensors[results->first[op] + count - 1].rank < 0 &&
+           !results->tensors[results->first[op] + count - 1].dtype)
+        count--;
+    return count;
+}
+
+static void resolve_inputs(struct tf_model *model)
+{
+    struct profile *profile = model->profile;
+    uint64_t        lost = 0;
+
+    for (size_t i = 0; i < model->inputs.count; i++) {
+        struct tf_input *input = &model->inputs.items[i];
+
+        if (input->producer == NO_ID)
+            input->producer =
+                tf_model_find(model, profile->ops.items[input->op].module, input->name);
+        /* In functions an input may be an argument, which is no node. */
+        lost += input->producer == NO_ID && !profile->ops.items[input->op].module;
+    }
+    if (lost)
+        profile_note(profile, NULL, lost, "inputs that name no node left out");
+}
+
+/* Inputs of one op stand together and in order, as the files list them. */
+static bool place_tensors(struct tf_model *model, const struct results *results)
+{
+    static const struct tensor unknown = { .rank = -1 };
+    struct profile            *profile = model->profile;
+    size_t                     next = 0;
+
+    for (uint32_t op = 0; op < profile->ops.count; op++) {
+        struct op *row = &profile->ops.items[op];
+        uint32_t   outputs = result_count(results, op);
+
+        row->first_input = (uint32_t)profile->tensors.count;
+        for (; next < model->inputs.count && model->inputs.items[next].op == op; next++) {
+            const struct tf_input *input = &model->inputs.items[next];
+            bool                   has_shape =
+                input->producer != NO_ID && input->slot < result_count(results, input->producer);
+
+            if (input->is_control)
+                continue;
+            if (!vec_push(&profile->tensors, profile->arena,
+                          has_shape
+                              ? results->tensors[results->first[input->producer] + input->slot]
+                              : unknown))
+                return false;
+            row->input_count++;
+        }
+        row->first_output = (uint32_t)profile->tensors.count;
+        row->output_count = outputs;
+        for (uint32_t i = 0; i < outputs; i++) {
+            profile->has_shapes = true;
+            if (!vec_push(&profile->tensors, profile->arena,
+                          results->tensors[results->first[op] + i]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Stable counting sort of attributes by op. */
+static bool place_attrs(struct tf_model *model)
+{
+    struct profile *profile = model->profile;
+    uint32_t        total = 0;
+
+    if (!vec_reserve(&profile->attrs, profile->arena, model->attrs.count))
+        return false;
+    for (size_t i = 0; i < model->attrs.count; i++)
+        profile->ops.items[model->attrs.items[i].op].attr_count++;
+    for (size_t op = 0; op < profile->ops.count; op++) {
+        profile->ops.items[op].first_attr = total;
+        total += profile->ops.items[op].attr_count;
+        profile->ops.items[op].attr_count = 0;
+    }
+    for (size_t i = 0; i < model->attrs.count; i++) {
+        struct op *op = &profile->ops.items[model->attrs.items[i].op];
+
+        profile->attrs.items[op->first_attr + op->attr_count++] = model->attrs.items[i].attr;
+    }
+    profile->attrs.count = total;
+    return true;
+}
+
+static bool make_graph(struct tf_model *model, struct err *err)
+{
+    struct profile *profile = model->profile;
+    VEC(struct op_edge) edges = { 0 };
+
+    if (!vec_reserve(&edges, &model->scratch, model->inputs.count))
+        return tf_model_full(err);
+    for (size_t i = 0; i < model->inputs.count; i++) {
+        const struct tf_input *input = &model->inputs.items[i];
+
+        if (input->producer != NO_ID)
+            edges.items[edges.count++] =
+                (struct op_edge) { input->producer, input->op, input->is_control };
+    }
+    for (uint32_t op = 0; op < profile->ops.count; op++)
+        profile->ops.items[op].graph_node = op;
+    profile->graph =
+        op_graph_new(profile->arena, (uint32_t)profile->ops.count, edges.items, edges.count, err);
+    return profile->graph != NULL;
+}
+
+static int compare_events(const void *left, const void *right)
+{
+    const struct tf_event *a = left, *b = right;
+
+    if (a->timeline != b->timeline)
+        return a->timeline < b->timeline ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->duration_ns != b->duration_ns)
+        return a->duration_ns > b->duration_ns ? -1 : 1;
+    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+static bool place_events(struct tf_model *model)
+{
+    struct profile *profile = model->profile;
+    uint32_t        count = (uint32_t)model->events.count;
+
+    if (model->events.count >= NO_ID || !profile_reserve_events(profile, count))
+        return false;
+    if (count)
+        qsort(model->events.items, count, sizeof *model->events.items, compare_events);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tf_event *event = &model->events.items[i];
+        struct timeline       *timeline = &profile->timelines.items[event->timeline];
+        bool                   is_long = event->duration_ns >= EVENT_DURATION_LONG;
+        struct long_duration   length = { .event = i, .duration_ns = event->duration_ns };
+
+        if (timeline->event_count++ == 0)
+            timeline->first_event = i;
+        profile->event_start_ns[i] = event->start_ns - profile->origin_ns;
+        profile->event_duration_[i] = is_long ? EVENT_DURATION_LONG : (uint32_t)event->duration_ns;
+        profile->event_activity[i] = event->activity;
+        if (is_long && !vec_push(&profile->long_durations, profile->arena, length))
+            return false;
+    }
+    return true;
+}
+
+/* Times so far are since 1970; the profile's start at its origin. */
+static void shift_times(struct tf_model *model)
+{
+    struct profile *profile = model->profile;
+    int64_t         start_ns = INT64_MAX, end_ns = 0;
+
+    for (size_t i = 0; i < profile->recorded_steps.count; i++) {
+        struct recorded_step *step = &profile->recorded_steps.items[i];
+
+        if (step->start_ns < start_ns)
+            start_ns = step->start_ns;
+        if (step->start_ns != INT64_MAX && step->start_ns + step->duration_ns > end_ns)
+            end_ns = step->start_ns + step->duration_ns;
+    }
+    for (size_t i = 0; i < model->events.count; i++)
+        if (model->events.items[i].start_ns < start_ns)
+            start_ns = model->events.items[i].start_ns;
+    if (start_ns == INT64_MAX)
+        start_ns = 0;
+    profile->origin_ns = start_ns;
+    profile->end_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+    for (size_t i = 0; i < profile->recorded_steps.count; i++) {
+        struct recorded_step *step = &profile->recorded_steps.items[i];
+
+        step->start_ns = step->start_ns == INT64_MAX ? 0 : step->start_ns - start_ns;
+    }
+    for (size_t i = 0; i < profile->op_runs.count; i++) {
+        struct op_run *run = &profile->op_runs.items[i];
+
+        run->start_ns -= start_ns;
+        run->scheduled_ns -= run->scheduled_ns >= 0 ? start_ns : 0;
+    }
+}
+
+static int compare_inputs(const void *left, const void *right)
+{
+    const struct tf_input *a = left, *b = right;
+
+    if (a->op != b->op)
+        return a->op < b->op ? -1 : 1;
+    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+/* Nodes come in the order of their rows but for graphs that were given in several files. */
+static void sort_inputs(struct tf_model *model)
+{
+    for (size_t i = 1; i < model->inputs.count; i++)
+        if (model->inputs.items[i - 1].op > model->inputs.items[i].op) {
+            qsort(model->inputs.items, model->inputs.count, sizeof *model->inputs.items,
+                  compare_inputs);
+            return;
+        }
+}
+
+/* Ops that never ran are on the device that the graph wants; one that ran may be what it means. */
+static bool place_wishes(struct tf_model *model)
+{
+    struct profile *profile = model->profile;
+
+    for (size_t i = 0; i < model->wishes.count; i++) {
+        const struct tf_wish *wish = &model->wishes.items[i];
+        struct op            *op = &profile->ops.items[wish->op];
+        struct str            name = profile_str(profile, wish->device_name);
+
+        for (uint32_t row = 0; row < profile->devices.count && op->device == NO_ID; row++)
+            if (str_ends(profile_str(profile, profile->devices.items[row].name), name))
+                op->device = row;
+        if (op->device == NO_ID)
+            op->device = tf_model_device(model, name);
+        if (op->device == NO_ID)
+            return false;
+    }
+    return true;
+}
+
+bool tf_model_finish(struct tf_model *model, struct err *err)
+{
+    struct profile *profile = model->profile;
+    struct results  results;
+
+    if (model->has_gpu && !model->has_stream_all && model->events.count)
+        profile_note(profile, NULL, 1,
+                     "ops ran on an accelerator, but its streams were not recorded: accelerator "
+                     "times are missing");
+    sort_inputs(model);
+    resolve_inputs(model);
+    if (!place_wishes(model) || !group_results(model, &results) ||
+        !place_tensors(model, &results) || !place_attrs(model))
+        return tf_model_full(err);
+    for (size_t op = 0; op < profile->ops.count; op++)
+        if (profile->ops.items[op].flops < 0)
+            profile->ops.items[op].flops = tf_flops(profile, &profile->ops.items[op]);
+    shift_times(model);
+    if (!place_events(model))
+        return tf_model_full(err);
+    return !model->has_graph || make_graph(model, err);
+}

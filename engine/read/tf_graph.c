@@ -1,0 +1,133 @@
+/*
+ * GraphDef: nodes of the main graph, then those of the function library, each under its function.
+ * Upstream: tensorflow/core/framework/{graph,node_def,function}.proto
+ */
+#include "read/tf_model.h"
+
+static bool read_attr(struct tf_model *model, uint32_t op, struct message entry, struct err *err)
+{
+    struct field field;
+    struct str   name = { 0 }, value = { 0 };
+
+    while (message_next(&entry, &field, err)) {
+        if (field_is_bytes(&field, 1))
+            name = field.bytes;
+        else if (field_is_bytes(&field, 2))
+            value = field.bytes;
+    }
+    if (entry.is_damaged)
+        return err_in(err, "attr");
+    if (!value.len)
+        return true;
+    return tf_attr_read(model, op, name, message_inside(&entry, value), err) ||
+           err_in(err, "attr[\"%.*s\"]", STR_ARG(str_slice(name, 0, 60)));
+}
+
+/* Name and type come before anything that needs them, whatever the order in the file. */
+static bool read_head(struct message node, struct str *name, struct str *type, struct err *err)
+{
+    struct field field;
+
+    while (message_next(&node, &field, err)) {
+        if (field_is_bytes(&field, 1))
+            *name = field.bytes;
+        else if (field_is_bytes(&field, 2))
+            *type = field.bytes;
+    }
+    return !node.is_damaged;
+}
+
+static bool read_node(struct tf_model *model, uint32_t function, struct message node,
+                      struct err *err)
+{
+    struct profile *profile = model->profile;
+    struct str      name = { 0 }, type = { 0 };
+    struct field    field;
+    bool            is_new;
+    uint32_t        op, type_name;
+
+    if (!read_head(node, &name, &type, err))
+        return false;
+    op = tf_model_op(model, function, profile_intern(profile, name), &is_new);
+    type_name = profile_intern(profile, type);
+    if (op == NO_ID || type_name == NO_ID)
+        return tf_model_full(err);
+    if (!is_new) /* the first definition wins */
+        return true;
+    profile->ops.items[op].type = type_name;
+    while (message_next(&node, &field, err)) {
+        if (field_is_bytes(&field, 3) && !tf_model_add_input(model, op, field.bytes))
+            return tf_model_full(err);
+        if (field_is_bytes(&field, 4) && field.bytes.len &&
+            !tf_model_add_wish(model, op, field.bytes))
+            return tf_model_full(err);
+        if (field_is_bytes(&field, 5) &&
+            !read_attr(model, op, message_inside(&node, field.bytes), err))
+            return false;
+    }
+    return !node.is_damaged;
+}
+
+static bool read_function(struct tf_model *model, struct message function, struct err *err)
+{
+    struct message signature, again = function;
+    struct field   field, inner;
+    uint32_t       name = 0, index = 0;
+
+    while (message_next(&again, &field, err)) {
+        if (!field_is_bytes(&field, 1))
+            continue;
+        signature = message_inside(&function, field.bytes);
+        while (message_next(&signature, &inner, err))
+            if (field_is_bytes(&inner, 1))
+                name = profile_intern(model->profile, inner.bytes);
+        if (signature.is_damaged)
+            return err_in(err, "signature");
+    }
+    while (message_next(&function, &field, err)) {
+        if (!field_is_bytes(&field, 3))
+            continue;
+        if (!read_node(model, name, message_inside(&function, field.bytes), err))
+            return err_in(err, "node_def[%u]", index);
+        index++;
+    }
+    return !function.is_damaged;
+}
+
+static bool read_library(struct tf_model *model, struct message library, struct err *err)
+{
+    struct field field;
+    uint32_t     index = 0;
+
+    while (message_next(&library, &field, err)) {
+        if (!field_is_bytes(&field, 1))
+            continue;
+        if (!read_function(model, message_inside(&library, field.bytes), err))
+            return err_in(err, "library.function[%u]", index);
+        index++;
+    }
+    return !library.is_damaged || err_in(err, "library");
+}
+
+bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err)
+{
+    struct field field;
+    uint32_t     index = 0;
+
+    model->has_graph = true;
+    while (message_next(&graph, &field, err)) {
+        struct message inner = message_inside(&graph, field.bytes);
+
+        if (field_is_bytes(&field, 1)) {
+            if (!read_node(model, 0, inner, err))
+                return err_in(err, "node[%u]", index);
+            index++;
+        } else if (field_is_bytes(&field, 2)) {
+            if (!read_library(model, inner, err))
+                return false;
+        } else if (field.number > 5) {
+            model->profile->unknown_fields++;
+        }
+    }
+    return !graph.is_damaged;
+}

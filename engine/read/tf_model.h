@@ -1,0 +1,105 @@
+/*
+ * tf_model: TensorFlow's graphs and run records on their way into the profile. The decoders below
+ * add what they find in any order; tf_model_finish puts tensors, attributes, edges, events and
+ * steps in the profile's order. Names are interned once; an op is found by its name and function.
+ */
+#ifndef TFPROF_READ_TF_MODEL_H
+#define TFPROF_READ_TF_MODEL_H
+
+#include "base/intern.h"
+#include "base/vec.h"
+#include "model/op_graph.h"
+#include "model/profile.h"
+#include "read/message.h"
+
+struct tf_input {      /* "name:2" or "^name" of a node, in the order of its inputs */
+    uint32_t op, name; /* consumer's row; producer's name */
+    uint32_t slot, sequence;
+    uint32_t producer; /* row, or NO_ID until names are resolved */
+    bool     is_control;
+};
+struct tf_output {
+    uint32_t      op, slot;
+    struct tensor tensor;
+};
+struct tf_attr {
+    uint32_t    op;
+    struct attr attr;
+};
+struct tf_wish { /* where the graph wants an op, perhaps in part: "/device:GPU:0" */
+    uint32_t op, device_name;
+};
+struct tf_event {
+    uint32_t timeline, activity, sequence;
+    int64_t  start_ns, duration_ns;
+};
+struct tf_model {
+    struct profile *profile;
+    struct arena    scratch;         /* freed by tf_model_free */
+    struct id_map   op_of_name;      /* function << 32 | name -> row of ops */
+    struct id_map   timeline_of_row; /* name << 32 | thread -> row of timelines */
+    struct intern   frames;          /* packed source lines, for unique rows */
+    struct intern   activities;      /* packed activities, likewise */
+    VEC(struct tf_input) inputs;
+    VEC(struct tf_output) outputs;
+    VEC(struct tf_attr) attrs;
+    VEC(struct tf_event) events;
+    VEC(struct tf_wish) wishes;
+    VEC(uint8_t) dtypes;     /* by op: enum dtype of its results */
+    struct id_map strings;   /* of OpLogProto and ProfileProto: id -> interned name */
+    struct id_map op_of_id;  /* of one ProfileProto */
+    struct id_map measured;  /* ops whose results' shapes a run told */
+    struct id_map step_rows; /* step number -> row of recorded_steps */
+    uint32_t      host;
+    uint32_t      first_new_op, first_new_step; /* rows before were in an earlier ProfileProto */
+    struct id_map memory_rows;                  /* op << 32 | step -> row of op_memory */
+    bool          has_graph, has_gpu, has_stream_all;
+};
+
+bool tf_model_init(struct tf_model *model, struct profile *profile, const char *host_name);
+void tf_model_free(struct tf_model *model);
+bool tf_model_full(struct err *err); /* says that the budget is exhausted; false */
+
+/* The op of that name in a function (0: main graph), made where it is new. NO_ID: full. */
+uint32_t tf_model_op(struct tf_model *model, uint32_t function, uint32_t name, bool *is_new);
+uint32_t tf_model_find(const struct tf_model *model, uint32_t function, uint32_t name);
+/* Device of a canonical name ("/job:…/device:GPU:0"), made where it is new. NO_ID: full. */
+uint32_t tf_model_device(struct tf_model *model, struct str name);
+bool     tf_model_add_attr(struct tf_model *model, uint32_t op, struct str name, struct str value);
+bool     tf_model_add_wish(struct tf_model *model, uint32_t op, struct str device_name);
+/* Row of the step with that number, made where it is new. NO_ID: full. */
+uint32_t tf_model_step(struct tf_model *model, int64_t number);
+void tf_model_step_extend(struct tf_model *model, uint32_t step, int64_t start_ns, int64_t end_ns);
+/* "name:2", "^name"; function as in tf_model_op. */
+bool tf_model_add_input(struct tf_model *model, uint32_t op, struct str input);
+/* Adds to the row of the same op and step. */
+bool tf_model_add_memory(struct tf_model *model, const struct op_memory *memory);
+/* Finds or makes the timeline (by name and id) and the activity (by name, op and kind). */
+bool tf_model_add_event(struct tf_model *model, const struct timeline *timeline,
+                        const struct activity *activity, struct tf_event event);
+/* Resolves inputs, sorts everything into the profile. Once, last. */
+bool tf_model_finish(struct tf_model *model, struct err *err);
+/* AttrValue of op's attribute `name` (tf_attr.c). */
+bool    tf_attr_read(struct tf_model *model, uint32_t op, struct str name, struct message value,
+                     struct err *err);
+bool    tf_shape_read(struct message shape, struct tensor *tensor, struct err *err);
+uint8_t tf_dtype(uint64_t data_type); /* enum dtype of a DataType; references as their values */
+/* CodeDef of an op, and id_to_string, field `number` of a message (tf_log.c). */
+bool tf_strings_read(struct tf_model *model, struct message outer, uint32_t number,
+                     struct err *err);
+bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, struct err *err);
+
+/* Whole messages of a file. */
+bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err);
+bool tf_log_read(struct tf_model *model, struct message log, struct err *err);
+bool tf_profile_read(struct tf_model *model, struct message profile, struct err *err);
+bool tf_run_read(struct tf_model *model, struct message run, int64_t number, struct err *err);
+
+/* What a file holds. */
+enum tf_kind { TF_NONE, TF_GRAPH, TF_GRAPH_TEXT, TF_RUN, TF_RUN_TEXT, TF_LOG, TF_PROFILE };
+enum tf_kind tf_kind_of(struct str bytes);
+
+/* Floating point operations of one execution from shapes (tf_flops.c); -1 unknown. */
+int64_t tf_flops(const struct profile *profile, const struct op *op);
+
+#endif

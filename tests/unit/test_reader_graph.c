@@ -1,0 +1,303 @@
+/*
+ * reader_graph: a recorded softmax regression against what the classic tool printed for it, and
+ * hand-made graphs, whole and damaged.
+ */
+#include "tf_sample.h"
+
+#include "model/op_graph.h"
+
+#include <stdio.h>
+
+#define SOFTMAX CASES_DIR "/recordings/tf1-mnist-softmax/profile/"
+extern const struct reader reader_graph, reader_profile;
+
+/* "scope -select micros,params,float_ops,bytes" averaged over 12 steps: total 189us, 1.57m flops.
+ */
+static void check_softmax(const struct tf_sample *sample)
+{
+    static const struct {
+        const char *name, *type;
+        int64_t     micros, parameters;
+    } rows[] = {
+        { "MatMul", "MatMul", 25, -1 },
+        { "gradients/MatMul_grad/MatMul_1", "MatMul", 25, -1 },
+        { "ArgMax_1", "ArgMax", 3, -1 },
+        { "add", "AddV2", 3, -1 },
+        { "Variable", "VariableV2", 1, 7840 },
+        { "Variable_1", "VariableV2", 1, 10 },
+        { "Variable/Assign", "Assign", 0, -1 },
+    };
+    const struct profile *profile = &sample->profile;
+    int64_t               total_micros = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        uint32_t         row = sample_op(sample, rows[i].name);
+        const struct op *op = &profile->ops.items[row];
+
+        assert_string_equal(profile_str(profile, op->type).data, rows[i].type);
+        assert_int_equal(sample_micros(sample, row), rows[i].micros);
+        assert_int_equal(op->parameters, rows[i].parameters);
+    }
+    for (uint32_t op = 0; op < profile->ops.count; op++)
+        total_micros += sample_micros(sample, op);
+    assert_int_equal(total_micros, 189);
+    assert_int_equal(profile->recorded_steps.count, 12);
+    for (size_t i = 0; i < 12; i++)
+        assert_true(profile->recorded_steps.items[i].duration_ns > 0);
+    assert_int_equal(profile->devices.count, 1);
+    assert_int_equal(profile->devices.items[0].kind, DEVICE_CPU);
+    assert_int_equal(profile->framework, intern_find(&profile->names, STR("tensorflow")));
+    /* 100 x 10 times 10 x 784: 2 x 10 x 78400; ArgMax over 100 x 10: 1000 - 100 */
+    assert_int_equal(profile->ops.items[sample_op(sample, "gradients/MatMul_grad/MatMul")].flops,
+                     1568000);
+    assert_int_equal(profile->ops.items[sample_op(sample, "ArgMax")].flops, 900);
+    assert_int_equal(profile->ops.items[sample_op(sample, "Equal")].flops, 100);
+}
+
+/* MatMul: 4.00KB requested (100 x 10 floats), Variable: 31.36KB (784 x 10 floats). */
+static void check_memory(const struct tf_sample *sample)
+{
+    uint32_t matmul = sample_op(sample, "MatMul"), variable = sample_op(sample, "Variable");
+    size_t   found = 0;
+
+    for (size_t i = 0; i < sample->profile.op_memory.count; i++) {
+        const struct op_memory *memory = &sample->profile.op_memory.items[i];
+
+        if (memory->op != matmul && memory->op != variable)
+            continue;
+        assert_int_equal(memory->requested_bytes, memory->op == matmul ? 4000 : 31360);
+        assert_int_equal(memory->output_bytes, memory->op == matmul ? 4000 : 31360);
+        found++;
+    }
+    assert_int_equal(found, 24); /* both in 12 steps */
+}
+
+static void graph_runs_and_log_together(void **state)
+{
+    struct tf_sample sample = { 0 };
+    char             paths[12][256];
+    struct op_ids    order;
+    bool             is_acyclic;
+
+    (void)state;
+    sample_file(&sample, SOFTMAX "graph.pbtxt");
+    sample_file(&sample, SOFTMAX "tfprof_log");
+    for (int i = 0; i < 12; i++) {
+        snprintf(paths[i], sizeof paths[i], SOFTMAX "run_meta_%d", i);
+        sample_file(&sample, paths[i]);
+    }
+    assert_true(sample_read(&sample, &reader_graph));
+    check_softmax(&sample);
+    check_memory(&sample);
+    assert_int_equal(sample.profile.format, FORMAT_GRAPH);
+    assert_true(sample.profile.event_count > 0);
+    assert_true(
+        op_graph_sort(sample.profile.graph, &sample.arena, &order, &is_acyclic, &sample.err));
+    assert_true(is_acyclic);
+    sample_free(&sample);
+}
+
+static void profile_proto_says_the_same(void **state)
+{
+    struct tf_sample sample = { 0 };
+
+    (void)state;
+    sample_file(&sample, SOFTMAX "profile_11");
+    assert_true(sample_read(&sample, &reader_profile));
+    check_softmax(&sample);
+    check_memory(&sample);
+    assert_int_equal(sample.profile.format, FORMAT_PROFILE);
+    assert_int_equal(sample.profile.event_count, 0);
+    assert_true(sample.profile.ops.items[sample_op(&sample, "MatMul")].source != NO_ID);
+    sample_free(&sample);
+}
+
+#define SHAPES(...) "attr { key: \"_output_shapes\" value { list { " __VA_ARGS__ " } } } "
+#define SHAPE2(a, b) "shape { dim { size: " #a " } dim { size: " #b " } } "
+
+static void text_graph_without_runs(void **state)
+{
+    /* The convolution of tfprof's own documentation: 2x6x6x3 * 3x3x3x6 at stride 2: 5832 flops. */
+    static const char
+        text
+            [] =
+                "# made by hand\n"
+                "node { name: 'w' op: \"Variable\" \"V2\" device: '/device:GPU:1'\n"
+                "  attr { key: 'shape' value { shape { dim { size: 3 } dim { size: 0x3 } dim < "
+                "size: 3 >\n"
+                "     dim { size: 06 } } } }\n"
+                "  " SHAPES("shape { dim { size: 3 } dim { size: 3 } dim { size: 3 } dim { size: 6 "
+                            "} }") "}\n"
+                                   "node { name: 'x' op: 'Placeholder' experimental_debug_info { "
+                                   "original_node_names: ['a'] } " SHAPES(
+                                       "shape { dim { size: 2 } dim { size: 6 } dim { size: 6 } "
+                                       "dim { size: 3 } }") "attr { key: 'dtype' value { type: "
+                                                            "DT_FLOAT } } }\n"
+                                                            "node { name: 'conv' op: 'Conv2D' "
+                                                            "input: ['x', 'w'] input: "
+                                                            "'^x'\n" SHAPES(
+                                                                "shape { dim { size: 2 } dim { "
+                                                                "size: 3 } dim { size: 3 } dim { "
+                                                                "size: 6 } }") "attr { key: "
+                                                                               "'strides' value { "
+                                                                               "list { i: [1, 2, "
+                                                                               "2, 1] } } } }\n"
+                                                                               "node { name: "
+                                                                               "'unknown' op: "
+                                                                               "'MatMul' input: "
+                                                                               "'conv:1' input: "
+                                                                               "'gone' " SHAPES(
+                                                                                   "shape { "
+                                                                                   "unknown_rank: "
+                                                                                   "true }") "}\n"
+                                                                                             "libra"
+                                                                                             "ry { "
+                                                                                             "funct"
+                                                                                             "ion "
+                                                                                             "{ "
+                                                                                             "signa"
+                                                                                             "ture "
+                                                                                             "{ "
+                                                                                             "name:"
+                                                                                             " 'f' "
+                                                                                             "} "
+                                                                                             "node_"
+                                                                                             "def "
+                                                                                             "{ "
+                                                                                             "name:"
+                                                                                             " 'x' "
+                                                                                             "op: "
+                                                                                             "'Neg'"
+                                                                                             " } } "
+                                                                                             "}\n"
+                                                                                             "versi"
+                                                                                             "ons "
+                                                                                             "{ "
+                                                                                             "produ"
+                                                                                             "cer: "
+                                                                                             "27 "
+                                                                                             "};";
+    struct tf_sample sample = { 0 };
+    const struct op *conv, *weights;
+
+    (void)state;
+    sample_bytes(&sample, "graph.pbtxt", STR(text));
+    assert_true(sample_read(&sample, &reader_graph));
+    assert_int_equal(sample.profile.ops.count, 5);
+    weights = &sample.profile.ops.items[sample_op(&sample, "w")];
+    conv = &sample.profile.ops.items[sample_op(&sample, "conv")];
+    assert_int_equal(weights->parameters, 162);
+    assert_int_equal(sample.profile.devices.items[weights->device].ordinal, 1);
+    assert_int_equal(sample.profile.devices.items[weights->device].kind, DEVICE_GPU);
+    assert_int_equal(conv->flops, 5832);
+    assert_int_equal(conv->input_count, 2);
+    assert_int_equal(sample.profile.tensors.items[conv->first_input].dims[1], 6);
+    assert_int_equal(sample.profile.tensors.items[conv->first_input].dtype, DTYPE_F32);
+    assert_int_equal(sample.profile.ops.items[sample_op(&sample, "unknown")].flops, -1);
+    assert_string_equal(profile_str(&sample.profile, sample.profile.ops.items[4].module).data, "f");
+    assert_int_equal(sample.profile.graph->edge_count, 3); /* x and w to conv, conv to unknown */
+    assert_int_equal(sample.profile.unknown_fields, 1);
+    sample_free(&sample);
+}
+
+static void damage_is_located(void **state)
+{
+    static const struct {
+        struct str  bytes;
+        uint64_t    offset;
+        uint32_t    line, column;
+        const char *path;
+    } rows[] = {
+        /* node { name "a" op "b" } whose attr claims 9 bytes where 1 is left */
+        { STR_INIT("\x0a\x09\x0a\x01"
+                   "a\x12\x01"
+                   "b\x2a\x09\x0a"),
+          8, 0, 0, "node[0]" },
+        /* the only node is cut */
+        { STR_INIT("\x0a\x20\x0a\x01"
+                   "a\x12\x01"
+                   "b"),
+          0, 0, 0, "" },
+        { STR_INIT("node {\n  name: \"a\"\n  op: b\n}\n"), 0, 3, 7, "" },
+        { STR_INIT("node {\n  name \"a\"\n}\n"), 0, 2, 8, "" },
+        { STR_INIT("node { name: \"a\n\" }"), 0, 1, 16, "" },
+        { STR_INIT("node { attr { key: \"T\" value { type: DT_NONE } } }"), 0, 1, 38, "" },
+        { STR_INIT("node {\n"), 0, 2, 1, "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct tf_sample sample = { 0 };
+
+        sample_bytes(&sample, "graph", rows[i].bytes);
+        assert_false(sample_read(&sample, &reader_graph));
+        assert_int_equal(sample.err.code, ERR_FORMAT);
+        assert_int_equal(sample.err.line, rows[i].line);
+        assert_int_equal(sample.err.column, rows[i].column);
+        if (!rows[i].line) {
+            assert_int_equal(sample.err.offset, rows[i].offset);
+            assert_string_equal(sample.err.path, rows[i].path);
+        }
+        sample_free(&sample);
+    }
+}
+
+static void what_is_whole_before_damage_is_kept(void **state)
+{
+    struct tf_sample sample = { 0 };
+
+    (void)state;
+    sample_bytes(&sample, "graph",
+                 STR("\x0a\x06\x0a\x01"
+                     "a\x12\x01"
+                     "b\x0a\x20\x0a\x01"
+                     "c"));
+    assert_true(sample_read(&sample, &reader_graph));
+    assert_int_equal(sample.profile.ops.count, 1);
+    assert_int_equal(sample.profile.notes.count, 1);
+    sample_free(&sample);
+}
+
+static void each_kind_is_recognised(void **state)
+{
+    static const struct {
+        const char *name;
+        bool        is_graph, is_profile;
+    } files[] = {
+        { SOFTMAX "graph.pbtxt", true, false },
+        { SOFTMAX "run_meta_3", true, false },
+        { SOFTMAX "tfprof_log", true, false },
+        { SOFTMAX "profile_11", false, true },
+        { CASES_DIR "/recordings/tf2-input-sequential-map/plugins/profile/2026_11_21_12_00_00/"
+                    "worker0.xplane.pb",
+          false, false },
+        { CASES_DIR "/../CMakeLists.txt", false, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+        struct file file = { 0 };
+        struct err  err = { 0 };
+
+        assert_true(file_open(&file, files[i].name, 0, &err));
+        assert_int_equal(reader_graph.score(file.bytes, files[i].name) > 0, files[i].is_graph);
+        assert_int_equal(reader_profile.score(file.bytes, files[i].name) > 0, files[i].is_profile);
+        file_close(&file);
+    }
+    assert_int_equal(reader_graph.score(STR(""), ""), 0);
+    assert_int_equal(reader_graph.score(STR("{\"traceEvents\": []}"), ""), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graph_runs_and_log_together),
+        cmocka_unit_test(profile_proto_says_the_same),
+        cmocka_unit_test(text_graph_without_runs),
+        cmocka_unit_test(damage_is_located),
+        cmocka_unit_test(what_is_whole_before_damage_is_kept),
+        cmocka_unit_test(each_kind_is_recognised),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
