@@ -1,0 +1,225 @@
+#include "read/read.h"
+
+#include "read/read_paths.h"
+#include "read/recognise.h"
+
+#include <string.h>
+
+#define READER(name) extern const struct reader reader_##name;
+#include "read/readers.def"
+#undef READER
+
+const struct reader *const readers[] = {
+#define READER(name) &reader_##name,
+#include "read/readers.def"
+#undef READER
+};
+const size_t reader_count = sizeof readers / sizeof *readers;
+
+struct opened {
+    struct read_input    *items;
+    const struct reader **kinds; /* beside items; NULL: none takes it */
+    size_t                count;
+};
+
+static const struct reader *reader_named(const char *name)
+{
+    for (size_t i = 0; i < reader_count; i++)
+        if (strcmp(readers[i]->name, name) == 0)
+            return readers[i];
+    return NULL;
+}
+
+static const struct reader *best_reader(struct str bytes, const char *path)
+{
+    const struct reader *best = NULL;
+    int                  best_score = 0;
+
+    for (size_t i = 0; i < reader_count; i++) {
+        int score = readers[i]->score(bytes, path);
+
+        if (score > best_score) {
+            best_score = score;
+            best = readers[i];
+        }
+    }
+    return best;
+}
+
+static bool open_one(struct opened *opened, const struct read_path *path,
+                     const struct read_options *options, struct err *err)
+{
+    struct read_input *input = &opened->items[opened->count];
+
+    *input = (struct read_input) { .path = path->path, .host_name = path->host_name };
+    if (!file_open(&input->file, path->path, options->memory_budget_bytes, err))
+        return err_source(err, path->path);
+    opened->kinds[opened->count++] = options->input_format
+                                         ? reader_named(options->input_format)
+                                         : best_reader(input->file.bytes, path->path);
+    return true;
+}
+
+static bool open_all(struct opened *opened, const struct read_paths *paths,
+                     const struct read_options *options, struct arena *arena, struct err *err)
+{
+    opened->items = arena_new_array(arena, struct read_input, paths->list.count);
+    opened->kinds = arena_new_array(arena, const struct reader *, paths->list.count);
+    if (!opened->items || !opened->kinds)
+        return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+    for (size_t i = 0; i < paths->list.count; i++) {
+        const struct read_path *path = &paths->list.items[i];
+
+        if (options->host && path->host_name && strcmp(options->host, path->host_name) != 0)
+            continue;
+        if (!open_one(opened, path, options, err))
+            return false;
+    }
+    if (opened->count == 0 && options->host) {
+        err_set(err, ERR_INPUT, "no file of host '%s' is there", options->host);
+        return err_advise(err, "--list shows the hosts there are");
+    }
+    return opened->count > 0 || err_set(err, ERR_INPUT, "no input is named");
+}
+
+/* The reader that takes most of the files; the first of them among equals. */
+static const struct reader *chosen_reader(const struct opened *opened)
+{
+    const struct reader *best = NULL;
+    size_t               best_count = 0;
+
+    for (size_t i = 0; i < opened->count; i++) {
+        size_t count = 0;
+
+        for (size_t n = 0; n < opened->count; n++)
+            count += opened->kinds[i] && opened->kinds[n] == opened->kinds[i];
+        if (count > best_count) {
+            best_count = count;
+            best = opened->kinds[i];
+        }
+    }
+    return best;
+}
+
+/* Keeps the files of this reader, in order; says which are left out. */
+static bool keep_files(struct opened *opened, const struct reader *reader, bool is_directory,
+                       struct profile *profile)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < opened->count; i++) {
+        struct read_input *input = &opened->items[i];
+        struct source_file source = { .bytes = input->file.bytes.len, .host = NO_ID, .rank = -1 };
+
+        if (opened->kinds[i] != reader) {
+            if (opened->kinds[i] || !is_directory)
+                profile_note(profile, input->path, 1, "is left out: it is %s, not %s",
+                             opened->kinds[i] ? opened->kinds[i]->name : "no profile",
+                             reader->name);
+            file_close(&input->file);
+            continue;
+        }
+        if (input->file.is_damaged)
+            profile_note(profile, input->path, 1, "%s", input->file.damage);
+        source.name = arena_text(profile->arena, "%s", input->path);
+        input->source = (uint32_t)profile->files.count;
+        if (!source.name || !vec_push(&profile->files, profile->arena, source))
+            return false;
+        opened->items[kept++] = *input;
+        if (kept - 1 != i)
+            *input = (struct read_input) { 0 };
+    }
+    opened->count = kept;
+    return true;
+}
+
+static bool read_opened(struct opened *opened, const struct read_options *options,
+                        bool is_directory, struct profile *profile, struct err *err)
+{
+    const struct reader *reader = chosen_reader(opened);
+
+    if (!reader) {
+        recognise(opened->items[0].file.bytes, err);
+        return err_source(err, opened->items[0].path);
+    }
+    if (!keep_files(opened, reader, is_directory, profile))
+        return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+    profile->format = reader->format;
+    if (!reader->read(opened->items, opened->count, options, profile, err))
+        return err_source(err, opened->items[0].path);
+    return true;
+}
+
+static char *short_name(struct arena *arena, const char *path)
+{
+    struct str text = str_from(path);
+
+    while (text.len > 1 && text.data[text.len - 1] == '/')
+        text.len--;
+    text = str_slice(
+        text,
+        text.len > 1 && str_find_last(text, '/') < text.len ? str_find_last(text, '/') + 1 : 0,
+        text.len);
+    return arena_text(arena, "%.*s", STR_ARG(text));
+}
+
+bool read_profile(const char *const *paths, size_t count, const struct read_options *options,
+                  struct profile *profile, struct err *err)
+{
+    struct arena      scratch = { .budget_bytes = profile->arena->budget_bytes };
+    struct read_paths found = { 0 };
+    struct opened     opened = { 0 };
+    bool              ok = true, is_directory = false;
+
+    if (options->input_format && !reader_named(options->input_format))
+        return err_set(err, ERR_USAGE, "no format is called '%s'", options->input_format);
+    for (size_t i = 0; ok && i < count; i++) {
+        is_directory |= file_is_directory(paths[i]);
+        ok = read_paths_find(paths[i], options->run, false, &scratch, &found, err);
+    }
+    ok = ok && open_all(&opened, &found, options, &scratch, err) &&
+         read_opened(&opened, options, is_directory, profile, err);
+    if (ok && !profile->name && count)
+        profile->name = short_name(profile->arena, paths[0]);
+    for (size_t i = 0; i < opened.count; i++)
+        file_close(&opened.items[i].file);
+    arena_free(&scratch);
+    return ok;
+}
+
+static const char *format_of(const char *path, uint64_t *bytes)
+{
+    struct file          file = { 0 };
+    struct err           ignored = { 0 };
+    const struct reader *reader;
+
+    *bytes = 0;
+    if (!file_open(&file, path, 0, &ignored))
+        return "unreadable";
+    *bytes = file.stored_bytes ? file.stored_bytes : file.bytes.len;
+    reader = best_reader(file.bytes, path);
+    file_close(&file);
+    return reader ? reader->name : "unknown";
+}
+
+bool read_list(const char *path, struct arena *arena, struct read_listing *listing, struct err *err)
+{
+    struct read_paths found = { 0 };
+
+    if (!read_paths_find(path, NULL, true, arena, &found, err))
+        return false;
+    for (size_t i = 0; i < found.list.count; i++) {
+        const struct read_path *item = &found.list.items[i];
+        struct read_listing_row row = { 0 };
+        const char             *name = strrchr(item->path, '/');
+        const char             *format = format_of(item->path, &row.bytes);
+
+        name = item->host_name ? item->host_name : name ? name + 1 : item->path;
+        row.run = arena_text(arena, "%s", item->run ? item->run : "");
+        row.name = arena_text(arena, "%s", name);
+        row.format = arena_text(arena, "%s", format);
+        if (!row.run || !row.name || !row.format || !vec_push(&listing->rows, arena, row))
+            return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+    }
+    return true;
+}

@@ -1,0 +1,275 @@
+/* XSpace: what the TensorFlow, JAX and PyTorch/XLA profilers write, one .xplane.pb file a host. */
+#include "base/parallel.h"
+#include "read/xspace_planes.h"
+
+#include <string.h>
+
+static int score(struct str bytes, const char *path)
+{
+    struct wire whole = wire_start(bytes);
+    struct wire plane;
+
+    (void)path;
+    if (!wire_next(&whole)) /* cut inside the first plane: look into what is there */
+        return bytes.len > 4 && (uint8_t)bytes.data[0] == 0x0A &&
+                       str_search(str_slice(bytes, 0, 64), STR("/host:")) < 64
+                   ? 40
+                   : 0;
+    if (whole.number != XSPACE_PLANES || whole.type != WIRE_BYTES)
+        return 0;
+    plane = wire_start(whole.bytes);
+    for (int i = 0; i < 4 && wire_next(&plane); i++) {
+        bool is_bytes = plane.number >= XPLANE_NAME && plane.number <= XPLANE_STATS;
+
+        if (plane.number > XPLANE_STATS || is_bytes != (plane.type == WIRE_BYTES))
+            return 0;
+        if (plane.number == XPLANE_NAME)
+            return str_starts(plane.bytes, STR("/")) ||
+                           str_equal(plane.bytes, STR("Task Environment"))
+                       ? 95
+                       : 50;
+    }
+    return plane.is_broken ? 0 : 30;
+}
+
+static bool start_host(struct xhost *host, struct read_input *input, struct profile *profile,
+                       struct arena *scratch, struct err *err)
+{
+    struct host row = { .rank = -1 };
+    struct str  name = str_from(input->host_name);
+
+    host->input = input;
+    if (!xspace_index(input->file.bytes, scratch, &host->space, err))
+        return err_source(err, input->path);
+    if (!name.len && host->space.hostnames.count)
+        name = host->space.hostnames.items[0];
+    row.name = profile_intern(profile, name.len ? name : STR("host"));
+    host->host = (uint32_t)profile->hosts.count;
+    if (row.name == NO_ID || !vec_push(&profile->hosts, profile->arena, row))
+        return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+    if (input->source < profile->files.count)
+        profile->files.items[input->source].host = host->host;
+    xspace_environment(host, profile);
+    profile->unknown_fields += host->space.unknown_fields;
+    if (host->space.is_cut)
+        profile_note(profile, input->path, 1,
+                     "the file is cut or damaged at byte %llu; what is whole before it is used",
+                     (unsigned long long)host->space.cut_offset);
+    return true;
+}
+
+/* One clock for all hosts: the first capture's start is time 0. */
+static void set_clock(struct xhost *hosts, size_t count, struct profile *profile)
+{
+    for (size_t i = 0; i < count; i++)
+        if (hosts[i].start_ns > 0 &&
+            (profile->origin_ns == 0 || hosts[i].start_ns < profile->origin_ns))
+            profile->origin_ns = hosts[i].start_ns;
+    for (size_t i = 0; profile->origin_ns == 0 && i < count; i++)
+        for (size_t p = 0; p < hosts[i].space.planes.count; p++)
+            for (size_t n = 0; n < hosts[i].space.planes.items[p].lines.count; n++) {
+                int64_t at = hosts[i].space.planes.items[p].lines.items[n].timestamp_ns;
+
+                if (at > 1000000000000000000 &&
+                    (profile->origin_ns == 0 || at < profile->origin_ns))
+                    profile->origin_ns = at;
+            }
+    for (size_t i = 0; i < count; i++) {
+        hosts[i].shift_ns = hosts[i].start_ns > 0 ? hosts[i].start_ns - profile->origin_ns : 0;
+        profile->hosts.items[hosts[i].host].clock_offset_ns = hosts[i].shift_ns;
+    }
+}
+
+struct decode {
+    struct xspace_tasks *tasks;
+    struct profile      *profile;
+};
+
+static void decode_one(void *shared, size_t index)
+{
+    struct decode *decode = shared;
+
+    xspace_line_decode(&decode->tasks->list.items[index], decode->profile);
+}
+
+/* Closes the gaps that events without a time leave, and tells timelines where their events are. */
+static void settle_events(struct xspace_tasks *tasks, struct profile *profile)
+{
+    uint32_t next = 0;
+
+    for (size_t i = 0; i < tasks->list.count; i++) {
+        struct line_task *task = &tasks->list.items[i];
+        struct timeline  *timeline = &profile->timelines.items[task->timeline];
+
+        if (next != task->first_event && task->event_count) {
+            memmove(profile->event_start_ns + next, profile->event_start_ns + task->first_event,
+                    task->event_count * sizeof *profile->event_start_ns);
+            memmove(profile->event_duration_ + next, profile->event_duration_ + task->first_event,
+                    task->event_count * sizeof *profile->event_duration_);
+            memmove(profile->event_activity + next, profile->event_activity + task->first_event,
+                    task->event_count * sizeof *profile->event_activity);
+        }
+        task->first_event = next;
+        timeline->first_event = next;
+        timeline->event_count = task->event_count;
+        next += task->event_count;
+    }
+    profile->event_count = next;
+}
+
+static void note_oddities(const struct xspace_tasks *tasks, struct profile *profile)
+{
+    for (size_t i = 0; i < tasks->list.count; i++) {
+        const struct line_task *task = &tasks->list.items[i];
+        const struct {
+            uint64_t    count;
+            const char *what;
+        } rows[] = {
+            { task->negative_count, "events with a negative duration count as instants" },
+            { task->overflow_count,
+              "events with a time out of range are put at their line's start" },
+            { task->nameless_count, "events refer to metadata that is not there" },
+            { task->aggregate_count, "aggregated events without a time are left out" },
+            { task->is_cut || task->line->is_cut, "lines are cut or damaged; the events before "
+                                                  "that are used" },
+            { task->is_unsorted, "lines were not sorted by time and have been sorted" },
+        };
+
+        for (size_t n = 0; n < ARRAY_COUNT(rows); n++)
+            if (rows[n].count)
+                profile_note(profile, NULL, rows[n].count, "%s", rows[n].what);
+        profile->unknown_stats += task->unknown_stats;
+    }
+}
+
+static void set_extent(struct profile *profile)
+{
+    if (profile->event_count)
+        profile->start_ns = INT64_MAX, profile->end_ns = INT64_MIN;
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
+        for (uint32_t event = timeline->first_event;
+             event < timeline->first_event + timeline->event_count; event++) {
+            int64_t start_ns = profile->event_start_ns[event];
+            int64_t end_ns = event_end_ns(profile, event);
+
+            profile->start_ns = start_ns < profile->start_ns ? start_ns : profile->start_ns;
+            profile->end_ns = end_ns > profile->end_ns ? end_ns : profile->end_ns;
+        }
+    }
+}
+
+/* What only activities and stats tell: framework, cores, what was recorded. */
+static void set_capture(struct profile *profile)
+{
+    const struct stat_column *budget = &profile->stats[STAT_CPU_BUDGET];
+
+    for (size_t i = 0; i < profile->activities.count; i++) {
+        struct str name = profile_str(profile, profile->activities.items[i].name);
+
+        if (profile->activities.items[i].source != NO_ID)
+            profile->has_python_frames = true;
+        if (profile->framework)
+            continue;
+        if (str_starts(name, STR("PjitFunction")))
+            profile->framework = profile_intern(profile, STR("jax"));
+        else if (str_starts(name, STR("ExecutorState::")) || str_starts(name, STR("EagerExecute")))
+            profile->framework = profile_intern(profile, STR("tensorflow"));
+    }
+    for (size_t i = 0; i < profile->timelines.count && budget->count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+        struct host           *host = &profile->hosts.items[timeline->host];
+
+        for (size_t n = 0; n < budget->count && !host->core_count; n++)
+            if (budget->events[n] >= timeline->first_event &&
+                budget->events[n] < timeline->first_event + timeline->event_count &&
+                budget->values[n] > 0 && budget->values[n] < 1 << 20)
+                host->core_count = (uint32_t)budget->values[n];
+    }
+}
+
+static bool decode_all(struct xspace_tasks *tasks, const struct read_options *options,
+                       struct profile *profile, struct arena *scratch, struct err *err)
+{
+    uint64_t      count = 0;
+    struct decode decode = { .tasks = tasks, .profile = profile };
+
+    for (size_t i = 0; i < tasks->list.count; i++) {
+        tasks->list.items[i].first_event = (uint32_t)count;
+        count += tasks->list.items[i].line->event_count;
+        if (count >= NO_ID)
+            return err_set(err, ERR_LIMIT, "holds more than %u events", NO_ID - 1);
+    }
+    if (!profile_reserve_events(profile, (uint32_t)count))
+        return err_set(err, ERR_LIMIT, "its %llu events do not fit into the memory budget",
+                       (unsigned long long)count);
+    parallel_for(tasks->list.count, options->threads, decode_one, &decode);
+    for (size_t i = 0; i < tasks->list.count; i++)
+        if (tasks->list.items[i].is_full)
+            return err_set(err, ERR_LIMIT, "its stats do not fit into the memory budget");
+    settle_events(tasks, profile);
+    note_oddities(tasks, profile);
+    if (!xspace_merge(tasks, profile, scratch) || !xspace_activities(tasks, profile, scratch) ||
+        !xspace_flows(profile, scratch))
+        return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
+    return true;
+}
+
+static bool read_hosts(struct read_input *inputs, size_t count, const struct read_options *options,
+                       struct profile *profile, struct xspace_tasks *tasks, struct arena *scratch,
+                       struct err *err)
+{
+    struct xhost *hosts = arena_new_array(scratch, struct xhost, count);
+    size_t        used = 0;
+
+    if (!hosts)
+        return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+    for (size_t i = 0; i < count; i++) {
+        struct err inner = { 0 };
+
+        if (start_host(&hosts[used], &inputs[i], profile, scratch, &inner)) {
+            used++;
+            continue;
+        }
+        if (count == 1 || options->is_strict || inner.code == ERR_LIMIT) {
+            *err = inner;
+            return false;
+        }
+        profile_note(profile, inputs[i].path, 1, "is left out: %s", inner.text);
+    }
+    if (used == 0)
+        return err_set(err, ERR_FORMAT, "none of the %zu files holds a plane of an XSpace", count);
+    set_clock(hosts, used, profile);
+    for (size_t i = 0; i < used; i++)
+        if (!xspace_plan(&hosts[i], tasks, profile, scratch))
+            return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
+    return decode_all(tasks, options, profile, scratch, err);
+}
+
+static bool read_xspace(struct read_input *inputs, size_t count, const struct read_options *options,
+                        struct profile *profile, struct err *err)
+{
+    struct arena        scratch = { .budget_bytes = profile->arena->budget_bytes };
+    struct xspace_tasks tasks = { 0 };
+    bool                ok;
+
+    profile->format = FORMAT_XSPACE;
+    ok = read_hosts(inputs, count, options, profile, &tasks, &scratch, err);
+    for (size_t i = 0; i < tasks.list.count; i++)
+        arena_free(&tasks.list.items[i].arena);
+    arena_free(&scratch);
+    if (!ok)
+        return false;
+    set_extent(profile);
+    set_capture(profile);
+    return true;
+}
+
+const struct reader reader_xspace = {
+    .name = "xspace",
+    .summary = "XSpace (*.xplane.pb) of the TensorFlow, JAX and PyTorch/XLA profilers",
+    .format = FORMAT_XSPACE,
+    .score = score,
+    .read = read_xspace,
+};

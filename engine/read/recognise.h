@@ -1,0 +1,10 @@
+/* recognise: says what a file that no reader takes is, and what to do about it. */
+#ifndef TFPROF_READ_RECOGNISE_H
+#define TFPROF_READ_RECOGNISE_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+bool recognise(struct str bytes, struct err *err); /* always false: ERR_FORMAT */
+
+#endif
