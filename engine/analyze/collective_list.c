@@ -1,0 +1,211 @@
+#include "analyze/collective_list.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *part, *type;
+} type_names[] = {
+    /* lower case, without dashes and underscores; specific before general */
+    { "allreduce", "all-reduce" },
+    { "reducescatter", "reduce-scatter" },
+    { "allgather", "all-gather" },
+    { "raggedalltoall", "ragged-all-to-all" },
+    { "alltoall", "all-to-all" },
+    { "collectivepermute", "collective-permute" },
+    { "ppermute", "collective-permute" },
+    { "broadcast", "broadcast" },
+    { "barrier", "barrier" },
+    { "sendrecv", "send-recv" },
+    { "send", "send" },
+    { "recv", "recv" },
+    { "psum", "all-reduce" },
+    { "reduce", "reduce" },
+};
+
+const char *collective_type(const struct profile *profile, uint32_t event)
+{
+    enum { LONGEST_NAME = 256 };
+    char       text[LONGEST_NAME];
+    struct str name = profile_str(profile, event_activity(profile, event)->name);
+    struct str small = { text, 0 };
+    int64_t    row;
+
+    if (profile_stat(profile, STAT_COLLECTIVE, event, &row) && row >= 0 &&
+        (uint64_t)row < profile->collectives.count && profile->collectives.items[row].type != 0)
+        return profile_str(profile, profile->collectives.items[row].type).data;
+    for (size_t i = 0; i < name.len && small.len < LONGEST_NAME; i++) {
+        char byte = name.data[i];
+
+        if (byte != '-' && byte != '_')
+            text[small.len++] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(type_names); i++)
+        if (str_contains(small, str_from(type_names[i].part)))
+            return type_names[i].type;
+    return "collective";
+}
+
+static uint64_t mix(uint64_t hash, uint64_t more)
+{
+    return (hash ^ more) * 0x9e3779b97f4a7c15u ^ (hash >> 31);
+}
+
+/* Collectives carry a sequence number in their group, or else are matched by name and order. */
+static bool make_key(const struct profile *profile, struct id_map *orders,
+                     struct collective_instance *instance)
+{
+    uint32_t name = event_activity(profile, instance->event)->name;
+    uint64_t place = (uint64_t)instance->host << 32 | name;
+    int64_t  row;
+    uint32_t order;
+
+    if (profile_stat(profile, STAT_COLLECTIVE, instance->event, &row) && row >= 0 &&
+        (uint64_t)row < profile->collectives.count &&
+        profile->collectives.items[row].sequence >= 0) {
+        const struct collective *collective = &profile->collectives.items[row];
+
+        instance->key =
+            mix(mix(collective->group, collective->type), (uint64_t)collective->sequence);
+        return true;
+    }
+    order = id_map_get(orders, place);
+    order = order == NO_ID ? 0 : order + 1;
+    instance->key = mix(mix(1, name), order);
+    return id_map_put(orders, place, order);
+}
+
+static int compare_instances(const void *a, const void *b)
+{
+    const struct collective_instance *left = a, *right = b;
+
+    if (left->key != right->key)
+        return left->key < right->key ? -1 : 1;
+    if (left->host != right->host)
+        return left->host < right->host ? -1 : 1;
+    return (left->event > right->event) - (left->event < right->event);
+}
+
+static bool has_kind(const struct profile *profile, const struct timeline *timeline)
+{
+    for (uint32_t j = 0; j < timeline->event_count; j++)
+        if (event_activity(profile, timeline->first_event + j)->kind == ACTIVITY_COLLECTIVE)
+            return true;
+    return false;
+}
+
+static bool add_timeline(const struct profile *profile, const struct windows *windows,
+                         const struct timeline *timeline, struct arena *scratch,
+                         struct collective_list *list)
+{
+    int64_t outer_end_ns = INT64_MIN;
+
+    for (uint32_t j = 0; j < timeline->event_count; j++) {
+        uint32_t                   event = timeline->first_event + j;
+        struct collective_instance instance = { .host = timeline->host,
+                                                .event = event,
+                                                .device = timeline->device,
+                                                .start_ns = profile->event_start_ns[event],
+                                                .end_ns = event_end_ns(profile, event) };
+
+        if (event_activity(profile, event)->kind != ACTIVITY_COLLECTIVE ||
+            instance.start_ns < outer_end_ns ||
+            windows_find(windows, instance.start_ns) == SIZE_MAX)
+            continue;
+        outer_end_ns = instance.end_ns;
+        if (!vec_push(&list->items, scratch, instance))
+            return false;
+    }
+    return true;
+}
+
+static bool collect(const struct profile *profile, const struct windows *windows,
+                    struct arena *scratch, struct collective_list *list)
+{
+    bool *is_on_device = arena_new_array(scratch, bool, profile->hosts.count + 1);
+
+    if (!is_on_device)
+        return false;
+    for (size_t i = 0; i < profile->timelines.count; i++)
+        if (profile->timelines.items[i].device != NO_ID &&
+            profile->timelines.items[i].kind != TIMELINE_DERIVED &&
+            has_kind(profile, &profile->timelines.items[i]))
+            is_on_device[profile->timelines.items[i].host] = true;
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
+        if (timeline->kind == TIMELINE_DERIVED ||
+            (timeline->device == NO_ID && is_on_device[timeline->host]))
+            continue;
+        if (!add_timeline(profile, windows, timeline, scratch, list))
+            return false;
+    }
+    return true;
+}
+
+/* One collective's instances, one or more a host: the earliest of each host counts. */
+static void match(struct collective_list *list, size_t first, size_t end)
+{
+    int64_t  earliest_ns = INT64_MAX, latest_ns = INT64_MIN;
+    uint32_t last_host = NO_ID;
+
+    if (list->items.items[first].host == list->items.items[end - 1].host)
+        return;
+    for (size_t i = first; i < end; i++) {
+        const struct collective_instance *item = &list->items.items[i];
+
+        if (item->start_ns < earliest_ns)
+            earliest_ns = item->start_ns;
+        if (item->start_ns > latest_ns) {
+            latest_ns = item->start_ns;
+            last_host = item->host;
+        }
+    }
+    for (size_t i = first; i < end; i++) {
+        const struct collective_instance *item = &list->items.items[i];
+
+        if (i > first && item->host == item[-1].host)
+            continue;
+        list->hosts[item->host].count++;
+        list->hosts[item->host].late_ns += (double)(item->start_ns - earliest_ns);
+    }
+    list->hosts[last_host].last_count++;
+    list->matched_count++;
+    list->skew_ns += (double)(latest_ns - earliest_ns);
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    const struct collective_instance *left = a, *right = b;
+
+    if (left->start_ns != right->start_ns)
+        return left->start_ns < right->start_ns ? -1 : 1;
+    return (left->event > right->event) - (left->event < right->event);
+}
+
+bool collective_list_make(const struct study *study, const struct windows *windows,
+                          struct arena *scratch, struct collective_list *list)
+{
+    const struct profile *profile = study->profile;
+    struct id_map         orders = { .arena = scratch };
+    size_t                end;
+
+    *list = (struct collective_list) { 0 };
+    list->hosts = arena_new_array(scratch, struct host_lateness, profile->hosts.count + 1);
+    if (!list->hosts || !collect(profile, windows, scratch, list))
+        return false;
+    if (list->items.count == 0)
+        return true;
+    qsort(list->items.items, list->items.count, sizeof *list->items.items, compare_starts);
+    for (size_t i = 0; i < list->items.count; i++)
+        if (!make_key(profile, &orders, &list->items.items[i]))
+            return false;
+    qsort(list->items.items, list->items.count, sizeof *list->items.items, compare_instances);
+    for (size_t first = 0; first < list->items.count; first = end) {
+        end = first + 1;
+        while (end < list->items.count &&
+               list->items.items[end].key == list->items.items[first].key)
+            end++;
+        match(list, first, end);
+    }
+    return true;
+}

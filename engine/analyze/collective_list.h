@@ -1,0 +1,29 @@
+/* collective_list: every collective of every host inside the windows, and who came late to which.
+ */
+#ifndef TFPROF_ANALYZE_COLLECTIVE_LIST_H
+#define TFPROF_ANALYZE_COLLECTIVE_LIST_H
+
+#include "analyze/window.h"
+
+struct collective_instance {
+    uint64_t key;                 /* equal on all hosts for one and the same collective */
+    uint32_t host, event, device; /* device NO_ID: recorded on a host thread */
+    int64_t  start_ns, end_ns;
+};
+struct host_lateness {
+    double count, last_count; /* matched collectives; those it was the last to join */
+    double late_ns;           /* sum of its start less the earliest start */
+};
+struct collective_list {
+    VEC(struct collective_instance) items; /* by key, then host */
+    struct host_lateness *hosts;           /* by row of profile->hosts */
+    double matched_count, skew_ns;         /* over two or more hosts; latest less earliest start */
+};
+/* Type of a collective: as recorded, else by its name: "all-reduce", "all-gather", … */
+const char *collective_type(const struct profile *profile, uint32_t event);
+/* In scratch. Where a host has collectives on devices, those on its threads (the calls that launch
+ * them) are left out. false: scratch is exhausted. */
+bool collective_list_make(const struct study *study, const struct windows *windows,
+                          struct arena *scratch, struct collective_list *list);
+
+#endif

@@ -1,0 +1,83 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "profile_builder.h"
+
+/*
+ * Two ranks, one step of 1000 us, two all-reduces matched by name and order. Rank 0 joins at 100
+ * and 600, rank 1 at 300 and 610; all end at 400 and 700. Rank 1 is last in both, late by 200 and
+ * 10: mean 105. Rank 0 spends 300 + 100 us in them; a kernel of its device hides 150..250.
+ */
+static void the_late_rank_is_named(void **state)
+{
+    static const int64_t   starts[2][2] = { { 100000, 600000 }, { 300000, 610000 } };
+    static const int64_t   ends[2] = { 400000, 700000 };
+    static const char     *names[] = { "h0", "h1" };
+    struct profile_builder b;
+    struct err             err = { 0 };
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        uint32_t host = builder_host(&b, names[rank]);
+        uint32_t gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
+        uint32_t comm = builder_timeline(&b, host, gpu, "stream 20");
+        uint32_t compute = builder_timeline(&b, host, gpu, "stream 7");
+
+        builder_step(&b, host, 0, 1000000);
+        for (int i = 0; i < 2; i++)
+            builder_stat(&b,
+                         builder_slice(&b, comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+                                       ACTIVITY_COLLECTIVE, starts[rank][i],
+                                       ends[i] - starts[rank][i]),
+                         STAT_BYTES, 4096);
+        builder_slice(&b, compute, "gemm", ACTIVITY_KERNEL, 150000, 100000);
+    }
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_comm.run(&b.study, &err));
+    assert_true(builder_fact(&b, "comm.count_per_step") == 2);
+    assert_true(builder_fact(&b, "comm.ns") == 400000);
+    assert_true(builder_fact(&b, "comm.exposed_ns") == 300000);
+    assert_true(fabs(builder_fact(&b, "comm.overlap") - 0.25) < 1e-12);
+    assert_true(builder_fact(&b, "comm.small_count") == 2);
+    assert_true(builder_fact(&b, "comm.skew_ns") == 105000);
+    assert_true(builder_fact(&b, "ranks.slowest") == 1);
+    assert_true(builder_fact(&b, "ranks.slowest_late_ns") == 105000);
+    assert_true(builder_fact(&b, "ranks.slowest_last_share") == 1);
+    assert_true(builder_fact(&b, "ranks.spread") == 0);
+    assert_true(builder_cell(&b, "collectives", "type", "all-reduce", "max_ns") == 300000);
+    assert_true(builder_cell(&b, "ranks", "host", "h0", "comm_ns") == 400000);
+    builder_free(&b);
+}
+
+static void one_rank_without_collectives_is_said(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    builder_host(&b, "h");
+    builder_finish(&b);
+    assert_true(analysis_comm.run(&b.study, &err));
+    assert_non_null(facts_why_absent(&b.study.facts, "comm.exposed_share"));
+    assert_non_null(facts_why_absent(&b.study.facts, "ranks.spread"));
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_late_rank_is_named),
+        cmocka_unit_test(one_rank_without_collectives_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
