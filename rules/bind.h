@@ -9,8 +9,8 @@
 
 /* Adds fact, has, table, whatif and format_unit to the table on top of the stack. */
 void bind_host(lua_State *lua);
-/* The declared fact or table nearest to `name`, or NULL. */
-const char *rules_nearest_fact(const char *name);
+/* Raises that no analysis makes `name`, with the nearest name. */
+void bind_raise_unknown(lua_State *lua, const char *what, const char *name);
 /* Pushes a query over all rows of a table. */
 void bind_push_query(lua_State *lua, const struct facts *facts, const struct table *table);
 /* Raises unless `name` is a fact or a table that an analysis declares. */

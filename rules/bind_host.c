@@ -21,7 +21,7 @@ static const struct rule_view *check_view(lua_State *lua)
     return view;
 }
 
-const char *rules_nearest_fact(const char *name)
+static const char *nearest_fact(const char *name)
 {
     const char *names[MAX_NAMES];
     size_t      count = 0;
@@ -35,9 +35,9 @@ const char *rules_nearest_fact(const char *name)
     return option_nearest(name, names, count);
 }
 
-static void raise_unknown(lua_State *lua, const char *what, const char *name)
+void bind_raise_unknown(lua_State *lua, const char *what, const char *name)
 {
-    const char *nearest = rules_nearest_fact(name);
+    const char *nearest = nearest_fact(name);
 
     luaL_error(lua,
                nearest ? "no analysis makes a %s '%s'; did you mean '%s'?"
@@ -48,7 +48,7 @@ static void raise_unknown(lua_State *lua, const char *what, const char *name)
 void bind_check_name(lua_State *lua, const char *name, bool is_table)
 {
     if (is_table ? !analysis_table(name) : !analysis_fact(name))
-        raise_unknown(lua, is_table ? "table" : "fact", name);
+        bind_raise_unknown(lua, is_table ? "table" : "fact", name);
 }
 
 static int host_fact(lua_State *lua)
@@ -77,7 +77,7 @@ static int host_has(lua_State *lua)
     const char         *name = luaL_checkstring(lua, 1);
 
     if (!analysis_fact(name) && !analysis_table(name))
-        raise_unknown(lua, "fact or table", name);
+        bind_raise_unknown(lua, "fact or table", name);
     lua_pushboolean(lua, facts_find(facts, name) || facts_find_table(facts, name));
     return 1;
 }

@@ -67,13 +67,9 @@ static void read_needs(lua_State *lua, int index, struct load *load)
     field_names(lua, index, "needs", load->arena, &names);
     for (size_t i = 0; i < names.list.count; i++) {
         const char *name = names.list.items[i];
-        const char *nearest = rules_nearest_fact(name);
 
         if (!analysis_fact(name) && !analysis_table(name))
-            luaL_error(lua,
-                       nearest ? "needs: no analysis makes '%s'; did you mean '%s'?"
-                               : "needs: no analysis makes '%s'",
-                       name, nearest);
+            bind_raise_unknown(lua, "fact or table", name);
         if (!vec_push(&load->rule->info.needs, load->arena, name))
             luaL_error(lua, "not enough memory");
     }
