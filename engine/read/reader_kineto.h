@@ -24,7 +24,7 @@ enum kineto_field {
     FIELD_ID,
     FIELD_BIND,
     FIELD_ARG_NAME,
-    FIELD_LABELS,
+
     FIELD_DIMS,
     FIELD_TYPES,
     FIELD_STRIDES,
@@ -103,11 +103,6 @@ enum link_kind {
     LINK_OP,       /* an op with this external id */
     LINK_OP_WORK,  /* device work with this external id, used where no call is known */
 };
-struct kineto_process { /* labels of processes: "GPU 3" */
-    int64_t  process;
-    uint32_t name;
-    uint32_t source;
-};
 
 enum kineto_trouble {
     TROUBLE_TIME,     /* ts or dur is no usable number */
@@ -141,7 +136,6 @@ struct kineto {
     VEC(struct raw_stat) stats[STAT_KEY_COUNT];
     VEC(struct flow_end) flow_ends;
     VEC(struct raw_link) links;
-    VEC(struct kineto_process) processes;
     VEC(uint32_t) memory_tracks; /* beside profile->memory_events */
     VEC(struct kineto_source) sources;
     struct kineto_source *source;        /* the file being read */

@@ -37,7 +37,6 @@ static const struct field_name args[] = {
     { STR_INIT("flops"), FIELD_FLOPS, false },
     { STR_INIT("device"), FIELD_DEVICE, false },
     { STR_INIT("stream"), FIELD_STREAM, false },
-    { STR_INIT("labels"), FIELD_LABELS, false },
     { STR_INIT("graph id"), FIELD_GRAPH, false },
     { STR_INIT("Device Id"), FIELD_DEVICE_ID, false },
     { STR_INIT("stream_id"), FIELD_STREAM, false },
@@ -484,23 +483,15 @@ static struct str thread_name(struct str name)
 static void add_metadata(struct kineto *kineto, const struct kineto_event *event)
 {
     struct str name = kineto_has(event, FIELD_NAME) ? event->fields[FIELD_NAME] : STR("");
-    int64_t    process = process_number(kineto, event, FIELD_PROCESS), thread;
+    uint32_t   track, text;
 
-    if (str_equal(name, STR("thread_name")) && kineto_has(event, FIELD_ARG_NAME)) {
-        uint32_t text = kineto_intern(kineto, thread_name(event->fields[FIELD_ARG_NAME]));
-        uint32_t track;
-
-        thread = process_number(kineto, event, FIELD_THREAD);
-        track = find_track(kineto, process, thread, ROLE_HOST);
-        if (track != NO_ID)
-            kineto->tracks.items[track].name = text;
-    } else if (str_equal(name, STR("process_labels")) && kineto_has(event, FIELD_LABELS)) {
-        struct kineto_process label = { .process = process,
-                                        .name = kineto_intern(kineto, event->fields[FIELD_LABELS]),
-                                        .source = (uint32_t)kineto->sources.count - 1 };
-
-        kineto->is_full |= !vec_push(&kineto->processes, &kineto->scratch, label);
-    }
+    if (!str_equal(name, STR("thread_name")) || !kineto_has(event, FIELD_ARG_NAME))
+        return;
+    text = kineto_intern(kineto, thread_name(event->fields[FIELD_ARG_NAME]));
+    track = find_track(kineto, process_number(kineto, event, FIELD_PROCESS),
+                       process_number(kineto, event, FIELD_THREAD), ROLE_HOST);
+    if (track != NO_ID)
+        kineto->tracks.items[track].name = text;
 }
 
 void kineto_add_event(struct kineto *kineto, const struct kineto_event *event)

@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Far more than a job has; a file that names more is broken, and looking them up is linear. */
+enum { MAX_DEVICES = 1 << 14 };
+
 uint32_t kineto_device(struct kineto *kineto, int64_t ordinal)
 {
     struct profile *profile = kineto->profile;
@@ -14,7 +17,7 @@ uint32_t kineto_device(struct kineto *kineto, int64_t ordinal)
         if (profile->devices.items[i].host == device.host &&
             profile->devices.items[i].ordinal == ordinal)
             return (uint32_t)i;
-    if (ordinal < INT32_MIN || ordinal > INT32_MAX)
+    if (ordinal < INT32_MIN || ordinal > INT32_MAX || profile->devices.count >= MAX_DEVICES)
         return NO_ID;
     len = snprintf(name, sizeof name, "GPU %d", (int)ordinal);
     device.ordinal = (int32_t)ordinal;
