@@ -66,6 +66,8 @@ bool rule_load(struct rule *rule, const char *file, struct str script,
 /* Runs a loaded rule. Faults of the script are outcomes; false: ERR_LIMIT. */
 bool rule_run(const struct rule *rule, const struct rule_view *view, struct arena *arena,
               struct rule_run *run, struct err *err);
+/* A script's message, with the file before it where Lua did not say a line. */
+const char *rule_message(const struct rule *rule, const char *message, struct arena *arena);
 void rule_free(struct rule *rule); /* accepts one that did not load */
 
 /* All built-in rules and those of directories, by id; those that fail have `error`. */

@@ -234,6 +234,8 @@ bool rule_load(struct rule *rule, const char *file, struct str script,
     if (!rule->sandbox)
         return false;
     rule->error = sandbox_call(rule->sandbox, load_rule, &load, arena);
+    if (rule->error)
+        rule->error = rule_message(rule, rule->error, arena);
     return true;
 }
 

@@ -67,6 +67,14 @@ static bool explain_absence(const struct facts *facts, const char *name, struct 
     return run->reason != NULL;
 }
 
+const char *rule_message(const struct rule *rule, const char *message, struct arena *arena)
+{
+    if (str_starts(str_from(message), str_from(rule->info.file)))
+        return message;
+    const char *text = arena_text(arena, "%s: %s", rule->info.file, message);
+    return text ? text : message;
+}
+
 bool rule_run(const struct rule *rule, const struct rule_view *view, struct arena *arena,
               struct rule_run *run, struct err *err)
 {
@@ -91,6 +99,7 @@ bool rule_run(const struct rule *rule, const struct rule_view *view, struct aren
     const char *message = sandbox_call(rule->sandbox, call_check, &call, arena);
     rule->sandbox->view = NULL;
     if (message)
-        *run = (struct rule_run) { .outcome = RULE_FAILED, .reason = message };
+        *run = (struct rule_run) { .outcome = RULE_FAILED,
+                                   .reason = rule_message(rule, message, arena) };
     return true;
 }

@@ -268,7 +268,8 @@ static bool check_rule(struct rule *rule, struct arena *arena, struct text *repo
     bool has_fired = false, has_kept_quiet = false;
 
     if (rule->error) {
-        report_fault(report, fault_count, rule->info.file, 0, rule->error);
+        (*fault_count)++;
+        text_print(report, "%s\n", rule->error);
         return true;
     }
     for (int number = 1;; number++) {
