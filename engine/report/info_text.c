@@ -64,6 +64,7 @@ static void write_head(struct layout *layout, const struct profile *profile)
     layout_wrap(layout, 0, "", 0, text_str(&line));
 }
 
+/* Paths stay whole, so that they can be copied. */
 static void write_files(struct layout *layout, const struct profile *profile)
 {
     write_title(layout, "Files");
@@ -77,7 +78,12 @@ static void write_files(struct layout *layout, const struct profile *profile)
                        STR_ARG(profile_str(profile, profile->hosts.items[file->host].name)));
         if (file->rank >= 0)
             text_print(&line, " (rank %d)", file->rank);
-        write_size(layout, layout_value(layout->arena, (double)file->bytes, UNIT_BYTES), &line);
+        text_add(layout->text, STR("  "));
+        layout_pad_left(layout, layout_value(layout->arena, (double)file->bytes, UNIT_BYTES),
+                        COUNT_COLUMNS);
+        text_add(layout->text, STR("  "));
+        text_add(layout->text, layout_clean(layout->arena, text_str(&line)));
+        layout_line(layout);
     }
 }
 

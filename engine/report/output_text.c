@@ -237,7 +237,7 @@ static void write_findings(struct layout *layout, const struct advice *advice, d
     }
 }
 
-/* "1", "1 to 3", or "1, 2 and 4" when what cannot be fixed lies between. */
+/* "1", "1 and 2", "1 to 3", or "1, 2 and 4" when what cannot be fixed lies between. */
 static void add_fixed_ranks(struct text *line, const struct advice *advice, uint32_t count)
 {
     uint32_t named = 0, last = 0;
@@ -248,7 +248,7 @@ static void add_fixed_ranks(struct text *line, const struct advice *advice, uint
             named++;
         }
     }
-    if (count > 1 && last == count) {
+    if (count > 2 && last == count) {
         text_print(line, "1 to %u", count);
         return;
     }
