@@ -95,7 +95,7 @@ static bool add_event_type(struct xplane *plane, struct arena *arena, struct str
         else if (field.number == XEVENT_METADATA_DISPLAY_NAME && field.type == WIRE_BYTES)
             display = field.bytes;
     }
-    if (display.len)
+    if (display.len && (!type.name.len || type.name.data[0] == '%')) /* "%fusion.3 = f32[8] …" */
         type.name = display;
     return vec_push(&plane->event_types, arena, type) &&
            id_map_put(&plane->event_type_of, (uint64_t)type.id,

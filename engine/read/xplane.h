@@ -60,7 +60,7 @@ struct xline {
 /* What an event's metadata_id refers to. */
 struct xevent_type {
     int64_t    id;
-    struct str name;  /* display_name where there is one */
+    struct str name;  /* display_name where the name is a whole HLO text */
     struct str bytes; /* of the XEventMetadata, for its stats */
 };
 
