@@ -487,6 +487,46 @@ static void settle_times(struct kineto *kineto)
     profile->resolution_ns = kineto->has_fractions ? 1 : 1000;
 }
 
+static void mark_used(const struct profile *profile, bool *is_used, bool *uses_any)
+{
+    for (size_t i = 0; i < profile->timelines.count; i++)
+        if (profile->timelines.items[i].device != NO_ID)
+            is_used[profile->timelines.items[i].device] = true;
+    for (size_t i = 0; i < profile->memory_events.count; i++)
+        if (profile->memory_events.items[i].device != NO_ID)
+            is_used[profile->memory_events.items[i].device] = true;
+    for (size_t i = 0; i < profile->devices.count; i++)
+        uses_any[profile->devices.items[i].host] |= is_used[i];
+}
+
+/* A file lists every device its process can see; a rank works on one of them. The others are left
+ * out, unless the host shows work on none: then that they are there is worth knowing. */
+static bool drop_unused_devices(struct kineto *kineto)
+{
+    struct profile *profile = kineto->profile;
+    size_t          count = profile->devices.count, kept = 0;
+    bool           *is_used = arena_new_array(&kineto->scratch, bool, count);
+    bool           *uses_any = arena_new_array(&kineto->scratch, bool, profile->hosts.count);
+    uint32_t       *row = arena_new_array(&kineto->scratch, uint32_t, count);
+
+    if (!is_used || !uses_any || !row)
+        return false;
+    mark_used(profile, is_used, uses_any);
+    for (size_t i = 0; i < count; i++) {
+        row[i] = (uint32_t)kept;
+        if (is_used[i] || !uses_any[profile->devices.items[i].host])
+            profile->devices.items[kept++] = profile->devices.items[i];
+    }
+    profile->devices.count = kept;
+    for (size_t i = 0; i < profile->timelines.count; i++)
+        if (profile->timelines.items[i].device != NO_ID)
+            profile->timelines.items[i].device = row[profile->timelines.items[i].device];
+    for (size_t i = 0; i < profile->memory_events.count; i++)
+        if (profile->memory_events.items[i].device != NO_ID)
+            profile->memory_events.items[i].device = row[profile->memory_events.items[i].device];
+    return true;
+}
+
 bool kineto_finish(struct kineto *kineto)
 {
     struct placing placing = { .kineto = kineto };
@@ -494,5 +534,5 @@ bool kineto_finish(struct kineto *kineto)
     settle_times(kineto);
     return make_timelines(&placing) && group_raws(&placing) && place_events(&placing) &&
            place_stats(&placing) && join_sources(&placing) && place_memory(&placing) &&
-           !kineto->is_full;
+           drop_unused_devices(kineto) && !kineto->is_full;
 }

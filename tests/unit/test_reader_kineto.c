@@ -17,7 +17,8 @@ extern const struct reader reader_kineto;
 /* One step on a host thread with an op, its launch, its kernel, its backward op and a free. */
 static const char small[] =
     "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA A100\","
-    " \"totalGlobalMem\": 42297524224, \"computeMajor\": 8, \"computeMinor\": 0, \"numSms\": 108}],"
+    " \"totalGlobalMem\": 42297524224, \"computeMajor\": 8, \"computeMinor\": 0, \"numSms\": 108},"
+    " {\"id\": 1, \"name\": \"NVIDIA A100\"}],"
     " \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 0, \"world_size\": 2},"
     " \"host_name\": \"box\", \"record_shapes\": 1,\n"
     " \"traceEvents\": [\n"
