@@ -451,7 +451,8 @@ static bool make(struct study *study, struct arena *scratch)
         return facts_absent(&study->facts, "ranks.", "the other ranks' files", one) &&
                facts_absent(&study->facts, "ranks", "the other ranks' files", one) &&
                (comm.list.items.count == 0 ||
-                facts_absent(&study->facts, "comm.skew_ns", "the other ranks' files", one));
+                (facts_absent(&study->facts, "comm.skew_ns", "the other ranks' files", one) &&
+                 facts_absent(&study->facts, "comm.skew_share", "the other ranks' files", one)));
     return fill_ranks(&comm, &ranks) && set_rank_facts(&comm, ranks);
 }
 

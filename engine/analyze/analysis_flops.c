@@ -186,7 +186,7 @@ static void find_peak(struct costs *costs)
     for (size_t i = 0; i < profile->devices.count; i++) {
         const struct device *device = &profile->devices.items[i];
 
-        if (device->kind == DEVICE_CPU || device->host != study->steps.host)
+        if (device->host != study->steps.host || !device_activity_row(study->devices, (uint32_t)i))
             continue;
         costs->device_count++;
         if (!costs->hardware)

@@ -73,7 +73,7 @@ struct candidate {
 struct open_event {
     int64_t end_ns;
     size_t  item;     /* item this event made, SIZE_MAX none */
-    size_t  dispatch; /* place on the stack of the innermost dispatch around it, SIZE_MAX none */
+    size_t  dispatch; /* place on the stack of the outermost dispatch around it, SIZE_MAX none */
     bool    is_in_op;
 };
 struct miner {
@@ -92,19 +92,16 @@ static uint32_t symbol_of(const struct profile *profile, const struct activity *
 }
 
 /* A dispatch stands for its op only when nothing more telling runs inside it. */
-static void drop_dispatch(struct miner *miner)
+static void drop_dispatch(struct miner *miner, size_t place)
 {
-    size_t place = SIZE_MAX;
+    struct open_event *open;
 
-    if (miner->stack.count > 0)
-        place = miner->stack.items[miner->stack.count - 1].dispatch;
-    while (place != SIZE_MAX && miner->stack.items[place].item != SIZE_MAX) {
-        struct open_event *open = &miner->stack.items[place];
-
+    if (place == SIZE_MAX)
+        return;
+    open = &miner->stack.items[place];
+    if (open->item != SIZE_MAX)
         miner->items.items[open->item].symbol = NO_ID;
-        open->item = SIZE_MAX;
-        place = place > 0 ? miner->stack.items[place - 1].dispatch : SIZE_MAX;
-    }
+    open->item = SIZE_MAX;
 }
 
 static bool visit(struct miner *miner, uint32_t event, size_t *window)
@@ -122,12 +119,13 @@ static bool visit(struct miner *miner, uint32_t event, size_t *window)
         open.is_in_op = miner->stack.items[miner->stack.count - 1].is_in_op;
         open.dispatch = miner->stack.items[miner->stack.count - 1].dispatch;
     }
-    if (!open.is_in_op && (activity->kind == ACTIVITY_OP || activity->kind == ACTIVITY_DISPATCH)) {
+    if (!open.is_in_op && (activity->kind == ACTIVITY_OP ||
+                           (activity->kind == ACTIVITY_DISPATCH && open.dispatch == SIZE_MAX))) {
         here = windows_find(miner->windows, start_ns);
         if (here != SIZE_MAX) {
             struct item border = { .is_border = true };
 
-            drop_dispatch(miner);
+            drop_dispatch(miner, open.dispatch);
             if (here != *window && !vec_push(&miner->items, &miner->scratch, border))
                 return false;
             *window = here;
