@@ -39,6 +39,8 @@ static const struct {
     [CLASS_UNKNOWN] = { "unknown", "Unknown", "is not explained by the profile", 0.50 },
 };
 
+static const double MIXED_MARGIN = 0.15;
+
 static const int class_of_part[PART_COUNT] = {
     [PART_INPUT] = CLASS_INPUT,
     [PART_COMPUTE] = CLASS_COMPUTE,
@@ -73,30 +75,15 @@ static double part_share(const struct facts *facts, enum part part)
     return share;
 }
 
-static void rank_two(const double *shares, int *first, int *second)
+/* The class with most of the step among those past their limits, `but` left out; -1: none. */
+static int leading_class(const double *shares, int but)
 {
-    *first = *second = -1;
-    for (int i = 0; i < CLASS_COUNT; i++) {
-        if (*first < 0 || shares[i] > shares[*first]) {
-            *second = *first;
-            *first = i;
-        } else if (*second < 0 || shares[i] > shares[*second]) {
-            *second = i;
-        }
-    }
-}
-
-/* The wait that passes its limit by most; CLASS_COMPUTE when none does. */
-static int leading_class(const double *shares)
-{
-    int    best = CLASS_COMPUTE;
-    double best_share = 0;
+    int best = -1;
 
     for (int i = 0; i < CLASS_COUNT; i++)
-        if (i != CLASS_COMPUTE && shares[i] >= classes[i].limit && shares[i] > best_share) {
+        if (i != CLASS_COMPUTE && i != but && shares[i] >= classes[i].limit &&
+            (best < 0 || shares[i] > shares[best]))
             best = i;
-            best_share = shares[i];
-        }
     return best;
 }
 
@@ -143,34 +130,36 @@ static bool add_evidence(struct verdict *verdict, const double *shares, double s
     return true;
 }
 
+static bool say_mixed(struct verdict *verdict, const double *shares, int first, int second,
+                      double step_ns, struct arena *arena)
+{
+    const char *step = duration(step_ns, arena);
+    const char *most = amount(shares[first], step_ns, arena);
+    const char *next = amount(shares[second], step_ns, arena);
+
+    verdict->class_name = "mixed";
+    verdict->share = shares[first];
+    if (step && most && next)
+        verdict->text = arena_text(arena, "Mixed: of each %s step %s %s and %s %s.", step, most,
+                                   classes[first].what, next, classes[second].what);
+    return verdict->text != NULL;
+}
+
 static bool say_class(struct verdict *verdict, const double *shares, double step_ns,
                       struct arena *arena)
 {
-    int first, second, lead = leading_class(shares);
+    int first = leading_class(shares, -1), second = leading_class(shares, first);
 
-    rank_two(shares, &first, &second);
-    bool is_close = shares[lead] < 0.5 && first != lead && shares[first] - shares[lead] < 0.15 &&
-                    first != CLASS_COMPUTE;
-    bool is_even = lead == first && shares[first] < 0.5 && shares[first] - shares[second] < 0.15 &&
-                   second != CLASS_COMPUTE;
-    const char *step = duration(step_ns, arena), *most = amount(shares[lead], step_ns, arena);
-
-    if (!step || !most)
-        return false;
-    verdict->share = shares[lead];
-    if ((is_close || is_even) && shares[second] > 0) {
-        const char *a = amount(shares[first], step_ns, arena);
-        const char *b = amount(shares[second], step_ns, arena);
-        verdict->class_name = "mixed";
-        verdict->share = shares[first];
-        verdict->text =
-            arena_text(arena, "Mixed: of each %s step %s %s and %s %s.", step, a ? a : "",
-                       classes[first].what, b ? b : "", classes[second].what);
-        return a && b && verdict->text;
-    }
-    verdict->class_name = classes[lead].name;
-    verdict->text = arena_text(arena, "%s: %s of each %s step %s.", classes[lead].head, most, step,
-                               classes[lead].what);
+    if (first < 0)
+        first = CLASS_COMPUTE;
+    else if (second >= 0 && shares[first] - shares[second] < MIXED_MARGIN)
+        return say_mixed(verdict, shares, first, second, step_ns, arena);
+    const char *step = duration(step_ns, arena), *most = amount(shares[first], step_ns, arena);
+    verdict->class_name = classes[first].name;
+    verdict->share = shares[first];
+    if (step && most)
+        verdict->text = arena_text(arena, "%s: %s of each %s step %s.", classes[first].head, most,
+                                   step, classes[first].what);
     return verdict->text != NULL;
 }
 

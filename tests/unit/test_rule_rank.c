@@ -262,9 +262,9 @@ static void the_verdict_follows_the_composition(void **state)
         double      input, host, compute;
         const char *class_name;
     } rows[] = {
-        { 0.29, 0.10, 0.60, "input-bound" },   { 0.05, 0.10, 0.85, "compute-bound" },
-        { 0.05, 0.60, 0.35, "host-bound" },    { 0.40, 0.35, 0.25, "mixed" },
-        { 0.10, 0.12, 0.78, "compute-bound" },
+        { 0.29, 0.10, 0.60, "input-bound" }, { 0.05, 0.10, 0.85, "compute-bound" },
+        { 0.05, 0.60, 0.35, "host-bound" },  { 0.40, 0.35, 0.25, "mixed" },
+        { 0.48, 0.52, 0.00, "mixed" },       { 0.10, 0.12, 0.78, "compute-bound" },
     };
 
     (void)state;
