@@ -342,9 +342,8 @@ static void note_ranks(struct profile *profile)
         first_missing = missing++ ? first_missing : rank;
     }
     if (missing)
-        profile_note(profile, NULL, (uint64_t)missing,
-                     "%d of the job's %d ranks are missing, rank %d first", missing,
-                     profile->world_size, first_missing);
+        profile_note(profile, NULL, 1, "%d of the job's %d ranks are missing, rank %d first",
+                     missing, profile->world_size, first_missing);
 }
 
 static bool kineto_read(struct read_input *inputs, size_t count, const struct read_options *options,
