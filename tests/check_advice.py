@@ -1,13 +1,16 @@
 #!/usr/bin/python3
 """Holds the JSON of `tfprof advise` against its contract, over recorded profiles.
 
-usage: tests/check_advice.py TFPROF SCHEMA RECORDING...
+usage: tests/check_advice.py TFPROF SCHEMA RECORDINGS
+
+RECORDINGS is a folder with a folder a recording, or that folder's slow/, fixed/ or profile/.
 
 Checked: docs/advice.schema.json, the order of the top keys, that parts of the step sum to it, that
 priced findings come before others and ranks count up, that coverage adds up, and that a second run
 prints the same bytes.
 """
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -45,7 +48,11 @@ def faults_of(advice):
 
 
 def main():
-    tfprof, schema_path, *recordings = sys.argv[1:]
+    tfprof, schema_path, folder = sys.argv[1:]
+    recordings = sorted(pathlib.Path(folder).iterdir())
+    recordings = [part for recording in recordings
+                  for part in [recording / name for name in ("slow", "fixed", "profile")
+                               if (recording / name).is_dir()] or [recording]]
     with open(schema_path, encoding="utf-8") as file:
         validator = jsonschema.Draft202012Validator(json.load(file))
     fault_count = 0

@@ -114,8 +114,7 @@ bool finding_is_priced(const struct finding *finding)
 
 bool finding_is_fixable(const struct finding *finding)
 {
-    return finding->impact.has_saving && !finding->impact.resource &&
-           finding->severity != SEVERITY_INFO;
+    return finding->impact.has_saving && !finding->impact.resource;
 }
 
 struct step_range study_step_range(const struct study *study)

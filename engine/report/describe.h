@@ -26,7 +26,7 @@ bool study_composition(const struct study *study, double part_ns[PART_COUNT]);
 
 /* Takes part in the ranking by saving; others are facts. */
 bool finding_is_priced(const struct finding *finding);
-/* Counts for advice->together: it saves step time and is more than a remark. */
+/* Counts for advice->together: it saves step time. */
 bool finding_is_fixable(const struct finding *finding);
 
 struct step_range { /* of the reference host */

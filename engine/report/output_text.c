@@ -267,15 +267,37 @@ static void add_fixed_ranks(struct text *line, const struct advice *advice, uint
     }
 }
 
-static void write_together(struct layout *layout, const struct advice *advice,
-                           const struct study *study)
+/* What fixing all shown findings gives: of the priced prefixes the last that ends in a shown one.
+ */
+static const struct together *shown_together(const struct advice *advice, double min_share)
 {
-    const struct together *last;
+    const struct together *shown = NULL;
+    uint32_t               fixable = 0, last_shown = 0;
+
+    for (size_t i = 0; i < advice->findings.count; i++) {
+        const struct finding *finding = &advice->findings.items[i];
+
+        if (!finding_is_fixable(finding))
+            continue;
+        fixable++;
+        if (!is_small(finding, min_share))
+            last_shown = fixable;
+    }
+    for (size_t i = 0; i < advice->together.count; i++) {
+        if (advice->together.items[i].count <= last_shown)
+            shown = &advice->together.items[i];
+    }
+    return shown;
+}
+
+static void write_together(struct layout *layout, const struct advice *advice,
+                           const struct study *study, double min_share)
+{
+    const struct together *last = shown_together(advice, min_share);
     struct text            line = { .arena = layout->arena };
 
-    if (advice->together.count == 0)
+    if (!last)
         return;
-    last = &advice->together.items[advice->together.count - 1];
     text_add(&line, STR("Fixing "));
     add_fixed_ranks(&line, advice, last->count);
     text_add(&line, last->count > 1 ? STR(" together: ") : STR(": "));
@@ -303,7 +325,7 @@ static void advice_text(const struct advice *advice, const struct study *study,
     write_verdict(&layout, &advice->verdict);
     write_composition(&layout, study);
     write_findings(&layout, advice, options->min_share);
-    write_together(&layout, advice, study);
+    write_together(&layout, advice, study, options->min_share);
     coverage_text(&layout, advice, options->is_complete);
 }
 

@@ -131,13 +131,14 @@ static void small_findings_are_counted_not_shown(void **state)
     sample_make(&sample);
     shown = render(&sample, (struct output_options) { .min_share = 0.25 });
     assert_null(strstr(shown, "tfdata-sequential-map"));
+    assert_null(strstr(shown, "Fixing"));
     assert_non_null(
         strstr(shown, "1 finding worth less than 25.0 % of the step not shown: --min-impact 0\n"));
     assert_non_null(strstr(shown, "2. Only 1 of 4 hosts"));
     arena_free(&sample.arena);
 }
 
-/* Ranks 1 to 4, of which 2 saves memory and 3 is a remark. */
+/* Ranks 1 to 4, of which 2 and 3 save memory rather than time. */
 static void together_names_what_was_fixed(void **state)
 {
     static const struct {
@@ -156,7 +157,7 @@ static void together_names_what_was_fixed(void **state)
             sample->advice.findings.items[rank - 1].rank = rank;
         }
         sample->advice.findings.items[1].impact.resource = "memory";
-        sample->advice.findings.items[2].severity = SEVERITY_INFO;
+        sample->advice.findings.items[2].impact.resource = "memory";
         sample->advice.together.items[0].count = cases[i].count;
         assert_non_null(strstr(render(sample, (struct output_options) { 0 }), cases[i].expected));
         arena_free(&sample->arena);
