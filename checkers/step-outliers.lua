@@ -3,7 +3,7 @@ return rule {
   id = "step-outliers", api = 1, version = "1.0.0",
   title = "Some steps take much longer than the others",
   category = "variance", severity = "warn",
-  needs = { "step.median_ns", "step.used", "step.slow_count", "step.slow_excess_ns" },
+  needs = { "step.median_ns", "step.used" },
   cause = "variance", tags = { "variance" },
   params = {
     min_steps = { default = 5, min = 3, max = 1000, unit = "count",
@@ -19,7 +19,7 @@ all steps. Silent with fewer than min_steps steps.]],
   check = function(p, cfg)
     local step_ns, used = p.fact["step.median_ns"], p.fact["step.used"]
     local slow, excess_ns = p.fact["step.slow_count"], p.fact["step.slow_excess_ns"]
-    if used < cfg.min_steps then
+    if used < cfg.min_steps or not slow or not excess_ns then
       return skip { reason = ("only %d steps"):format(used), capture = "profile at least 10 steps" }
     end
     local share = excess_ns / step_ns
