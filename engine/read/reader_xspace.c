@@ -1,5 +1,6 @@
 /* XSpace: what the TensorFlow, JAX and PyTorch/XLA profilers write, one .xplane.pb file a host. */
 #include "base/parallel.h"
+#include "read/hlo.h"
 #include "read/xspace_planes.h"
 
 #include <string.h>
@@ -189,6 +190,28 @@ static void set_capture(struct profile *profile)
     }
 }
 
+/* The programs in /host:metadata: one metadata entry a program, HloProto in a stat. */
+static bool add_programs(const struct xhost *host, struct xspace_tasks *tasks,
+                         struct profile *profile, struct arena *scratch)
+{
+    for (size_t i = 0; i < host->space.planes.count; i++) {
+        const struct xplane *plane = &host->space.planes.items[i];
+
+        for (size_t n = 0;
+             n < plane->event_types.count && str_equal(plane->name, STR("/host:metadata")); n++)
+            for (struct wire field = wire_start(plane->event_types.items[n].bytes);
+                 wire_next(&field);) {
+                struct xstat stat = { 0 };
+
+                if (field.number == XEVENT_METADATA_STATS && field.type == WIRE_BYTES)
+                    stat = xstat_read(field.bytes);
+                if (stat.field == XSTAT_BYTES && !hlo_add(stat.text, profile, scratch, &tasks->ops))
+                    return false;
+            }
+    }
+    return true;
+}
+
 static bool decode_all(struct xspace_tasks *tasks, const struct read_options *options,
                        struct profile *profile, struct arena *scratch, struct err *err)
 {
@@ -242,7 +265,8 @@ static bool read_hosts(struct read_input *inputs, size_t count, const struct rea
         return err_set(err, ERR_FORMAT, "none of the %zu files holds a plane of an XSpace", count);
     set_clock(hosts, used, profile);
     for (size_t i = 0; i < used; i++)
-        if (!xspace_plan(&hosts[i], tasks, profile, scratch))
+        if (!xspace_plan(&hosts[i], tasks, profile, scratch) ||
+            !add_programs(&hosts[i], tasks, profile, scratch))
             return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
     return decode_all(tasks, options, profile, scratch, err);
 }
@@ -251,7 +275,7 @@ static bool read_xspace(struct read_input *inputs, size_t count, const struct re
                         struct profile *profile, struct err *err)
 {
     struct arena        scratch = { .budget_bytes = profile->arena->budget_bytes };
-    struct xspace_tasks tasks = { 0 };
+    struct xspace_tasks tasks = { .ops.arena = &scratch };
     bool                ok;
 
     profile->format = FORMAT_XSPACE;

@@ -242,7 +242,7 @@ static void split_task(struct tables *tables, const struct line_task *task)
 bool xspace_activities(struct xspace_tasks *tasks, struct profile *profile, struct arena *scratch)
 {
     struct tables tables = { .profile = profile,
-                             .ops.arena = scratch,
+                             .ops = tasks->ops,
                              .activities.arena = scratch,
                              .variants.arena = scratch };
 

@@ -10,7 +10,8 @@
 struct xspace_tasks {
     VEC(struct line_task) list;
     VEC(struct plane_tables *) planes;
-    uint32_t type_count; /* event types of all planes */
+    uint32_t      type_count; /* event types of all planes */
+    struct id_map ops;        /* (name << 32 | module) -> row of profile->ops */
 };
 
 /* After all tasks are decoded. Frees the tasks' arenas as it goes. false: the budget. */

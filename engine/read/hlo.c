@@ -1,0 +1,336 @@
+#include "read/hlo.h"
+
+#include "read/wire.h"
+
+/* Field numbers of xla's hlo.proto and xla_data.proto. */
+enum {
+    PROTO_MODULE = 1,
+    MODULE_NAME = 1,
+    MODULE_COMPUTATIONS = 3,
+    COMPUTATION_INSTRUCTIONS = 2,
+    COMPUTATION_ID = 5,
+    INSTRUCTION_NAME = 1,
+    INSTRUCTION_OPCODE = 2,
+    INSTRUCTION_SHAPE = 3,
+    INSTRUCTION_METADATA = 7,
+    INSTRUCTION_DOT = 30,
+    INSTRUCTION_ID = 35,
+    INSTRUCTION_OPERANDS = 36,
+    INSTRUCTION_CALLED = 38,
+    SHAPE_TYPE = 2,
+    SHAPE_DIMENSIONS = 3,
+    METADATA_FILE = 3,
+    METADATA_LINE = 4,
+    DOT_LHS_CONTRACTING = 1,
+    MAX_OPERANDS = 16,
+};
+
+static enum dtype dtype_of(uint64_t type)
+{
+    static const uint8_t types[] = {
+        DTYPE_UNKNOWN, DTYPE_BOOL,  DTYPE_I8,    DTYPE_I16, DTYPE_I32,  DTYPE_I64,
+        DTYPE_U8,      DTYPE_U16,   DTYPE_U32,   DTYPE_U64, DTYPE_F16,  DTYPE_F32,
+        DTYPE_F64,     DTYPE_OTHER, DTYPE_OTHER, DTYPE_C64, DTYPE_BF16, DTYPE_OTHER,
+        DTYPE_C128,    DTYPE_F8,    DTYPE_F8,    DTYPE_I4,
+    };
+
+    return type < sizeof types ? (enum dtype)types[type] : DTYPE_OTHER;
+}
+
+struct instruction {
+    struct str    name, opcode, file;
+    uint64_t      id, line, computation;
+    struct tensor shape;
+    uint64_t      operands[MAX_OPERANDS];
+    size_t        operand_count;
+    uint64_t      called;      /* first computation called; 0 none */
+    int64_t       contracting; /* lhs dimension of a dot, -1 */
+    uint32_t      op;
+};
+
+struct module {
+    struct profile *profile;
+    struct arena   *scratch;
+    VEC(struct instruction) list;
+    struct id_map by_id, fusion_of; /* computation id -> index of the fusion that calls it */
+};
+
+/* A repeated number, packed or not; `take` gets each. */
+static size_t numbers(const struct wire *field, uint64_t *values, size_t count, size_t room)
+{
+    const uint8_t *at = (const uint8_t *)field->bytes.data, *end = at + field->bytes.len;
+
+    if (field->type == WIRE_VARINT) {
+        if (count < room)
+            values[count++] = field->value;
+        return count;
+    }
+    while (field->type == WIRE_BYTES && at && at < end && count < room) {
+        at = wire_varint(at, end, &values[count]);
+        count += at != NULL;
+    }
+    return count;
+}
+
+static struct tensor read_shape(struct str bytes)
+{
+    struct tensor tensor = { .rank = 0 };
+    uint64_t      dims[TENSOR_MAX_RANK + 1];
+    size_t        rank = 0;
+
+    for (struct wire field = wire_start(bytes); wire_next(&field);) {
+        if (field.number == SHAPE_TYPE && field.type == WIRE_VARINT)
+            tensor.dtype = (uint8_t)dtype_of(field.value);
+        else if (field.number == SHAPE_DIMENSIONS)
+            rank = numbers(&field, dims, rank, TENSOR_MAX_RANK + 1);
+    }
+    tensor.rank = rank <= TENSOR_MAX_RANK ? (int8_t)rank : -1;
+    for (size_t i = 0; i < rank && i < TENSOR_MAX_RANK; i++)
+        tensor.dims[i] = dims[i] <= INT64_MAX ? (int64_t)dims[i] : -1;
+    return tensor;
+}
+
+static void read_bytes_field(struct instruction *item, const struct wire *field)
+{
+    uint64_t first = 0;
+
+    switch (field->number) {
+    case INSTRUCTION_NAME:
+        item->name = field->bytes;
+        break;
+    case INSTRUCTION_OPCODE:
+        item->opcode = field->bytes;
+        break;
+    case INSTRUCTION_SHAPE:
+        item->shape = read_shape(field->bytes);
+        break;
+    case INSTRUCTION_METADATA:
+        for (struct wire inner = wire_start(field->bytes); wire_next(&inner);) {
+            if (inner.number == METADATA_FILE && inner.type == WIRE_BYTES)
+                item->file = inner.bytes;
+            else if (inner.number == METADATA_LINE && inner.type == WIRE_VARINT)
+                item->line = inner.value;
+        }
+        break;
+    case INSTRUCTION_DOT:
+        for (struct wire inner = wire_start(field->bytes); wire_next(&inner);)
+            if (inner.number == DOT_LHS_CONTRACTING && numbers(&inner, &first, 0, 1))
+                item->contracting = (int64_t)(first & INT64_MAX);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool add_instruction(struct module *module, struct str bytes, uint64_t computation)
+{
+    struct instruction item = { .computation = computation, .contracting = -1, .op = NO_ID };
+    uint32_t           index = (uint32_t)module->list.count;
+
+    for (struct wire field = wire_start(bytes); wire_next(&field);) {
+        if (field.number == INSTRUCTION_ID && field.type == WIRE_VARINT)
+            item.id = field.value;
+        else if (field.number == INSTRUCTION_OPERANDS)
+            item.operand_count = numbers(&field, item.operands, item.operand_count, MAX_OPERANDS);
+        else if (field.number == INSTRUCTION_CALLED)
+            (void)numbers(&field, &item.called, 0, 1);
+        else if (field.type == WIRE_BYTES)
+            read_bytes_field(&item, &field);
+    }
+    if (str_equal(item.opcode, STR("fusion")) && item.called &&
+        !id_map_put(&module->fusion_of, item.called, index))
+        return false;
+    return vec_push(&module->list, module->scratch, item) &&
+           id_map_put(&module->by_id, item.id, index);
+}
+
+static bool add_computation(struct module *module, struct str bytes)
+{
+    uint64_t id = 0;
+
+    for (struct wire field = wire_start(bytes); wire_next(&field);)
+        if (field.number == COMPUTATION_ID && field.type == WIRE_VARINT)
+            id = field.value;
+    for (struct wire field = wire_start(bytes); wire_next(&field);)
+        if (field.number == COMPUTATION_INSTRUCTIONS && field.type == WIRE_BYTES &&
+            !add_instruction(module, field.bytes, id))
+            return false;
+    return true;
+}
+
+/* Elements; -1 when a dimension is unknown or there are too many. */
+static int64_t elements(const struct tensor *tensor)
+{
+    int64_t count = 1;
+
+    if (tensor->rank < 0)
+        return -1;
+    for (int i = 0; i < tensor->rank; i++)
+        if (tensor->dims[i] < 0 || __builtin_mul_overflow(count, tensor->dims[i], &count))
+            return -1;
+    return count;
+}
+
+static const struct instruction *operand(const struct module      *module,
+                                         const struct instruction *item, size_t n)
+{
+    uint32_t index =
+        n < item->operand_count ? id_map_get(&module->by_id, item->operands[n]) : NO_ID;
+
+    return index == NO_ID ? NULL : &module->list.items[index];
+}
+
+/* One operation an element: additions, comparisons and the transcendental ones alike. */
+static bool is_elementwise(struct str opcode)
+{
+    static const char *const codes[] = {
+        "add",          "subtract",    "multiply", "divide",  "maximum",
+        "minimum",      "exponential", "log",      "tanh",    "sqrt",
+        "rsqrt",        "power",       "negate",   "abs",     "logistic",
+        "sine",         "cosine",      "erf",      "compare", "exponential-minus-one",
+        "log-plus-one",
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(codes); i++)
+        if (str_equal(opcode, str_from(codes[i])))
+            return true;
+    return false;
+}
+
+static int64_t flops_of(const struct module *module, const struct instruction *item)
+{
+    int64_t                   count = elements(&item->shape), flops;
+    const struct instruction *first = operand(module, item, 0);
+
+    if (is_elementwise(item->opcode))
+        return count;
+    if (str_equal(item->opcode, STR("reduce")))
+        return first ? elements(&first->shape) : -1;
+    if (str_equal(item->opcode, STR("dot"))) {
+        if (!first || item->contracting < 0 || item->contracting >= first->shape.rank ||
+            count < 0 || first->shape.dims[item->contracting] < 0 ||
+            __builtin_mul_overflow(count, first->shape.dims[item->contracting], &flops) ||
+            __builtin_mul_overflow(flops, 2, &flops))
+            return -1;
+        return flops;
+    }
+    return -1;
+}
+
+static int64_t bytes_of(const struct tensor *tensor)
+{
+    int64_t count = elements(tensor), bytes;
+    int64_t bits = dtype_bits((enum dtype)tensor->dtype);
+
+    if (count < 0 || bits == 0 || __builtin_mul_overflow(count, bits, &bytes))
+        return -1;
+    return bytes / 8;
+}
+
+static bool fill_op(struct module *module, const struct instruction *item, struct op *op)
+{
+    struct profile    *profile = module->profile;
+    struct source_line line = { .file = profile_intern(profile, item->file),
+                                .line = item->line <= UINT32_MAX ? (uint32_t)item->line : 0,
+                                .caller = NO_ID };
+
+    op->first_input = (uint32_t)profile->tensors.count;
+    op->bytes = bytes_of(&item->shape);
+    for (size_t i = 0; i < item->operand_count; i++) {
+        const struct instruction *from = operand(module, item, i);
+        int64_t                   bytes = from ? bytes_of(&from->shape) : -1;
+
+        if (op->bytes >= 0 && (bytes < 0 || __builtin_add_overflow(op->bytes, bytes, &op->bytes)))
+            op->bytes = -1;
+        if (!from)
+            continue;
+        if (!vec_push(&profile->tensors, profile->arena, from->shape))
+            return false;
+        op->input_count++;
+    }
+    op->first_output = (uint32_t)profile->tensors.count;
+    op->output_count = 1;
+    if (!vec_push(&profile->tensors, profile->arena, item->shape))
+        return false;
+    if (item->file.len) {
+        op->source = (uint32_t)profile->sources.count;
+        return vec_push(&profile->sources, profile->arena, line);
+    }
+    return true;
+}
+
+static bool add_op(struct module *module, struct instruction *item, uint32_t name,
+                   struct id_map *rows)
+{
+    struct profile *profile = module->profile;
+    struct op       op = { .name = profile_intern(profile, item->name),
+                           .type = profile_intern(profile, item->opcode),
+                           .module = name,
+                           .device = NO_ID,
+                           .source = NO_ID,
+                           .flops = flops_of(module, item),
+                           .parameters = -1,
+                           .is_fused = id_map_get(&module->fusion_of, item->computation) != NO_ID,
+                           .graph_node = NO_ID };
+
+    item->op = (uint32_t)profile->ops.count;
+    return op.name != NO_ID && op.type != NO_ID && fill_op(module, item, &op) &&
+           vec_push(&profile->ops, profile->arena, op) &&
+           id_map_put(rows, (uint64_t)op.name << 32 | name, item->op);
+}
+
+/* A fusion does what its instructions do. */
+static void sum_fusions(const struct module *module)
+{
+    for (size_t i = 0; i < module->list.count; i++) {
+        const struct instruction *item = &module->list.items[i];
+        uint32_t                  fusion = id_map_get(&module->fusion_of, item->computation);
+        const struct op          *inner = &module->profile->ops.items[item->op];
+        struct op                *outer;
+
+        if (fusion == NO_ID || inner->flops <= 0)
+            continue;
+        outer = &module->profile->ops.items[module->list.items[fusion].op];
+        if (outer != inner && __builtin_add_overflow(outer->flops > 0 ? outer->flops : 0,
+                                                     inner->flops, &outer->flops))
+            outer->flops = INT64_MAX;
+    }
+}
+
+static bool add_module(struct str bytes, struct profile *profile, struct arena *scratch,
+                       struct id_map *rows)
+{
+    struct module module = {
+        .profile = profile, .scratch = scratch, .by_id.arena = scratch, .fusion_of.arena = scratch
+    };
+    uint32_t name = 0;
+
+    for (struct wire field = wire_start(bytes); wire_next(&field);) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == MODULE_NAME)
+            name = profile_intern(profile, field.bytes);
+        else if (field.number == MODULE_COMPUTATIONS && !add_computation(&module, field.bytes))
+            return false;
+    }
+    if (name == NO_ID)
+        return false;
+    if (id_map_get(rows, name) != NO_ID) /* key with the empty name: the module itself */
+        return true;
+    if (!id_map_put(rows, name, 0))
+        return false;
+    for (size_t i = 0; i < module.list.count; i++)
+        if (!add_op(&module, &module.list.items[i], name, rows))
+            return false;
+    sum_fusions(&module);
+    return true;
+}
+
+bool hlo_add(struct str bytes, struct profile *profile, struct arena *scratch, struct id_map *rows)
+{
+    for (struct wire field = wire_start(bytes); wire_next(&field);)
+        if (field.number == PROTO_MODULE && field.type == WIRE_BYTES &&
+            !add_module(field.bytes, profile, scratch, rows))
+            return false;
+    return true;
+}
