@@ -45,8 +45,9 @@ static const struct name_row host_names[] = {
     { PREFIX, "ExecutorState::", ACTIVITY_EXECUTOR, COPY_NONE },
     { PREFIX, "ExecutorDoneCallback", ACTIVITY_EXECUTOR, COPY_NONE },
     { PREFIX, "ThreadpoolListener::", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "CollectiveExecutor::", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "CollectiveOpV", ACTIVITY_EXECUTOR, COPY_NONE },
+    { PREFIX, "CollectiveExecutor::", ACTIVITY_COLLECTIVE, COPY_NONE },
+    { PREFIX, "BaseCollectiveExecutor::", ACTIVITY_COLLECTIVE, COPY_NONE },
+    { PREFIX, "CollectiveOpV", ACTIVITY_COLLECTIVE, COPY_NONE },
     { PREFIX, "ParallelFor", ACTIVITY_EXECUTOR, COPY_NONE },
     { PREFIX, "CompleteCallbacks", ACTIVITY_EXECUTOR, COPY_NONE },
     { PREFIX, "ScheduleWork", ACTIVITY_EXECUTOR, COPY_NONE },
@@ -55,7 +56,7 @@ static const struct name_row host_names[] = {
     { PREFIX, "EagerKernelExecute", ACTIVITY_DISPATCH, COPY_NONE },
     { PREFIX, "EagerLocalExecute", ACTIVITY_DISPATCH, COPY_NONE },
     { PREFIX, "EagerCopyToDevice", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "KernelAndDevice", ACTIVITY_DISPATCH, COPY_NONE },
+    { PREFIX, "KernelAndDevice", ACTIVITY_RUN, COPY_NONE },
     { PREFIX, "TFE_", ACTIVITY_DISPATCH, COPY_NONE },
     { PREFIX, "ValidateInputTypeAndPlacement", ACTIVITY_DISPATCH, COPY_NONE },
     { PREFIX, "convert_to_tensor", ACTIVITY_DISPATCH, COPY_NONE },
@@ -147,6 +148,12 @@ static const struct name_row host_names[] = {
 
 /* Python functions that stand for something in particular: the part behind "$file.py:12 ". */
 static const struct name_row python_names[] = {
+    { EXACT, "acquire", ACTIVITY_WAIT, COPY_NONE },
+    { EXACT, "wait", ACTIVITY_WAIT, COPY_NONE },
+    { EXACT, "sleep", ACTIVITY_WAIT, COPY_NONE },
+    { EXACT, "join", ACTIVITY_WAIT, COPY_NONE },
+    { EXACT, "poll", ACTIVITY_WAIT, COPY_NONE },
+    { EXACT, "select", ACTIVITY_WAIT, COPY_NONE },
     { EXACT, "block_until_ready", ACTIVITY_SYNC, COPY_NONE },
     { EXACT, "try_to_block", ACTIVITY_SYNC, COPY_NONE },
     { EXACT, "_value", ACTIVITY_SYNC, COPY_NONE },
