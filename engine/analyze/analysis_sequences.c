@@ -86,9 +86,25 @@ struct miner {
     VEC(struct candidate) candidates;
 };
 
-static uint32_t symbol_of(const struct profile *profile, const struct activity *activity)
+/* What an event is called in a sequence: op types, and for eager execution the op it runs. Calls of
+ * TensorFlow's C interface say nothing of their own. NO_ID: no part of any sequence. */
+static uint32_t symbol_of(const struct profile *profile, uint32_t event, bool *is_op)
 {
-    return activity->op != NO_ID ? profile->ops.items[activity->op].type : activity->name;
+    const struct activity *activity = event_activity(profile, event);
+    int64_t                eager_op;
+
+    *is_op = activity->kind == ACTIVITY_OP;
+    if (*is_op)
+        return activity->op != NO_ID ? profile->ops.items[activity->op].type : activity->name;
+    if (activity->kind != ACTIVITY_DISPATCH)
+        return NO_ID;
+    if (profile_stat(profile, STAT_EAGER_OP, event, &eager_op)) {
+        *is_op = true;
+        return (uint32_t)eager_op;
+    }
+    if (str_starts(profile_str(profile, activity->name), STR("TFE_")))
+        return NO_ID;
+    return activity->name;
 }
 
 /* A dispatch stands for its op only when nothing more telling runs inside it. */
@@ -106,12 +122,12 @@ static void drop_dispatch(struct miner *miner, size_t place)
 
 static bool visit(struct miner *miner, uint32_t event, size_t *window)
 {
-    const struct profile  *profile = miner->study->profile;
-    const struct activity *activity = event_activity(profile, event);
-    int64_t                start_ns = profile->event_start_ns[event];
-    struct open_event      open = { event_end_ns(profile, event), SIZE_MAX, SIZE_MAX, false };
-    struct item item = { symbol_of(profile, activity), event, start_ns, open.end_ns, false, false };
-    size_t      here;
+    const struct profile *profile = miner->study->profile;
+    int64_t               start_ns = profile->event_start_ns[event];
+    struct open_event     open = { event_end_ns(profile, event), SIZE_MAX, SIZE_MAX, false };
+    struct item           item = { 0, event, start_ns, open.end_ns, false, false };
+    size_t                here;
+    bool                  is_op;
 
     while (miner->stack.count > 0 && miner->stack.items[miner->stack.count - 1].end_ns <= start_ns)
         miner->stack.count--;
@@ -119,8 +135,8 @@ static bool visit(struct miner *miner, uint32_t event, size_t *window)
         open.is_in_op = miner->stack.items[miner->stack.count - 1].is_in_op;
         open.dispatch = miner->stack.items[miner->stack.count - 1].dispatch;
     }
-    if (!open.is_in_op && (activity->kind == ACTIVITY_OP ||
-                           (activity->kind == ACTIVITY_DISPATCH && open.dispatch == SIZE_MAX))) {
+    item.symbol = symbol_of(profile, event, &is_op);
+    if (!open.is_in_op && item.symbol != NO_ID && (is_op || open.dispatch == SIZE_MAX)) {
         here = windows_find(miner->windows, start_ns);
         if (here != SIZE_MAX) {
             struct item border = { .is_border = true };
@@ -133,8 +149,8 @@ static bool visit(struct miner *miner, uint32_t event, size_t *window)
             if (!vec_push(&miner->items, &miner->scratch, item))
                 return false;
         }
-        open.is_in_op = activity->kind == ACTIVITY_OP;
-        if (activity->kind == ACTIVITY_DISPATCH)
+        open.is_in_op = is_op;
+        if (!is_op)
             open.dispatch = miner->stack.count;
     }
     return vec_push(&miner->stack, &miner->scratch, open);

@@ -87,7 +87,8 @@ struct collector {
     const struct profile *profile;
     struct arena         *scratch;
     struct windows        windows;
-    uint32_t             *row_of; /* by activity, or by op for recorded runs; row + 1 */
+    uint32_t             *row_of;     /* by activity, or by op for recorded runs; row + 1 */
+    struct id_map         eager_rows; /* by name of the op */
     VEC(struct op_time) rows;
     VEC(struct call) calls;
     VEC(struct open_slice) stack;
@@ -133,6 +134,40 @@ static uint32_t activity_row(struct collector *collector, uint32_t id, uint32_t 
     return (uint32_t)collector->rows.count - 1;
 }
 
+/* An eager execution stands for the op it runs: the runtime names no event after the op itself.
+ * NO_ID: not one. IteratorGetNext is a wait for input, which other analyses count. */
+static uint32_t eager_op_name(const struct profile *profile, uint32_t event)
+{
+    int64_t name, is_function;
+
+    if (event_activity(profile, event)->kind != ACTIVITY_DISPATCH ||
+        !profile_stat(profile, STAT_EAGER_OP, event, &name) ||
+        (profile_stat(profile, STAT_IS_FUNCTION, event, &is_function) && is_function) ||
+        str_equal(profile_str(profile, (uint32_t)name), STR("IteratorGetNext")))
+        return NO_ID;
+    return (uint32_t)name;
+}
+
+static uint32_t eager_row(struct collector *collector, uint32_t name)
+{
+    struct op_time row = { .name = name,
+                           .type = name,
+                           .op = NO_ID,
+                           .device = NO_ID,
+                           .source = NO_ID,
+                           .kind = ACTIVITY_OP,
+                           .is_eager = true };
+    uint32_t       found = id_map_get(&collector->eager_rows, name);
+
+    if (found != NO_ID)
+        return found;
+    found = (uint32_t)collector->rows.count;
+    if (!vec_push(&collector->rows, collector->scratch, row) ||
+        !id_map_put(&collector->eager_rows, name, found))
+        return NO_ID;
+    return found;
+}
+
 static bool is_run_kind(const struct profile *profile, uint32_t event)
 {
     uint8_t kind = event_activity(profile, event)->kind;
@@ -161,6 +196,7 @@ static bool walk_event(struct collector *collector, uint32_t event, uint32_t dev
     int64_t               start_ns = profile->event_start_ns[event];
     int64_t               duration_ns = event_duration_ns(profile, event);
     struct open_slice     frame = { event, start_ns + duration_ns, SIZE_MAX, INT64_MIN };
+    uint32_t              eager_name;
 
     while (collector->stack.count > 0 &&
            collector->stack.items[collector->stack.count - 1].end_ns < frame.end_ns)
@@ -170,11 +206,14 @@ static bool walk_event(struct collector *collector, uint32_t event, uint32_t dev
         collector->stack.count--;
     if (collector->stack.count > 0)
         frame.op_call = collector->stack.items[collector->stack.count - 1].op_call;
-    if (is_op_kind(event_activity(profile, event)) &&
+    eager_name = eager_op_name(profile, event);
+    if ((eager_name != NO_ID || is_op_kind(event_activity(profile, event))) &&
         windows_find(&collector->windows, start_ns) != SIZE_MAX) {
-        struct call call = { activity_row(collector, profile->event_activity[event], device),
-                             duration_ns, duration_ns };
+        struct call call = { 0, duration_ns, duration_ns };
 
+        call.row = eager_name != NO_ID
+                       ? eager_row(collector, eager_name)
+                       : activity_row(collector, profile->event_activity[event], device);
         if (frame.op_call != SIZE_MAX)
             collector->calls.items[frame.op_call].self_ns -= duration_ns;
         else if (device == NO_ID)
@@ -313,6 +352,7 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
     if (profile->ops.count * 2 > slot_count)
         slot_count = profile->ops.count * 2;
     collector.row_of = arena_new_array(scratch, uint32_t, slot_count + 1);
+    collector.eager_rows.arena = scratch;
     if (!collector.row_of || !windows_make(study, scratch, &collector.windows))
         return false;
     step_count = collector.windows.count;

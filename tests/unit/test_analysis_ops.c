@@ -112,6 +112,34 @@ static void recorded_runs_are_summed_a_step(void **state)
     builder_free(&b);
 }
 
+/* Eager executions stand for their ops: two Mul of 20 and 30 us; a function and a wait do not. */
+static void eager_executions_are_ops(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, thread, event;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    builder_step(&b, host, 0, 1000000);
+    for (int64_t i = 0; i < 4; i++) {
+        static const char *names[] = { "Mul", "Mul", "__inference_step", "IteratorGetNext" };
+
+        event = builder_slice(&b, thread, "EagerExecute", ACTIVITY_DISPATCH, i * 100000,
+                              (i + 2) * 10000);
+        builder_stat(&b, event, STAT_EAGER_OP, builder_name(&b, names[i]));
+        builder_stat(&b, event, STAT_IS_FUNCTION, i == 2);
+    }
+    builder_finish(&b);
+    assert_true(analysis_ops.run(&b.study, &err));
+    assert_true(builder_fact(&b, "ops.count_per_step") == 2);
+    assert_true(builder_fact(&b, "ops.eager_share") == 1);
+    assert_true(builder_cell(&b, "ops", "name", "Mul", "self_ns") == 50000);
+    builder_free(&b);
+}
+
 static void no_ops_is_said(void **state)
 {
     struct profile_builder b;
@@ -132,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ops_are_summed_a_step),
         cmocka_unit_test(recorded_runs_are_summed_a_step),
+        cmocka_unit_test(eager_executions_are_ops),
         cmocka_unit_test(no_ops_is_said),
     };
 
