@@ -76,25 +76,44 @@ static bool tolerate(struct tf_model *model, const struct read_input *input,
     return true;
 }
 
-static bool read_kind(struct tf_model *model, struct read_input *inputs, size_t count,
-                      enum tf_kind kind, const struct read_options *options, struct err *err)
+/* Whether the files of a kind are numbered by their names, each number once. */
+static bool are_numbered(const struct read_input *inputs, const enum tf_kind *kinds, size_t count,
+                         enum tf_kind kind, struct arena *scratch)
 {
-    bool    is_numbered = true;
+    struct id_map numbers = { .arena = scratch };
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t number = number_of(inputs[i].path);
+
+        if (kinds[i] != kind)
+            continue;
+        if (number < 0 || id_map_get(&numbers, (uint64_t)number) != NO_ID ||
+            !id_map_put(&numbers, (uint64_t)number, 1))
+            return false;
+    }
+    return true;
+}
+
+struct job {
+    struct read_input         *inputs;
+    enum tf_kind              *kinds; /* beside inputs */
+    size_t                     count;
+    const struct read_options *options;
+};
+
+static bool read_kind(struct tf_model *model, const struct job *job, enum tf_kind kind,
+                      struct err *err)
+{
+    bool    is_numbered = are_numbered(job->inputs, job->kinds, job->count, kind, &model->scratch);
     int64_t next = 0;
 
-    for (size_t i = 0; i < count; i++) /* the numbers must tell the files apart */
-        for (size_t j = 0; j <= i && is_numbered; j++)
-            if (tf_kind_of(inputs[i].file.bytes) == kind &&
-                (number_of(inputs[i].path) < 0 ||
-                 (j < i && number_of(inputs[j].path) == number_of(inputs[i].path) &&
-                  tf_kind_of(inputs[j].file.bytes) == kind)))
-                is_numbered = false;
-    for (size_t i = 0; i < count; i++) {
-        if (tf_kind_of(inputs[i].file.bytes) != kind)
+    for (size_t i = 0; i < job->count; i++) {
+        const struct read_input *input = &job->inputs[i];
+
+        if (job->kinds[i] != kind)
             continue;
-        if (!read_one(model, &inputs[i], kind, is_numbered ? number_of(inputs[i].path) : next,
-                      err) &&
-            !tolerate(model, &inputs[i], options, err))
+        if (!read_one(model, input, kind, is_numbered ? number_of(input->path) : next, err) &&
+            !tolerate(model, input, job->options, err))
             return false;
         next++;
     }
@@ -108,11 +127,16 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
     static const enum tf_kind order[] = { TF_GRAPH, TF_GRAPH_TEXT, TF_LOG, TF_RUN, TF_RUN_TEXT };
     struct tf_model           model;
     bool                      is_read = true, has_any = false;
+    struct job                job = { .inputs = inputs, .count = count, .options = options };
 
     profile->format = FORMAT_GRAPH;
+    job.kinds = arena_new_array(profile->arena, enum tf_kind, count);
+    if (!job.kinds)
+        return tf_model_full(err);
     for (size_t i = 0; i < count; i++) {
         enum tf_kind kind = tf_kind_of(inputs[i].file.bytes);
 
+        job.kinds[i] = kind;
         has_any |= kind != TF_NONE && kind != TF_PROFILE;
         if (kind == TF_PROFILE)
             profile_note(profile, inputs[i].path, 1,
@@ -125,7 +149,7 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
     if (!tf_model_init(&model, profile, inputs[0].host_name))
         is_read = tf_model_full(err);
     for (size_t i = 0; i < ARRAY_COUNT(order) && is_read; i++)
-        is_read = read_kind(&model, inputs, count, order[i], options, err);
+        is_read = read_kind(&model, &job, order[i], err);
     is_read = is_read && tf_model_finish(&model, err);
     tf_model_free(&model);
     return is_read;
