@@ -163,6 +163,23 @@ static char *short_name(struct arena *arena, const char *path)
     return arena_text(arena, "%.*s", STR_ARG(text));
 }
 
+/* Files named by options of their own; what they are, their content says. */
+static bool add_named_files(const struct read_options *options, struct arena *arena,
+                            struct read_paths *found, struct err *err)
+{
+    const struct option_list *lists[] = { &options->graph_paths, &options->run_meta_paths,
+                                          &options->op_log_paths, &options->profile_paths };
+
+    for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
+        for (size_t n = 0; n < lists[i]->values.count; n++) {
+            struct read_path item = { .path = arena_text(arena, "%s", lists[i]->values.items[n]) };
+
+            if (!item.path || !vec_push(&found->list, arena, item))
+                return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+        }
+    return true;
+}
+
 bool read_profile(const char *const *paths, size_t count, const struct read_options *options,
                   struct profile *profile, struct err *err)
 {
@@ -177,7 +194,8 @@ bool read_profile(const char *const *paths, size_t count, const struct read_opti
         is_directory |= file_is_directory(paths[i]);
         ok = read_paths_find(paths[i], options->run, false, &scratch, &found, err);
     }
-    ok = ok && open_all(&opened, &found, options, &scratch, err) &&
+    ok = ok && add_named_files(options, &scratch, &found, err) &&
+         open_all(&opened, &found, options, &scratch, err) &&
          read_opened(&opened, options, is_directory, profile, err);
     if (ok && !profile->name && count)
         profile->name = short_name(profile->arena, paths[0]);
