@@ -38,7 +38,8 @@ static const struct fact_spec produces[] = {
     [OVERLAP] = { "comm.overlap", UNIT_SHARE, "share of collective time that kernels hide" },
     [SMALL_COUNT] = { "comm.small_count", UNIT_COUNT, "collectives below 1 MiB a step" },
     [SKEW_NS] = { "comm.skew_ns", UNIT_NS, "mean of latest less earliest start over ranks" },
-    [SKEW_SHARE] = { "comm.skew_share", UNIT_SHARE, "skew a step over collective time" },
+    [SKEW_SHARE] = { "comm.skew_share", UNIT_SHARE,
+                     "skew over the mean time of a collective, all ranks" },
     [RANK_COUNT] = { "ranks.count", UNIT_COUNT, "ranks recorded" },
     [SLOWEST] = { "ranks.slowest", UNIT_COUNT, "rank that others wait for most" },
     [SLOWEST_HOST] = { "ranks.slowest_host", UNIT_NAME, "its host" },
@@ -279,12 +280,16 @@ static bool set_comm_facts(struct comm *comm)
     values[SMALL_COUNT] = comm->small_count / steps;
     for (int i = COUNT; i <= SMALL_COUNT; i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
-    if (comm->list.matched_count > 0)
-        is_set = is_set &&
-                 facts_set(&study->facts, &produces[SKEW_NS],
-                           comm->list.skew_ns / comm->list.matched_count) &&
-                 (values[NS] <= 0 || facts_set(&study->facts, &produces[SKEW_SHARE],
-                                               comm->list.skew_ns / steps / values[NS]));
+    if (comm->list.matched_count > 0) {
+        double skew_ns = comm->list.skew_ns / comm->list.matched_count, sum_ns = 0;
+
+        for (size_t i = 0; i < comm->list.items.count; i++)
+            sum_ns +=
+                (double)(comm->list.items.items[i].end_ns - comm->list.items.items[i].start_ns);
+        is_set = is_set && facts_set(&study->facts, &produces[SKEW_NS], skew_ns) &&
+                 (sum_ns <= 0 || facts_set(&study->facts, &produces[SKEW_SHARE],
+                                           skew_ns * (double)comm->list.items.count / sum_ns));
+    }
     return is_set;
 }
 

@@ -256,6 +256,8 @@ static bool set_facts(struct study *study, const struct op_times *times)
             values[DEVICE_SELF_NS] += time->self_ns / times->step_count;
             continue;
         }
+        if (time->kind != ACTIVITY_OP) /* collectives and callbacks mostly wait */
+            continue;
         values[SELF_NS] += time->self_ns / times->step_count;
         values[TOTAL_NS] += time->total_ns / times->step_count;
     }

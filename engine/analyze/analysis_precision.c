@@ -36,6 +36,7 @@ enum precision_fact {
     CAST_NS,
     CAST_COUNT,
     CAST_SHARE,
+    INPUT_DTYPES,
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
@@ -57,6 +58,8 @@ static const struct fact_spec produces[] = {
     [CAST_NS] = { "precision.cast_ns", UNIT_NS, "time a step converting element types" },
     [CAST_COUNT] = { "precision.cast_count", UNIT_COUNT, "conversions of element types a step" },
     [CAST_SHARE] = { "precision.cast_share", UNIT_SHARE, "share of compute converting types" },
+    [INPUT_DTYPES] = { "precision.input_dtypes", UNIT_NAME,
+                       "element types that the input pipeline yields, as recorded" },
 };
 enum dtypes_column { D_DTYPE, D_NS, D_SHARE, D_CALLS };
 static const struct column_spec dtype_columns[] = {
@@ -278,7 +281,7 @@ static bool set_facts(struct weigher *weigher, double total_ns, double step_ns)
     values[CAST_NS] = weigher->cast_ns / weigher->steps;
     values[CAST_COUNT] = weigher->cast_count / weigher->steps;
     values[CAST_SHARE] = weigher->cast_ns / total_ns;
-    for (size_t i = 0; i < FACT_COUNT; i++)
+    for (size_t i = 0; i < INPUT_DTYPES; i++)
         is_set = is_set && facts_set(&weigher->study->facts, &produces[i], values[i]);
     return is_set;
 }
@@ -321,10 +324,24 @@ static bool weigh_all(struct study *study, struct arena *scratch)
     return fill_dtypes(&weigher, total_ns) && set_facts(&weigher, total_ns, windows.step_ns);
 }
 
+/* What the outermost input stage yields hints at the types of ops that do not tell theirs. */
+static bool set_input_dtypes(struct study *study)
+{
+    const struct stat_column *column = &study->profile->stats[STAT_DTYPES];
+    int64_t                   dtypes = 0;
+
+    for (size_t i = 0; i < column->count && dtypes == 0; i++)
+        dtypes = column->values[i];
+    if (dtypes == 0)
+        return facts_absent(&study->facts, produces[INPUT_DTYPES].name, NULL,
+                            "no stage of an input pipeline tells its element types");
+    return facts_set(&study->facts, &produces[INPUT_DTYPES], (double)dtypes);
+}
+
 static bool run(struct study *study, struct err *err)
 {
     struct arena scratch = { 0 };
-    bool         is_done = weigh_all(study, &scratch);
+    bool         is_done = set_input_dtypes(study) && weigh_all(study, &scratch);
 
     arena_free(&scratch);
     return is_done || emit_limit("element types", err);
