@@ -148,13 +148,16 @@ static bool add_event(struct summer *summer, uint32_t event, uint32_t device)
     return true;
 }
 
-/* On host threads only the outermost transfer counts: runtimes nest several for one transfer. */
+/* On host threads only the outermost transfer counts: runtimes nest several for one transfer. Where
+ * devices recorded the copies themselves, the calls that asked for them would count twice. */
 static bool add_timeline(struct summer *summer, const struct timeline *timeline)
 {
     const struct profile *profile = summer->study->profile;
     bool                  is_host = timeline->device == NO_ID;
     int64_t               transfer_end_ns = INT64_MIN;
 
+    if (is_host && summer->study->devices && summer->study->devices->rows.count > 0)
+        return true;
     for (uint32_t j = 0; j < timeline->event_count; j++) {
         uint32_t event = timeline->first_event + j;
         uint8_t  kind = event_activity(profile, event)->kind;
