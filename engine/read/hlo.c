@@ -297,8 +297,25 @@ static void sum_fusions(const struct module *module)
     }
 }
 
+static bool add_edges(const struct module *module, struct hlo_edges *edges)
+{
+    for (size_t i = 0; i < module->list.count; i++) {
+        const struct instruction *item = &module->list.items[i];
+
+        for (size_t n = 0; n < item->operand_count; n++) {
+            const struct instruction *from = operand(module, item, n);
+
+            if (from && from->op != item->op &&
+                !vec_push(&edges->list, module->scratch,
+                          (struct op_edge) { .from = from->op, .to = item->op }))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool add_module(struct str bytes, struct profile *profile, struct arena *scratch,
-                       struct id_map *rows)
+                       struct id_map *rows, struct hlo_edges *edges)
 {
     struct module module = {
         .profile = profile, .scratch = scratch, .by_id.arena = scratch, .fusion_of.arena = scratch
@@ -323,14 +340,15 @@ static bool add_module(struct str bytes, struct profile *profile, struct arena *
         if (!add_op(&module, &module.list.items[i], name, rows))
             return false;
     sum_fusions(&module);
-    return true;
+    return add_edges(&module, edges);
 }
 
-bool hlo_add(struct str bytes, struct profile *profile, struct arena *scratch, struct id_map *rows)
+bool hlo_add(struct str bytes, struct profile *profile, struct arena *scratch, struct id_map *rows,
+             struct hlo_edges *edges)
 {
     for (struct wire field = wire_start(bytes); wire_next(&field);)
         if (field.number == PROTO_MODULE && field.type == WIRE_BYTES &&
-            !add_module(field.bytes, profile, scratch, rows))
+            !add_module(field.bytes, profile, scratch, rows, edges))
             return false;
     return true;
 }

@@ -205,11 +205,24 @@ static bool add_programs(const struct xhost *host, struct xspace_tasks *tasks,
 
                 if (field.number == XEVENT_METADATA_STATS && field.type == WIRE_BYTES)
                     stat = xstat_read(field.bytes);
-                if (stat.field == XSTAT_BYTES && !hlo_add(stat.text, profile, scratch, &tasks->ops))
+                if (stat.field == XSTAT_BYTES &&
+                    !hlo_add(stat.text, profile, scratch, &tasks->ops, &tasks->edges))
                     return false;
             }
     }
     return true;
+}
+
+/* One graph for all programs; ops of no program stand alone in it. */
+static bool build_graph(const struct xspace_tasks *tasks, struct profile *profile, struct err *err)
+{
+    if (tasks->edges.list.count == 0)
+        return true;
+    for (size_t i = 0; i < profile->ops.count; i++)
+        profile->ops.items[i].graph_node = (uint32_t)i;
+    profile->graph = op_graph_new(profile->arena, (uint32_t)profile->ops.count,
+                                  tasks->edges.list.items, tasks->edges.list.count, err);
+    return profile->graph != NULL;
 }
 
 static bool decode_all(struct xspace_tasks *tasks, const struct read_options *options,
@@ -236,7 +249,7 @@ static bool decode_all(struct xspace_tasks *tasks, const struct read_options *op
     if (!xspace_merge(tasks, profile, scratch) || !xspace_activities(tasks, profile, scratch) ||
         !xspace_flows(profile, scratch))
         return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
-    return true;
+    return build_graph(tasks, profile, err);
 }
 
 static bool read_hosts(struct read_input *inputs, size_t count, const struct read_options *options,

@@ -5,13 +5,15 @@
 #ifndef TFPROF_READ_XSPACE_MERGE_H
 #define TFPROF_READ_XSPACE_MERGE_H
 
+#include "read/hlo.h"
 #include "read/xspace_lines.h"
 
 struct xspace_tasks {
     VEC(struct line_task) list;
     VEC(struct plane_tables *) planes;
-    uint32_t      type_count; /* event types of all planes */
-    struct id_map ops;        /* (name << 32 | module) -> row of profile->ops */
+    uint32_t         type_count; /* event types of all planes */
+    struct id_map    ops;        /* (name << 32 | module) -> row of profile->ops */
+    struct hlo_edges edges;
 };
 
 /* After all tasks are decoded. Frees the tasks' arenas as it goes. false: the budget. */
