@@ -26,15 +26,20 @@ static bool replay(const struct pricing *pricing, const struct edit *edits, size
     return pricing->view->replay(pricing->view->replay_context, edits, count, result, err);
 }
 
-/* The time a step that the selects of `edits` cover; infinity where one names no time of the path.
- */
+/* Edits of the pipeline's stages also free cores, and EDIT_STEP names no time of the path. */
+static bool is_beyond_path(enum edit_kind kind)
+{
+    return kind == EDIT_STEP || kind == EDIT_STAGE_PARALLEL || kind == EDIT_STAGE_SCALE;
+}
+
+/* The time a step that the selects of `edits` cover; infinity where that is no limit. */
 static bool selected_ns(const struct pricing *pricing, const struct edit_list *list, double *ns,
                         struct err *err)
 {
     *ns = 0;
     for (size_t i = 0; i < list->edits.count; i++) {
         struct replay_result result = { 0 };
-        if (list->edits.items[i].kind == EDIT_STEP) {
+        if (is_beyond_path(list->edits.items[i].kind)) {
             *ns = INFINITY;
             return true;
         }

@@ -413,19 +413,33 @@ static void average(struct building *building)
     pipeline->inline_ns = pipeline_section_ns(pipeline, NO_ID, NULL, NULL);
 }
 
+/* The stage draws random numbers: a shuffle, or a random op in its function. */
+static bool is_random(const struct building *building, uint32_t stage)
+{
+    struct intern      *names = building->study->facts.names;
+    const struct stage *row = &building->pipeline->stages.items[stage];
+
+    if (str_contains(intern_str(names, row->type), STR("Shuffle")) ||
+        str_contains(intern_str(names, row->type), STR("Random")))
+        return true;
+    for (size_t i = 0; i < building->ops.count; i++)
+        if (building->ops.items[i].stage == stage &&
+            str_contains(profile_str(building->profile, building->ops.items[i].op_type),
+                         STR("Random")))
+            return true;
+    return false;
+}
+
 static bool is_random_below(const struct building *building, uint32_t stage)
 {
-    struct intern *names = building->study->facts.names;
 
     /* Children stand behind parents: look at every stage that has `stage` above it. */
     for (uint32_t i = stage; i < building->pipeline->stages.count; i++) {
-        const struct stage *below = &building->pipeline->stages.items[i];
-        uint32_t            up = i;
+        uint32_t up = i;
 
         while (up != NO_ID && up != stage)
             up = building->pipeline->stages.items[up].parent;
-        if (up == stage && (str_starts(intern_str(names, below->type), STR("Shuffle")) ||
-                            str_contains(intern_str(names, below->top_op), STR("Random"))))
+        if (up == stage && is_random(building, i))
             return true;
     }
     return false;
@@ -554,6 +568,7 @@ static bool build(struct study *study, struct arena *scratch)
     add_path(&building);
     average(&building);
     building.pipeline->stage_of_frame = building.stage_of_frame;
+    building.pipeline->core_count = study->path.core_count;
     study->pipeline = building.pipeline;
     return set_wait(study) && set_facts(&building);
 }

@@ -1,9 +1,11 @@
 #include "analyze/pipeline.h"
 
-static double threads_of(const struct stage *stage, double asked)
+static double threads_of(const struct pipeline *pipeline, const struct stage *stage, double asked)
 {
     double threads = asked > 0 ? asked : stage->parallelism;
 
+    if (pipeline->core_count > 0 && threads > pipeline->core_count)
+        threads = pipeline->core_count;
     return threads > 1 ? threads : 1;
 }
 
@@ -39,7 +41,7 @@ double pipeline_period_ns(const struct pipeline *pipeline, const double *factors
          * function runs on its threads beside that. */
         double feed_ns = pipeline_section_ns(pipeline, i, factors, threads);
         double own_ns = stage->cpu_ns * (factors ? factors[i] : 1) /
-                        threads_of(stage, threads ? threads[i] : 0);
+                        threads_of(pipeline, stage, threads ? threads[i] : 0);
         double period_ns = feed_ns > own_ns ? feed_ns : own_ns;
 
         if (period_ns > longest_ns) {

@@ -39,6 +39,7 @@ struct pipeline {
     uint32_t *stage_of_frame; /* stage that a frame of the path works for, or NO_ID */
     double    inline_ns;      /* stages the consumer runs itself, a step */
     double    unstaged_ns;    /* input time on the path that belongs to no stage, a step */
+    uint32_t  core_count;     /* more threads than that do not help; 0 unknown */
 };
 
 /* Time between two batches that a section (NO_ID: the consumer) needs at least, from its serial

@@ -9,6 +9,7 @@
 
 static const double WAIT_SHARE =
     0.05; /* a step that waits less for its pipeline is not held by it */
+static const double SECOND_THREAD = 0.3; /* work that a core does more with its second thread */
 
 struct replay {
     struct study          *study;
@@ -307,25 +308,57 @@ struct costs { /* means over the looked-at steps */
     double part_ns[PART_COUNT];
 };
 
+/* Share of the input work that holds the interpreter lock. */
+static double python_share(const struct pipeline *pipeline)
+{
+    double python_ns = 0, work_ns = 0;
+
+    for (size_t s = 0; pipeline && s < pipeline->stages.count; s++) {
+        const struct stage *stage = &pipeline->stages.items[s];
+
+        python_ns += stage->python_ns;
+        work_ns += stage->self_ns + stage->cpu_ns;
+    }
+    return work_ns > 0 ? fmin(1, python_ns / work_ns) : 0;
+}
+
+/* How fast each of `threads` runs: two hardware threads share a core, as most machines have it, and
+ * what is more than that waits its turn. */
+static double thread_speed(double threads, double hardware_threads)
+{
+    double cores = fmax(1, hardware_threads / 2);
+    double second = fmin(threads, hardware_threads) - cores; /* those that share a core */
+
+    return threads > cores ? (cores + SECOND_THREAD * fmax(0, second)) / threads : 1;
+}
+
+/* How much longer a segment takes than alone, with `input_left` of the input work beside it: all
+ * share the cores, and Python shares its lock. */
+static double slowdown(const struct replay *replay, const struct segment *segment,
+                       double python_input, double input_left)
+{
+    double input = segment->input_threads * input_left;
+    double own = segment->other_threads > 0 ? segment->other_threads : 1;
+    double factor = 1 / thread_speed(own + input, replay->path->core_count);
+
+    return segment->part == PART_HOST ? fmax(factor, 1 + python_input * input) : factor;
+}
+
 /* Sums what is left of the segments. `input_left`: of the input work that competed for cores. */
 static struct costs cost_of(const struct replay *replay, bool is_edited, double input_left)
 {
     const struct path *path = replay->path;
     double             steps = (double)path->step_rows.count;
+    double             python_input = python_share(replay->pipeline);
     struct costs       costs = { 0 };
 
     for (size_t i = 0; i < path->segments.count; i++) {
         const struct segment *segment = &path->segments.items[i];
         double ns = length_of(segment) * (is_edited ? replay->weights[i] : 1) / steps;
 
-        if (is_edited && segment->part != PART_INPUT && input_left < 1 &&
-            segment->other_threads > 0) {
-            double cores = path->core_count;
-            double before = (segment->other_threads + segment->input_threads) / cores;
-            double after = (segment->other_threads + segment->input_threads * input_left) / cores;
-
-            ns *= fmax(after, 1) / fmax(before, 1);
-        }
+        if (is_edited && segment->part != PART_INPUT && input_left < 1)
+            ns *= slowdown(replay, segment, python_input, input_left) /
+                  slowdown(replay, segment, python_input, 1);
         costs.part_ns[segment->part] += ns;
         if (segment->part == PART_INPUT)
             costs.input_ns += ns;
