@@ -65,6 +65,8 @@ static const struct column_spec iterator_columns[] = {
     { "top_op_ns", UNIT_NS, "that op's time a step" },
     { "below_random", UNIT_BOOL,
       "a shuffle or random op stands between it and the source, itself included" },
+    { "random_below", UNIT_BOOL,
+      "the same without shuffles: it makes other elements in each epoch" },
 };
 static const struct table_spec tables[] = {
     { "iterators", "stages of the input pipeline", iterator_columns,
@@ -413,14 +415,19 @@ static void average(struct building *building)
     pipeline->inline_ns = pipeline_section_ns(pipeline, NO_ID, NULL, NULL);
 }
 
-/* The stage draws random numbers: a shuffle, or a random op in its function. */
-static bool is_random(const struct building *building, uint32_t stage)
+static bool is_shuffle(const struct building *building, uint32_t stage)
 {
-    struct intern      *names = building->study->facts.names;
-    const struct stage *row = &building->pipeline->stages.items[stage];
+    uint32_t type = building->pipeline->stages.items[stage].type;
 
-    if (str_contains(intern_str(names, row->type), STR("Shuffle")) ||
-        str_contains(intern_str(names, row->type), STR("Random")))
+    return str_contains(intern_str(building->study->facts.names, type), STR("Shuffle"));
+}
+
+/* The stage's function, or a source of random numbers, makes other elements in each epoch. */
+static bool draws_random(const struct building *building, uint32_t stage)
+{
+    uint32_t type = building->pipeline->stages.items[stage].type;
+
+    if (str_starts(intern_str(building->study->facts.names, type), STR("Random")))
         return true;
     for (size_t i = 0; i < building->ops.count; i++)
         if (building->ops.items[i].stage == stage &&
@@ -430,7 +437,7 @@ static bool is_random(const struct building *building, uint32_t stage)
     return false;
 }
 
-static bool is_random_below(const struct building *building, uint32_t stage)
+static bool is_random_below(const struct building *building, uint32_t stage, bool or_shuffled)
 {
 
     /* Children stand behind parents: look at every stage that has `stage` above it. */
@@ -439,7 +446,7 @@ static bool is_random_below(const struct building *building, uint32_t stage)
 
         while (up != NO_ID && up != stage)
             up = building->pipeline->stages.items[up].parent;
-        if (up == stage && is_random(building, i))
+        if (up == stage && (draws_random(building, i) || (or_shuffled && is_shuffle(building, i))))
             return true;
     }
     return false;
@@ -482,7 +489,8 @@ static bool fill_table(struct building *building)
             stage->max_call_ns,
             stage->top_op,
             stage->top_op_ns,
-            is_random_below(building, i),
+            is_random_below(building, i, true),
+            is_random_below(building, i, false),
         };
         for (size_t c = 0; c < ARRAY_COUNT(values); c++)
             table->columns[c][row] = values[c];

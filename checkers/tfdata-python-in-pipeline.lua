@@ -1,0 +1,89 @@
+-- Python code inside the input pipeline makes the step wait.
+return rule {
+  id = "tfdata-python-in-pipeline", api = 1, version = "1.0.0",
+  title = "Python inside the input pipeline makes the step wait",
+  category = "input", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "input.wait_share", "input.wait_ns", "input.python_ns", "iterators" },
+  cause = "input", tags = { "tensorflow", "tfdata", "input", "python" },
+  more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-slow-iterator",
+                         "tfdata-sequential-map", "tfdata-sequential-op", "tfdata-vectorize-map",
+                         "tfdata-cache", "tfdata-slow-source", "host-callback-in-step", "host-bound",
+                         "eager-heavy", "tiny-ops", "python-in-step" },
+  params = {
+    min_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step spent waiting for input from which this is looked for" },
+    min_python_share = { default = 0.20, min = 0, max = 1, unit = "share",
+                         doc = "of the pipeline's work, what Python takes" },
+    left = { default = 0.05, min = 0, max = 1, unit = "ratio",
+             doc = "part of the stage's time that TensorFlow ops still need" },
+  },
+  doc = [[
+py_function, numpy_function and from_generator call Python for each element. The interpreter's lock
+lets one call run at a time, however many are asked for, and takes it from the training loop as well.
+Priced by replay: the stage costs a twentieth, and the loop's own Python no longer waits for the lock.
+Silent where the step does not wait for input or Python is a small part of the pipeline.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+
+    local stages = p:table("iterators")
+    local python = stages:where { python_ns = { min = 1 } }
+    local generators = stages:where { type = { like = "^Generator" } }
+    local python_ns = math.max(p.fact["input.python_ns"], generators:sum("self_ns"))
+    local work_ns = math.max(stages:sum("self_ns") + stages:sum("cpu_ns"), 1)
+    local share = math.min(1, python_ns / work_ns)
+    if share < cfg.min_python_share then return nil end
+
+    local worst = python:top("python_ns", 1):rows()[1] or generators:top("self_ns", 1):rows()[1]
+    local edits, names = {}, {}
+    for _, query in ipairs { python, generators } do
+      for stage in query:each() do
+        if not names[stage.name] then
+          names[stage.name] = true
+          edits[#edits + 1] = { "stage_scale", stage = "\\Q" .. stage.name .. "\\E", factor = cfg.left }
+        end
+      end
+    end
+    edits.fallback = impact.exposed { ns = p.fact["input.wait_ns"] * share }
+    return finding {
+      title = ("Python in the input pipeline takes %s a step, under one lock"):format(fmt.ms(python_ns)),
+      subject = { op = worst.name },
+      evidence = {
+        { "stage that calls Python", worst.name },
+        { "Python in the pipeline a step", python_ns, "ns" },
+        { "of the pipeline's work", share, "share" },
+        { "elements a step", worst.calls, "count" },
+        { "input wait a step", p.fact["input.wait_ns"], "ns", share = p.fact["input.wait_share"] },
+      },
+      condition = ("Python is %s of the pipeline's work, %s accepted, and the step waits %s for input"):format(
+        fmt.pct(share), fmt.pct(cfg.min_python_share), fmt.pct(p.fact["input.wait_share"])),
+      remedy = { text = "Write the function in TensorFlow ops, or prepare the data once and store it as TFRecords. "
+                   .. "More parallel calls do not help: Python runs one at a time.",
+                 code = "ds = ds.batch(n).map(lambda x: tf.io.decode_csv(x, defaults), num_parallel_calls=tf.data.AUTOTUNE)" },
+      impact = impact.replay(edits),
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "py_function parses lines", framework = "tensorflow", finding = true, impact_ns = 6e6,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6, ["input.wait_ns"] = 6e6,
+                ["input.python_ns"] = 1.5e7 },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::MapAndBatch", type = "MapAndBatch", calls = 1,
+                                 self_ns = 3e5, cpu_ns = 1.8e7, python_ns = 1.5e7, path_ns = 6e6 } } },
+      replay = { 6e6 } },
+    { name = "a generator", framework = "tensorflow", finding = true, impact_ns = 4e6,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5, ["input.wait_ns"] = 5e6,
+                ["input.python_ns"] = 0 },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::FlatMap::Generator", type = "Generator", calls = 32,
+                                 self_ns = 8e6, cpu_ns = 0, python_ns = 0, path_ns = 5e6 } } },
+      replay = { 4e6 } },
+    { name = "no Python", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6, ["input.wait_ns"] = 6e6,
+                ["input.python_ns"] = 0 },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::Map", type = "Map", calls = 32,
+                                 self_ns = 9e6, cpu_ns = 0, python_ns = 0, path_ns = 6e6 } } } },
+  },
+}

@@ -1,0 +1,93 @@
+-- A stage of the input pipeline that has no parallel form makes the step wait.
+return rule {
+  id = "tfdata-sequential-op", api = 1, version = "1.0.0",
+  title = "A serial stage of the input pipeline makes the step wait",
+  category = "input", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "input.wait_share", "iterators" },
+  cause = "input", tags = { "tensorflow", "tfdata", "input" },
+  more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-slow-iterator",
+                         "tfdata-cache" },
+  params = {
+    min_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step spent waiting for input from which this is looked for" },
+    min_path_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step that waits for this stage" },
+    max_python_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                         doc = "of the stage's time in Python, from which another rule speaks" },
+    filter_left = { default = 0.1, min = 0, max = 1, unit = "ratio",
+                    doc = "part of a filter's time that is left when it decides before the costly work" },
+    left = { default = 0.5, min = 0, max = 1, unit = "ratio",
+             doc = "part of another stage's time that is left when it is split over two copies" },
+  },
+  doc = [[
+Filter, batch, unbatch and scan run one element at a time in the thread of their consumer and take no
+num_parallel_calls (batch does). A filter that decodes or computes to decide can mostly decide from what the
+record holds already, before the costly work. Priced by replay with a tenth of the filter's time left, half
+for other stages. Silent where another stage holds the step longer.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+
+    local stages = p:table("iterators")
+    local stage = stages:where { type = { like = "^(Filter|Batch|PaddedBatch|Unbatch|Rebatch|Window|Scan|GroupBy|"
+                                                 .. "Sliding|Unique|DenseToRagged|DenseToSparse|TakeWhile)" },
+                                 path_ns = { min = cfg.min_path_share * step_ns } }:top("path_ns", 1):rows()[1]
+    if not stage or (stages:max("path_ns") or 0) > stage.path_ns then return nil end
+    if (stage.python_ns or 0) > cfg.max_python_share * math.max(stage.self_ns, stage.cpu_ns) then return nil end
+
+    local is_filter = stage.type:find("^Filter") ~= nil
+    local fed = stages:where { parent = stage.name }:max("calls")
+    local evidence = {
+      { "stage", stage.name },
+      { "its time on the path a step", stage.path_ns, "ns", share = math.min(1, stage.path_ns / step_ns) },
+      { "elements it hands on a step", stage.calls, "count" },
+    }
+    if fed then evidence[#evidence + 1] = { "elements it takes a step", fed, "count" } end
+    if stage.top_op and stage.top_op ~= "" then
+      evidence[#evidence + 1] = { "mostly", stage.top_op }
+      evidence[#evidence + 1] = { "that op a step", stage.top_op_ns, "ns" }
+    end
+    local is_batch = stage.type:find("Batch") ~= nil and not stage.type:find("^(Un|Re)") 
+    return finding {
+      title = ("%s has no parallel form; the step waits %s for it"):format(stage.type, fmt.ms(stage.path_ns)),
+      subject = { op = stage.name },
+      evidence = evidence,
+      condition = ("the step waits %s for a serial stage, %s accepted"):format(
+        fmt.pct(stage.path_ns / step_ns), fmt.pct(cfg.min_path_share)),
+      remedy = is_filter and {
+        text = "Filter before the costly map, on what the record holds already; keep decoding for the elements that stay.",
+        code = "ds = ds.filter(keep).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" }
+        or is_batch and {
+        text = "Let the batch be copied in parallel, and batch smaller elements: crop or cast before it.",
+        code = "ds = ds.batch(n, num_parallel_calls=tf.data.AUTOTUNE)" }
+        or {
+        text = "Move costly work out of this stage into a parallel map, or interleave copies of the pipeline over shards.",
+        code = "ds = tf.data.Dataset.range(k).interleave(shard, num_parallel_calls=tf.data.AUTOTUNE)" },
+      impact = impact.replay {
+        { "stage_scale", stage = "\\Q" .. stage.name .. "\\E", factor = is_filter and cfg.filter_left or cfg.left },
+        fallback = impact.exposed { ns = stage.path_ns / 2 },
+      },
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "a filter decodes", framework = "tensorflow", finding = true, impact_ns = 1.2e7,
+      facts = { ["step.median_ns"] = 2e7, ["input.wait_share"] = 0.6 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 16, self_ns = 1.9e7, cpu_ns = 1.8e7,
+          python_ns = 0, path_ns = 1.2e7, top_op = "DecodeJpeg", top_op_ns = 1.6e7 },
+        { name = "Iterator::Root::Prefetch::Filter::Map", type = "Map", parent = "Iterator::Root::Prefetch::Filter",
+          calls = 64, self_ns = 2e5, cpu_ns = 0, python_ns = 0, path_ns = 1e5 } } },
+      replay = { 1.2e7 } },
+    { name = "the map below is slower", finding = false,
+      facts = { ["step.median_ns"] = 2e7, ["input.wait_share"] = 0.6 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::BatchV2", type = "BatchV2", calls = 1, self_ns = 2e6, cpu_ns = 0,
+          python_ns = 0, path_ns = 1.5e6 },
+        { name = "Iterator::Root::Prefetch::BatchV2::Map", type = "Map", calls = 64, self_ns = 1e7, cpu_ns = 0,
+          python_ns = 0, path_ns = 1e7 } } } },
+  },
+}

@@ -1,0 +1,105 @@
+-- One stage or branch of the input pipeline holds up the others.
+return rule {
+  id = "tfdata-slow-iterator", api = 1, version = "1.0.0",
+  title = "One stage or branch of the input pipeline holds up the others",
+  category = "input", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "input.wait_share", "input.wait_ns", "iterators" },
+  cause = "input", tags = { "tensorflow", "tfdata", "input" },
+  more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-cache" },
+  params = {
+    min_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step spent waiting for input from which this is looked for" },
+    min_path_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step that waits for the stage" },
+    min_call_ns = { default = 50000, min = 0, max = 1e9, unit = "ns",
+                    doc = "time of a call of the pipeline that is slow" },
+    max_python_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                         doc = "of the stage's time in Python, from which another rule speaks" },
+  },
+  doc = [[
+Where branches are zipped or sampled, the pipeline is as slow as its slowest branch: this names it. It also names a
+slow stage of a kind that no other rule is about. Priced by replay: the stage and what feeds it prepared beforehand,
+or costing a tenth where it draws random numbers. Silent where a call of the pipeline returns within 50 us.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+
+    local stages = p:table("iterators")
+    local root_ns = stages:where { depth = 0 }:max("call_ns") or p.fact["input.wait_ns"]
+    local worst = stages:where { type = { like = "^(?!Prefetch|Root)" },
+                                 path_ns = { min = cfg.min_path_share * step_ns } }:top("path_ns", 1):rows()[1]
+    if not worst or root_ns < cfg.min_call_ns then return nil end
+    if worst.python_ns > cfg.max_python_share * math.max(worst.self_ns, worst.cpu_ns) then return nil end
+
+    local zip, branch, above = nil, worst.name, worst
+    while above and above.parent and above.parent ~= "" do
+      local parent = stages:where { name = above.parent }:rows()[1]
+      if parent and parent.type:find("^(Zip|Concatenate|DirectedInterleave|SampleFrom|Choose|WeightedFlatMap)") then
+        zip, branch = parent, above.name
+        break
+      end
+      above = parent
+    end
+    local has_own_rule = worst.type:find("^(Map|ParallelMap|MapAndBatch|Filter|Batch|PaddedBatch|Unbatch|Rebatch|Window|Scan|"
+                                         .. "GroupBy|Sliding|Unique|Dense|TakeWhile|TFRecord|TextLine|FixedLength|LMDB|Csv|"
+                                         .. "SSTable|RecordIO|Sql|Interleave|ParallelInterleave|FlatMap|Generator)") ~= nil
+    if not zip and has_own_rule then return nil end
+
+    local evidence = {
+      { "slowest stage", worst.name },
+      { "its time on the path a step", worst.path_ns, "ns", share = math.min(1, worst.path_ns / step_ns) },
+      { "its work a step, all threads", math.max(worst.self_ns, worst.cpu_ns), "ns" },
+      { "a call of the pipeline", root_ns, "ns" },
+    }
+    if zip then
+      for sibling in stages:where { parent = zip.name }:each() do
+        if sibling.name ~= branch then
+          local below = stages:where { name = { like = "^\\Q" .. sibling.name .. "\\E(::|$)" } }
+          evidence[#evidence + 1] = { "work of the other branch " .. sibling.type, below:sum("self_ns") + below:sum("cpu_ns"), "ns" }
+        end
+      end
+    end
+    if worst.top_op and worst.top_op ~= "" then evidence[#evidence + 1] = { "mostly", worst.top_op } end
+    local edit = "\\Q" .. (zip and branch or worst.name) .. "\\E(::.*)?"
+    return finding {
+      title = zip and ("One branch of %s holds the others up; the step waits %s for its %s"):format(
+          zip.type, fmt.ms(worst.path_ns), worst.type)
+        or ("The step waits %s for %s"):format(fmt.ms(worst.path_ns), worst.type),
+      subject = { op = worst.name },
+      evidence = evidence,
+      condition = ("the step waits %s for one stage, %s accepted"):format(
+        fmt.pct(worst.path_ns / step_ns), fmt.pct(cfg.min_path_share)),
+      remedy = worst.random_below and {
+        text = "Make this stage cheaper or give it all cores; prefetch its branch so that it runs beside the others.",
+        code = "slow = slow.map(f, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)" } or {
+        text = "Its result is the same in every epoch: prepare it once and cache it. Else make it cheaper and give it all cores.",
+        code = "slow = slow.map(f, num_parallel_calls=tf.data.AUTOTUNE).cache()" },
+      impact = impact.replay {
+        { "stage_scale", stage = edit, factor = worst.random_below and 0.1 or 0 },
+        fallback = impact.exposed { ns = worst.path_ns },
+      },
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "one branch of a zip", framework = "tensorflow", finding = true, impact_ns = 4e6,
+      facts = { ["step.median_ns"] = 7e6, ["input.wait_share"] = 0.4, ["input.wait_ns"] = 3e6 },
+      tables = { iterators = {
+        { name = "Iterator::Root", type = "Root", depth = 0, call_ns = 3e6, path_ns = 0 },
+        { name = "Iterator::Root::Zip", type = "Zip", parent = "Iterator::Root", depth = 1, path_ns = 0 },
+        { name = "Iterator::Root::Zip::ParallelMapV2", type = "ParallelMapV2", parent = "Iterator::Root::Zip", depth = 2,
+          self_ns = 1e5, cpu_ns = 1.2e7, python_ns = 0, path_ns = 2.8e6, random_below = false },
+        { name = "Iterator::Root::Zip::TensorSlice", type = "TensorSlice", parent = "Iterator::Root::Zip", depth = 2,
+          self_ns = 1e4, cpu_ns = 0, python_ns = 0, path_ns = 0, random_below = false } } },
+      replay = { 4e6 } },
+    { name = "a stage with a rule of its own", finding = false,
+      facts = { ["step.median_ns"] = 7e6, ["input.wait_share"] = 0.4, ["input.wait_ns"] = 3e6 },
+      tables = { iterators = {
+        { name = "Iterator::Root", type = "Root", depth = 0, call_ns = 3e6, path_ns = 0 },
+        { name = "Iterator::Root::Map", type = "Map", parent = "Iterator::Root", depth = 1, self_ns = 3e6, cpu_ns = 0,
+          python_ns = 0, path_ns = 2.8e6, random_below = false } } } },
+  },
+}
