@@ -46,6 +46,7 @@ static const struct column_spec iterator_columns[] = {
     { "name", UNIT_NAME, "stage with those that consume it, root first" },
     { "type", UNIT_NAME, "kind of stage: Map, BatchV2, TFRecord" },
     { "dataset", UNIT_NAME, "dataset op and number as recorded" },
+    { "dtypes", UNIT_NAME, "element types it yields, as recorded" },
     { "parent", UNIT_NAME, "stage that consumes it" },
     { "section", UNIT_NAME, "asynchronous stage whose thread runs it; empty: the consumer" },
     { "is_async", UNIT_BOOL, "hands elements over through a buffer" },
@@ -187,6 +188,8 @@ static bool count_call(struct building *building, uint32_t stage, uint32_t event
         row->max_call_ns = ns;
     if (profile_stat(profile, STAT_DATASET, event, &value))
         row->dataset = (uint32_t)value;
+    if (profile_stat(profile, STAT_DTYPES, event, &value))
+        row->dtypes = (uint32_t)value;
     if (profile_stat(profile, STAT_PARALLELISM, event, &value) && (double)value > row->parallelism)
         row->parallelism = (double)value;
     return !profile_stat(profile, STAT_ITERATOR, event, &value) ||
@@ -472,6 +475,7 @@ static bool fill_table(struct building *building)
             stage->name,
             stage->type,
             stage->dataset,
+            stage->dtypes,
             stage->parent == NO_ID ? 0 : pipeline->stages.items[stage->parent].name,
             stage->section == NO_ID ? 0 : pipeline->stages.items[stage->section].name,
             stage->is_async,

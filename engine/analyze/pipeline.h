@@ -18,6 +18,7 @@ struct stage {
     uint32_t name;    /* "Iterator::Root::Prefetch::Map", without instance numbers */
     uint32_t type;    /* "Map" */
     uint32_t dataset; /* interned dataset op and number as recorded, 0 unknown */
+    uint32_t dtypes;  /* interned dtypes of its elements as recorded, 0 unknown */
     uint32_t parent;  /* row of the stage that consumes it, NO_ID for the root */
     uint32_t section; /* row of the nearest asynchronous stage above it; NO_ID: the consumer */
     bool     is_async;

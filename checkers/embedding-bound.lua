@@ -1,0 +1,120 @@
+-- Embedding lookups cost far more than the rows they read.
+return rule {
+  id = "embedding-bound", api = 1, version = "1.0.0",
+  title = "Embedding lookups take much of the step",
+  category = "kernels", severity = "warn",
+  formats = { "xspace", "kineto", "graph", "profile" },
+  needs = { "step.median_ns", "ops" },
+  cause = "compute.embedding", tags = { "kernels", "embedding" },
+  more_specific_than = { "hot-op", "roofline-gap" },
+  params = {
+    min_share = { default = 0.10, min = 0, max = 1, unit = "share",
+                  doc = "share of the time of all ops from which this is said" },
+    min_classes = { default = 64, min = 2, max = 1e9, unit = "count",
+                    doc = "smaller tables are cheap as a product" },
+    kept = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the time that a gather needs" },
+  },
+  doc = [[
+A lookup reads a few rows of a table. Written as a product with one-hot vectors it reads all of it,
+multiplies mostly by zero, and its gradient writes all of it. One-hot vectors are recognised by ops
+that widen integers to rows of classes (OneHot, or a fusion from n integers to n x classes), the
+product by an operand of that shape. Priced as the time of those ops, less what a gather costs.
+Silent for small tables and small shares.]],
+
+  check = function(p, cfg)
+    local ops = p:table("ops")
+    local all_ns = ops:sum("self_ns")
+    if all_ns <= 0 then return nil end
+
+    -- Shapes of one-hot matrices: [n,classes] made from n integers.
+    local wide, names, ns, found = {}, {}, 0, {}
+    local rows = ops:top("self_ns", 300):rows()
+    local function count_of(dims)
+      local product = 1
+      for n in dims:gmatch("[0-9]+") do product = product * tonumber(n) end
+      return product
+    end
+    local has_one_hot = false
+    for _, row in ipairs(rows) do
+      if row.type == "OneHot" or row.type == "aten::one_hot" then
+        has_one_hot = true
+        names[row.name], ns = true, ns + row.self_ns
+      end
+      local inputs, outer, classes = (row.shapes or ""):match("^([^>]*)->\\[([0-9]+),([0-9]+)\\]$")
+      if inputs and tonumber(classes) >= cfg.min_classes and inputs ~= "" then
+        local one = inputs:match("^(\\[[0-9,]+\\])-?$") or inputs:match("^(\\[[0-9,]+\\])$")
+        if one and count_of(one) == tonumber(outer) then
+          wide["[" .. outer .. "," .. classes .. "]"] = true
+          names[row.name], ns = true, ns + row.self_ns
+        end
+      end
+    end
+    for _, row in ipairs(rows) do
+      local shapes = row.shapes or ""
+      if not names[row.name] and shapes ~= "" then
+        for shape in sorted_pairs(wide) do
+          if shapes:find("\\Q" .. shape .. "\\E.*->") then
+            names[row.name], ns = true, ns + row.self_ns
+            found[#found + 1] = row
+            break
+          end
+        end
+      end
+    end
+    if #found == 0 and has_one_hot then
+      -- Without shapes: the products that dominate beside OneHot, and their gradients.
+      local products = ops:where { type = { like = "MatMul|aten::(mm|matmul|addmm)" } }:top("self_ns", 1):rows()
+      local first = products[1]
+      local one_hot_ns = ops:where { type = { like = "^(OneHot|aten::one_hot)$" } }:sum("self_ns")
+      if first and one_hot_ns / all_ns >= 0.02 then
+        local stem = first.name:match("^gradient_tape/(.*?)/MatMul") or first.name
+        for _, row in ipairs(ops:where { type = { like = "MatMul" }, name = { like = "\\Q" .. stem .. "\\E" } }:rows()) do
+          names[row.name], ns = true, ns + row.self_ns
+          found[#found + 1] = row
+        end
+      end
+    end
+    local share = ns / all_ns
+    if #found == 0 or share < cfg.min_share then return nil end
+
+    table.sort(found, function(a, b) return a.self_ns > b.self_ns end)
+    local evidence = { { "one-hot vectors and their products a step", ns, "ns", share = math.min(ns / p.fact["step.median_ns"], 1) },
+                       { "their share of all op time", share, "share" } }
+    for i = 1, math.min(#found, 3) do
+      evidence[#evidence + 1] = { found[i].name .. " " .. (found[i].shapes or ""), found[i].self_ns, "ns" }
+    end
+    local list = {}
+    for name in sorted_pairs(names) do list[#list + 1] = "\\Q" .. name:gsub(",", ".") .. "\\E(:.*)?" end
+    local code = { jax = "x = table[ids]            # or jnp.take(table, ids, axis=0)",
+                   tensorflow = "x = tf.gather(table, ids)",
+                   pytorch = "x = torch.nn.functional.embedding(ids, table)" }
+    return finding {
+      title = ("One-hot products stand for lookups: %s of op time"):format(fmt.pct(share)),
+      subject = { op = found[1].name },
+      evidence = evidence,
+      condition = ("one-hot vectors and their products take %s of op time, %s accepted"):format(
+        fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Look the rows up instead of multiplying by one-hot vectors.", code = code[p.framework] },
+      impact = impact.replay { { "scale", name = table.concat(list, "|"), factor = cfg.kept },
+                               fallback = impact.share { ns = ns } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "one-hot matmul with shapes", framework = "jax", finding = true, replay = { 5e6 },
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "convert_fusion", type = "fusion", shapes = "[128,8]->[1024,2048]", self_ns = 1e6 },
+                         { name = "dot.1", type = "dot", shapes = "[1024,2048]x[2048,64]->[1024,64]", self_ns = 5e6 },
+                         { name = "dot.2", type = "dot", shapes = "[128,64]x[64,64]->[128,64]", self_ns = 1e6 } } } },
+    { name = "OneHot without shapes", framework = "tensorflow", finding = true, replay = { 5e6 },
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 5e5 },
+                         { name = "Tensordot/MatMul", type = "_MklMatMul", self_ns = 3e6 },
+                         { name = "gradient_tape/Tensordot/MatMul/MatMul", type = "_MklMatMul", self_ns = 3e6 },
+                         { name = "Relu", type = "Relu", self_ns = 1e6 } } } },
+    { name = "labels only", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 1e3 },
+                         { name = "dense/MatMul", type = "_MklMatMul", self_ns = 8e6 } } } },
+  },
+}

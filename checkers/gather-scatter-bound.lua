@@ -1,0 +1,78 @@
+-- Moving data around takes more of the step than computing.
+return rule {
+  id = "gather-scatter-bound", api = 1, version = "1.0.0",
+  title = "Sorting, gathering or scattering data takes much of the step",
+  category = "kernels", severity = "warn",
+  formats = { "xspace", "kineto", "graph", "profile" },
+  needs = { "step.median_ns", "ops" },
+  cause = "compute.shuffle", tags = { "kernels" },
+  more_specific_than = { "hot-op", "roofline-gap" },
+  params = {
+    min_share = { default = 0.30, min = 0, max = 1, unit = "share",
+                  doc = "share of the time of all ops from which this is said" },
+    kept_sort = { default = 0.05, min = 0, max = 1, unit = "ratio",
+                  doc = "part of a full sort's time that a selection needs" },
+    kept_other = { default = 0.5, min = 0, max = 1, unit = "ratio", doc = "part of other shuffles that stays" },
+  },
+  doc = [[
+Sorts, gathers, scatters and layout changes compute nothing. A full sort whose first element alone is
+used is an argmax or a top-k in disguise. Shuffles inside fusions do not count. Priced as the time of
+sorts, of which a selection keeps a twentieth, and half of the other shuffles. Silent below min_share.]],
+
+  check = function(p, cfg)
+    local ops = p:table("ops")
+    local all_ns = ops:sum("self_ns")
+    local sorts = ops:where { type = { like = "^(sort|Sort|TopKV?2?|ArgSort|aten::(sort|argsort))$" } }
+    local moves = ops:where { type = { like =
+      "^(gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|Gather(V2|Nd)?|Scatter.*|UnsortedSegmentSum|StridedSlice|aten::(index_select|gather|scatter.*|index_put_?|index))$" } }
+    local sort_ns, move_ns = sorts:sum("self_ns"), moves:sum("self_ns")
+    local ns = sort_ns + move_ns
+    if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
+
+    local top = ops:where { type = { like =
+      "^(sort|Sort|TopKV?2?|ArgSort|gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|Gather(V2|Nd)?|Scatter.*|UnsortedSegmentSum|StridedSlice|aten::(sort|argsort|index_select|gather|scatter.*|index_put_?|index))$" } }:top("self_ns", 3):rows()
+    local evidence = { { "moving data a step", ns, "ns", share = math.min(ns / p.fact["step.median_ns"], 1) },
+                       { "share of all op time", ns / all_ns, "share" } }
+    local locations = {}
+    for _, row in ipairs(top) do
+      evidence[#evidence + 1] = { row.name .. " " .. (row.shapes or ""), row.self_ns, "ns" }
+      if row.source_file and row.source_file ~= "" then
+        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
+      end
+    end
+    local sorting = sort_ns > move_ns
+    local edits = {}
+    local function add(query, kept)
+      local list = {}
+      for _, row in ipairs(query:top("self_ns", 20):rows()) do
+        list[#list + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E(:.*)?"
+      end
+      if #list > 0 then edits[#edits + 1] = { "scale", name = table.concat(list, "|"), factor = kept } end
+    end
+    add(sorts, cfg.kept_sort)
+    add(moves, cfg.kept_other)
+    edits.fallback = impact.share { ns = ns }
+    return finding {
+      title = ("%s takes %s of op time"):format(sorting and "Sorting" or "Moving data", fmt.pct(ns / all_ns)),
+      subject = { op = top[1] and top[1].name },
+      evidence = evidence, locations = locations,
+      condition = ("ops that only move data take %s of op time, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(cfg.min_share)),
+      remedy = sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
+                             code = p.framework == "jax" and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
+                                    p.framework == "pytorch" and "best = x.argmax(-1)   # or x.topk(k)" or "best = tf.argmax(x, -1)   # or tf.math.top_k(x, k)" }
+                       or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
+      impact = impact.replay(edits),
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "a full sort", framework = "jax", finding = true, replay = { 8e6 },
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "sort.0", type = "sort", shapes = "[6,32000]->[]", self_ns = 9e6 },
+                         { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
+    { name = "computing", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "gather.1", type = "gather", self_ns = 1e5 },
+                         { name = "dot.1", type = "dot", self_ns = 9e6 } } } },
+  },
+}
