@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 #include "read/hlo.h"
 #include "read/xspace_planes.h"
+#include "read/xspace_regions.h"
 
 #include <string.h>
 
@@ -247,7 +248,7 @@ static bool decode_all(struct xspace_tasks *tasks, const struct read_options *op
     settle_events(tasks, profile);
     note_oddities(tasks, profile);
     if (!xspace_merge(tasks, profile, scratch) || !xspace_activities(tasks, profile, scratch) ||
-        !xspace_flows(profile, scratch))
+        !xspace_flows(profile, scratch) || !xspace_join_regions(profile))
         return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
     return build_graph(tasks, profile, err);
 }
