@@ -11,12 +11,12 @@ return rule {
                 doc = "eager ops a step, and for each function call in it, from which this is said" },
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host code" },
-    left = { default = 0.1, min = 0, max = 1, unit = "ratio",
+    left = { default = 0.05, min = 0, max = 1, unit = "ratio",
              doc = "part of the host time that a graph function still needs" },
   },
   doc = [[
 Each eager op costs a trip through Python and the dispatcher; a tf.function pays it once a call and
-runs its ops from the graph. Priced as the host time of the step, of which a graph keeps a tenth.
+runs its ops from the graph. Priced as the host time of the step, of which a graph keeps a twentieth.
 Silent where a step has few eager ops besides the functions it calls.]],
 
   check = function(p, cfg)

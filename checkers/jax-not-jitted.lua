@@ -16,8 +16,8 @@ return rule {
   },
   doc = [[
 Outside jax.jit every jnp call is a program of its own: found, dispatched and run by itself, with
-its result written to memory. Priced as the host time, of which one dispatch stays, and a third of
-the compute time, which fusing saves. Silent where few programs repeat: that is a loop around
+its result written to memory. Priced as the host time, of which one dispatch stays, and half of
+the compute time: fused operations do not write each result to memory. Silent where few programs repeat: that is a loop around
 compiled functions, which other rules name.]],
 
   check = function(p, cfg)
@@ -36,7 +36,7 @@ compiled functions, which other rules name.]],
       remedy = { text = "Compile the whole step.",
                  code = "@jax.jit\ndef train_step(state, batch): ...   # loss, gradient and update" },
       impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = cfg.left },
-                               { "scale", parts = { "compute" }, factor = 0.67 } },
+                               { "scale", parts = { "compute" }, factor = 0.5 } },
       confidence = "high",
     }
   end,

@@ -32,7 +32,7 @@ for 32 steps spreads over them. Silent for long steps and where the loop takes l
         fmt.pct(lead_ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Run several steps in one call.",
                  code = "model.compile(..., steps_per_execution=32)" },
-      impact = impact.replay { { "scale", parts = { "host", "idle.other", "idle.sync" }, factor = 0.15 } },
+      impact = impact.replay { { "scale", parts = { "host", "idle.other", "idle.sync" }, factor = 0.1 } },
       confidence = "medium",
     }
   end,

@@ -39,7 +39,7 @@ ops themselves stay. Silent where few steps trace: each signature needs one trac
         fmt.pct(steps_share), fmt.pct(cfg.min_steps_share), fmt.pct(share)),
       remedy = { text = "Pass tensors instead of Python numbers, and fix the signature.",
                  code = "@tf.function(input_signature=[tf.TensorSpec([None, 128], tf.float32)])" },
-      impact = impact.replay { { "scale", parts = { "compile", "host" }, name = "\\Q" .. name .. "\\E", factor = 0.03 } },
+      impact = impact.replay { { "scale", parts = { "compile", "host" }, name = "\\Q" .. name .. "\\E", factor = 0 } },
       confidence = "high",
     }
   end,

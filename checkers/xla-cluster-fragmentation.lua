@@ -10,12 +10,13 @@ return rule {
   params = {
     min_runs = { default = 10, min = 2, max = 1e6, unit = "count", doc = "program runs a step" },
     max_run_ns = { default = 300e3, min = 0, max = 1e12, unit = "ns", doc = "median run that counts as small" },
+    tiny_run_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "a median run that is mostly overhead" },
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
   },
   doc = [[
 Between two programs the host finds, prepares and launches the next one. Priced as the host time of
-the step divided by the runs of the program that repeats most: one program a step would remain.
-Silent when runs are long or the host hides behind them.]],
+the step divided by its runs: one program a step would remain; of runs that are mostly overhead a third
+of the computing stays. Silent when runs are long or the host hides behind them.]],
 
   check = function(p, cfg)
     local count, repeats = p.fact["runs.count"], p.fact["runs.main_count"]
@@ -24,6 +25,8 @@ Silent when runs are long or the host hides behind them.]],
       return nil
     end
     local left = 1 / math.max(count, 1)
+    -- Runs this short are mostly the program's own start and end.
+    local tiny = p.fact["runs.median_ns"] < cfg.tiny_run_ns
     return finding {
       title = ("A step runs %s small programs; the host takes %s of it"):format(
         fmt.count(math.floor(count + 0.5)), fmt.pct(share)),
@@ -36,7 +39,8 @@ Silent when runs are long or the host hides behind them.]],
         fmt.ns(p.fact["runs.median_ns"]), fmt.count(cfg.min_runs)),
       remedy = { text = "Compile the whole step as one program; put Python loops inside it.",
                  code = "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
-      impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) } },
+      impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) },
+                               { "scale", parts = { "compute" }, factor = tiny and 0.3 or 1 } },
       confidence = "medium",
     }
   end,

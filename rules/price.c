@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* What is likely, of what is possible at most. */
-static const double REPLAY_LOW = 0.7, REPLAY_MID = 0.9;
+static const double REPLAY_LOW = 0.7, REPLAY_MID = 0.95;
 static const double EXPOSED_LOW = 0.5, EXPOSED_MID = 0.75;
 static const double ROOFLINE_LOW = 0.75, ROOFLINE_MID = 0.875;
 static const double SHARE_LOW = 0.15, SHARE_MID = 0.30, SHARE_HIGH = 0.45;

@@ -151,6 +151,46 @@ static void reverse(struct path *path)
     }
 }
 
+/* How many host threads were at work during each segment, on average. Segments and the leaves of a
+ * line are both in time order, so each line takes one pass. */
+static void count_threads(struct path *path)
+{
+    for (size_t i = 0; i < path->segments.count; i++) {
+        struct segment *segment = &path->segments.items[i];
+
+        segment->input_threads = 0;
+        segment->other_threads = segment->is_python ? 1 : 0; /* Python itself leaves no event */
+    }
+    for (size_t l = 0; l < path->lines.count; l++) {
+        const struct path_line *line = &path->lines.items[l];
+        size_t                  first = 0;
+
+        for (size_t i = 0; i < line->leaves.count && !line->is_device; i++) {
+            const struct leaf *leaf = &line->leaves.items[i];
+            enum work          work = path->frame_work[leaf->frame];
+
+            while (first < path->segments.count &&
+                   path->segments.items[first].end_ns <= leaf->start_ns)
+                first++;
+            for (size_t s = first; s < path->segments.count && work_is_active(work); s++) {
+                struct segment *segment = &path->segments.items[s];
+                int64_t         from_ns =
+                    leaf->start_ns > segment->start_ns ? leaf->start_ns : segment->start_ns;
+                int64_t to_ns = leaf->end_ns < segment->end_ns ? leaf->end_ns : segment->end_ns;
+                float   share =
+                    (float)(to_ns - from_ns) / (float)(segment->end_ns - segment->start_ns);
+
+                if (from_ns >= to_ns)
+                    break;
+                if (work == WORK_INPUT)
+                    segment->input_threads += share;
+                else
+                    segment->other_threads += share;
+            }
+        }
+    }
+}
+
 /* Processor time of host threads in each looked-at step. Threads at work beyond the cores share
  * them, so that no more than all cores are used. */
 static bool sum_cpu(struct study *study)
@@ -241,6 +281,7 @@ static bool walk_steps(struct study *study, struct arena *scratch)
             return false;
     }
     reverse(&study->path);
+    count_threads(&study->path);
     study->path.core_count = count_cores(study);
     return sum_cpu(study) && set_facts(study);
 }

@@ -11,7 +11,6 @@ struct moment {
     const struct leaf *input;       /* leaf of a worker that makes input, or NULL */
     const struct leaf *awaited;     /* leaf of a worker that waits for input, or NULL */
     int64_t            last_end_ns; /* going back, when who is not busy now may have been busy */
-    float              input_threads, other_threads;
 };
 
 /* The last leaf that starts before t; times only go back. */
@@ -63,10 +62,6 @@ static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, stru
     if (!worker->line->is_leader && (work == WORK_INPUT || !work_is_active(work)) &&
         leaf->start_ns > moment->last_end_ns)
         moment->last_end_ns = leaf->start_ns; /* the same worker may have been busy before it */
-    if (work == WORK_INPUT)
-        moment->input_threads++;
-    else if (work_is_active(work) && !worker->line->is_device)
-        moment->other_threads++;
 }
 
 /* The op started last that is still at work on pool threads just before t, or NO_ID. */
@@ -142,7 +137,6 @@ struct position {
     uint32_t step;
     bool     on_workers;
     int64_t  waiting_since_ns; /* the leader waited from here on; INT64_MAX: it did not */
-    const struct moment *moment;
 };
 
 /* Takes [from, position->t) for the path; merges with the segment behind it. */
@@ -157,8 +151,6 @@ static bool take(struct walk *walk, struct position *at, int64_t from_ns, struct
     segment.start_ns = from_ns;
     segment.end_ns = at->t_ns;
     segment.step = at->step;
-    segment.input_threads = at->moment->input_threads;
-    segment.other_threads = at->moment->other_threads;
     at->t_ns = from_ns;
     if (count) {
         struct segment *behind = &walk->path->segments.items[count - 1];
@@ -232,11 +224,7 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
                     (struct segment) { .frame = moment->leader->frame,
                                        .owner = NO_ID,
                                        .part = (uint8_t)work_part(moment->leading) });
-    int64_t       from_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
-    struct moment running = *moment;
-
-    running.other_threads++; /* Python itself */
-    at->moment = &running;
+    int64_t from_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
     return take(walk, at, later(from_ns, moment->last_end_ns),
                 (struct segment) { .frame = frame_of(moment->leader),
                                    .owner = NO_ID,
@@ -308,7 +296,6 @@ bool path_walk(struct walk *walk, uint32_t step, int64_t start_ns, int64_t end_n
 
         was_on_workers = at.on_workers;
         moment = look(walk, at.t_ns);
-        at.moment = &moment;
         if (!(at.on_workers ? step_on_workers(walk, &at, &moment)
                             : step_on_leader(walk, &at, &moment)))
             return false;

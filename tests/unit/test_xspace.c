@@ -78,7 +78,10 @@ static void equals_protobuf_c(void **state)
         assert_true(read_bytes(file.bytes, &profile, &arena, &err));
         for (uint32_t e = 0; e < profile.event_count; e++) {
             found.count++;
-            found.duration_ns += event_duration_ns(&profile, e);
+            /* Pairs of instants that the reader joins have no duration in the file. */
+            if (!str_equal(profile_str(&profile, event_activity(&profile, e)->name),
+                           STR("ThreadpoolListener::Region")))
+                found.duration_ns += event_duration_ns(&profile, e);
         }
         assert_int_equal(found.count, expected.count);
         assert_int_equal(found.duration_ns, expected.duration_ns);
