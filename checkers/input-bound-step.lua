@@ -14,12 +14,19 @@ return rule {
   },
   doc = [[
 The consumer asks for a batch and the batch is not ready. Only waiting that nothing else hides
-counts: a pipeline that keeps up behind the step costs nothing. Silent below min_share. A rule that
-names the stage at fault takes the place of this one.]],
+counts: a pipeline that keeps up behind the step costs nothing. Priced by replay: batches are made beside
+the step. Silent below min_share, and below high_share where batches are made ahead in less than half a
+step: what is left then is handing them over. A rule that names the stage at fault takes the place of
+this one.]],
 
   check = function(p, cfg)
     local share, wait_ns = p.fact["input.wait_share"], p.fact["input.wait_ns"]
     if share < cfg.min_share then return nil end
+    local period_ns = p.fact["input.period_ns"]
+    if share < cfg.high_share and p.fact["input.is_prefetched"] and period_ns and
+       period_ns < 0.5 * p.fact["step.median_ns"] then
+      return nil
+    end
 
     local evidence = { { "input wait a step", wait_ns, "ns", share = share } }
     local stage = p.fact["input.bottleneck"]
@@ -42,15 +49,17 @@ names the stage at fault takes the place of this one.]],
       evidence = evidence,
       condition = ("input wait %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = remedy[p.framework] or { text = "Produce the next batch while the step runs." },
-      impact = impact.exposed { ns = wait_ns, low = 0.5 * wait_ns, high = wait_ns },
-      claims = { parts = { "input" } },
+      impact = impact.replay { { "prefetch" }, fallback = impact.exposed { ns = wait_ns } },
       confidence = "medium",
     }
   end,
 
   examples = {
     { name = "waits for a third", framework = "tensorflow", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 } },
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 }, replay = { 3e6 } },
+    { name = "batches are ready in time", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 6e5, ["input.wait_share"] = 0.06,
+                ["input.is_prefetched"] = true, ["input.period_ns"] = 2e6 } },
     { name = "keeps up", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 1e5, ["input.wait_share"] = 0.01 } },
     { name = "no input seen", skipped = true, facts = { ["step.median_ns"] = 1e7 } },

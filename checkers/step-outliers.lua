@@ -8,13 +8,16 @@ return rule {
   params = {
     min_steps = { default = 5, min = 3, max = 1000, unit = "count",
                   doc = "steps needed to judge" },
-    min_share = { default = 0.02, min = 0, max = 1, unit = "share",
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "excess over the median, spread over all steps, from which this is said" },
+    sure_steps = { default = 20, min = 5, max = 1e6, unit = "count",
+                   doc = "steps from which the excess is a price; before, it may be chance" },
   },
   doc = [[
 A step is slow when its modified z score, 0.6745 times its distance from the median over the median
 absolute deviation, exceeds 3.5. What slow steps cost is their time above the median, spread over
-all steps. Silent with fewer than min_steps steps.]],
+all steps. In a short recording that may be chance: then it is a fact without a price. Silent with
+fewer than min_steps steps.]],
 
   check = function(p, cfg)
     local step_ns, used = p.fact["step.median_ns"], p.fact["step.used"]
@@ -39,13 +42,17 @@ all steps. Silent with fewer than min_steps steps.]],
         :format(slow, fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Look at what the slow steps do besides: logging, checkpoints, evaluation, "
                    .. "other input, garbage collection; move it off the step or do it less often." },
-      impact = impact.exposed { ns = excess_ns },
-      confidence = "medium",
+      severity = used >= cfg.sure_steps and "warn" or "info",
+      impact = used >= cfg.sure_steps and impact.exposed { ns = excess_ns } or impact.none(),
+      confidence = "low",
     }
   end,
 
   examples = {
-    { name = "two slow steps of ten", finding = true, impact_ns = 1.5e6,
+    { name = "two slow steps of forty", finding = true, impact_ns = 1.5e6,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 40, ["step.slow_count"] = 2,
+                ["step.slow_excess_ns"] = 2e6 } },
+    { name = "two of ten may be chance", finding = true,
       facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 2,
                 ["step.slow_excess_ns"] = 2e6 } },
     { name = "even steps", finding = false,

@@ -1,0 +1,94 @@
+-- One rank is last to join the collectives, and the others wait for it.
+return rule {
+  id = "straggler-rank", api = 1, version = "1.0.0",
+  title = "One rank keeps the others waiting",
+  category = "communication", severity = "error",
+  formats = { "xspace", "kineto" },
+  needs = { "step.median_ns", "ranks", "ranks.count", "ranks.slowest_late_ns", "ranks.slowest_last_share" },
+  cause = "imbalance", tags = { "ranks", "communication" },
+  more_specific_than = { "rank-variance", "collective-skew", "exposed-comm", "comm-bandwidth-low", "input-bound-step",
+                         "jax-device-put-in-loop", "block-until-ready-each-step", "host-bound", "python-in-step",
+                         "maybe-input-bound-other", "small-collectives", "barrier-bound" },
+  params = {
+    min_last_share = { default = 0.6, min = 0.5, max = 1, unit = "share",
+                       doc = "share of the collectives that the rank is last to join" },
+    min_late_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "its lateness at a collective, of the step" },
+    min_collectives = { default = 5, min = 1, max = 1e6, unit = "count",
+                        doc = "collectives of all ranks needed to judge" },
+  },
+  doc = [[
+A collective ends when the last rank has joined. When it is mostly the same rank that comes last, that rank's own work
+sets the step of all of them, and their waiting looks like slow communication. Priced as the time that the other ranks
+spend more in collectives than the late one. Silent when ranks take turns in being last.]],
+
+  check = function(p, cfg)
+    local step_ns, ranks = p.fact["step.median_ns"], p:table("ranks")
+    local last_share, late_ns = p.fact["ranks.slowest_last_share"], p.fact["ranks.slowest_late_ns"]
+    if p.fact["ranks.count"] < 2 or (ranks:max("collectives") or 0) < cfg.min_collectives then return nil end
+    if last_share < cfg.min_last_share or late_ns < cfg.min_late_share * step_ns then return nil end
+
+    local slowest = ranks:top("late_ns", 1):rows()[1]
+    local comm_ns = slowest.comm_ns or 0
+    local others_ns, others, input_ns, compute_ns = 0, 0, 0, 0
+    for rank in ranks:each() do
+      if rank.host ~= slowest.host or rank.rank ~= slowest.rank then
+        others = others + 1
+        others_ns = others_ns + (rank.comm_ns or 0)
+        input_ns, compute_ns = input_ns + (rank.input_ns or 0), compute_ns + (rank.compute_ns or 0)
+      end
+    end
+    local waited_ns = math.max(others_ns / math.max(others, 1) - comm_ns, 0)
+    local saving_ns = math.min(waited_ns > 0 and waited_ns or late_ns, 0.95 * step_ns)
+    if saving_ns < cfg.min_late_share * step_ns then return nil end
+
+    local name = slowest.rank and ("rank %d"):format(slowest.rank) or slowest.host or "one rank"
+    local evidence = {
+      { "last of all at collectives", last_share, "share" },
+      { "lateness at a collective", late_ns, "ns", share = math.min(1, late_ns / step_ns) },
+      { "its time in collectives a step", comm_ns, "ns" },
+      { "the others' time in collectives a step", others_ns / math.max(others, 1), "ns" },
+    }
+    local function compare(what, own_ns, other_ns)
+      if own_ns and own_ns - other_ns / others > 0.05 * step_ns then
+        evidence[#evidence + 1] = { "its " .. what .. " a step", own_ns, "ns" }
+        evidence[#evidence + 1] = { "the others' " .. what .. " a step", other_ns / others, "ns" }
+      end
+    end
+    compare("waiting for input", slowest.input_ns, input_ns)
+    compare("computing", slowest.compute_ns, compute_ns)
+    local path = p:table("path")
+    local busiest = path and path:where { part = { like = "^(host|input|copy|output|compile)$" } }:top("ns", 1):rows()[1]
+    if busiest then
+      evidence[#evidence + 1] = { "most of its path", busiest.name }
+      evidence[#evidence + 1] = { "time of that a step", busiest.ns, "ns", share = math.min(1, busiest.ns / step_ns) }
+    end
+    return finding {
+      title = ("%s joins collectives %s late; %s for it"):format(
+        (name:gsub("^r", "R")), fmt.ms(late_ns), others == 1 and "the other rank waits" or ("%d ranks wait"):format(others)),
+      subject = { rank = slowest.rank, host = slowest.host },
+      evidence = evidence,
+      condition = ("one rank is last in %s of the collectives, %s accepted, by %s of the step"):format(
+        fmt.pct(last_share), fmt.pct(cfg.min_last_share), fmt.pct(late_ns / step_ns)),
+      remedy = { text = "Compare what this rank does before the collective with another one: its data, its input "
+                   .. "pipeline, work that it alone does (logging, saving, evaluation), its machine." },
+      impact = impact.exposed { ns = saving_ns, low = 0.85 * saving_ns, high = saving_ns },
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "one of two is late", finding = true, impact_ns = 1.3e8,
+      facts = { ["step.median_ns"] = 2.2e8, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 1.4e8,
+                ["ranks.slowest_last_share"] = 1 },
+      tables = { ranks = { { host = "worker0", comm_ns = 2.1e8, input_ns = 0, compute_ns = 2e6, collectives = 10,
+                             late_ns = 0 },
+                           { host = "worker1", comm_ns = 7.2e7, input_ns = 0, compute_ns = 3e6, collectives = 10,
+                             late_ns = 1.4e8 } } } },
+    { name = "they take turns", finding = false,
+      facts = { ["step.median_ns"] = 1.2e7, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 2.5e6,
+                ["ranks.slowest_last_share"] = 0.5 },
+      tables = { ranks = { { host = "worker0", comm_ns = 1.3e7, collectives = 28, late_ns = 2.5e6 },
+                           { host = "worker1", comm_ns = 1.3e7, collectives = 28, late_ns = 1e6 } } } },
+  },
+}
