@@ -219,7 +219,7 @@ static bool sum_cpu(struct study *study)
 static uint32_t count_cores(const struct study *study)
 {
     const struct host *host = &study->profile->hosts.items[study->steps.host];
-    float              most = 1;
+    float              most = 2; /* machines with less are rare */
 
     if (study->steps.host < study->profile->hosts.count && host->core_count)
         return host->core_count;
