@@ -3,14 +3,13 @@
 
 struct message message_of(struct str bytes)
 {
-    return (
-        struct message) { .at = bytes.data, .end = bytes.data + bytes.len, .origin = bytes.data };
+    return message_inside(&(struct message) { .origin = bytes.data }, bytes);
 }
 
 struct message message_inside(const struct message *outer, struct str bytes)
 {
     return (struct message) { .at = bytes.data,
-                              .end = bytes.data + bytes.len,
+                              .end = bytes.len ? bytes.data + bytes.len : bytes.data,
                               .origin = outer->origin };
 }
 

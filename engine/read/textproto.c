@@ -344,6 +344,11 @@ static bool parse_one(struct parser *parser, const ProtobufCFieldDescriptor *fie
     return take_string(parser) && put_length(parser, start);
 }
 
+static char partner_of(char byte)
+{
+    return (char)(byte == '{' ? '}' : byte == '<' ? '>' : ']');
+}
+
 /* A value of a field that is not known: scalars, or brackets up to their partners. */
 static bool skip_value(struct parser *parser)
 {
@@ -359,7 +364,7 @@ static bool skip_value(struct parser *parser)
         if (byte == '{' || byte == '<' || byte == '[') {
             if (open == sizeof partners)
                 return fail(parser, "messages are nested more than 100 levels deep");
-            partners[open++] = (char)(byte == '{' ? '}' : byte == '<' ? '>' : ']');
+            partners[open++] = partner_of(byte);
             parser->at++;
         } else if (open && byte == partners[open - 1]) {
             parser->at++;
