@@ -9,24 +9,32 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step spent waiting from which this is a problem" },
+    min_period = { default = 0.5, min = 0, max = 1, unit = "ratio",
+                   doc = "time that a batch takes where batches are made ahead, over the step" },
+    max_setup_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                        doc = "of the wait, making pipelines anew" },
     high_share = { default = 0.20, min = 0, max = 1, unit = "share",
                    doc = "share of the step from which it is an error" },
   },
   doc = [[
 The consumer asks for a batch and the batch is not ready. Only waiting that nothing else hides
 counts: a pipeline that keeps up behind the step costs nothing. Priced by replay: batches are made beside
-the step. Silent below min_share, and below high_share where batches are made ahead in less than half a
-step: what is left then is handing them over. A rule that names the stage at fault takes the place of
-this one.]],
+the step. Silent below min_share, where a wait of less than half a step is for batches that are made
+ahead in less than half a step (what is left is handing them over), and where the wait is for making
+pipelines anew. A rule that names the stage at fault takes the place of this one.]],
 
   check = function(p, cfg)
     local share, wait_ns = p.fact["input.wait_share"], p.fact["input.wait_ns"]
     if share < cfg.min_share then return nil end
     local period_ns = p.fact["input.period_ns"]
-    if share < cfg.high_share and p.fact["input.is_prefetched"] and period_ns and
-       period_ns < 0.5 * p.fact["step.median_ns"] then
+    if share < 0.5 and p.fact["input.is_prefetched"] and period_ns and
+       period_ns < cfg.min_period * p.fact["step.median_ns"] then
       return nil
     end
+    local activities = p:table("activities")
+    local setup_ns = activities and
+      activities:where { kind = "input-work", name = { like = "^MakeIterator" } }:sum("path_self_ns") or 0
+    if setup_ns > cfg.max_setup_share * wait_ns then return nil end
 
     local evidence = { { "input wait a step", wait_ns, "ns", share = share } }
     local stage = p.fact["input.bottleneck"]

@@ -14,19 +14,22 @@ return rule {
                        doc = "share of the collectives that the rank is last to join" },
     min_late_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "its lateness at a collective, of the step" },
-    min_collectives = { default = 5, min = 1, max = 1e6, unit = "count",
-                        doc = "collectives of all ranks needed to judge" },
+    min_deviations = { default = 2.5, min = 0, max = 100, unit = "none",
+                       doc = "how far from chance that is, in standard deviations" },
   },
   doc = [[
 A collective ends when the last rank has joined. When it is mostly the same rank that comes last, that rank's own work
 sets the step of all of them, and their waiting looks like slow communication. Priced as the time that the other ranks
-spend more in collectives than the late one. Silent when ranks take turns in being last.]],
+spend more in collectives than the late one, at most its lateness. Silent when ranks take turns in being last, or when
+too few collectives were recorded to tell that from chance.]],
 
   check = function(p, cfg)
     local step_ns, ranks = p.fact["step.median_ns"], p:table("ranks")
     local last_share, late_ns = p.fact["ranks.slowest_last_share"], p.fact["ranks.slowest_late_ns"]
-    if p.fact["ranks.count"] < 2 or (ranks:max("collectives") or 0) < cfg.min_collectives then return nil end
-    if last_share < cfg.min_last_share or late_ns < cfg.min_late_share * step_ns then return nil end
+    local count, collectives = p.fact["ranks.count"], ranks:max("collectives") or 0
+    if count < 2 or last_share < cfg.min_last_share or late_ns < cfg.min_late_share * step_ns then return nil end
+    local deviation = math.sqrt(math.max(collectives, 1) * (1 - 1 / count) / count)
+    if (last_share - 1 / count) * collectives < cfg.min_deviations * deviation then return nil end
 
     local slowest = ranks:top("late_ns", 1):rows()[1]
     local comm_ns = slowest.comm_ns or 0
@@ -39,7 +42,7 @@ spend more in collectives than the late one. Silent when ranks take turns in bei
       end
     end
     local waited_ns = math.max(others_ns / math.max(others, 1) - comm_ns, 0)
-    local saving_ns = math.min(waited_ns > 0 and waited_ns or late_ns, 0.95 * step_ns)
+    local saving_ns = math.min(waited_ns > 0 and waited_ns or late_ns, late_ns)
     if saving_ns < cfg.min_late_share * step_ns then return nil end
 
     local name = slowest.rank and ("rank %d"):format(slowest.rank) or slowest.host or "one rank"
@@ -72,7 +75,7 @@ spend more in collectives than the late one. Silent when ranks take turns in bei
         fmt.pct(last_share), fmt.pct(cfg.min_last_share), fmt.pct(late_ns / step_ns)),
       remedy = { text = "Compare what this rank does before the collective with another one: its data, its input "
                    .. "pipeline, work that it alone does (logging, saving, evaluation), its machine." },
-      impact = impact.exposed { ns = saving_ns, low = 0.85 * saving_ns, high = saving_ns },
+      impact = impact.exposed { ns = saving_ns, low = 0.75 * saving_ns, high = saving_ns },
       confidence = "high",
     }
   end,

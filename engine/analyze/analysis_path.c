@@ -182,7 +182,8 @@ static void count_threads(struct path *path)
 
                 if (from_ns >= to_ns)
                     break;
-                if (work == WORK_INPUT)
+                /* Pool tasks do not say whose they are; while the step waits for input, input's. */
+                if (work == WORK_INPUT || (work == WORK_POOL && segment->part == PART_INPUT))
                     segment->input_threads += share;
                 else
                     segment->other_threads += share;

@@ -337,9 +337,10 @@ static double thread_speed(double threads, double hardware_threads)
 static double slowdown(const struct replay *replay, const struct segment *segment,
                        double python_input, double input_left)
 {
+    double cores = replay->path->core_count;
     double input = segment->input_threads * input_left;
-    double own = segment->other_threads > 0 ? segment->other_threads : 1;
-    double factor = 1 / thread_speed(own + input, replay->path->core_count);
+    double own = segment->other_threads > 0 ? fmin(segment->other_threads, cores) : 1;
+    double factor = 1 / thread_speed(own + input, cores);
 
     return segment->part == PART_HOST ? fmax(factor, 1 + python_input * input) : factor;
 }
