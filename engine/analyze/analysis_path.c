@@ -68,24 +68,31 @@ static uint32_t find_leader(const struct study *study)
     return best;
 }
 
-static bool is_worker(const struct study *study, const struct timeline *line)
+/* The accelerator of the reference host that works most: the path follows it. */
+static const struct device_row *find_device(const struct study *study)
 {
-    return line->host == study->steps.host && line->event_count > 0 &&
-           (line->kind == TIMELINE_THREAD || line->kind == TIMELINE_STREAM ||
-            line->kind == TIMELINE_OPS);
+    const struct device_row *best = NULL;
+
+    for (size_t i = 0; study->devices && i < study->devices->rows.count; i++) {
+        const struct device_row *row = &study->devices->rows.items[i];
+
+        if (study->profile->devices.items[row->device].host == study->steps.host &&
+            row->busy_ns > (best ? best->busy_ns : 0))
+            best = row;
+    }
+    return best;
 }
 
-static bool device_works(const struct profile *profile, uint32_t host)
+/* Where one accelerator stands for all, those beside it are no workers. */
+static bool is_worker(const struct study *study, const struct timeline *line,
+                      const struct device_row *device)
 {
-    for (size_t t = 0; t < profile->timelines.count; t++) {
-        const struct timeline *line = &profile->timelines.items[t];
-
-        if (line->host == host && line->event_count && line->device != NO_ID &&
-            (line->kind == TIMELINE_STREAM || line->kind == TIMELINE_OPS) &&
-            profile->devices.items[line->device].kind != DEVICE_CPU)
-            return true;
-    }
-    return false;
+    if (line->host != study->steps.host || !line->event_count)
+        return false;
+    if (line->kind == TIMELINE_THREAD)
+        return true;
+    return (line->kind == TIMELINE_STREAM || line->kind == TIMELINE_OPS) &&
+           (!device || line->device == device->device);
 }
 
 static bool add_windows(const struct study *study, struct arena *scratch, struct intervals *windows)
@@ -100,7 +107,7 @@ static bool add_windows(const struct study *study, struct arena *scratch, struct
     return true;
 }
 
-static bool flatten(struct study *study, struct arena *scratch)
+static bool flatten(struct study *study, const struct device_row *device, struct arena *scratch)
 {
     const struct profile *profile = study->profile;
     struct intervals      windows = { 0 };
@@ -108,14 +115,15 @@ static bool flatten(struct study *study, struct arena *scratch)
     if (!add_windows(study, scratch, &windows))
         return false;
     study->path.leader = find_leader(study);
-    study->path.has_device = device_works(profile, study->steps.host);
+    study->path.has_device = device != NULL;
+    study->path.shows_copies = device && profile->devices.items[device->device].kind == DEVICE_GPU;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *timeline = &profile->timelines.items[t];
         struct path_line       line = { .timeline = t,
                                         .is_leader = t == study->path.leader,
                                         .is_device = timeline->device != NO_ID };
 
-        if (!is_worker(study, timeline))
+        if (!is_worker(study, timeline, device))
             continue;
         if (!leaves_build(profile, windows.list.items, windows.list.count, study->arena,
                           &study->path, &line) ||
@@ -234,22 +242,49 @@ static uint32_t count_cores(const struct study *study)
     return (uint32_t)most;
 }
 
+/* For each gap of the device the thread that launches what follows it. */
+static bool find_launchers(const struct study *study, struct arena *scratch, struct walk *walk)
+{
+    struct timeline_index index;
+    size_t                count = walk->device->gaps.count;
+    uint32_t             *launchers = arena_new_array(scratch, uint32_t, count + 1);
+
+    if (!launchers || !timeline_index_make(study->profile, scratch, &index))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t launch = walk->device->gaps.items[i].launch;
+
+        launchers[i] =
+            launch == NO_ID ? NO_ID : timeline_index_find(study->profile, &index, launch);
+    }
+    walk->launchers = launchers;
+    walk->gaps_left = count;
+    return true;
+}
+
 static bool prepare(struct study *study, struct arena *scratch, struct walk *walk)
 {
     const struct path *path = &study->path;
 
-    if (!flatten(study, scratch))
+    walk->device = find_device(study);
+    if (!flatten(study, walk->device, scratch))
         return false;
+    walk->leader = path->leader;
     walk->workers = arena_new_array(scratch, struct worker, path->lines.count);
-    if (!walk->workers)
+    walk->streams = arena_new_array(scratch, struct worker, path->lines.count);
+    if (!walk->workers || !walk->streams)
         return false;
-    walk->worker_count = path->lines.count;
     for (size_t i = 0; i < path->lines.count; i++) {
-        walk->workers[i] =
-            (struct worker) { &path->lines.items[i], path->lines.items[i].leaves.count };
-        walk->has_leader = walk->has_leader || path->lines.items[i].is_leader;
+        const struct path_line *line = &path->lines.items[i];
+        struct worker           worker = { line, line->leaves.count };
+
+        if (walk->device && line->is_device)
+            walk->streams[walk->stream_count++] = worker;
+        else
+            walk->workers[walk->worker_count++] = worker;
     }
-    return path_find_async_ops(walk, scratch);
+    return path_find_async_ops(walk, scratch) &&
+           (!walk->device || find_launchers(study, scratch, walk));
 }
 
 static bool set_facts(struct study *study)
@@ -278,7 +313,7 @@ static bool walk_steps(struct study *study, struct arena *scratch)
         uint32_t           row = study->path.step_rows.items[i - 1];
         const struct step *step = &study->steps.list.items[row];
 
-        if (!path_walk(&walk, row, step->start_ns, step->end_ns))
+        if (!(walk.device ? path_walk_device : path_walk)(&walk, row, step->start_ns, step->end_ns))
             return false;
     }
     reverse(&study->path);

@@ -3,7 +3,8 @@
  *   marker       annotated steps on a host thread (train/step_num, ProfilerStep#N, Steps lines)
  *   session      runs of a session or of a graph function on one thread
  *   inferred     repeated runs of the program that takes most time
- *   whole-trace  none of these: one window
+ *   whole-trace  none of these: one window; with accelerators from their first work to their last,
+ *                without the capture's own start and end
  *
  * A window reaches from one step's start to the next one's, so that what lies between two markers
  * counts. Where the host only enqueues and runs far ahead, its markers say nothing about time: the
@@ -15,6 +16,7 @@
 #include "analyze/analysis.h"
 #include "analyze/step_markers.h"
 #include "base/sample.h"
+#include "model/interval.h"
 
 #include <math.h>
 
@@ -134,21 +136,50 @@ static bool make_windows(struct study *study, const struct markers *markers, str
     return true;
 }
 
+static bool is_accelerators(const struct profile *profile, const struct timeline *line)
+{
+    return (line->kind == TIMELINE_STREAM || line->kind == TIMELINE_OPS) && line->event_count &&
+           line->device != NO_ID && profile->devices.items[line->device].kind != DEVICE_CPU;
+}
+
+/* From the first to the last work of a host's accelerators; false: it has none. */
+static bool accelerators_span(const struct profile *profile, uint32_t host, struct interval *span)
+{
+    *span = (struct interval) { INT64_MAX, INT64_MIN };
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        if (line->host != host || !is_accelerators(profile, line))
+            continue;
+        if (profile->event_start_ns[line->first_event] < span->start_ns)
+            span->start_ns = profile->event_start_ns[line->first_event];
+        for (uint32_t i = 0; i < line->event_count; i++)
+            if (event_end_ns(profile, line->first_event + i) > span->end_ns)
+                span->end_ns = event_end_ns(profile, line->first_event + i);
+    }
+    return span->start_ns < span->end_ns;
+}
+
 static bool whole_trace(struct study *study)
 {
     const struct profile *profile = study->profile;
 
     study->steps.source = STEPS_WHOLE_TRACE;
-    for (uint32_t host = 0; host < profile->hosts.count; host++)
+    for (uint32_t host = 0; host < profile->hosts.count; host++) {
+        struct interval span;
+
+        if (!accelerators_span(profile, host, &span))
+            span = (struct interval) { profile->start_ns, profile->end_ns };
         if (!vec_push(&study->steps.list, study->arena,
-                      (struct step) { .start_ns = profile->start_ns,
-                                      .end_ns = profile->end_ns,
-                                      .marker_end_ns = profile->end_ns,
+                      (struct step) { .start_ns = span.start_ns,
+                                      .end_ns = span.end_ns,
+                                      .marker_end_ns = span.end_ns,
                                       .host = host,
                                       .timeline = NO_ID,
                                       .event = NO_ID,
-                                      .is_used = profile->end_ns > profile->start_ns }))
+                                      .is_used = span.end_ns > span.start_ns }))
             return false;
+    }
     return true;
 }
 

@@ -1,7 +1,8 @@
 /*
  * path: each looked-at step of the reference host cut into segments that exclude each other and sum
  * to the step. A segment says what the step waited for during that time: what ran on the thread
- * that leads the step, or, while that thread waited, what it waited for. Result of analysis_path.
+ * that leads the step, or, while that thread waited, what it waited for. With an accelerator it is
+ * what the accelerator did, and, while it was idle, what it waited for. Result of analysis_path.
  */
 #ifndef TFPROF_ANALYZE_PATH_H
 #define TFPROF_ANALYZE_PATH_H
@@ -54,6 +55,7 @@ struct segment {
     uint32_t owner;     /* frame of the leading thread while it waited for `frame`, or NO_ID */
     uint8_t  part;      /* enum part */
     bool     is_python; /* the leading thread ran outside any event: Python, unless traced */
+    bool     on_device; /* an accelerator's time: it needs no processor of the host */
     float    input_threads, other_threads; /* host threads at work meanwhile, on average */
 };
 struct path {
@@ -65,6 +67,7 @@ struct path {
     uint32_t leader;              /* timeline that leads the steps, or NO_ID */
     uint32_t core_count;          /* of the reference host; from the file or seen at work */
     bool     has_device;          /* an accelerator's work stands for compute */
+    bool     shows_copies;        /* … and its timelines show its copies */
     VEC(double) cpu_ns;           /* by step row: host thread time at work, all threads */
     VEC(double) input_cpu_ns;     /* of that, work for input */
 };

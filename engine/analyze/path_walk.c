@@ -13,8 +13,7 @@ struct moment {
     int64_t            last_end_ns; /* going back, when who is not busy now may have been busy */
 };
 
-/* The last leaf that starts before t; times only go back. */
-static const struct leaf *leaf_before(struct worker *worker, int64_t t_ns)
+const struct leaf *worker_leaf_before(struct worker *worker, int64_t t_ns)
 {
     while (worker->next > 0 && worker->line->leaves.items[worker->next - 1].start_ns >= t_ns)
         worker->next--;
@@ -35,7 +34,7 @@ static int precedence(enum work work)
 
 static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, struct moment *moment)
 {
-    const struct leaf *leaf = leaf_before(worker, t_ns);
+    const struct leaf *leaf = worker_leaf_before(worker, t_ns);
     enum work          work;
 
     if (!leaf)
@@ -46,7 +45,7 @@ static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, stru
         return;
     }
     work = walk->path->frame_work[leaf->frame];
-    if (worker->line->is_leader) {
+    if (worker->line->timeline == walk->leader) {
         moment->leader = leaf;
         moment->leading = work;
     } else if (work == WORK_INPUT) {
@@ -59,7 +58,7 @@ static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, stru
         moment->busy = leaf;
         moment->working = work;
     }
-    if (!worker->line->is_leader && (work == WORK_INPUT || !work_is_active(work)) &&
+    if (worker->line->timeline != walk->leader && (work == WORK_INPUT || !work_is_active(work)) &&
         leaf->start_ns > moment->last_end_ns)
         moment->last_end_ns = leaf->start_ns; /* the same worker may have been busy before it */
 }
@@ -139,11 +138,34 @@ struct position {
     int64_t  waiting_since_ns; /* the leader waited from here on; INT64_MAX: it did not */
 };
 
-/* Takes [from, position->t) for the path; merges with the segment behind it. */
-static bool take(struct walk *walk, struct position *at, int64_t from_ns, struct segment segment)
+bool path_take(struct walk *walk, const struct segment *segment)
 {
     size_t count = walk->path->segments.count;
 
+    if (count) {
+        struct segment *behind = &walk->path->segments.items[count - 1];
+
+        if (behind->step == segment->step && behind->start_ns == segment->end_ns &&
+            behind->frame == segment->frame && behind->owner == segment->owner &&
+            behind->part == segment->part) {
+            behind->start_ns = segment->start_ns;
+            return true;
+        }
+    }
+    return vec_push(&walk->path->segments, walk->arena, *segment);
+}
+
+void path_count_threads(struct walk *walk, struct segment *segment)
+{
+    struct moment moment = look(walk, segment->end_ns);
+
+    segment->input_threads = moment.input_threads;
+    segment->other_threads = moment.other_threads;
+}
+
+/* Takes [from, position->t) for the path. */
+static bool take(struct walk *walk, struct position *at, int64_t from_ns, struct segment segment)
+{
     if (from_ns < at->start_ns)
         from_ns = at->start_ns;
     if (from_ns >= at->t_ns)
@@ -152,17 +174,7 @@ static bool take(struct walk *walk, struct position *at, int64_t from_ns, struct
     segment.end_ns = at->t_ns;
     segment.step = at->step;
     at->t_ns = from_ns;
-    if (count) {
-        struct segment *behind = &walk->path->segments.items[count - 1];
-
-        if (behind->step == segment.step && behind->start_ns == segment.end_ns &&
-            behind->frame == segment.frame && behind->owner == segment.owner &&
-            behind->part == segment.part) {
-            behind->start_ns = segment.start_ns;
-            return true;
-        }
-    }
-    return vec_push(&walk->path->segments, walk->arena, segment);
+    return path_take(walk, &segment);
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -175,8 +187,7 @@ static uint32_t frame_of(const struct leaf *leaf)
     return leaf ? leaf->frame : NO_ID;
 }
 
-/* A program ran just before t: its gaps are its own. */
-static bool in_run(const struct walk *walk, int64_t t_ns, int64_t *run_start_ns)
+bool path_in_run(const struct walk *walk, int64_t t_ns, int64_t *run_start_ns)
 {
     size_t low = 0, high = walk->runs->list.count;
 
@@ -235,7 +246,7 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
 static bool step_on_workers(struct walk *walk, struct position *at, const struct moment *moment)
 {
     int64_t floor_ns = moment->last_end_ns, run_start_ns = INT64_MIN;
-    bool    is_in_run = in_run(walk, at->t_ns, &run_start_ns);
+    bool    is_in_run = path_in_run(walk, at->t_ns, &run_start_ns);
 
     if (moment->busy) {
         uint32_t op = moment->working == WORK_POOL ? async_op_at(walk, at->t_ns) : NO_ID;
@@ -253,12 +264,13 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
                                        .owner = moment->awaited->frame,
                                        .part = PART_INPUT });
     }
-    if (walk->has_leader && at->t_ns <= at->waiting_since_ns && !leader_waits(moment) &&
+    if (walk->leader != NO_ID && at->t_ns <= at->waiting_since_ns && !leader_waits(moment) &&
         !is_in_run) {
         at->on_workers = false; /* not started yet: the leader's time */
         return true;
     }
-    if (walk->has_leader && (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT)) {
+    if (walk->leader != NO_ID &&
+        (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT)) {
         at->on_workers = false;
         return true;
     }
@@ -270,12 +282,12 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
             (struct segment) { .frame = frame_of(moment->leader),
                                .owner = frame_of(moment->leader),
                                .part = walk->path->has_device ? PART_IDLE_DEPENDENCY : PART_HOST });
-    if (!walk->has_leader || moment->leading == WORK_WAITING || moment->leading == WORK_RUNNING)
+    if (walk->leader == NO_ID || moment->leading == WORK_WAITING || moment->leading == WORK_RUNNING)
         return take(walk, at, floor_ns,
                     (struct segment) { .frame = frame_of(moment->leader),
                                        .owner = frame_of(moment->leader),
                                        .part = moment->leading == WORK_WAITING ? PART_IDLE_SYNC
-                                               : walk->has_leader              ? PART_HOST
+                                               : walk->leader != NO_ID         ? PART_HOST
                                                                                : PART_IDLE_OTHER });
     at->on_workers = false;
     return true;
@@ -289,7 +301,7 @@ bool path_walk(struct walk *walk, uint32_t step, int64_t start_ns, int64_t end_n
     struct moment moment = look(walk, end_ns);
     bool          was_on_workers;
 
-    at.on_workers = !walk->has_leader ||
+    at.on_workers = walk->leader == NO_ID ||
                     (moment.busy && moment.working != WORK_HOST && moment.working != WORK_PROFILER);
     while (at.t_ns > start_ns) {
         int64_t t_ns = at.t_ns;

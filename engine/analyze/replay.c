@@ -357,7 +357,7 @@ static struct costs cost_of(const struct replay *replay, bool is_edited, double 
         const struct segment *segment = &path->segments.items[i];
         double ns = length_of(segment) * (is_edited ? replay->weights[i] : 1) / steps;
 
-        if (is_edited && segment->part != PART_INPUT && input_left < 1)
+        if (is_edited && segment->part != PART_INPUT && !segment->on_device && input_left < 1)
             ns *= slowdown(replay, segment, python_input, input_left) /
                   slowdown(replay, segment, python_input, 1);
         costs.part_ns[segment->part] += ns;

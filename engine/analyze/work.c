@@ -16,8 +16,9 @@ static const struct {
     { KIND_BIT(ACTIVITY_OUTPUT), WORK_OUTPUT },
     { KIND_BIT(ACTIVITY_COLLECTIVE), WORK_COMMUNICATION },
     { KIND_BIT(ACTIVITY_SYNC), WORK_WAITING },
-    { KIND_BIT(ACTIVITY_TRANSFER) | KIND_BIT(ACTIVITY_MEMCPY), WORK_COPY },
-    { KIND_BIT(ACTIVITY_KERNEL) | KIND_BIT(ACTIVITY_MEMSET), WORK_COMPUTE },
+    { KIND_BIT(ACTIVITY_TRANSFER) | KIND_BIT(ACTIVITY_MEMCPY) | KIND_BIT(ACTIVITY_MEMSET),
+      WORK_COPY },
+    { KIND_BIT(ACTIVITY_KERNEL), WORK_COMPUTE },
     { KIND_BIT(ACTIVITY_OP), WORK_COMPUTE },
 };
 
@@ -82,8 +83,10 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
     for (size_t i = 0; i < ARRAY_COUNT(by_ancestors); i++) {
         if (!(frame->kinds & by_ancestors[i].kinds))
             continue;
-        bool is_feeding = path->has_device && by_ancestors[i].work == WORK_COMPUTE &&
-                          classifier->profile->timelines.items[frame->timeline].device == NO_ID;
+        bool is_shown = (path->has_device && by_ancestors[i].work == WORK_COMPUTE) ||
+                        (path->shows_copies && by_ancestors[i].work == WORK_COPY);
+        bool is_feeding =
+            is_shown && classifier->profile->timelines.items[frame->timeline].device == NO_ID;
 
         if (by_ancestors[i].work == WORK_INPUT && only_waits(classifier->profile, frame->event))
             return WORK_INPUT_WAIT;

@@ -27,7 +27,8 @@ enum work {
 
 #define KIND_BIT(kind) (UINT32_C(1) << (kind))
 
-/* Fills path->frame_work. Where path->has_device, ops on host threads only feed the device.
+/* Fills path->frame_work. Where path->has_device, ops on host threads only feed the device; so do
+ * their copies where path->shows_copies.
  * O(frames log stats). false: the arena is exhausted. */
 bool      work_classify(const struct profile *profile, struct path *path, struct arena *arena);
 enum part work_part(enum work work);

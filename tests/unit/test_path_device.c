@@ -1,0 +1,142 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/pipeline.h"
+#include "analyze/replay.h"
+#include "profile_builder.h"
+
+static void run_analyses(struct profile_builder *b, double step_ns)
+{
+    struct err err = { 0 };
+
+    b->study.steps.median_ns = b->study.steps.mean_ns = step_ns;
+    assert_true(analysis_devices.run(&b->study, &err));
+    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(analysis_composition.run(&b->study, &err));
+}
+
+struct expected {
+    const char *fact;
+    double      value;
+};
+
+static void expect(const struct profile_builder *b, const struct expected *expected, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(builder_fact(b, expected[i].fact) - expected[i].value) < 1e-3))
+            fail_msg("%s is %g, expected %g", expected[i].fact, builder_fact(b, expected[i].fact),
+                     expected[i].value);
+}
+
+static void launch(struct profile_builder *b, uint32_t thread, int64_t launch_us, uint32_t stream,
+                   const char *name, enum activity_kind kind, int64_t start_us, int64_t end_us)
+{
+    uint32_t from =
+        builder_slice(b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, launch_us * 1000, 4000);
+    uint32_t to = builder_slice(b, stream, name, kind, start_us * 1000, (end_us - start_us) * 1000);
+
+    builder_flow(b, from, to, FLOW_LAUNCH);
+}
+
+/*
+ * One step of 1000 us (us):
+ *   stream 1: A 100..300, C 500..600, E 980..1000   stream 2: B 200..350, a copy
+ *   thread: input 0..85, launches of 4 us at 90, 95, 400, 590, a sync 605..975
+ * Computes 200 + 100 + 20 = 320; copies beside no kernel 300..350 = 50. Idle: 0..100 the thread
+ * waits for input 0..85 and works 15; 350..500 it launches late: host 150; 600..980 it is in the
+ * sync for 370 of 380. 320 + 50 + 85 + 165 + 380 = 1000.
+ */
+static void idle_time_is_the_hosts(void **state)
+{
+    static const struct expected expected[] = {
+        { "part.compute_ns", 320000 }, { "part.copy_ns", 50000 },       { "part.input_ns", 85000 },
+        { "part.host_ns", 165000 },    { "part.idle_sync_ns", 380000 }, { "part.idle_other_ns", 0 },
+    };
+    struct profile_builder b;
+    struct replay_result   result;
+    struct err             err = { 0 };
+    struct edit no_sync = { .kind = EDIT_SCALE, .select = { .name = "cuda.*Synchronize" } };
+    uint32_t    host, gpu, thread, one, two;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    one = builder_timeline(&b, host, gpu, "stream 1");
+    two = builder_timeline(&b, host, gpu, "stream 2");
+    builder_step(&b, host, 0, 1000000);
+    builder_slice(&b, thread, "next", ACTIVITY_INPUT_WAIT, 0, 85000);
+    builder_slice(&b, thread, "cudaStreamSynchronize", ACTIVITY_SYNC, 605000, 370000);
+    launch(&b, thread, 90, one, "A", ACTIVITY_KERNEL, 100, 300);
+    launch(&b, thread, 95, two, "B", ACTIVITY_MEMCPY, 200, 350);
+    launch(&b, thread, 400, one, "C", ACTIVITY_KERNEL, 500, 600);
+    launch(&b, thread, 590, one, "E", ACTIVITY_KERNEL, 980, 1000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = thread;
+    run_analyses(&b, 1000000);
+    expect(&b, expected, ARRAY_COUNT(expected));
+    /* The idle time bears the name of the call that the thread was in. */
+    assert_true(replay_run(&b.study, &no_sync, 1, &result, &err));
+    assert_float_equal(result.selected_ns, 380000, 1);
+    builder_free(&b);
+}
+
+/*
+ * One step 10..500 us; everything was launched before it. Kernels K1 10..100 and K2 105..200, and
+ * K3 230..400 that waits for another stream; a collective 350..430, K4 450..500; another, less busy
+ * device computes 10..500 less 300.
+ * Computes 90 + 95 + 170 + 50 = 405, collective beside no kernel 400..430 = 30. Idle: 5 launch,
+ * 30 dependency, 430..450 without a known cause. 405 + 30 + 5 + 30 + 20 = 490.
+ */
+static void idle_time_is_the_devices(void **state)
+{
+    static const struct expected expected[] = {
+        { "part.compute_ns", 405000 },   { "part.communication_ns", 30000 },
+        { "part.idle_launch_ns", 5000 }, { "part.idle_dependency_ns", 30000 },
+        { "part.idle_other_ns", 20000 }, { "part.host_ns", 0 },
+    };
+    struct profile_builder b;
+    uint32_t               host, gpu, other, thread, one, two, three, wait, awaited;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    other = builder_device(&b, host, "GPU 1", "NVIDIA A100", DEVICE_GPU);
+    gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    one = builder_timeline(&b, host, gpu, "stream 1");
+    two = builder_timeline(&b, host, gpu, "stream 2");
+    three = builder_timeline(&b, host, other, "stream 3");
+    builder_step(&b, host, 10000, 500000);
+    launch(&b, thread, 0, one, "K1", ACTIVITY_KERNEL, 10, 100);
+    launch(&b, thread, 1, one, "K2", ACTIVITY_KERNEL, 105, 200);
+    wait = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 2000, 4000);
+    awaited = builder_slice(&b, one, "K3", ACTIVITY_KERNEL, 230000, 170000);
+    builder_flow(&b, wait, awaited, FLOW_LAUNCH);
+    builder_flow(&b, wait, awaited, FLOW_SYNC);
+    launch(&b, thread, 3, two, "allreduce", ACTIVITY_COLLECTIVE, 350, 430);
+    launch(&b, thread, 4, one, "K4", ACTIVITY_KERNEL, 450, 500);
+    launch(&b, thread, 5, three, "other", ACTIVITY_KERNEL, 10, 300);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = thread;
+    run_analyses(&b, 490000);
+    expect(&b, expected, ARRAY_COUNT(expected));
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(idle_time_is_the_hosts),
+        cmocka_unit_test(idle_time_is_the_devices),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
