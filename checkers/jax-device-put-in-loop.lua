@@ -1,0 +1,77 @@
+-- The training thread prepares each batch and puts it on the device before the step.
+return rule {
+  id = "jax-device-put-in-loop", api = 1, version = "1.0.0",
+  title = "The training loop puts each batch on the device itself",
+  category = "input", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "transfer.count", "transfer.path_ns", "host.lead_ns", "part.copy_ns", "part.compute_ns",
+            "runs.count" },
+  cause = "input", tags = { "jax", "input", "copy" },
+  more_specific_than = { "block-until-ready-each-step", "input-bound-step", "input-transfer-bound", "h2d-share",
+                         "maybe-input-bound-other", "python-in-step", "host-bound" },
+  params = {
+    min_transfer_share = { default = 0.005, min = 0, max = 1, unit = "share",
+                           doc = "share of the step in transfers of the leading thread" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "share of the step in transfers and host work that could run beside the device's" },
+    max_runs = { default = 3, min = 1, max = 1e6, unit = "count",
+                 doc = "program runs a step, from which the loop is about something else" },
+  },
+  doc = [[
+The thread that runs the steps makes the batch, converts it and hands it to the device; only then can the step begin.
+A thread that keeps two batches ahead does that beside the step. Priced by replay: transfers and the host's own work before
+it waits run beside the computation. Silent where transfers are short or run in another thread, and where a step is many
+programs or calls back to the host.]],
+
+  check = function(p, cfg)
+    if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
+    local step_ns, transfer_ns = p.fact["step.median_ns"], p.fact["transfer.path_ns"]
+    local hidden_ns = math.min(p.fact["host.lead_ns"] + p.fact["part.copy_ns"], p.fact["part.compute_ns"])
+    if p.fact["transfer.count"] < 0.5 or transfer_ns < cfg.min_transfer_share * step_ns or
+       hidden_ns < cfg.min_share * step_ns or p.fact["runs.count"] > cfg.max_runs or
+       (p.fact["callback.count"] or 0) > 0 then
+      return nil
+    end
+    local evidence = {
+      { "transfers of the leading thread a step", p.fact["transfer.count"], "count" },
+      { "time in them", transfer_ns, "ns", share = math.min(1, transfer_ns / step_ns) },
+      { "its work before it waits", p.fact["host.lead_ns"], "ns", share = math.min(1, p.fact["host.lead_ns"] / step_ns) },
+      { "computation a step", p.fact["part.compute_ns"], "ns" },
+    }
+    local locations = {}
+    local activities = p:table("activities")
+    local busiest = activities and activities:where { kind = "python", on_leader = true }:top("path_self_ns", 1):rows()[1]
+    if busiest and busiest.path_self_ns > 0 then
+      evidence[#evidence + 1] = { "most of that", busiest.name }
+      if busiest.file and busiest.file ~= "" and not busiest.file:find("^<") then
+        locations[1] = { file = busiest.file, line = busiest.line }
+      end
+    end
+    return finding {
+      title = ("Batches are made and put on the device inside the step loop: %s of each step"):format(fmt.ms(hidden_ns)),
+      evidence = evidence,
+      locations = locations,
+      condition = ("the leading thread transfers and prepares for %s of the step, %s accepted"):format(
+        fmt.pct(hidden_ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Let a thread convert and put two batches ahead on the device; send small types and cast there.",
+                 code = "def ahead(batches, n=2):\n    queue = queue_of(n)          # queue.Queue(maxsize=n)\n"
+                   .. "    threading.Thread(target=lambda: [queue.put(jax.device_put(b)) for b in batches]).start()" },
+      impact = impact.replay { { "overlap", parts = { "host", "copy", "input" } },
+                               fallback = impact.exposed { ns = hidden_ns } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "made in the loop", framework = "jax", finding = true, impact_ns = 3e7,
+      facts = { ["step.median_ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7,
+                ["part.copy_ns"] = 3e6, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 },
+      replay = { 3e7 }, selected_ns = 3e7 },
+    { name = "put ahead by a thread", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1.07e8, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 5e4,
+                ["part.copy_ns"] = 1e3, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 } },
+    { name = "many programs a step", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 2e7, ["transfer.count"] = 16, ["transfer.path_ns"] = 3e5, ["host.lead_ns"] = 9e6,
+                ["part.copy_ns"] = 3e5, ["part.compute_ns"] = 5e6, ["runs.count"] = 40 } },
+  },
+}
