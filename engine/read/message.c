@@ -116,7 +116,7 @@ int64_t field_int64(const struct field *field)
 
 size_t field_numbers(const struct field *field, int64_t *values, size_t count, size_t room)
 {
-    const char *at = field->bytes.data, *end = at + field->bytes.len;
+    const char *at = field->bytes.data, *end = field->bytes.len ? at + field->bytes.len : at;
     uint64_t    value;
 
     if (field->type == WIRE_VARINT) {
