@@ -62,7 +62,6 @@ static bool take(struct walk *walk, struct device_position *at, int64_t from_ns,
     segment.end_ns = at->t_ns;
     segment.step = at->step;
     segment.on_device = true;
-    path_count_threads(walk, &segment);
     at->t_ns = from_ns;
     return path_take(walk, &segment);
 }

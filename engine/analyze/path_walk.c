@@ -155,14 +155,6 @@ bool path_take(struct walk *walk, const struct segment *segment)
     return vec_push(&walk->path->segments, walk->arena, *segment);
 }
 
-void path_count_threads(struct walk *walk, struct segment *segment)
-{
-    struct moment moment = look(walk, segment->end_ns);
-
-    segment->input_threads = moment.input_threads;
-    segment->other_threads = moment.other_threads;
-}
-
 /* Takes [from, position->t) for the path. */
 static bool take(struct walk *walk, struct position *at, int64_t from_ns, struct segment segment)
 {

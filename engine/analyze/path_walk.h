@@ -49,8 +49,6 @@ struct walk {
 const struct leaf *worker_leaf_before(struct worker *worker, int64_t t_ns);
 /* Adds a segment before the ones there are; joins it with what it continues. */
 bool path_take(struct walk *walk, const struct segment *segment);
-/* Sets the host threads that are at work just before segment->end_ns. */
-void path_count_threads(struct walk *walk, struct segment *segment);
 /* The start of the program's run that goes on just before t. false: none does. */
 bool path_in_run(const struct walk *walk, int64_t t_ns, int64_t *run_start_ns);
 
