@@ -34,10 +34,19 @@ static const struct fact_spec produces[] = {
     { "part.unknown_share", UNIT_SHARE, "part.unknown_ns of the step" },
     { "host.python_ns", UNIT_NS, "a step's time in Python outside any recorded event" },
     { "host.python_share", UNIT_SHARE, "host.python_ns of the step" },
+    { "host.python_before_ns", UNIT_NS, "of it, before the step's first computation" },
+    { "host.python_after_ns", UNIT_NS, "of it, behind the step's last computation" },
     { "host.dispatch_ns", UNIT_NS, "a step's time getting ops and programs under way" },
     { "host.executor_ns", UNIT_NS, "a step's time in graph executors around ops" },
 };
-enum { FACT_PYTHON = 2 * PART_COUNT, FACT_PYTHON_SHARE, FACT_DISPATCH, FACT_EXECUTOR };
+enum {
+    FACT_PYTHON = 2 * PART_COUNT,
+    FACT_PYTHON_SHARE,
+    FACT_PYTHON_BEFORE,
+    FACT_PYTHON_AFTER,
+    FACT_DISPATCH,
+    FACT_EXECUTOR
+};
 
 static const struct column_spec path_columns[] = {
     { "name", UNIT_NAME, "event on the path" },
@@ -74,6 +83,7 @@ const char *part_name(enum part part)
 
 struct sums {
     double part_ns[PART_COUNT], python_ns, dispatch_ns, executor_ns, total_ns;
+    double python_before_ns, python_after_ns;
 };
 
 static struct sums sum_parts(const struct study *study)
@@ -102,6 +112,32 @@ static struct sums sum_parts(const struct study *study)
     return sums;
 }
 
+/* Python outside any event, before the first and behind the last computation of each step. */
+static void place_python(const struct path *path, struct sums *sums)
+{
+    double waiting_ns = 0; /* Python since the last computation */
+    bool   has_computed = false;
+
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+
+        if (i > 0 && segment->step != path->segments.items[i - 1].step) {
+            if (has_computed)
+                sums->python_after_ns += waiting_ns;
+            waiting_ns = 0, has_computed = false;
+        }
+        if (segment->is_python)
+            waiting_ns += (double)(segment->end_ns - segment->start_ns);
+        if (segment->part != PART_COMPUTE)
+            continue;
+        if (!has_computed)
+            sums->python_before_ns += waiting_ns;
+        waiting_ns = 0, has_computed = true;
+    }
+    if (has_computed)
+        sums->python_after_ns += waiting_ns;
+}
+
 /* Means over the looked-at steps, scaled so that the parts sum to the median step. */
 static bool set_facts(struct study *study)
 {
@@ -110,6 +146,8 @@ static bool set_facts(struct study *study)
     double        scale = sums.total_ns > 0 ? study->steps.median_ns / sums.total_ns : 0;
     bool          ok = true;
 
+    place_python(&study->path, &sums);
+
     for (int part = 0; ok && part < PART_COUNT; part++)
         ok = facts_set(facts, &produces[part], sums.part_ns[part] * scale) &&
              facts_set(facts, &produces[PART_COUNT + part],
@@ -117,6 +155,8 @@ static bool set_facts(struct study *study)
     return ok && facts_set(facts, &produces[FACT_PYTHON], sums.python_ns * scale) &&
            facts_set(facts, &produces[FACT_PYTHON_SHARE],
                      sums.total_ns > 0 ? sums.python_ns / sums.total_ns : 0) &&
+           facts_set(facts, &produces[FACT_PYTHON_BEFORE], sums.python_before_ns * scale) &&
+           facts_set(facts, &produces[FACT_PYTHON_AFTER], sums.python_after_ns * scale) &&
            facts_set(facts, &produces[FACT_DISPATCH], sums.dispatch_ns * scale) &&
            facts_set(facts, &produces[FACT_EXECUTOR], sums.executor_ns * scale);
 }

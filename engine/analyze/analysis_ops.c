@@ -67,7 +67,8 @@ static const struct column_spec op_columns[] = {
     [KIND] = { "kind", UNIT_NAME, "what it is: op, kernel, collective, callback" },
     [DTYPE] = { "dtype", UNIT_NAME, "widest type among operands and results" },
     [DEVICE] = { "device", UNIT_NAME, "device it ran on; none: a host thread" },
-    [SCOPE] = { "scope", UNIT_NAME, "name up to the last slash" },
+    [SCOPE] = { "scope", UNIT_NAME,
+                "scopes it is in; of a compiled instruction, of what it was made from" },
     [MODULE] = { "module", UNIT_NAME, "program or function it belongs to" },
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
     [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
@@ -152,7 +153,10 @@ static bool fill_ops(struct study *study, const struct op_times *times)
                       facts_name(&study->facts, str_from(dtype_name(time->dtype))));
         if (time->device != NO_ID)
             emit_name(table, DEVICE, row, profile->devices.items[time->device].name);
-        emit_name(table, SCOPE, row, emit_scope(study, time->name));
+        emit_name(table, SCOPE, row,
+                  time->op != NO_ID && profile->ops.items[time->op].origin
+                      ? profile->ops.items[time->op].origin
+                      : emit_scope(study, time->name));
         emit_name(table, CATEGORY, row, time->category);
         fill_source(profile, table, row, time->source);
         fill_op(study, table, row, time->op);

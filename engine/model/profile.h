@@ -138,6 +138,7 @@ struct tensor { /* one operand or result */
 struct op {
     uint32_t name;   /* full name with its scope, "model/dense/MatMul" */
     uint32_t type;   /* "MatMul", "dot_general", "aten::mm", HLO opcode */
+    uint32_t origin;   /* what a compiled instruction was made from, "jit(f)/while/body/dot"; 0 */
     uint32_t category; /* hlo_category, or 0 */
     uint32_t module; /* HLO module or function it belongs to; 0 the main graph */
     uint32_t device; /* row of profile->devices, or NO_ID */

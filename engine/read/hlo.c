@@ -19,6 +19,7 @@ enum {
     INSTRUCTION_CALLED = 38,
     SHAPE_TYPE = 2,
     SHAPE_DIMENSIONS = 3,
+    METADATA_NAME = 2,
     METADATA_FILE = 3,
     METADATA_LINE = 4,
     DOT_LHS_CONTRACTING = 1,
@@ -38,7 +39,7 @@ static enum dtype dtype_of(uint64_t type)
 }
 
 struct instruction {
-    struct str    name, opcode, file;
+    struct str    name, opcode, origin, file;
     uint64_t      id, line, computation;
     struct tensor shape;
     uint64_t      operands[MAX_OPERANDS];
@@ -106,7 +107,9 @@ static void read_bytes_field(struct instruction *item, const struct wire *field)
         break;
     case INSTRUCTION_METADATA:
         for (struct wire inner = wire_start(field->bytes); wire_next(&inner);) {
-            if (inner.number == METADATA_FILE && inner.type == WIRE_BYTES)
+            if (inner.number == METADATA_NAME && inner.type == WIRE_BYTES)
+                item->origin = inner.bytes;
+            else if (inner.number == METADATA_FILE && inner.type == WIRE_BYTES)
                 item->file = inner.bytes;
             else if (inner.number == METADATA_LINE && inner.type == WIRE_VARINT)
                 item->line = inner.value;
@@ -265,6 +268,7 @@ static bool add_op(struct module *module, struct instruction *item, uint32_t nam
     struct profile *profile = module->profile;
     struct op       op = { .name = profile_intern(profile, item->name),
                            .type = profile_intern(profile, item->opcode),
+                           .origin = profile_intern(profile, item->origin),
                            .module = name,
                            .device = NO_ID,
                            .source = NO_ID,

@@ -19,6 +19,10 @@ static const struct name_row host_names[] = {
     { PREFIX, "InstantiatedCapturedFunction::", ACTIVITY_INPUT_WORK, COPY_NONE },
     { PREFIX, "MakeIterator::", ACTIVITY_INPUT_WORK, COPY_NONE },
     { PREFIX, "EagerLocalExecute: MakeIterator", ACTIVITY_INPUT_WORK, COPY_NONE },
+    { PREFIX, "EagerLocalExecute: Save", ACTIVITY_OUTPUT, COPY_NONE },
+    { PREFIX, "EagerLocalExecute: MergeV2Checkpoints", ACTIVITY_OUTPUT, COPY_NONE },
+    { PREFIX, "EagerLocalExecute: Write", ACTIVITY_OUTPUT, COPY_NONE },
+    { PREFIX, "EagerLocalExecute: Print", ACTIVITY_OUTPUT, COPY_NONE },
     { PART, "DatasetOp::", ACTIVITY_INPUT_WORK, COPY_NONE },
     { PREFIX, "DecodeImageV2Op", ACTIVITY_INPUT_WORK, COPY_NONE },
     { SUFFIX, "Produce", ACTIVITY_INPUT_BUFFER, COPY_NONE },
@@ -148,6 +152,16 @@ static const struct name_row host_names[] = {
 
 /* Python functions that stand for something in particular: the part behind "$file.py:12 ". */
 static const struct name_row python_names[] = {
+    { EXACT, "print", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "savez", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "savez_compressed", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "savefig", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "imwrite", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "fsync", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "save_checkpoint", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "add_histogram", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "add_scalar", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "add_image", ACTIVITY_OUTPUT, COPY_NONE },
     { EXACT, "acquire", ACTIVITY_WAIT, COPY_NONE },
     { EXACT, "wait", ACTIVITY_WAIT, COPY_NONE },
     { EXACT, "sleep", ACTIVITY_WAIT, COPY_NONE },
