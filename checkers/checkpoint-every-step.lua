@@ -1,0 +1,51 @@
+-- A checkpoint is written in every step.
+return rule {
+  id = "checkpoint-every-step", api = 1, version = "1.0.0",
+  title = "A checkpoint is written in every step",
+  category = "output", severity = "error",
+  formats = { "xspace", "kineto" },
+  needs = { "step.median_ns", "activities", "output.steps_share" },
+  cause = "output", tags = { "output" },
+  more_specific_than = { "logging-in-step", "summary-every-step" },
+  params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step spent saving" },
+    min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the steps that save" },
+  },
+  doc = [[
+Saving writes all variables and waits for the disk. Priced as the step's time inside saving, less one
+step in a hundred. Silent where few steps save.]],
+
+  check = function(p, cfg)
+    local rows = p:table("activities"):where { kind = "output", name = {
+      like = "SaveV2|MergeV2Checkpoints|[Ss]ave_?[Cc]heckpoint|savez|torch.save|ShardedFilename" } }:top("path_ns", 5):rows()
+    local ns, steps_share, names, evidence = 0, 0, {}, {}
+    for _, row in ipairs(rows) do
+      ns, steps_share = math.max(ns, row.path_ns), math.max(steps_share, row.steps_share or 1)
+      names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
+      evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
+    end
+    local share = ns / p.fact["step.median_ns"]
+    if #names == 0 or share < cfg.min_share or steps_share < cfg.min_steps_share then return nil end
+
+    table.insert(evidence, 1, { "saving a step", ns, "ns", share = math.min(share, 1) })
+    return finding {
+      title = ("Saving takes %s of each step"):format(fmt.ms(ns)),
+      evidence = evidence,
+      condition = ("%s of the steps save, %s accepted; %s of the step"):format(fmt.pct(steps_share),
+        fmt.pct(cfg.min_steps_share), fmt.pct(share)),
+      remedy = { text = "Save every thousand steps or every ten minutes, asynchronously.",
+                 code = p.framework == "tensorflow" and "manager.save(checkpoint_number=step, options=tf.train.CheckpointOptions(enable_async=True))  # if step % 1000 == 0"
+                        or "if step % 1000 == 0: save(state)" },
+      impact = impact.replay { { "scale", name = table.concat(names, "|"), factor = 0.01 } },
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "every step", framework = "tensorflow", finding = true, replay = { 4e6 },
+      facts = { ["step.median_ns"] = 1e7, ["output.steps_share"] = 1 },
+      tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6, steps_share = 1 } } } },
+    { name = "one step in ten", finding = false, facts = { ["step.median_ns"] = 1e7, ["output.steps_share"] = 0.1 },
+      tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6, steps_share = 0.1 } } } },
+  },
+}

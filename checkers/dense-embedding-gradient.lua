@@ -1,0 +1,98 @@
+-- A whole embedding table is updated although a step looks up few rows.
+return rule {
+  id = "dense-embedding-gradient", api = 1, version = "1.0.0",
+  title = "A whole embedding table is updated for a few rows",
+  category = "kernels", severity = "warn",
+  formats = { "xspace", "kineto", "graph" },
+  needs = { "step.median_ns", "ops" },
+  cause = "compute.embedding", tags = { "embedding", "kernels" },
+  more_specific_than = { "hot-op", "gather-scatter-bound", "roofline-gap", "unfused-optimizer" },
+  params = {
+    min_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                  doc = "share of the time of all ops that updates the table" },
+    min_rows = { default = 4096, min = 2, max = 1e12, unit = "count", doc = "smaller tables are cheap to update" },
+    max_touched = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the rows that a step looks up" },
+  },
+  doc = [[
+A lookup touches the rows of its ids; a dense gradient and its optimizer touch all of them. Seen as a
+gather from a table [rows, width] beside ops whose result is the whole table. Priced as those ops,
+of which the touched share stays. Silent for small tables, many ids, and where shapes are unknown
+and no segment sum of TensorFlow's densified gradients shows.]],
+
+  check = function(p, cfg)
+    local ops = p:table("ops")
+    local all_ns = ops:sum("self_ns")
+    if all_ns <= 0 then return nil end
+    local rows = ops:top("self_ns", 400):rows()
+    local function product(dims)
+      local n = 1
+      for d in dims:gmatch("[0-9]+") do n = n * tonumber(d) end
+      return n
+    end
+    local tables = {}
+    for _, row in ipairs(rows) do
+      local name = (row.name or "") .. " " .. (row.type or "")
+      local shapes = row.shapes or ""
+      local count, width = shapes:match("^\\[([0-9]+),([0-9]+)\\]x")
+      if count and name:find("(?i)gather|embedding|index_select") and tonumber(count) >= cfg.min_rows then
+        local ids = shapes:match("^\\[[0-9,]+\\]x\\[([0-9,]+)\\]")
+        if ids and product(ids) <= cfg.max_touched * tonumber(count) then
+          tables["[" .. count .. "," .. width .. "]"] = { rows = tonumber(count), ids = product(ids) }
+        end
+      end
+    end
+    local best
+    for shape, info in sorted_pairs(tables) do
+      local ns, names, top = 0, {}, nil
+      for _, row in ipairs(rows) do
+        local name = (row.name or "") .. " " .. (row.type or "")
+        local result = (row.shapes or ""):match("->(.*)$") or ""
+        if result == shape and not name:find("(?i)gather") then
+          ns, top = ns + row.self_ns, top or row
+          names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E(:.*)?"
+        end
+      end
+      if top and (not best or ns > best.ns) then best = { shape = shape, info = info, ns = ns, names = names, top = top } end
+    end
+    if not best then -- TensorFlow without shapes: slices summed into a dense table
+      local sums = ops:where { type = { like = "^UnsortedSegmentSum$" } }
+      local gathers = ops:where { type = { like = "^(ResourceGather|GatherV2|Gather)$" } }
+      if sums:count() > 0 and gathers:count() > 0 and sums:sum("self_ns") > 4 * gathers:sum("self_ns") then
+        local row = sums:top("self_ns", 1):rows()[1]
+        best = { shape = "unknown shape", ns = sums:sum("self_ns"), top = row, names = { "\\Q" .. row.name .. "\\E(:.*)?" } }
+      end
+    end
+    if not best or best.ns / all_ns < cfg.min_share then return nil end
+
+    local evidence = { { "updating the table a step", best.ns, "ns", share = math.min(best.ns / p.fact["step.median_ns"], 1) },
+                       { "table", best.shape }, { "longest op", best.top.name } }
+    local kept = 0.1
+    if best.info then
+      evidence[#evidence + 1] = { "rows", best.info.rows, "count" }
+      evidence[#evidence + 1] = { "rows looked up a step", best.info.ids, "count" }
+      kept = math.max(best.info.ids / best.info.rows, 0.02)
+    end
+    return finding {
+      title = ("Updating all of an embedding table takes %s of op time"):format(fmt.pct(best.ns / all_ns)),
+      subject = { op = best.top.name }, evidence = evidence,
+      condition = ("ops on the whole table take %s of op time, %s accepted"):format(fmt.pct(best.ns / all_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Keep the gradient sparse and update only the rows that were looked up.",
+                 code = p.framework == "pytorch" and "nn.Embedding(n, d, sparse=True)   # with SparseAdam or SGD" or
+                        p.framework == "jax" and "table = table.at[ids].add(-lr * grad_rows)   # no dense optimizer state on the table" or
+                        "opt.apply_gradients(...)   # tf.IndexedSlices: no regulariser or clipping that densifies them" },
+      impact = impact.replay { { "scale", name = table.concat(best.names, "|"), factor = kept },
+                               fallback = impact.share { ns = best.ns } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "dense update of a large table", framework = "jax", finding = true, replay = { 6e6 },
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "gather.1", type = "gather", shapes = "[100000,64]x[256]->[256,64]", self_ns = 1e5 },
+                         { name = "multiply_subtract_fusion", type = "fusion", shapes = "[100000,64]x[100000,64]->[100000,64]", self_ns = 7e6 } } } },
+    { name = "small table", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "gather.1", type = "gather", shapes = "[2048,64]x[1024]->[1024,64]", self_ns = 1e5 },
+                         { name = "multiply_subtract_fusion", type = "fusion", shapes = "[2048,64]x[2048,64]->[2048,64]", self_ns = 7e6 } } } },
+  },
+}

@@ -1,0 +1,52 @@
+-- Activations are computed twice although memory would hold them.
+return rule {
+  id = "over-recompute", api = 1, version = "1.0.0",
+  title = "Activations are computed twice",
+  category = "memory", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "ops" },
+  cause = "compute.recompute", tags = { "memory", "jax" },
+  params = {
+    min_share = { default = 0.08, min = 0, max = 1, unit = "share",
+                  doc = "share of the time of all ops in recomputation from which this is said" },
+    min_free = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the device memory that is free" },
+  },
+  doc = [[
+Rematerialisation trades computing for memory: the forward pass runs again inside the backward one.
+Where memory is not short the second pass buys nothing. Recognised by the scope that the compiler
+gives such instructions. Priced as their time. Silent when the device's memory is nearly full.]],
+
+  check = function(p, cfg)
+    local ops = p:table("ops")
+    local again = ops:where { scope = { like = "rematted_computation|(^|/)remat(_[a-z]+)?(/|$)|checkpoint/rematted" } }
+    local ns, all_ns = again:sum("self_ns"), ops:sum("self_ns")
+    if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
+    if p:has("memory.peak_share") and p.fact["memory.peak_share"] > 1 - cfg.min_free then return nil end
+
+    local names, evidence = {}, { { "recomputing a step", ns, "ns", share = math.min(ns / p.fact["step.median_ns"], 1) },
+                                  { "share of all op time", ns / all_ns, "share" } }
+    for i, row in ipairs(again:top("self_ns", 40):rows()) do
+      names[i] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
+      if i <= 3 then evidence[#evidence + 1] = { row.name .. " " .. (row.shapes or ""), row.self_ns, "ns" } end
+    end
+    return finding {
+      title = ("Recomputing activations takes %s of op time"):format(fmt.pct(ns / all_ns)),
+      evidence = evidence,
+      condition = ("recomputed ops take %s of op time, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Drop checkpointing, or keep the results that are dear to compute.",
+                 code = "jax.checkpoint(f, policy=jax.checkpoint_policies.dots_saveable)   # or plain f" },
+      impact = impact.replay { { "scale", name = table.concat(names, "|"), factor = 0 },
+                               fallback = impact.share { ns = ns } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "a third again", framework = "jax", finding = true, replay = { 3e6 },
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "dot.9", type = "dot", scope = "jit(f)/jit(main)/transpose(jvp())/rematted_computation/dot_general", self_ns = 3e6 },
+                         { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general", self_ns = 6e6 } } } },
+    { name = "no recomputation", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general", self_ns = 6e6 } } } },
+  },
+}

@@ -1,0 +1,56 @@
+-- Python runs inside the step while nothing else does.
+return rule {
+  id = "python-in-step", api = 1, version = "1.0.0",
+  title = "Python holds the step",
+  category = "host", severity = "warn",
+  formats = { "xspace", "kineto" },
+  needs = { "step.median_ns", "python.path_ns", "host.python_ns", "host.python_before_ns", "part.compute_ns" },
+  cause = "host.python", tags = { "host" },
+  params = {
+    min_share = { default = 0.20, min = 0, max = 1, unit = "share",
+                  doc = "share of the step in Python, behind its first computation, from which this is said" },
+  },
+  doc = [[
+The leading thread is in Python, or in no recorded event at all, while no program and no pool thread
+works. Python before the first computation of a step usually prepares its input and belongs to the
+input rules. Priced as that time. Silent where it hides behind computation.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    -- Eager dispatch and loops around programs leave gaps of their own.
+    if p:has("eager.ops") and p.fact["eager.ops"] > 20 then return nil end
+    if p:has("runs.count") and p.fact["runs.count"] > 8 then return nil end
+    if p.fact["part.compute_ns"] == 0 then return nil end
+    local ns = math.max(p.fact["host.python_ns"] - p.fact["host.python_before_ns"], 0)
+    local traced, locations, evidence = 0, {}, {}
+    if p:has("activities") then
+      for _, row in ipairs(p:table("activities"):where { kind = "python", on_leader = 1 }:top("path_self_ns", 3):rows()) do
+        traced = traced + row.path_self_ns
+        evidence[#evidence + 1] = { row.name, row.path_self_ns, "ns" }
+        if row.file and row.file ~= "" then locations[#locations + 1] = { file = row.file, line = row.line } end
+      end
+    end
+    local total = math.max(ns, 0)
+    if total / step_ns < cfg.min_share then return nil end
+    table.insert(evidence, 1, { "Python behind the step's first computation", total, "ns", share = math.min(total / step_ns, 1) })
+    return finding {
+      title = ("%s of each step pass in Python outside any op"):format(fmt.ms(total)),
+      evidence = evidence, locations = locations,
+      condition = ("Python takes %s of the step, %s accepted"):format(fmt.pct(total / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Move it out of the step or into the graph; a Python tracer shows where it is.",
+                 code = p.framework == "jax" and "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
+      impact = impact.exposed { ns = total, low = 0.6 * total, high = total },
+      claims = { parts = { "host" } },
+      confidence = "low",
+    }
+  end,
+
+  examples = {
+    { name = "metrics in Python", framework = "tensorflow", finding = true, impact_ns = 3e6,
+      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_ns"] = 4e6,
+                ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
+    { name = "preparing input", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_ns"] = 4e6,
+                ["host.python_before_ns"] = 3.9e6, ["part.compute_ns"] = 5e6 } },
+  },
+}

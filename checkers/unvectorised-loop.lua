@@ -1,0 +1,55 @@
+-- A loop inside the graph handles one element of the batch a turn.
+return rule {
+  id = "unvectorised-loop", api = 1, version = "1.0.0",
+  title = "A loop handles the batch element by element",
+  category = "kernels", severity = "warn",
+  formats = { "xspace", "graph" },
+  needs = { "step.median_ns", "ops" },
+  cause = "loop", tags = { "kernels" },
+  more_specific_than = { "tiny-ops", "hot-op", "many-small-gemms" },
+  params = {
+    min_turns = { default = 8, min = 2, max = 1e7, unit = "count", doc = "turns of the loop a step" },
+    min_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "share of the step inside the loop" },
+    kept = { default = 0.2, min = 0, max = 1, unit = "ratio", doc = "part of the loop's time that a batched op needs" },
+  },
+  doc = [[
+tf.map_fn and Python-style loops over examples run the same few ops once an element: each turn pays
+the executor, and no op is large enough to use the cores. Elements of a map do not depend on each
+other, so the dimension can be batched; scans over time, which do, are not meant. Priced as four
+fifths of the loop's ops and of the executor's time. Silent for few turns.]],
+
+  check = function(p, cfg)
+    local inside = p:table("ops"):where { name = { like = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while/" } }
+    local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
+    local step_ns = p.fact["step.median_ns"]
+    if turns < cfg.min_turns then return nil end
+    local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
+    local ns = self_ns + executor_ns
+    if ns / step_ns < cfg.min_share then return nil end
+
+    local evidence = { { "ops inside the loop a step", self_ns, "ns", share = math.min(self_ns / step_ns, 1) },
+                       { "turns a step", turns, "count" }, { "executor a step", executor_ns, "ns" } }
+    for _, row in ipairs(inside:top("self_ns", 3):rows()) do
+      evidence[#evidence + 1] = { row.name, row.self_ns, "ns" }
+    end
+    return finding {
+      title = ("A loop runs %s times a step, an element a turn"):format(fmt.count(math.floor(turns + 0.5))),
+      evidence = evidence,
+      condition = ("%s turns a step, %s accepted; %s of the step"):format(fmt.count(turns), fmt.count(cfg.min_turns), fmt.pct(ns / step_ns)),
+      remedy = { text = "Batch the dimension the loop walks over.",
+                 code = "y = tf.vectorized_map(f, xs)   # or write f for a whole batch" },
+      impact = impact.replay { { "scale", name = ".*(map|map_fn)(_[0-9]+)?/while/.*", factor = cfg.kept },
+                               { "scale", parts = { "host" }, kinds = { "executor", "run" }, factor = cfg.kept },
+                               fallback = impact.share { ns = ns } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "map_fn", framework = "tensorflow", finding = true, replay = { 2e6, 6e6 },
+      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 5e6 },
+      tables = { ops = { { name = "map/while/body/_1/map/while/MatMul", type = "MatMul", calls = 64, self_ns = 3e6 } } } },
+    { name = "a scan over time", finding = false, facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 5e6 },
+      tables = { ops = { { name = "while/body/_1/while/lstm_cell/MatMul", type = "MatMul", calls = 64, self_ns = 3e6 } } } },
+  },
+}
