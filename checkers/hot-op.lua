@@ -31,13 +31,25 @@ a small part of the step.]],
     for i, row in ipairs(top) do
       evidence[i] = { row.type .. ", self time a step", row.self_ns, "ns" }
     end
+    -- A fusion says nothing by its type: name the largest ones and what they were made from.
+    local subject, locations = top[1].type, {}
+    if p:has("ops") then
+      for i, row in ipairs(p:table("ops"):where { type = top[1].type }:top("self_ns", 3):rows()) do
+        if i == 1 and subject == "fusion" then subject = row.name end
+        local from = row.scope and row.scope ~= "" and " from " .. row.scope or ""
+        evidence[#evidence + 1] = { row.name .. from, row.self_ns, "ns" }
+        if row.source_file and row.source_file ~= "" then
+          locations[#locations + 1] = { file = row.source_file, line = row.source_line }
+        end
+      end
+    end
     return finding {
       title = ("%s takes %s of the time of all ops"):format(top[1].type, fmt.pct(share)),
       severity = share >= cfg.high_share and "warn" or "info",
-      subject = { op = top[1].type },
+      subject = { op = subject }, locations = locations,
       evidence = evidence,
       condition = ("%s of the self time of ops, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(top[1].type) },
+      remedy = { text = ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(subject) },
       impact = impact.none(),
       confidence = "high",
     }

@@ -23,7 +23,7 @@ fewer than min_steps steps.]],
     local step_ns, used = p.fact["step.median_ns"], p.fact["step.used"]
     local slow, excess_ns = p.fact["step.slow_count"], p.fact["step.slow_excess_ns"]
     if used < cfg.min_steps or not slow or not excess_ns then
-      return skip { reason = ("only %d steps"):format(used), capture = "profile at least 10 steps" }
+      return skip { reason = ("only %d steps"):format(used), capture = "at least 10 steps" }
     end
     local share = excess_ns / step_ns
     if slow == 0 or share < cfg.min_share then return nil end

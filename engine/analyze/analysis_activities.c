@@ -179,7 +179,7 @@ static bool run(struct study *study, struct err *err)
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
     bool         ok = study->path.segments.count
                           ? sum_all(study, &scratch)
-                          : facts_absent(&study->facts, "activities", "capture at least one whole step",
+                          : facts_absent(&study->facts, "activities", "at least one whole step",
                                          "no step with a timeline of events");
 
     arena_free(&scratch);

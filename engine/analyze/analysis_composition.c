@@ -256,7 +256,7 @@ static bool run(struct study *study, struct err *err)
     bool         ok;
 
     if (study->path.segments.count == 0)
-        ok = facts_absent(&study->facts, "part.", "capture at least one whole step of a trace",
+        ok = facts_absent(&study->facts, "part.", "at least one whole step",
                           "no step with a timeline of events");
     else
         ok = set_facts(study) && fill_table(study, &scratch);

@@ -329,11 +329,11 @@ static bool run(struct study *study, struct err *err)
 
     study->path.leader = NO_ID;
     if (study->profile->event_count == 0)
-        return facts_absent(&study->facts, "path.", "capture a trace with a timeline",
+        return facts_absent(&study->facts, "path.", "a timeline of events",
                             "the profile has no timeline of events");
     ok = choose_steps(study);
     if (ok && study->path.step_rows.count == 0)
-        ok = facts_absent(&study->facts, "path.", "capture at least one whole step",
+        ok = facts_absent(&study->facts, "path.", "at least one whole step",
                           "no whole step in the trace");
     else if (ok)
         ok = walk_steps(study, &scratch);

@@ -531,7 +531,7 @@ static bool set_facts(struct building *building)
     for (size_t i = 0; i < pipeline->stages.count; i++)
         python_ns += pipeline->stages.items[i].python_ns;
     if (pipeline->stages.count == 0)
-        return facts_absent(facts, "iterators", "capture with host_tracer_level=2 or higher",
+        return facts_absent(facts, "iterators", "host_tracer_level=2 or higher",
                             "no tf.data iterator events in the steps") &&
                facts_set(facts, &produces[FACT_UNSTAGED], pipeline->unstaged_ns);
     return facts_set(facts, &produces[FACT_STAGES], (double)pipeline->stages.count) &&
@@ -590,9 +590,9 @@ static bool run(struct study *study, struct err *err)
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
     bool         ok = study->path.segments.count
                           ? build(study, &scratch)
-                          : facts_absent(&study->facts, "input.", "capture at least one whole step",
+                          : facts_absent(&study->facts, "input.", "at least one whole step",
                                          "no step with a timeline of events") &&
-                        facts_absent(&study->facts, "iterators", "capture at least one whole step",
+                        facts_absent(&study->facts, "iterators", "at least one whole step",
                                              "no step with a timeline of events");
 
     arena_free(&scratch);

@@ -365,7 +365,7 @@ static bool run(struct study *study, struct err *err)
         ok = count_all(study, &scratch);
     else
         for (size_t i = 0; ok && i < ARRAY_COUNT(families); i++)
-            ok = facts_absent(&study->facts, families[i], "capture at least one whole step",
+            ok = facts_absent(&study->facts, families[i], "at least one whole step",
                               "no step with a timeline of events");
     arena_free(&scratch);
     return ok || err_set(err, ERR_LIMIT, "counts of the runtime do not fit the memory budget");

@@ -434,7 +434,7 @@ static bool set_facts(struct study *study, struct arena *scratch)
     if (steps->warm_up_ns > 0 && !facts_set(facts, &produces[FACT_WARM_UP], steps->warm_up_ns))
         return false;
     if (steps->used_count == 0)
-        return facts_absent(facts, "step.", "capture at least one whole step",
+        return facts_absent(facts, "step.", "at least one whole step",
                             "no step counts: each one was left out or took no time");
     return set_distribution(study, lengths, sorted, steps->used_count) &&
            set_between(study, sorted);
