@@ -1,6 +1,8 @@
 /* analysis: the list of analyses and the loop that runs them. */
 #include "analyze/analysis.h"
 
+#include "base/trace.h"
+
 #include <string.h>
 
 const struct analysis *const analyses[] = {
@@ -24,6 +26,18 @@ static struct intern *study_names(const struct profile *profile, struct arena *a
     return names;
 }
 
+static bool run_one(const struct analysis *analysis, struct study *study, struct err *err)
+{
+    int64_t start_ns = trace_now_ns();
+
+    if (!analysis->run(study, err))
+        return err_in(err, "analysis %s", analysis->name);
+    if (trace_is_on("analyze", 1))
+        trace_print("analyze", "%s %.3f ms", analysis->name,
+                    (double)(trace_now_ns() - start_ns) / 1e6);
+    return true;
+}
+
 bool study_run(struct study *study, const struct profile *profile,
                const struct study_options *options, struct arena *arena, struct err *err)
 {
@@ -34,8 +48,8 @@ bool study_run(struct study *study, const struct profile *profile,
         return err_set(err, ERR_LIMIT, "no memory left for the names of the profile");
     facts_init(&study->facts, arena, names);
     for (size_t i = 0; i < analysis_count; i++)
-        if (!analyses[i]->run(study, err))
-            return err_in(err, "analysis %s", analyses[i]->name);
+        if (!run_one(analyses[i], study, err))
+            return false;
     facts_settle(&study->facts);
     return true;
 }

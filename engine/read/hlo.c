@@ -59,7 +59,7 @@ struct module {
 /* A repeated number, packed or not; `take` gets each. */
 static size_t numbers(const struct wire *field, uint64_t *values, size_t count, size_t room)
 {
-    const uint8_t *at = (const uint8_t *)field->bytes.data, *end = at + field->bytes.len;
+    const uint8_t *at = (const uint8_t *)field->bytes.data, *end = at ? at + field->bytes.len : at;
 
     if (field->type == WIRE_VARINT) {
         if (count < room)

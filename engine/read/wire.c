@@ -1,6 +1,6 @@
 #include "read/wire.h"
 
-enum { MAX_DEPTH = 100 };
+enum { MAX_DEPTH = 100, MAX_PREFIX_BYTES = 5 };
 
 static bool is_packed_type(ProtobufCType type)
 {
@@ -39,7 +39,7 @@ static enum wire_type wire_type_of(ProtobufCType type)
 /* Are these packed elements whole? */
 static bool packed_fits(struct str bytes, enum wire_type type)
 {
-    const uint8_t *at = (const uint8_t *)bytes.data, *end = at + bytes.len;
+    const uint8_t *at = (const uint8_t *)bytes.data, *end = at ? at + bytes.len : at;
     uint64_t       value;
 
     if (type != WIRE_VARINT)
@@ -76,11 +76,26 @@ static bool check_field(const ProtobufCFieldDescriptor *known, const struct wire
     return true;
 }
 
+/* The library takes keys and lengths of at most five bytes, and no length past INT32_MAX. */
+static bool library_takes(const struct wire *field, const uint8_t *start)
+{
+    const uint8_t *at = start;
+
+    while (*at++ >= 0x80)
+        ;
+    if (at - start > MAX_PREFIX_BYTES)
+        return false;
+    return field->type != WIRE_BYTES ||
+           ((const uint8_t *)field->bytes.data - at <= MAX_PREFIX_BYTES &&
+            field->bytes.len <= INT32_MAX);
+}
+
 /* Recursion ends at MAX_DEPTH levels. */
 static bool check_message(const ProtobufCMessageDescriptor *type, struct str whole,
                           struct str bytes, unsigned depth, struct err *err)
 {
-    struct wire field = wire_start(bytes);
+    struct wire    field = wire_start(bytes);
+    const uint8_t *start = field.at;
 
     if (depth > MAX_DEPTH)
         return err_set_at(err, ERR_FORMAT, wire_offset(&field, whole),
@@ -89,8 +104,12 @@ static bool check_message(const ProtobufCMessageDescriptor *type, struct str who
         const ProtobufCFieldDescriptor *known =
             protobuf_c_message_descriptor_get_field(type, field.number);
 
+        if (!library_takes(&field, start))
+            return err_set_at(err, ERR_FORMAT, wire_offset(&field, whole),
+                              "a key or length is longer than a message may have");
         if (known && !check_field(known, &field, whole, depth, err))
             return false;
+        start = field.at;
     }
     if (field.is_broken)
         return err_set_at(err, ERR_FORMAT, wire_offset(&field, whole),

@@ -1,0 +1,173 @@
+/*
+ * Measures; prints one line of numbers.
+ *   usage: bench_measure run REPEATS COMMAND...      best seconds, most anonymous bytes
+ *          bench_measure decode REPEATS FILE         best seconds of tfprof and of protobuf-c
+ *          bench_measure stages REPEATS PATH...      best seconds of read, analyses, rules; of
+ *                                                    order and critical path of the op graph
+ */
+#include "bench_process.h"
+
+#include "analyze/analysis.h"
+#include "base/trace.h"
+#include "read/read.h"
+#include "rules/advise.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xplane.pb-c.h>
+
+static void fail(const struct err *err)
+{
+    char text[2048];
+
+    fprintf(stderr, "bench_measure: %s\n", err_format(err, text, sizeof text));
+    exit(1);
+}
+
+static double seconds_since(int64_t start_ns)
+{
+    return (double)(trace_now_ns() - start_ns) / 1e9;
+}
+
+static void keep_least(double *least, double value)
+{
+    if (*least == 0 || value < *least)
+        *least = value;
+}
+
+static int measure_run(int repeats, char *const *arguments)
+{
+    struct process_cost best = { 0 };
+
+    for (int i = 0; i < repeats; i++) {
+        struct process_cost cost = process_run(arguments);
+
+        if (cost.status > 1) {
+            fprintf(stderr, "bench_measure: %s ended with status %d\n", arguments[0], cost.status);
+            return 1;
+        }
+        keep_least(&best.wall_s, cost.wall_s);
+        if (cost.anonymous_bytes > best.anonymous_bytes)
+            best.anonymous_bytes = cost.anonymous_bytes;
+    }
+    printf("%.6f %llu\n", best.wall_s, (unsigned long long)best.anonymous_bytes);
+    return 0;
+}
+
+/* The whole way from bytes to the model, on one thread. */
+static double read_seconds(const char *path)
+{
+    struct read_options options = { .threads = 1 };
+    struct arena        arena = { 0 };
+    struct profile      profile;
+    struct err          err = { 0 };
+    int64_t             start_ns = trace_now_ns();
+    double              seconds;
+
+    if (!profile_init(&profile, &arena) || !read_profile(&path, 1, &options, &profile, &err))
+        fail(&err);
+    seconds = seconds_since(start_ns);
+    arena_free(&arena);
+    return seconds;
+}
+
+static double unpack_seconds(const char *path)
+{
+    struct file                   file = { 0 };
+    struct err                    err = { 0 };
+    Tensorflow__Profiler__XSpace *space;
+    int64_t                       start_ns = trace_now_ns();
+    double                        seconds;
+
+    if (!file_open(&file, path, 0, &err))
+        fail(&err);
+    space = tensorflow__profiler__xspace__unpack(NULL, file.bytes.len,
+                                                 (const uint8_t *)file.bytes.data);
+    seconds = seconds_since(start_ns);
+    if (!space) {
+        fprintf(stderr, "bench_measure: protobuf-c refuses %s\n", path);
+        exit(1);
+    }
+    tensorflow__profiler__xspace__free_unpacked(space, NULL);
+    file_close(&file);
+    return seconds;
+}
+
+static int measure_decode(int repeats, const char *path)
+{
+    double ours_s = 0, library_s = 0;
+
+    for (int i = 0; i < repeats; i++) {
+        keep_least(&ours_s, read_seconds(path));
+        keep_least(&library_s, unpack_seconds(path));
+    }
+    printf("%.6f %.6f\n", ours_s, library_s);
+    return 0;
+}
+
+struct stages {
+    double read_s, analyses_s, rules_s, graph_s;
+};
+
+static double graph_seconds(struct study *study, struct err *err)
+{
+    int64_t start_ns = trace_now_ns();
+
+    if (study->profile->graph && !analysis_op_graph.run(study, err))
+        fail(err);
+    return seconds_since(start_ns);
+}
+
+static void measure_once(const char *const *paths, size_t count, struct stages *best)
+{
+    struct read_options   options = { 0 };
+    struct study_options  all = { .first_step = INT64_MIN, .last_step = INT64_MAX };
+    struct advise_options rules = { 0 };
+    struct arena          arena = { 0 }, report = { 0 };
+    struct profile        profile;
+    struct study          study;
+    struct advice         advice = { 0 };
+    struct err            err = { 0 };
+    int64_t               start_ns = trace_now_ns();
+
+    if (!profile_init(&profile, &arena) || !read_profile(paths, count, &options, &profile, &err))
+        fail(&err);
+    keep_least(&best->read_s, seconds_since(start_ns));
+    start_ns = trace_now_ns();
+    if (!study_run(&study, &profile, &all, &report, &err))
+        fail(&err);
+    keep_least(&best->analyses_s, seconds_since(start_ns));
+    start_ns = trace_now_ns();
+    if (!advise_run(&study, &rules, &report, &advice, &err))
+        fail(&err);
+    keep_least(&best->rules_s, seconds_since(start_ns));
+    keep_least(&best->graph_s, graph_seconds(&study, &err));
+    arena_free(&report);
+    arena_free(&arena);
+}
+
+static int measure_stages(int repeats, char *const *paths, size_t count)
+{
+    struct stages best = { 0 };
+
+    for (int i = 0; i < repeats; i++)
+        measure_once((const char *const *)paths, count, &best);
+    printf("%.6f %.6f %.6f %.6f\n", best.read_s, best.analyses_s, best.rules_s, best.graph_s);
+    return 0;
+}
+
+int main(int argument_count, char **arguments)
+{
+    const char *kind = argument_count > 3 ? arguments[1] : "";
+    int         repeats = argument_count > 3 ? atoi(arguments[2]) : 0;
+
+    if (strcmp(kind, "run") == 0 && repeats > 0)
+        return measure_run(repeats, arguments + 3);
+    if (strcmp(kind, "decode") == 0 && repeats > 0)
+        return measure_decode(repeats, arguments[3]);
+    if (strcmp(kind, "stages") == 0 && repeats > 0)
+        return measure_stages(repeats, arguments + 3, (size_t)argument_count - 3);
+    fprintf(stderr, "usage: bench_measure run|decode|stages REPEATS WHAT...\n");
+    return 2;
+}
