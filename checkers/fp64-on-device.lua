@@ -32,10 +32,14 @@ pipeline and matrix products outside the vendor library stand for them. Silent b
         doubles, self_ns, guessed = ops, all_ns, true
       end
     end
+    if p:has("device.count") and p:has("precision.f64_ns") then
+      -- Ops of an accelerator take scalars in double precision for single-precision work: ask its kernels.
+      self_ns = math.min(self_ns, p.fact["precision.f64_ns"])
+    end
     if self_ns == 0 then return nil end
     -- Ops that hand their work to a pool take longer than their own time: weigh by the path.
     local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or 0
-    local ns = math.max(self_ns, compute_ns * self_ns / all_ns)
+    local ns = p:has("device.count") and self_ns or math.max(self_ns, compute_ns * self_ns / all_ns)
     local share = math.min(ns / step_ns, 1)
     if compute_ns > 0 then ns = math.min(ns, compute_ns) end
     if share < cfg.min_share then return nil end
@@ -69,6 +73,9 @@ pipeline and matrix products outside the vendor library stand for them. Silent b
       facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "dot.1", type = "dot", dtype = "float64", self_ns = 1e6 },
                          { name = "dot.2", type = "dot", dtype = "float32", self_ns = 1e6 } } } },
+    { name = "a double scalar for single-precision kernels", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 0 },
+      tables = { ops = { { name = "aten::mul", type = "aten::mul", dtype = "float64", self_ns = 1e6 } } } },
     { name = "single", finding = false, facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "dot.2", type = "dot", dtype = "float32", self_ns = 1e6 } } } },
   },

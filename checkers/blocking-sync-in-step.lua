@@ -1,0 +1,52 @@
+-- Blocking calls leave the device without work.
+return rule {
+  id = "blocking-sync-in-step", api = 1, version = "1.0.0",
+  title = "Blocking calls leave the device without work",
+  category = "idle", severity = "warn",
+  needs = { "step.median_ns", "device.idle_share", "sync.bubble_ns", "sync.count_per_step", "syncs" },
+  cause = "sync", tags = { "sync", "idle" },
+  params = {
+    min_share = { default = 0.02, min = 0, max = 1, unit = "share",
+                  doc = "idle time of the device after blocking calls, over the step" },
+    high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
+  },
+  doc = [[
+Waiting for a busy device is free; what costs is the time after the wait, until the host has launched
+new work. Only that is counted. Priced as this idle time. Silent where work is queued behind the wait.]],
+
+  check = function(p, cfg)
+    local step_ns, bubble_ns = p.fact["step.median_ns"], p.fact["sync.bubble_ns"]
+    local share = bubble_ns / step_ns
+    if share < cfg.min_share then return nil end
+    local evidence = { { "device idle after blocking calls a step", bubble_ns, "ns", share = math.min(1, share) },
+                       { "blocking calls a step", p.fact["sync.count_per_step"], "count" } }
+    local locations = {}
+    for _, row in ipairs(p:table("syncs"):where { bubble_ns = { min = 1 } }:top("bubble_ns", 3):rows()) do
+      evidence[#evidence + 1] = { row.name .. (row.owner and row.owner ~= "" and " in " .. row.owner or ""), row.bubble_ns, "ns" }
+      if row.source_file and row.source_file ~= "" then
+        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
+      end
+    end
+    local code = { pytorch = "if step % 100 == 0: print(loss.item())   # no torch.cuda.synchronize() in the loop",
+                   jax = "jax.block_until_ready(state)   # once every 100 steps", tensorflow = "if step % 100 == 0: print(float(loss))" }
+    return finding {
+      title = ("%s blocking calls a step leave the device idle %s"):format(fmt.count(math.floor(p.fact["sync.count_per_step"] + 0.5)), fmt.ms(bubble_ns)),
+      severity = share >= cfg.high_share and "error" or "warn",
+      evidence = evidence, locations = locations,
+      condition = ("idle after blocking calls takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Delete waits for the device in the loop; read results every 100 steps, and of the step before.", code = code[p.framework] },
+      impact = impact.exposed { ns = math.min(bubble_ns, step_ns) },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "a tenth of the step", framework = "pytorch", finding = true, impact_ns = 1e6,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 4 },
+      tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 4 } } } },
+    { name = "work is queued", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.count_per_step"] = 4 },
+      tables = { syncs = {} } },
+    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7, ["sync.count_per_step"] = 4 } },
+  },
+}

@@ -1,0 +1,60 @@
+-- The accelerator does nothing for much of the step.
+return rule {
+  id = "device-idle-high", api = 1, version = "1.0.0",
+  title = "The accelerator is idle for much of the step",
+  category = "idle", severity = "warn",
+  needs = { "step.median_ns", "device.idle_share", "devices" },
+  tags = { "device", "idle" },
+  params = {
+    min_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                  doc = "share of the step without work on the busiest accelerator from which this is said" },
+    high_share = { default = 0.30, min = 0, max = 1, unit = "share",
+                   doc = "share from which it is an error" },
+  },
+  doc = [[
+Tells what the idle time of the busiest accelerator is down to. It has no price of its own: the rules
+about input, the host, launches, syncs and communication price their part of it. Idle means that no
+stream had a kernel, a copy or a set. Silent below min_share and where the timeline is missing.]],
+
+  check = function(p, cfg)
+    local device = p:table("devices"):top("busy_ns", 1):rows()[1]
+    local share = device and device.idle_share or 0
+    if share < cfg.min_share then return nil end
+
+    local causes = {
+      { "idle_host_late_ns", "the host launches too late", "Give the device more work a launch: compile or capture the step, batch, move host work off the thread that launches." },
+      { "idle_input_ns", "the host waits for input", "Make batches ahead of the step." },
+      { "idle_sync_ns", "the host is in a blocking call", "Read results less often, and later." },
+      { "idle_launch_ns", "starting kernels", "Fewer, larger kernels: compile or capture the step." },
+      { "idle_dependency_ns", "another stream is waited for", "Start what is waited for earlier." },
+      { "idle_compile_ns", "the host compiles", "Keep shapes fixed, or compile before training." },
+      { "idle_profiler_ns", "the profiler's own work", "Record less." },
+      { "idle_other_ns", "no cause in the recording", "Record launches and Python stacks to learn more." },
+    }
+    local evidence, most = { { "idle a step", device.idle_ns, "ns", share = share } }, nil
+    for _, cause in ipairs(causes) do
+      local ns = device[cause[1]] or 0
+      if ns > 0.01 * device.idle_ns then evidence[#evidence + 1] = { cause[2], ns, "ns" } end
+      if not most or ns > most.ns then most = { ns = ns, cause = cause } end
+    end
+    return finding {
+      title = ("%s is idle %s of each step: mostly %s"):format(device.device, fmt.pct(share), most.cause[2]),
+      severity = share >= cfg.high_share and "error" or "warn",
+      subject = { device = device.device },
+      evidence = evidence,
+      condition = ("idle %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = most.cause[3] },
+      impact = impact.none(),
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "idle for half the step", finding = true, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.5 },
+      tables = { devices = { { device = "GPU 0", busy_ns = 5e6, idle_ns = 5e6, idle_share = 0.5, idle_host_late_ns = 4e6, idle_launch_ns = 1e6 } } } },
+    { name = "one of two is busy", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.5 },
+      tables = { devices = { { device = "GPU 0", busy_ns = 9.5e6, idle_ns = 5e5, idle_share = 0.05 },
+                             { device = "GPU 1", busy_ns = 5e5, idle_ns = 9.5e6, idle_share = 0.95 } } } },
+    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+  },
+}

@@ -1,0 +1,41 @@
+-- Work went to an accelerator, but what ran there was not recorded.
+return rule {
+  id = "device-timeline-missing", api = 1, version = "1.0.0",
+  title = "What ran on the accelerator was not recorded",
+  category = "validity", severity = "veto",
+  formats = { "xspace", "kineto" },
+  needs = { "coverage.accelerators", "coverage.launches", "coverage.kernels" },
+  tags = { "validity", "device" },
+  params = {
+    min_launches = { default = 10, min = 1, max = 1e9, unit = "count",
+                     doc = "launch calls of the host from which kernels must have run" },
+  },
+  doc = [[
+The host enqueued kernels, but no kernel was recorded. An absent timeline and an idle accelerator look
+the same in sums, so nothing is said about idle time, use or kernels. Silent for programs on the CPU
+and where the accelerator's timeline is there.]],
+
+  check = function(p, cfg)
+    local launches, kernels = p.fact["coverage.launches"], p.fact["coverage.kernels"]
+    if kernels > 0 or p:has("device.count") or launches < cfg.min_launches then return nil end
+    return finding {
+      title = ("%s launches, but no kernel was recorded"):format(fmt.count(launches)),
+      evidence = { { "launch calls of the host", launches, "count" }, { "kernels recorded", 0, "count" },
+                   { "accelerators named", p.fact["coverage.accelerators"], "count" } },
+      condition = ("no kernel after %s launches, %s needed to tell"):format(fmt.count(launches), fmt.count(cfg.min_launches)),
+      remedy = { text = "Let the profiler read the device: counters for users that are not root, a CUPTI that fits the driver, no second profiler.",
+                 code = p.framework == "pytorch" and "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])" or nil },
+      impact = impact.none(),
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "launches alone", framework = "pytorch", finding = true,
+      facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 0 } },
+    { name = "kernels are there", finding = false,
+      facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 500, ["device.count"] = 1 } },
+    { name = "a CPU program", finding = false,
+      facts = { ["coverage.accelerators"] = 0, ["coverage.launches"] = 0, ["coverage.kernels"] = 0 } },
+  },
+}

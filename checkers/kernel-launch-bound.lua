@@ -1,0 +1,60 @@
+-- Starting kernels takes time in which the device is idle.
+return rule {
+  id = "kernel-launch-bound", api = 1, version = "1.0.0",
+  title = "Starting kernels holds the step up",
+  category = "host", severity = "warn",
+  needs = { "step.median_ns", "device.idle_launch_ns", "launch.count_per_step", "launch.ns_per_step", "part.idle_launch_ns" },
+  cause = "host", tags = { "launch", "device" },
+  more_specific_than = { "host-bound" },
+  params = {
+    min_share = { default = 0.03, min = 0, max = 1, unit = "share",
+                  doc = "share of the step spent starting kernels while the device is idle" },
+    high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
+    max_queue = { default = 16, min = 0, max = 1e6, unit = "count",
+                  doc = "launches waiting from which the host is ahead and their cost is hidden" },
+  },
+  doc = [[
+Counts the pauses before kernels that were launched in time, and launch calls that the idle device
+waits for. Priced by replay: without those pauses, and launch calls at a tenth. Silent where the host
+is well ahead of the device.]],
+
+  check = function(p, cfg)
+    local step_ns, pause_ns = p.fact["step.median_ns"], p.fact["part.idle_launch_ns"]
+    local depth = p.fact["launch.queue_depth_median"]
+    local _, _, call_ns = p:whatif { { "scale", parts = { "host" }, kinds = { "launch" } } }
+    local ns = pause_ns + (call_ns or 0)
+    if ns / step_ns < cfg.min_share or (depth and depth >= cfg.max_queue) then return nil end
+
+    local count = p.fact["launch.count_per_step"]
+    local flags, code
+    if p.framework == "tensorflow" then flags = "TF_GPU_THREAD_MODE=gpu_private TF_GPU_THREAD_COUNT=2" end
+    if p.framework == "tensorflow" then code = "@tf.function(jit_compile=True)" end
+    if p.framework == "pytorch" then code = "model = torch.compile(model, mode=\"reduce-overhead\")" end
+    return finding {
+      title = ("Starting %s kernels leaves the device idle %s a step"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+      severity = ns / step_ns >= cfg.high_share and "error" or "warn",
+      evidence = { { "idle before kernels launched in time, a step", pause_ns, "ns", share = math.min(1, pause_ns / step_ns) },
+                   { "launch calls that the idle device waits for, a step", call_ns or 0, "ns" },
+                   { "launches a step", count, "count" },
+                   { "all launch calls a step", p.fact["launch.ns_per_step"], "ns" } },
+      condition = ("starting kernels takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Launch less: fuse or compile the step, capture it as a graph, or batch more.", code = code, flags = flags },
+      impact = impact.replay { { "scale", parts = { "idle.launch" }, factor = 0.1 },
+                               { "scale", parts = { "host" }, kinds = { "launch" }, factor = 0.1 } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "a fifth of the step", framework = "pytorch", finding = true, replay = { 1e6, 1.8e6 }, selected_ns = 1e6,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_launch_ns"] = 1.2e6, ["part.idle_launch_ns"] = 1.2e6,
+                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6, ["launch.queue_depth_median"] = 2 } },
+    { name = "the host is ahead", finding = false, selected_ns = 1e6, replay = { 1e6, 1.8e6 },
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_launch_ns"] = 1.2e6, ["part.idle_launch_ns"] = 1.2e6,
+                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6, ["launch.queue_depth_median"] = 300 } },
+    { name = "TensorFlow's threads", framework = "tensorflow", finding = true, replay = { 1e6, 1.8e6 }, selected_ns = 1e6,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_launch_ns"] = 1.2e6, ["part.idle_launch_ns"] = 1.2e6,
+                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6 } },
+    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+  },
+}

@@ -1,0 +1,47 @@
+-- Every launch waits for its kernel.
+return rule {
+  id = "launch-blocking-on", api = 1, version = "1.0.0",
+  title = "Launches wait for their kernels",
+  category = "validity", severity = "error",
+  needs = { "step.median_ns", "device.busy_ns", "launch.blocking_share", "launch.count_per_step", "launch.ns_per_step" },
+  cause = "host", tags = { "launch", "validity" },
+  more_specific_than = { "host-bound", "kernel-launch-bound", "tiny-kernels" },
+  params = {
+    min_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of launch calls that last as long as their kernel" },
+    min_launches = { default = 200, min = 1, max = 1e9, unit = "count", doc = "launches a step" },
+    launch_ns = { default = 5000, min = 0, max = 1e6, unit = "ns", doc = "a launch call that does not wait" },
+  },
+  doc = [[
+With CUDA_LAUNCH_BLOCKING=1, or in a debug mode, each launch call returns only after its kernel:
+nothing overlaps, and what the recording shows of asynchrony is not real. Priced as the idle time of
+the device, less the launches' usual cost. Silent for few launches: a graph launch blocks in its own
+right.]],
+
+  check = function(p, cfg)
+    local share, count = p.fact["launch.blocking_share"], p.fact["launch.count_per_step"]
+    if share < cfg.min_share or count < cfg.min_launches then return nil end
+    local extra_ns = math.max(0, math.min(p.fact["launch.ns_per_step"] - count * cfg.launch_ns,
+                                          p.fact["step.median_ns"] - p.fact["device.busy_ns"]))
+    return finding {
+      title = ("%s of launches wait for their kernel: blocking mode is on"):format(fmt.pct(share)),
+      evidence = { { "launch calls as long as their kernel", share, "share" }, { "launches a step", count, "count" },
+                   { "launch calls a step", p.fact["launch.ns_per_step"], "ns" },
+                   { "device busy a step", p.fact["device.busy_ns"], "ns" } },
+      condition = ("%s of launches block, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Unset CUDA_LAUNCH_BLOCKING (HIP_LAUNCH_BLOCKING) and leave anomaly detection off.",
+                 code = p.framework == "pytorch" and "torch.autograd.set_detect_anomaly(False)" or nil,
+                 flags = "CUDA_LAUNCH_BLOCKING=0" },
+      impact = impact.exposed { ns = extra_ns },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "all of them", framework = "pytorch", finding = true, impact_ns = 2e6,
+      facts = { ["step.median_ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 0.98,
+                ["launch.count_per_step"] = 500, ["launch.ns_per_step"] = 9e6 } },
+    { name = "a graph launch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 1,
+                ["launch.count_per_step"] = 1, ["launch.ns_per_step"] = 9e6 } },
+  },
+}

@@ -1,0 +1,52 @@
+-- Reading single values back drains the device's queue.
+return rule {
+  id = "scalar-readback", api = 1, version = "1.0.0",
+  title = "Reading single values back drains the device's queue",
+  category = "idle", severity = "warn",
+  formats = { "kineto" },
+  needs = { "step.median_ns", "device.idle_share", "syncs" },
+  cause = "sync", tags = { "sync", "idle" },
+  more_specific_than = { "blocking-sync-in-step" },
+  params = {
+    min_count = { default = 1, min = 0, max = 1e6, unit = "count", doc = "such reads a step" },
+    min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "idle time of the device after them, over the step" },
+  },
+  doc = [[
+`.item()`, `if tensor:`, `nonzero` and masks as indices need a value on the host: the host waits for
+everything enqueued, and the device waits for the host afterwards. Priced as that second wait. Silent
+where work is queued behind the read.]],
+
+  check = function(p, cfg)
+    local reads = p:table("syncs"):where { owner = { like = "aten::(item|_local_scalar_dense|nonzero|is_nonzero|equal|masked_select|index$)|autograd::.*item" } }
+    local count, bubble_ns, step_ns = reads:sum("count"), reads:sum("bubble_ns"), p.fact["step.median_ns"]
+    if count < cfg.min_count or bubble_ns / step_ns < cfg.min_share then return nil end
+    local evidence = { { "values read a step", count, "count" },
+                       { "device idle after them a step", bubble_ns, "ns", share = math.min(1, bubble_ns / step_ns) } }
+    local locations = {}
+    for _, row in ipairs(reads:top("bubble_ns", 3):rows()) do
+      evidence[#evidence + 1] = { row.name .. " in " .. row.owner, row.bubble_ns or 0, "ns" }
+      if row.source_file and row.source_file ~= "" then
+        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
+      end
+    end
+    return finding {
+      title = ("%s values read a step leave the device idle %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(bubble_ns)),
+      subject = { op = reads:top("bubble_ns", 1):rows()[1].owner },
+      evidence = evidence, locations = locations,
+      condition = ("idle after reads takes %s of the step, %s accepted"):format(fmt.pct(bubble_ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Keep losses on the device and read them every 100 steps; torch.where instead of masks as indices.",
+                 code = "total += loss.detach()\nif step % 100 == 0: print(total.item())" },
+      impact = impact.exposed { ns = math.min(bubble_ns, step_ns) },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "four items a step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4e5,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2 },
+      tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::_local_scalar_dense", bubble_ns = 4e5, count = 4 } } } },
+    { name = "another sync", format = "kineto", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2 },
+      tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", bubble_ns = 4e5, count = 4 } } } },
+    { name = "a CPU program", format = "kineto", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+  },
+}

@@ -1,0 +1,49 @@
+-- The accelerator is idle where one step ends and the next begins.
+return rule {
+  id = "step-boundary-gap", api = 1, version = "1.0.0",
+  title = "The accelerator is idle from one step to the next",
+  category = "idle", severity = "warn",
+  needs = { "step.median_ns", "step.used", "device.idle_boundary_ns", "gaps" },
+  cause = "host", tags = { "device", "idle" },
+  params = {
+    min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "idle time over the ends of steps, over the step" },
+    min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "steps, to tell a habit from a chance" },
+    min_gaps_share = { default = 0.8, min = 0, max = 1, unit = "share", doc = "of the steps, those that end in such a pause" },
+  },
+  doc = [[
+What runs between steps runs alone: logging, metrics, schedulers, checkpoints, fetching the next
+batch. Priced as this idle time at half: some of it is launching the next step. Silent where fewer
+than four in five steps show it.]],
+
+  check = function(p, cfg)
+    local step_ns, ns = p.fact["step.median_ns"], p.fact["device.idle_boundary_ns"]
+    local steps = p.fact["step.used"]
+    if ns / step_ns < cfg.min_share or steps < cfg.min_steps then return nil end
+    local gaps = p:table("gaps"):where { is_boundary = true, cause = { like = "host-late|sync|other" } }
+    if gaps:count() < cfg.min_gaps_share * math.min(steps, 10) then return nil end
+    local top = gaps:group("host_activity", "ns")[1]
+    local did = top.key and top.key ~= "" and top.key or "Python outside any event"
+    return finding {
+      title = ("The device is idle %s from step to step, while the host runs %s"):format(fmt.ms(ns), did),
+      subject = { device = top.first.device, op = did },
+      evidence = { { "idle over the ends of steps, a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                   { "long pauses over ends of steps", gaps:count(), "count" }, { "steps", steps, "count" } },
+      condition = ("idle over ends of steps takes %s, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Log and read metrics every 100 steps or from another thread; fetch the next batch before the step ends." },
+      impact = impact.exposed { ns = ns, low = 0.25 * ns, high = 0.75 * ns },
+      claims = { { parts = { "host", "idle.sync" } } },
+      confidence = "low",
+    }
+  end,
+
+  examples = {
+    { name = "metrics after each step", finding = true, impact_ns = 5e5,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 4, ["device.idle_boundary_ns"] = 1e6 },
+      tables = { gaps = { { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" },
+                          { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" },
+                          { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" },
+                          { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" } } } },
+    { name = "steps follow on", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 4, ["device.idle_boundary_ns"] = 1e5 }, tables = { gaps = {} } },
+  },
+}

@@ -1,0 +1,59 @@
+-- Many kernels are shorter than it takes to start them.
+return rule {
+  id = "tiny-kernels", api = 1, version = "1.0.0",
+  title = "Many kernels are shorter than it takes to start them",
+  category = "host", severity = "warn",
+  needs = { "step.median_ns", "device.idle_ns", "device.idle_launch_ns", "device.idle_host_late_ns", "device.idle_share",
+            "kernels.count_per_step", "kernels.tiny_count", "kernels.tiny_share", "kernels.tiny_ns" },
+  cause = "host", tags = { "launch", "kernels" },
+  more_specific_than = { "kernel-launch-bound", "host-bound" },
+  params = {
+    min_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "share of kernels below 10 us" },
+    min_count = { default = 50, min = 1, max = 1e9, unit = "count", doc = "such kernels a step" },
+    min_gap_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "idle time before kernels over the step" },
+    max_queue = { default = 16, min = 0, max = 1e6, unit = "count",
+                  doc = "launches waiting from which the host is ahead and their cost is hidden" },
+  },
+  doc = [[
+A kernel below 10 us is over before the next one is there, so the device waits for the host between
+them. Priced by replay: the share of launches that are tiny, without nine tenths of the idle time that
+late launches and starts leave. Silent where the pauses are shorter than the kernels, and where the
+host is well ahead.]],
+
+  check = function(p, cfg)
+    local step_ns, share = p.fact["step.median_ns"], p.fact["kernels.tiny_share"]
+    local gap_ns = p.fact["device.idle_launch_ns"] + p.fact["device.idle_host_late_ns"]
+    local depth = p:has("launch.queue_depth_median") and p.fact["launch.queue_depth_median"]
+    if share < cfg.min_share or p.fact["kernels.tiny_count"] < cfg.min_count then return nil end
+    if gap_ns < p.fact["kernels.tiny_ns"] or gap_ns * share / step_ns < cfg.min_gap_share then return nil end
+    if depth and depth >= cfg.max_queue then return nil end
+
+    local code = { pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")", jax = "step = jax.jit(step)",
+                   tensorflow = "@tf.function(jit_compile=True)" }
+    local left = 1 - 0.9 * share
+    return finding {
+      title = ("%s of %s kernels a step run below 10 us; the device waits %s between kernels"):format(fmt.pct(share),
+        fmt.count(math.floor(p.fact["kernels.count_per_step"] + 0.5)), fmt.ms(gap_ns)),
+      evidence = { { "kernels below 10 us a step", p.fact["kernels.tiny_count"], "count", share = share },
+                   { "their time a step", p.fact["kernels.tiny_ns"], "ns" },
+                   { "idle before kernels a step, for late launches", p.fact["device.idle_host_late_ns"], "ns" },
+                   { "idle before kernels a step, launched in time", p.fact["device.idle_launch_ns"], "ns" } },
+      condition = ("%s of kernels below 10 us, %s accepted; pauses longer than these kernels"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.", code = code[p.framework] },
+      impact = impact.replay { { "scale", parts = { "host" }, factor = left }, { "scale", parts = { "idle.launch" }, factor = left } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "half of a thousand", framework = "pytorch", finding = true, replay = { 3e6, 3.5e6 },
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_ns"] = 6e6, ["device.idle_share"] = 0.6, ["device.idle_launch_ns"] = 1e6,
+                ["device.idle_host_late_ns"] = 5e6, ["kernels.count_per_step"] = 1000, ["kernels.tiny_count"] = 500,
+                ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
+    { name = "hidden behind large ones", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_ns"] = 1e5, ["device.idle_share"] = 0.01, ["device.idle_launch_ns"] = 1e5,
+                ["device.idle_host_late_ns"] = 0, ["kernels.count_per_step"] = 1000, ["kernels.tiny_count"] = 500,
+                ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
+    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+  },
+}
