@@ -50,6 +50,15 @@ static const struct fact_spec produces[] = {
     [WORLD_SIZE] = { "coverage.world_size", UNIT_COUNT, "ranks the job had" },
 };
 
+static const struct column_spec note_columns[] = {
+    { "what", UNIT_NAME, "what was damaged, lost, repaired or assumed" },
+    { "where", UNIT_NAME, "file; empty: the recording" },
+    { "count", UNIT_COUNT, "how often" },
+};
+static const struct table_spec tables[] = {
+    { "notes", "oddities met while reading", note_columns, ARRAY_COUNT(note_columns) },
+};
+
 struct kind_sums {
     uint64_t count[ACTIVITY_KIND_COUNT];
     double   ns[ACTIVITY_KIND_COUNT];
@@ -81,6 +90,25 @@ static size_t count_accelerators(const struct profile *profile)
     for (size_t i = 0; i < profile->devices.count; i++)
         count += profile->devices.items[i].kind != DEVICE_CPU;
     return count;
+}
+
+static bool list_notes(struct study *study)
+{
+    const struct profile *profile = study->profile;
+    struct table         *table = facts_table(&study->facts, &tables[0]);
+
+    for (size_t i = 0; table && i < profile->notes.count; i++) {
+        const struct note *note = &profile->notes.items[i];
+        size_t             row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        table->columns[0][row] = facts_name(&study->facts, str_from(note->what));
+        table->columns[1][row] =
+            facts_name(&study->facts, str_from(note->where ? note->where : ""));
+        table->columns[2][row] = (double)note->count;
+    }
+    return table != NULL;
 }
 
 static bool run(struct study *study, struct err *err)
@@ -120,7 +148,7 @@ static bool run(struct study *study, struct err *err)
         !facts_absent(&study->facts, produces[WORLD_SIZE].name, NULL,
                       "the recording does not say how many ranks the job had"))
         return err_set(err, ERR_LIMIT, "no memory left for facts");
-    return true;
+    return list_notes(study) || err_set(err, ERR_LIMIT, "no memory left for facts");
 }
 
 const struct analysis analysis_coverage = {
@@ -128,5 +156,7 @@ const struct analysis analysis_coverage = {
     .summary = "which signals the recording has",
     .produces = produces,
     .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
     .run = run,
 };

@@ -1,0 +1,62 @@
+-- Filling the shuffle buffer makes a step wait whenever an iterator is new.
+return rule {
+  id = "tfdata-shuffle-buffer", api = 1, version = "1.0.0",
+  title = "Filling the shuffle buffer makes a step wait",
+  category = "input", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "step.used", "input.wait_ns", "iterators" },
+  cause = "input", tags = { "tensorflow", "tfdata", "input" },
+  more_specific_than = { "input-bound-step", "input-host-processing-bound", "step-outliers", "tfdata-slow-iterator" },
+  params = {
+    min_steps_waited = { default = 3, min = 1, max = 1e6, unit = "ratio",
+                         doc = "longest call of the shuffle stage, in median steps" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "filling, spread over the steps, of the step" },
+  },
+  doc = [[
+A shuffle hands out its first element only when its buffer is full, so each new iterator (each epoch, unless repeat
+stands below the shuffle) begins with reading and decoding that many elements. Priced as the longest call of the shuffle
+stage for each time it was seen, spread over the steps. Silent where no call of it lasts several steps.]],
+
+  check = function(p, cfg)
+    local step_ns, steps = p.fact["step.median_ns"], math.max(p.fact["step.used"], 1)
+    local shuffle = p:table("iterators"):where { type = { like = "^(Shuffle|Reservoir)" },
+                                                 max_call_ns = { min = cfg.min_steps_waited * step_ns } }
+      :top("max_call_ns", 1):rows()[1]
+    if not shuffle then return nil end
+
+    local fills = math.max(shuffle.instances or 1, 1)
+    local fill_ns = math.min((shuffle.max_call_ns - (shuffle.call_ns or 0)) * fills / steps, math.max(p.fact["input.wait_ns"], 0))
+    if fill_ns < cfg.min_share * step_ns then return nil end
+    return finding {
+      title = ("Filling a shuffle buffer takes %s, %s steps long"):format(
+        fmt.ms(shuffle.max_call_ns), fmt.count(math.floor(shuffle.max_call_ns / step_ns))),
+      subject = { op = shuffle.name },
+      evidence = {
+        { "stage", shuffle.name },
+        { "longest call", shuffle.max_call_ns, "ns" },
+        { "mean call", shuffle.call_ns or 0, "ns" },
+        { "times it was filled", fills, "count" },
+        { "waiting, spread over the steps", fill_ns, "ns", share = math.min(1, fill_ns / step_ns) },
+      },
+      condition = ("a call of the shuffle stage lasts %s steps, %s accepted, and costs %s of the step"):format(
+        fmt.ratio(shuffle.max_call_ns / step_ns), fmt.ratio(cfg.min_steps_waited), fmt.pct(fill_ns / step_ns)),
+      remedy = { text = "Shuffle what is cheap (file names, records before they are decoded), with a smaller buffer, and "
+                   .. "repeat below the shuffle so that the buffer stays full between epochs.",
+                 code = "ds = records.repeat().shuffle(2048).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" },
+      impact = impact.exposed { ns = fill_ns, low = 0.8 * fill_ns, high = fill_ns },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "decoded images fill the buffer", framework = "tensorflow", finding = true, impact_ns = 8e6,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 20, ["input.wait_ns"] = 9e6 },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::BatchV2::Shuffle", type = "Shuffle", calls = 32,
+                                 instances = 2, call_ns = 3e5, max_call_ns = 9e7, path_ns = 1e5 } } } },
+    { name = "no long call", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 20, ["input.wait_ns"] = 9e6 },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::BatchV2::Shuffle", type = "Shuffle", calls = 32,
+                                 instances = 2, call_ns = 3e5, max_call_ns = 2e6, path_ns = 1e5 } } } },
+  },
+}

@@ -1,0 +1,85 @@
+-- A map is called for each of many small elements, and costs more in calls than in work.
+return rule {
+  id = "tfdata-vectorize-map", api = 1, version = "1.0.0",
+  title = "A map is called for each of many small elements",
+  category = "input", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.median_ns", "input.wait_share", "iterators" },
+  cause = "input", tags = { "tensorflow", "tfdata", "input" },
+  more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-sequential-map",
+                         "tfdata-slow-iterator", "tfdata-cache" },
+  params = {
+    min_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step spent waiting for input from which this is looked for" },
+    min_path_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step that waits for this map" },
+    max_element_ns = { default = 100000, min = 0, max = 1e9, unit = "ns",
+                       doc = "time of one element up to which calling costs more than the work" },
+    min_elements = { default = 8, min = 2, max = 1e9, unit = "count", doc = "elements a step" },
+    left = { default = 0.15, min = 0, max = 1, unit = "ratio",
+             doc = "part of the map's time that one call for the whole batch needs" },
+    max_python_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                         doc = "of the map's time in Python, from which another rule speaks" },
+  },
+  doc = [[
+Each call of a map function costs tens of microseconds whatever it does. Where the map stands below the batch, that is
+paid for each element; above it, once a batch. Priced by replay with 0.15 of the map's time left. Silent where an
+element takes long enough to be work, where the map stands above the batch, and where it runs Python.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+
+    local stages = p:table("iterators")
+    local map = stages:where { type = { like = "^(Map|ParallelMap)" }, calls = { min = cfg.min_elements },
+                               path_ns = { min = cfg.min_path_share * step_ns } }:top("path_ns", 1):rows()[1]
+    if not map then return nil end
+    local work_ns = math.max(map.self_ns, map.cpu_ns)
+    if work_ns / map.calls > cfg.max_element_ns or map.python_ns > cfg.max_python_share * work_ns then return nil end
+
+    local batch, above = nil, map
+    for _ = 1, 32 do
+      above = above and above.parent and above.parent ~= "" and stages:where { name = above.parent }:rows()[1]
+      if not above then break end
+      if above.type:find("Batch") then batch = above break end
+    end
+    if not batch then return nil end
+    return finding {
+      title = ("A map is called %s times a step, %s each"):format(
+        fmt.count(math.floor(map.calls + 0.5)), fmt.ns(work_ns / map.calls)),
+      subject = { op = map.name },
+      evidence = {
+        { "map", map.name },
+        { "its time on the path a step", map.path_ns, "ns", share = math.min(1, map.path_ns / step_ns) },
+        { "elements a step", map.calls, "count" },
+        { "time of one", work_ns / map.calls, "ns" },
+        { "batch above it", batch.type },
+      },
+      condition = ("the step waits %s for a map with %s an element, %s accepted"):format(
+        fmt.pct(map.path_ns / step_ns), fmt.ns(work_ns / map.calls), fmt.ns(cfg.max_element_ns)),
+      remedy = { text = "Batch first, then map over whole batches.",
+                 code = "ds = ds.batch(n).map(f_of_a_batch, num_parallel_calls=tf.data.AUTOTUNE)" },
+      impact = impact.replay { { "stage_scale", stage = "\\Q" .. map.name .. "\\E", factor = cfg.left },
+                               fallback = impact.exposed { ns = map.path_ns } },
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "parsing line by line", framework = "tensorflow", finding = true, impact_ns = 4e6,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::BatchV2", type = "BatchV2", calls = 1, self_ns = 2e5, cpu_ns = 0,
+          python_ns = 0, path_ns = 1e5, parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::BatchV2::Map", type = "Map", calls = 256, self_ns = 8e6, cpu_ns = 6e6,
+          python_ns = 0, path_ns = 5e6, parent = "Iterator::Root::Prefetch::BatchV2" } } },
+      replay = { 4e6 } },
+    { name = "elements are work", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::BatchV2", type = "BatchV2", calls = 1, self_ns = 2e5, cpu_ns = 0,
+          python_ns = 0, path_ns = 1e5, parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::BatchV2::Map", type = "Map", calls = 32, self_ns = 1e7, cpu_ns = 1e7,
+          python_ns = 0, path_ns = 5e6, parent = "Iterator::Root::Prefetch::BatchV2" } } } },
+  },
+}
