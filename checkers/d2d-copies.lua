@@ -1,0 +1,37 @@
+-- Copies inside the device take much of the step.
+return rule {
+  id = "d2d-copies", api = 1, version = "1.0.0",
+  title = "Copies inside the device take much of the step",
+  category = "copies", severity = "info",
+  needs = { "step.median_ns", "device.idle_share", "copies.d2d_ns", "copies.d2d_exposed_ns", "copies.d2d_bytes", "copies.d2d_count" },
+  cause = "copy", tags = { "copies" },
+  params = { min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "share of the step in uncovered copies inside the device" } },
+  doc = [[
+clone, contiguous, cat and assignments move bytes without computing. Priced at half of their uncovered
+time: some copies are needed. Silent below min_share.]],
+
+  check = function(p, cfg)
+    local ns, step_ns = p.fact["copies.d2d_exposed_ns"], p.fact["step.median_ns"]
+    if ns / step_ns < cfg.min_share then return nil end
+    return finding {
+      title = ("%s copies inside the device take %s a step"):format(fmt.count(math.floor(p.fact["copies.d2d_count"] + 0.5)), fmt.ms(ns)),
+      evidence = { { "uncovered copies inside the device a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                   { "copies a step", p.fact["copies.d2d_count"], "count" }, { "bytes a step", p.fact["copies.d2d_bytes"], "bytes" } },
+      condition = ("copies inside the device take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Drop clone and contiguous where a view does; write results where they are needed; compile so that copies fuse.",
+                 code = p.framework == "pytorch" and "torch.mm(a, b, out=buffer[i])   # instead of buffer[i] = a @ b" or nil },
+      impact = impact.exposed { ns = ns, low = 0.25 * ns, high = 0.75 * ns },
+      claims = { { parts = { "copy" }, name = "(?i).*(DtoD|D2D|DeviceToDevice).*" } },
+      confidence = "low",
+    }
+  end,
+
+  examples = {
+    { name = "a tenth", framework = "pytorch", finding = true, impact_ns = 5e5,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2d_ns"] = 1e6, ["copies.d2d_exposed_ns"] = 1e6,
+                ["copies.d2d_bytes"] = 1e8, ["copies.d2d_count"] = 40 } },
+    { name = "little", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2d_ns"] = 1e5, ["copies.d2d_exposed_ns"] = 1e5,
+                ["copies.d2d_bytes"] = 1e7, ["copies.d2d_count"] = 40 } },
+  },
+}

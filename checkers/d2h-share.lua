@@ -1,0 +1,58 @@
+-- Copies from the device hold the step up.
+return rule {
+  id = "d2h-share", api = 1, version = "1.0.0",
+  title = "Copies from the device hold the step up",
+  category = "copies", severity = "warn",
+  needs = { "step.median_ns", "device.idle_share", "copies.d2h_exposed_ns", "copies.d2h_exposed_share", "copies.d2h_ns",
+            "copies.d2h_bytes", "copies.d2h_count", "copies" },
+  cause = "copy", tags = { "copies" },
+  params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in such copies that no kernel hides" },
+    high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
+  },
+  doc = [[
+Only copying that no kernel hides counts. Priced by replay: those copies beside computation. Silent
+where they are hidden or short.]],
+
+  check = function(p, cfg)
+    local ns, share = p.fact["copies.d2h_exposed_ns"], p.fact["copies.d2h_exposed_share"]
+    if share < cfg.min_share then return nil end
+    local evidence = { { "copies from the device that nothing hides, a step", ns, "ns", share = math.min(1, share) },
+                       { "all of them a step", p.fact["copies.d2h_ns"], "ns" },
+                       { "copies a step", p.fact["copies.d2h_count"], "count" },
+                       { "bytes a step", p.fact["copies.d2h_bytes"], "bytes" } }
+    local locations = {}
+    for _, row in ipairs(p:table("copies"):where { direction = "d2h" }:top("exposed_ns", 3):rows()) do
+      if row.source_file and row.source_file ~= "" then
+        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
+      end
+    end
+    local remedy = {
+      pytorch = { text = "Reduce on the device, read results every 100 steps, and copy into pinned memory without waiting.",
+                  code = "total += loss.detach()   # .item() every 100 steps" },
+      jax = { text = "Return only what is read, and read it every 100 steps." },
+      tensorflow = { text = "Fetch less: reduce on the device, and read every 100 steps." },
+    }
+    return finding {
+      title = ("Copies from the device take %s (%s) of each step"):format(fmt.ms(ns), fmt.pct(share)),
+      severity = share >= cfg.high_share and "error" or "warn",
+      evidence = evidence, locations = locations,
+      condition = ("uncovered copies take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = remedy[p.framework] or { text = "Copy results less often, smaller, and beside the next step." },
+      impact = impact.replay { { "overlap", parts = { "copy" }, name = "(?i).*(DtoH|D2H|device to host).*" },
+                               fallback = impact.exposed { ns = ns } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "a tenth of the step", framework = "pytorch", finding = true, replay = { 1e6 },
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e6, ["copies.d2h_exposed_share"] = 0.1,
+                ["copies.d2h_ns"] = 2e6, ["copies.d2h_bytes"] = 2e7, ["copies.d2h_count"] = 4 },
+      tables = { copies = { { direction = "d2h", exposed_ns = 1e6 } } } },
+    { name = "hidden", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e4, ["copies.d2h_exposed_share"] = 0.001,
+                ["copies.d2h_ns"] = 2e6, ["copies.d2h_bytes"] = 2e7, ["copies.d2h_count"] = 4 }, tables = { copies = {} } },
+    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+  },
+}
