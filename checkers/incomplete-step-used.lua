@@ -1,0 +1,39 @@
+-- A step is cut by the edge of the recording.
+return rule {
+  id = "incomplete-step-used", api = 1, version = "1.0.0",
+  title = "A step is cut by the edge of the recording",
+  category = "validity", severity = "info",
+  formats = { "xspace", "kineto" },
+  needs = { "step.used", "steps" },
+  tags = { "validity" },
+  params = {
+    enough = { default = 5, min = 1, max = 1e6, unit = "count",
+               doc = "whole steps from which leaving one out needs no mention" },
+  },
+  doc = [[
+The last marker has no successor, or a pause follows a step: how long the step really took is not known, so it is left out
+of averages. Silent where enough whole steps remain.]],
+
+  check = function(p, cfg)
+    local cut = p:table("steps"):where { left_out = { like = "^(cut by|a pause)" } }
+    local used = p.fact["step.used"]
+    if cut:count() == 0 or used > cfg.enough then return nil end
+    return finding {
+      title = ("%d of %d steps are cut and left out"):format(cut:count(), cut:count() + used),
+      evidence = { { "steps cut", cut:count(), "count" }, { "whole steps", used, "count" },
+                   { "why", cut:rows()[1].left_out } },
+      condition = ("%d cut, only %d whole steps, %d wanted"):format(cut:count(), used, cfg.enough + 1),
+      remedy = { text = "Record a few steps more." },
+      impact = impact.none(),
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "the last of three", finding = true, facts = { ["step.used"] = 2 },
+      tables = { steps = { { number = 1, used = true }, { number = 2, used = true },
+                           { number = 3, used = false, left_out = "cut by the end of the capture" } } } },
+    { name = "whole steps", finding = false, facts = { ["step.used"] = 2 },
+      tables = { steps = { { number = 1, used = true }, { number = 2, used = true } } } },
+  },
+}
