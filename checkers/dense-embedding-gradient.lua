@@ -1,4 +1,32 @@
 -- A whole embedding table is updated although a step looks up few rows.
+local function of_pytorch(p, cfg)
+  local step_ns = p.fact["step.median_ns"]
+  if not p:has("torch.embedding_rows") then return nil end
+  local rows, lookups, gradient_ns = p.fact["torch.embedding_rows"], p.fact["torch.embedding_lookups"], p.fact["torch.embedding_gradient_ns"]
+  if gradient_ns <= 0 or lookups <= 0 or rows < cfg.min_ratio * lookups then return nil end
+  local elements, all = p.fact["torch.embedding_elements"] or 0, p.fact["torch.accumulated_elements"] or 0
+  local share = all > 0 and math.min(1, elements / all) or 0
+  local update_ns = (p.fact["torch.update_ns"] or 0) + (p.fact["torch.clear_ns"] or 0) + (p.fact["torch.accumulated_ns"] or 0)
+  local high_ns = gradient_ns + share * update_ns
+  if high_ns < cfg.min_step_share * step_ns then return nil end
+  local low_ns = 0.8 * high_ns
+  local title = ("All %s rows of a table are updated for at most %s lookups"):format(fmt.count(rows), fmt.count(lookups))
+  local evidence = { { "gradient and update of the table a step", high_ns, "ns", share = math.min(1, high_ns / step_ns) },
+                     { "rows", rows, "count" }, { "lookups a step", lookups, "count" },
+                     { "the table's share of all gradients", share, "share" } }
+  local condition = ("%s rows for %s lookups, %s times as many accepted"):format(fmt.count(rows), fmt.count(lookups), fmt.count(cfg.min_ratio))
+
+  return finding {
+    title = title,
+    evidence = evidence,
+    condition = condition,
+    remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated.",
+               code = "emb = nn.Embedding(rows, dim, sparse=True); optimizer = torch.optim.SparseAdam(emb.parameters())" },
+    impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "dense-embedding-gradient", api = 1, version = "1.0.0",
   title = "A whole embedding table is updated for a few rows",
@@ -8,6 +36,9 @@ return rule {
   cause = "compute.embedding", tags = { "embedding", "kernels" },
   more_specific_than = { "hot-op", "gather-scatter-bound", "roofline-gap", "unfused-optimizer" },
   params = {
+    min_step_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step that gradient and update take, for PyTorch" },
+    min_ratio = { default = 10, min = 1, max = 1e9, unit = "ratio", doc = "rows over lookups, for PyTorch" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops that updates the table" },
     min_rows = { default = 4096, min = 2, max = 1e12, unit = "count", doc = "smaller tables are cheap to update" },
@@ -20,6 +51,7 @@ of which the touched share stays. Silent for small tables, many ids, and where s
 and no segment sum of TensorFlow's densified gradients shows.]],
 
   check = function(p, cfg)
+    if p.format == "kineto" then return of_pytorch(p, cfg) end
     local ops = p:table("ops")
     local all_ns = ops:sum("self_ns")
     if all_ns <= 0 then return nil end
@@ -94,5 +126,14 @@ and no segment sum of TensorFlow's densified gradients shows.]],
     { name = "small table", finding = false, facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "gather.1", type = "gather", shapes = "[2048,64]x[1024]->[1024,64]", self_ns = 1e5 },
                          { name = "multiply_subtract_fusion", type = "fusion", shapes = "[2048,64]x[2048,64]->[2048,64]", self_ns = 7e6 } } } },
+    { name = "large table", format = "kineto", framework = "pytorch", finding = true, impact_ns = 5e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_rows"] = 1e6, ["torch.embedding_lookups"] = 512, ["torch.embedding_elements"] = 9e7, ["torch.accumulated_elements"] = 1e8, ["torch.update_ns"] = 4e6 },
+      tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
+    { name = "small table", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_rows"] = 1000, ["torch.embedding_lookups"] = 512 },
+      tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
+    { name = "sparse", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.embedding_rows"] = 1e6, ["torch.embedding_lookups"] = 512 },
+      tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
   },
 }

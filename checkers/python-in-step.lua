@@ -1,4 +1,26 @@
 -- Python runs inside the step while nothing else does.
+local function of_pytorch(p, cfg)
+  local step_ns = p.fact["step.median_ns"]
+  local pause_ns, python_ns = p.fact["torch.longest_pause_ns"], p.fact["host.python_ns"]
+  local ns = math.min(pause_ns, math.max(python_ns, p.fact["python.path_ns"] or 0))
+  if ns < cfg.min_pause_share * step_ns then return nil end
+  local low_ns, high_ns = 0.8 * ns, ns
+  local title = ("Python works %s of each step in one go, outside any op"):format(fmt.ms(ns))
+  local evidence = { { "longest pause between ops, mean", pause_ns, "ns", share = math.min(1, pause_ns / step_ns) },
+                     { "Python outside ops a step", python_ns, "ns" } }
+  local condition = ("the longest pause takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_pause_share))
+
+  return finding {
+    title = title,
+    evidence = evidence,
+    condition = condition,
+    remedy = { text = "Move it out of the step: to every hundredth step, to another process, or into tensor ops. Record with Python stacks to see what it is.",
+               code = "with torch.profiler.profile(with_stack=True) as prof: ..." },
+    impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "python-in-step", api = 1, version = "1.0.0",
   title = "Python holds the step",
@@ -7,16 +29,19 @@ return rule {
   needs = { "step.median_ns", "python.path_ns", "host.python_ns", "host.python_before_ns", "part.compute_ns" },
   cause = "host.python", tags = { "host" },
   params = {
+    min_pause_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                        doc = "share of the step in the longest pause between ops, for PyTorch" },
     min_share = { default = 0.20, min = 0, max = 1, unit = "share",
                   doc = "share of the step in Python, behind its first computation, from which this is said" },
   },
   doc = [[
 The leading thread is in Python, or in no recorded event at all, while no program and no pool thread
-works. Python before the first computation of a step usually prepares its input and belongs to the
-input rules. Priced as that time. Silent where it hides behind computation.]],
+works; for eager PyTorch on the host the longest pause between two ops counts. Python before the first
+computation of a step usually prepares its input and belongs to the input rules. Priced as that time. Silent where it hides behind computation.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
+    if p.format == "kineto" and p:has("torch.longest_pause_ns") then return of_pytorch(p, cfg) end
     -- Eager dispatch and loops around programs leave gaps of their own.
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then return nil end
     if p:has("runs.count") and p.fact["runs.count"] > 8 then return nil end
@@ -52,5 +77,9 @@ input rules. Priced as that time. Silent where it hides behind computation.]],
     { name = "preparing input", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_ns"] = 4e6,
                 ["host.python_before_ns"] = 3.9e6, ["part.compute_ns"] = 5e6 } },
+    { name = "writes a file", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3.6e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.longest_pause_ns"] = 4e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 5e6 } },
+    { name = "small pauses", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.longest_pause_ns"] = 2e5, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 4e6 } },
   },
 }

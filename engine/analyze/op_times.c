@@ -60,15 +60,24 @@ static int dtype_weight(enum dtype dtype)
     return dtype < DTYPE_COUNT ? weights[dtype] : 0;
 }
 
+/* A Python number comes as a double of rank 0. It does not widen the tensors it meets, and by
+ * itself it is no work in double precision. */
+static bool is_number(const struct op *op, const struct tensor *tensor)
+{
+    return op->is_eager && tensor->rank == 0 &&
+           (tensor->dtype == DTYPE_F64 || tensor->dtype == DTYPE_C128);
+}
+
 enum dtype op_dtype(const struct profile *profile, const struct op *op)
 {
     enum dtype widest = DTYPE_UNKNOWN;
 
     for (uint32_t i = 0; i < op->input_count + op->output_count; i++) {
-        enum dtype dtype = profile->tensors.items[op->first_input + i].dtype;
+        const struct tensor *tensor = &profile->tensors.items[op->first_input + i];
 
-        if (dtype_weight(dtype) > dtype_weight(widest))
-            widest = dtype;
+        if (!is_number(op, tensor) &&
+            dtype_weight((enum dtype)tensor->dtype) > dtype_weight(widest))
+            widest = (enum dtype)tensor->dtype;
     }
     return widest;
 }

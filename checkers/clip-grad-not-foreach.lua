@@ -1,0 +1,51 @@
+-- Gradients are clipped parameter by parameter.
+return rule {
+  id = "clip-grad-not-foreach", api = 1, version = "1.0.0",
+  title = "Gradients are clipped one parameter at a time",
+  category = "host", severity = "warn",
+  formats = { "kineto" },
+  needs = { "step.median_ns", "torch.clip_ns", "torch.clip_norms" },
+  cause = "clip", tags = { "ops" },
+  more_specific_than = { "unfused-optimizer", "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound" },
+  params = {
+    min_share = { default = 0.03, min = 0, max = 1, unit = "share",
+      doc = "time it costs over the step from which this is said" },
+    min_norms = { default = 16, min = 2, max = 1e7, unit = "count",
+      doc = "norms taken a step" },
+  },
+  doc = [[
+A norm, a comparison and a product for each parameter are thousands of tiny ops a step, and reading each norm in Python
+waits for it. One call over all parameters stacks the norms. Priced as most of the time between the backward pass and
+the optimizer. Silent where few norms are taken there.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    local norms, clip_ns = p.fact["torch.clip_norms"], p.fact["torch.clip_ns"]
+    if norms < cfg.min_norms or clip_ns < cfg.min_share * step_ns then return nil end
+    local low_ns, high_ns = 0.7 * clip_ns, 0.95 * clip_ns
+    local title = ("Clipping takes %s norms one by one: %s a step"):format(fmt.count(math.floor(norms + 0.5)), fmt.ms(clip_ns))
+    local evidence = { { "between backward pass and optimizer a step", clip_ns, "ns", share = math.min(1, clip_ns / step_ns) },
+                       { "norms a step", norms, "count" },
+                       { "calls a step", p.fact["torch.clip_calls"] or norms, "count" } }
+    local condition = ("%s norms a step, %s accepted"):format(fmt.count(math.floor(norms + 0.5)), fmt.count(cfg.min_norms - 1))
+
+    return finding {
+      title = title,
+      evidence = evidence,
+      condition = condition,
+      remedy = { text = "Clip all gradients in one call; never read a norm in Python.",
+                 code = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)" },
+      impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "each by itself", framework = "pytorch", finding = true, impact_ns = 3.3e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.clip_ns"] = 4e6, ["torch.clip_norms"] = 240, ["torch.clip_calls"] = 1440 } },
+    { name = "one norm", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.clip_ns"] = 4e6, ["torch.clip_norms"] = 1 } },
+    { name = "short", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.clip_ns"] = 1e5, ["torch.clip_norms"] = 240 } },
+  },
+}

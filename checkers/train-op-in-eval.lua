@@ -1,0 +1,52 @@
+-- Inference records its ops for a backward pass that never comes.
+return rule {
+  id = "train-op-in-eval", api = 1, version = "1.0.0",
+  title = "Inference records gradients",
+  category = "host", severity = "warn",
+  formats = { "kineto" },
+  needs = { "step.median_ns", "torch.forward_ns", "torch.forward_calls", "torch.recorded_calls", "torch.backward_nodes" },
+  cause = "autograd", tags = { "ops" },
+  params = {
+    min_recorded = { default = 0.5, min = 0, max = 1, unit = "share",
+      doc = "calls that are recorded for a backward pass" },
+    min_calls = { default = 10, min = 1, max = 1e7, unit = "count",
+      doc = "calls a step" },
+    gain = { default = 0.15, min = 0, max = 1, unit = "share",
+      doc = "time of the forward pass that recording costs at most" },
+  },
+  doc = [[
+Each op is recorded with its inputs for a backward pass, and its results are kept until the last one is done, but no backward
+pass and no optimizer runs in any step. Priced as a part of the forward pass. Silent where any backward node ran.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    local calls, recorded = p.fact["torch.forward_calls"], p.fact["torch.recorded_calls"]
+    if p.fact["torch.backward_nodes"] > 0 or (p.fact["torch.update_calls"] or 0) > 0 then return nil end
+    if calls < cfg.min_calls or recorded < cfg.min_recorded * calls then return nil end
+    local forward_ns = p.fact["torch.forward_ns"] + (p.fact["torch.forward_gap_ns"] or 0)
+    local high_ns = math.min(cfg.gain * forward_ns, step_ns)
+    local low_ns = high_ns / 3
+    local title = ("%s of the calls are recorded for a backward pass that never comes"):format(fmt.pct(recorded / calls))
+    local evidence = { { "calls a step", calls, "count" }, { "of them recorded", recorded, "count" }, { "forward pass a step", forward_ns, "ns" } }
+    local condition = ("%s of the calls recorded, %s accepted; no backward node in any step"):format(fmt.pct(recorded / calls), fmt.pct(cfg.min_recorded))
+
+    return finding {
+      title = title,
+      evidence = evidence,
+      condition = condition,
+      remedy = { text = "Run inference without recording: results are not kept and memory is given back at once.",
+                 code = "with torch.inference_mode():\n    y = model(x)" },
+      impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "no backward pass", framework = "pytorch", finding = true, impact_ns = 9e5,
+      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
+    { name = "trains", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 } },
+    { name = "does not record", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100, ["torch.recorded_calls"] = 0, ["torch.backward_nodes"] = 0 } },
+  },
+}

@@ -1,0 +1,52 @@
+-- The optimizer updates parameter by parameter.
+return rule {
+  id = "unfused-optimizer", api = 1, version = "1.0.0",
+  title = "The optimizer runs parameter by parameter",
+  category = "host", severity = "warn",
+  formats = { "kineto" },
+  needs = { "step.median_ns", "torch.update_ns", "torch.update_calls" },
+  cause = "optimizer", tags = { "ops" },
+  more_specific_than = { "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound" },
+  params = {
+    min_share = { default = 0.10, min = 0, max = 1, unit = "share",
+      doc = "time it costs over the step from which this is said" },
+    min_calls = { default = 64, min = 2, max = 1e7, unit = "count",
+      doc = "ops called by the optimizer a step" },
+  },
+  doc = [[
+Each parameter costs the optimizer five to ten small ops, each with Python and the dispatcher before it. The fused form
+does all parameters in one. Priced as half to most of the optimizer's time. Silent where ops over many parameters
+are used already, with few ops and below min_share.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    local update_ns, calls = p.fact["torch.update_ns"], p.fact["torch.update_calls"]
+    local fused = p.fact["torch.update_fused_calls"] or 0
+    if calls < cfg.min_calls or fused > 0 or update_ns < cfg.min_share * step_ns then return nil end
+    local low_ns, high_ns = 0.5 * update_ns, 0.85 * update_ns
+    local title = ("The optimizer calls %s ops a step: %s"):format(fmt.count(math.floor(calls + 0.5)), fmt.ms(update_ns))
+    local evidence = { { "optimizer a step", update_ns, "ns", share = math.min(1, update_ns / step_ns) },
+                       { "ops it calls a step", calls, "count" },
+                       { "gradients a step", p.fact["torch.accumulated_gradients"] or 0, "count" } }
+    local condition = ("%s ops a step, none over many parameters"):format(fmt.count(math.floor(calls + 0.5)))
+
+    return finding {
+      title = title,
+      evidence = evidence,
+      condition = condition,
+      remedy = { text = "Let one op update all parameters.",
+                 code = "optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)" },
+      impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "op by op", framework = "pytorch", finding = true, impact_ns = 2.7e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600, ["torch.update_fused_calls"] = 0 } },
+    { name = "over lists", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600, ["torch.update_fused_calls"] = 8 } },
+    { name = "small", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e5, ["torch.update_calls"] = 600 } },
+  },
+}

@@ -1,0 +1,423 @@
+/*
+ * eager loops: Python loops that an eager program runs over slices of its tensors, over time steps
+ * of a cell or around a growing concatenation. What anchors a loop is a call that comes again after
+ * a few others: taking a slice of a tensor of the same shape, a cell, a concatenation.
+ */
+#include "analyze/analysis.h"
+#include "analyze/eager_calls.h"
+#include "analyze/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum loops_column {
+    ANCHOR,
+    REPEATS,
+    BODY,
+    CALLS,
+    NS,
+    SPAN_NS,
+    BACKWARD_NS,
+    MEAN_CALL_NS,
+    PRODUCTS,
+    GATES,
+    CONCATS,
+    CONCAT_NS,
+    READBACKS,
+    CONVERSION_NS,
+    FLOPS,
+    ELEMENTS,
+    IS_GROWING,
+    OPS,
+    SHAPES,
+    SOURCE_FILE,
+    SOURCE_LINE
+};
+static const struct column_spec columns[] = {
+    [ANCHOR] = { "anchor", UNIT_NAME, "op that comes again: select, slice, lstm_cell, cat, …" },
+    [REPEATS] = { "repeats", UNIT_COUNT, "times it comes a step" },
+    [BODY] = { "body", UNIT_COUNT, "calls from one to the next" },
+    [CALLS] = { "calls", UNIT_COUNT, "calls in the loop a step" },
+    [NS] = { "ns", UNIT_NS, "time a step, backward nodes and pauses between calls included" },
+    [SPAN_NS] = { "span_ns", UNIT_NS, "of that, from the first to the last forward call" },
+    [BACKWARD_NS] = { "backward_ns", UNIT_NS, "of that, nodes of the backward pass" },
+    [MEAN_CALL_NS] = { "mean_call_ns", UNIT_NS, "mean duration of a forward call" },
+    [PRODUCTS] = { "products", UNIT_COUNT, "matrix products in it a step" },
+    [GATES] = { "gates", UNIT_COUNT, "sigmoids, hyperbolic tangents and cells in it a step" },
+    [CONCATS] = { "concats", UNIT_COUNT, "concatenations in it a step" },
+    [CONCAT_NS] = { "concat_ns", UNIT_NS, "their time, both ways" },
+    [READBACKS] = { "readbacks", UNIT_COUNT, "values read by Python in it a step" },
+    [CONVERSION_NS] = { "conversion_ns", UNIT_NS, "its forward calls that change element types" },
+    [FLOPS] = { "flops", UNIT_FLOPS, "operations of its forward products a step" },
+    [ELEMENTS] = { "elements", UNIT_COUNT, "mean elements of the operands of its other calls" },
+    [IS_GROWING] = { "is_growing", UNIT_BOOL, "what it concatenates grows" },
+    [OPS] = { "ops", UNIT_NAME, "the first calls of the body" },
+    [SHAPES] = { "shapes", UNIT_NAME, "of the first call" },
+    [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the first call, where recorded" },
+    [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
+};
+static const struct table_spec tables[] = {
+    { "eager_loops", "Python loops over slices, cells and concatenations", columns,
+      ARRAY_COUNT(columns) },
+};
+enum { FEWEST_REPEATS = 8, MOST_NAMED = 6 };
+
+/* Ops that anchor a loop, and how many calls may lie between two of them. A slice says less than
+ * an index: networks slice once a layer. */
+enum anchor_class { ANCHOR_NONE, ANCHOR_SLICE, ANCHOR_CELL, ANCHOR_CONCAT };
+static const struct {
+    const char *name;
+    enum anchor_class class;
+    uint32_t most_between;
+} anchors[] = {
+    { "select", ANCHOR_SLICE, 64 },       { "index", ANCHOR_SLICE, 64 },
+    { "slice", ANCHOR_SLICE, 12 },        { "narrow", ANCHOR_SLICE, 12 },
+    { "lstm_cell", ANCHOR_CELL, 64 },     { "gru_cell", ANCHOR_CELL, 64 },
+    { "rnn_tanh_cell", ANCHOR_CELL, 64 }, { "rnn_relu_cell", ANCHOR_CELL, 64 },
+    { "cat", ANCHOR_CONCAT, 24 },         { "concat", ANCHOR_CONCAT, 24 },
+};
+enum {
+    IS_PRODUCT = 1,
+    IS_GATE = 2,
+    IS_CONCAT = 4,
+    IS_READBACK = 8,
+    IS_LOOK = 16,
+    IS_CONVERSION = 32
+};
+static const struct {
+    const char *name;
+    uint8_t     traits;
+} traits[] = {
+    { "linear", IS_PRODUCT },
+    { "matmul", IS_PRODUCT },
+    { "mm", IS_PRODUCT },
+    { "addmm", IS_PRODUCT },
+    { "bmm", IS_PRODUCT },
+    { "mv", IS_PRODUCT },
+    { "dot", IS_PRODUCT },
+    { "baddbmm", IS_PRODUCT },
+    { "addmv", IS_PRODUCT },
+    { "sigmoid", IS_GATE },
+    { "tanh", IS_GATE },
+    { "lstm_cell", IS_GATE | IS_PRODUCT },
+    { "gru_cell", IS_GATE | IS_PRODUCT },
+    { "rnn_tanh_cell", IS_GATE | IS_PRODUCT },
+    { "rnn_relu_cell", IS_GATE | IS_PRODUCT },
+    { "cat", IS_CONCAT },
+    { "concat", IS_CONCAT },
+    { "item", IS_READBACK },
+    { "is_nonzero", IS_READBACK },
+    { "select", IS_LOOK },
+    { "slice", IS_LOOK },
+    { "view", IS_LOOK },
+    { "narrow", IS_LOOK },
+    { "index", IS_LOOK },
+    { "unsqueeze", IS_LOOK },
+    { "squeeze", IS_LOOK },
+    { "t", IS_LOOK },
+    { "transpose", IS_LOOK },
+    { "reshape", IS_LOOK },
+    { "expand", IS_LOOK },
+    { "stack", IS_LOOK },
+    { "to", IS_CONVERSION },
+    { "type_as", IS_CONVERSION },
+};
+
+struct kind { /* of a type of op; looked up once a name */
+    uint8_t  is_known, class, traits;
+    uint32_t most_between;
+};
+struct cluster { /* anchors with the same key that follow each other */
+    uint32_t key, first, last, count;
+};
+struct loop {
+    uint32_t key, first_call, count, repeats;
+    double   calls, span_ns, call_ns, backward_ns, products, gates, concats, concat_ns, readbacks,
+        conversion_ns, flops, elements, others, first_concat, last_concat;
+};
+struct finder {
+    struct study             *study;
+    const struct eager_calls *calls;
+    struct arena             *scratch;
+    struct kind              *kinds;
+    bool                     *is_taken; /* by call */
+    VEC(struct cluster) open, closed;
+    VEC(struct loop) loops;
+};
+
+static const struct kind *kind_of(struct finder *finder, uint32_t type)
+{
+    struct kind *kind = &finder->kinds[type];
+    struct str   name;
+
+    if (kind->is_known)
+        return kind;
+    kind->is_known = 1;
+    name = eager_base_name(profile_str(finder->study->profile, type));
+    for (size_t i = 0; i < ARRAY_COUNT(anchors); i++)
+        if (str_equal(name, str_from(anchors[i].name))) {
+            kind->class = (uint8_t)anchors[i].class;
+            kind->most_between = anchors[i].most_between;
+        }
+    for (size_t i = 0; i < ARRAY_COUNT(traits); i++)
+        if (str_equal(name, str_from(traits[i].name)))
+            kind->traits = traits[i].traits;
+    return kind;
+}
+
+static bool close_cluster(struct finder *finder, const struct cluster *cluster)
+{
+    return cluster->count < FEWEST_REPEATS || vec_push(&finder->closed, finder->scratch, *cluster);
+}
+
+/* Adds an anchor at call `at` to the open cluster of its key, or begins one. */
+static bool add_anchor(struct finder *finder, struct id_map *rows, uint32_t key, uint32_t at,
+                       uint32_t most_between)
+{
+    struct cluster  fresh = { key, at, at, 1 };
+    uint32_t        row = id_map_get(rows, key);
+    struct cluster *open;
+
+    if (row == NO_ID)
+        return id_map_put(rows, key, (uint32_t)finder->open.count) &&
+               vec_push(&finder->open, finder->scratch, fresh);
+    open = &finder->open.items[row];
+    if (at - open->last <= most_between) {
+        open->last = at;
+        open->count++;
+        return true;
+    }
+    if (!close_cluster(finder, open))
+        return false;
+    *open = fresh;
+    return true;
+}
+
+static int compare_clusters(const void *a, const void *b)
+{
+    const struct cluster *left = a, *right = b;
+    uint32_t              left_covers = left->last - left->first;
+    uint32_t              right_covers = right->last - right->first;
+
+    if (left_covers != right_covers)
+        return left_covers > right_covers ? -1 : 1;
+    return (left->first > right->first) - (left->first < right->first);
+}
+
+static void count_call(struct finder *finder, struct loop *loop, const struct eager_call *call)
+{
+    const struct profile *profile = finder->study->profile;
+    const struct kind    *kind = kind_of(finder, call->type);
+    double                ns = (double)(call->end_ns - call->start_ns);
+    double                elements = eager_elements(profile, call->op);
+
+    loop->calls++;
+    loop->call_ns += ns;
+    loop->backward_ns += call->backward_ns;
+    loop->products += (kind->traits & IS_PRODUCT) != 0;
+    loop->gates += (kind->traits & IS_GATE) != 0;
+    loop->readbacks += (kind->traits & IS_READBACK) != 0;
+    if (kind->traits & IS_CONVERSION && call->conversion_ns > 0)
+        loop->conversion_ns += ns;
+    if (kind->traits & IS_PRODUCT)
+        loop->flops += eager_product_flops(profile, call->op);
+    if (!(kind->traits & IS_LOOK)) {
+        loop->elements += elements;
+        loop->others++;
+    }
+    if (!(kind->traits & IS_CONCAT))
+        return;
+    loop->concats++;
+    loop->concat_ns += ns + call->backward_ns;
+    if (loop->first_concat == 0)
+        loop->first_concat = elements;
+    loop->last_concat = elements;
+}
+
+static struct loop *loop_of(struct finder *finder, const struct cluster *cluster)
+{
+    struct loop fresh = { .key = cluster->key, .first_call = cluster->first };
+
+    for (size_t i = 0; i < finder->loops.count; i++)
+        if (finder->loops.items[i].key == cluster->key)
+            return &finder->loops.items[i];
+    if (!vec_push(&finder->loops, finder->scratch, fresh))
+        return NULL;
+    return &finder->loops.items[finder->loops.count - 1];
+}
+
+/* The body behind the last anchor belongs to the loop too. */
+static bool take(struct finder *finder, const struct cluster *cluster, uint32_t run_end)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t     body = (cluster->last - cluster->first) / (cluster->count - 1), taken = 0;
+    uint32_t     end = cluster->last + body < run_end ? cluster->last + body : run_end;
+    struct loop *loop;
+
+    end = end > cluster->last ? end : cluster->last + 1;
+    for (uint32_t i = cluster->first; i < end; i++)
+        taken += finder->is_taken[i];
+    if (taken * 4 > end - cluster->first)
+        return true;
+    loop = loop_of(finder, cluster);
+    if (!loop)
+        return false;
+    loop->count++;
+    loop->repeats += cluster->count;
+    loop->span_ns += (double)(calls[end - 1].end_ns - calls[cluster->first].start_ns);
+    for (uint32_t i = cluster->first; i < end; i++) {
+        finder->is_taken[i] = true;
+        count_call(finder, loop, &calls[i]);
+    }
+    return true;
+}
+
+/* Loops among the forward calls [first, end) of one step, the longest first. */
+static bool find_loops(struct finder *finder, uint32_t first, uint32_t end)
+{
+    struct arena  scratch = { 0 };
+    struct id_map rows = { .arena = &scratch };
+    bool          is_done = true;
+
+    finder->open.count = finder->closed.count = 0;
+    for (uint32_t i = first; is_done && i < end; i++) {
+        const struct eager_call *call = &finder->calls->list.items[i];
+        const struct kind       *kind = kind_of(finder, call->type);
+        bool                     by_shape = kind->class == ANCHOR_SLICE && call->op != NO_ID;
+
+        if (kind->class != ANCHOR_NONE)
+            is_done = add_anchor(finder, &rows, (by_shape ? call->op : call->type) * 2 + by_shape,
+                                 i, kind->most_between);
+    }
+    arena_free(&scratch);
+    for (size_t i = 0; is_done && i < finder->open.count; i++)
+        is_done = close_cluster(finder, &finder->open.items[i]);
+    if (finder->closed.count > 1)
+        qsort(finder->closed.items, finder->closed.count, sizeof *finder->closed.items,
+              compare_clusters);
+    for (size_t i = 0; is_done && i < finder->closed.count; i++)
+        is_done = take(finder, &finder->closed.items[i], end);
+    return is_done;
+}
+
+static bool find_all(struct finder *finder)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 count = (uint32_t)finder->calls->list.count, first = 0;
+
+    for (uint32_t i = 1; i <= count; i++) {
+        if (i < count && calls[i].timeline == calls[first].timeline &&
+            calls[i].window == calls[first].window && calls[i].phase == calls[first].phase)
+            continue;
+        if (calls[first].phase == PHASE_FORWARD && !find_loops(finder, first, i))
+            return false;
+        first = i;
+    }
+    return true;
+}
+
+static uint32_t name_body(struct finder *finder, const struct loop *loop, double body)
+{
+    struct arena scratch = { 0 };
+    struct text  text = { .arena = &scratch };
+    uint32_t     name;
+
+    for (uint32_t i = 0; i < MOST_NAMED && i < body; i++) {
+        const struct eager_call *call = &finder->calls->list.items[loop->first_call + i];
+        struct str type = eager_base_name(profile_str(finder->study->profile, call->type));
+
+        text_print(&text, "%s%.*s", i > 0 ? " > " : "", STR_ARG(type));
+    }
+    if (body > MOST_NAMED)
+        text_print(&text, " > …");
+    name = facts_name(&finder->study->facts, text_str(&text));
+    arena_free(&scratch);
+    return name;
+}
+
+static bool add_row(struct finder *finder, struct table *table, const struct loop *loop)
+{
+    struct study            *study = finder->study;
+    const struct profile    *profile = study->profile;
+    const struct eager_call *first = &finder->calls->list.items[loop->first_call];
+    double                   steps = (double)finder->calls->windows.count;
+    uint32_t                 source = event_activity(profile, first->event)->source;
+    double                   body = loop->calls / loop->repeats;
+    const struct {
+        int    column;
+        double total;
+    } sums[] = {
+        { REPEATS, loop->repeats },
+        { CALLS, loop->calls },
+        { NS, loop->span_ns + loop->backward_ns },
+        { SPAN_NS, loop->span_ns },
+        { BACKWARD_NS, loop->backward_ns },
+        { PRODUCTS, loop->products },
+        { GATES, loop->gates },
+        { CONCATS, loop->concats },
+        { CONCAT_NS, loop->concat_ns },
+        { READBACKS, loop->readbacks },
+        { FLOPS, loop->flops },
+        { CONVERSION_NS, loop->conversion_ns },
+    };
+    size_t row = table_add(table, study->arena);
+
+    if (row == SIZE_MAX)
+        return false;
+    for (size_t i = 0; i < ARRAY_COUNT(sums); i++)
+        emit_number(table, sums[i].column, row, sums[i].total / steps);
+    emit_name(table, ANCHOR, row,
+              facts_name(&study->facts, eager_base_name(profile_str(profile, first->type))));
+    emit_number(table, BODY, row, body);
+    emit_number(table, MEAN_CALL_NS, row, loop->call_ns / loop->calls);
+    emit_number(table, ELEMENTS, row, loop->others > 0 ? loop->elements / loop->others : 0);
+    emit_number(table, IS_GROWING, row, loop->last_concat > 2 * loop->first_concat);
+    emit_name(table, OPS, row, name_body(finder, loop, body));
+    if (first->op != NO_ID)
+        emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[first->op]));
+    if (source < profile->sources.count) {
+        emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
+        emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
+    }
+    return true;
+}
+
+static bool find(struct finder *finder, struct eager_calls *calls)
+{
+    struct study *study = finder->study;
+    struct table *table = facts_table(&study->facts, &tables[0]);
+
+    if (!table || !eager_calls_make(study, finder->scratch, calls))
+        return false;
+    finder->calls = calls;
+    finder->kinds = arena_new_array(finder->scratch, struct kind, study->profile->names.count + 1);
+    finder->is_taken = arena_new_array(finder->scratch, bool, calls->list.count + 1);
+    if (!finder->kinds || !finder->is_taken || !find_all(finder))
+        return false;
+    for (size_t i = 0; i < finder->loops.count; i++)
+        if (!add_row(finder, table, &finder->loops.items[i]))
+            return false;
+    return true;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena       scratch = { 0 };
+    struct eager_calls calls = { 0 };
+    struct finder      finder = { .study = study, .scratch = &scratch };
+    bool               is_done;
+
+    if (!eager_applies(study, "eager_loops"))
+        return true;
+    is_done = find(&finder, &calls);
+    arena_free(&scratch);
+    return is_done || emit_limit("Python loops", err);
+}
+
+const struct analysis analysis_eager_loops = {
+    .name = "eager_loops",
+    .summary = "Python loops that eager programs run over slices, cells and concatenations",
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

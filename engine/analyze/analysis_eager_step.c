@@ -1,0 +1,450 @@
+/*
+ * eager step: what an eager training step is made of, forward, backward, clearing gradients and
+ * updating, and work in it that nothing uses: forward passes whose results no backward pass needs,
+ * gradients of parameters that took no part, checks of every gradient.
+ */
+#include "analyze/analysis.h"
+#include "analyze/eager_calls.h"
+#include "analyze/emit.h"
+
+#include <string.h>
+
+enum step_fact {
+    FORWARD_NS,
+    FORWARD_CALLS,
+    FORWARD_GAP_NS,
+    LONGEST_PAUSE_NS,
+    RECORDED_CALLS,
+    BACKWARD_NS,
+    BACKWARD_NODES,
+    UPDATE_NS,
+    UPDATE_CALLS,
+    UPDATE_FUSED_CALLS,
+    UPDATE_READBACKS,
+    CLEAR_NS,
+    CLEARED_COUNT,
+    CLEARED_ELEMENTS,
+    ACCUMULATED_COUNT,
+    ACCUMULATED_NS,
+    ACCUMULATED_ELEMENTS,
+    CLIP_NS,
+    CLIP_NORMS,
+    CLIP_CALLS,
+    CHECK_COUNT,
+    CHECK_NS,
+    REPEATED_NS,
+    REPEATED_PRODUCTS,
+    DROPOUT_NS,
+    EMBEDDING_NS,
+    EMBEDDING_ROWS,
+    EMBEDDING_LOOKUPS,
+    EMBEDDING_ELEMENTS,
+    CONV_NS,
+    CONV_FIRST_NS,
+    CONV_FIRST_DEPTHWISE_NS,
+    FACT_COUNT
+};
+static const struct fact_spec produces[] = {
+    [FORWARD_NS] = { "torch.forward_ns", UNIT_NS, "calls of the forward pass a step" },
+    [FORWARD_CALLS] = { "torch.forward_calls", UNIT_COUNT, "how many" },
+    [FORWARD_GAP_NS] = { "torch.forward_gap_ns", UNIT_NS, "pauses between them a step" },
+    [LONGEST_PAUSE_NS] = { "torch.longest_pause_ns", UNIT_NS,
+                           "the longest pause between calls, mean over steps" },
+    [RECORDED_CALLS] = { "torch.recorded_calls", UNIT_COUNT,
+                         "of them, those recorded for a backward pass" },
+    [BACKWARD_NS] = { "torch.backward_ns", UNIT_NS, "nodes of the backward pass a step" },
+    [BACKWARD_NODES] = { "torch.backward_nodes", UNIT_COUNT, "how many" },
+    [UPDATE_NS] = { "torch.update_ns", UNIT_NS, "optimizers' steps a step" },
+    [UPDATE_CALLS] = { "torch.update_calls", UNIT_COUNT, "ops called in them" },
+    [UPDATE_FUSED_CALLS] = { "torch.update_fused_calls", UNIT_COUNT,
+                             "of them, those over many parameters at once" },
+    [UPDATE_READBACKS] = { "torch.update_readbacks", UNIT_COUNT,
+                           "of them, those that Python waits for" },
+    [CLEAR_NS] = { "torch.clear_ns", UNIT_NS, "clearing gradients a step" },
+    [CLEARED_COUNT] = { "torch.cleared_gradients", UNIT_COUNT, "gradients set to zero a step" },
+    [CLEARED_ELEMENTS] = { "torch.cleared_elements", UNIT_COUNT, "their elements" },
+    [ACCUMULATED_COUNT] = { "torch.accumulated_gradients", UNIT_COUNT,
+                            "gradients handed to parameters a step" },
+    [ACCUMULATED_NS] = { "torch.accumulated_ns", UNIT_NS, "time of that a step" },
+    [ACCUMULATED_ELEMENTS] = { "torch.accumulated_elements", UNIT_COUNT, "their elements" },
+    [CLIP_NS] = { "torch.clip_ns", UNIT_NS,
+                  "from the end of the backward pass to the optimizer, where norms are taken" },
+    [CLIP_NORMS] = { "torch.clip_norms", UNIT_COUNT, "norms taken then a step" },
+    [CLIP_CALLS] = { "torch.clip_calls", UNIT_COUNT, "ops called then a step" },
+    [CHECK_COUNT] = { "torch.gradient_checks", UNIT_COUNT,
+                      "tests for NaN inside the backward pass a step" },
+    [CHECK_NS] = { "torch.gradient_checks_ns", UNIT_NS, "their time" },
+    [REPEATED_NS] = { "torch.repeated_forward_ns", UNIT_NS,
+                      "forward work of the shapes of the trained one that no backward needs" },
+    [REPEATED_PRODUCTS] = { "torch.repeated_products", UNIT_COUNT, "products in it a step" },
+    [DROPOUT_NS] = { "torch.dropout_ns", UNIT_NS, "dropout a step" },
+    [EMBEDDING_NS] = { "torch.embedding_gradient_ns", UNIT_NS,
+                       "dense gradients of embedding tables a step" },
+    [EMBEDDING_ROWS] = { "torch.embedding_rows", UNIT_COUNT, "rows of the largest table" },
+    [EMBEDDING_LOOKUPS] = { "torch.embedding_lookups", UNIT_COUNT, "rows looked up in it at most" },
+    [EMBEDDING_ELEMENTS] = { "torch.embedding_elements", UNIT_COUNT, "elements of that table" },
+    [CONV_NS] = { "torch.conv_ns", UNIT_NS, "two-dimensional convolutions a step, both ways" },
+    [CONV_FIRST_NS] = { "torch.conv_channels_first_ns", UNIT_NS,
+                        "of that, on tensors with channels before pixels" },
+    [CONV_FIRST_DEPTHWISE_NS] = { "torch.conv_channels_first_depthwise_ns", UNIT_NS,
+                                  "of that, with one filter a channel" },
+};
+
+enum trait {
+    TRAIT_NONE,
+    TRAIT_NORM,
+    TRAIT_CHECK,
+    TRAIT_PRODUCT,
+    TRAIT_CONV,
+    TRAIT_DROPOUT,
+    TRAIT_EMBEDDING,
+    TRAIT_READBACK,
+    TRAIT_FUSED
+};
+static const struct {
+    const char *name;
+    enum trait  trait;
+} traits[] = {
+    { "norm", TRAIT_NORM },
+    { "linalg_vector_norm", TRAIT_NORM },
+    { "linalg_norm", TRAIT_NORM },
+    { "frobenius_norm", TRAIT_NORM },
+    { "isnan", TRAIT_CHECK },
+    { "is_any_true", TRAIT_CHECK },
+    { "linear", TRAIT_PRODUCT },
+    { "matmul", TRAIT_PRODUCT },
+    { "mm", TRAIT_PRODUCT },
+    { "bmm", TRAIT_PRODUCT },
+    { "addmm", TRAIT_PRODUCT },
+    { "baddbmm", TRAIT_PRODUCT },
+    { "einsum", TRAIT_PRODUCT },
+    { "conv1d", TRAIT_PRODUCT },
+    { "conv3d", TRAIT_PRODUCT },
+    { "conv2d", TRAIT_CONV },
+    { "convolution", TRAIT_CONV },
+    { "dropout", TRAIT_DROPOUT },
+    { "native_dropout", TRAIT_DROPOUT },
+    { "feature_dropout", TRAIT_DROPOUT },
+    { "embedding", TRAIT_EMBEDDING },
+    { "embedding_dense_backward", TRAIT_EMBEDDING },
+    { "embedding_backward", TRAIT_EMBEDDING },
+    { "item", TRAIT_READBACK },
+};
+
+struct product { /* of the forward pass of one step, in order */
+    uint32_t call, op;
+    bool     is_used; /* a backward node needs it */
+};
+struct summer {
+    struct study             *study;
+    const struct eager_calls *calls;
+    struct arena             *scratch;
+    uint8_t                  *trait_of; /* by name, plus 1 */
+    VEC(struct product) products;
+    double sums[FACT_COUNT];
+};
+
+static enum trait trait_of(struct summer *summer, uint32_t type)
+{
+    struct str raw = profile_str(summer->study->profile, type), name;
+    enum trait trait = TRAIT_NONE;
+
+    if (summer->trait_of[type])
+        return (enum trait)(summer->trait_of[type] - 1);
+    name = eager_base_name(raw);
+    for (size_t i = 0; i < ARRAY_COUNT(traits); i++)
+        if (str_equal(name, str_from(traits[i].name)))
+            trait = traits[i].trait;
+    if (str_starts(raw, STR("aten::_foreach_")) || str_starts(raw, STR("aten::_fused_")))
+        trait = TRAIT_FUSED;
+    summer->trait_of[type] = (uint8_t)(trait + 1);
+    return trait;
+}
+
+static const struct tensor *input_of(const struct profile *profile, uint32_t op, uint32_t number)
+{
+    if (op == NO_ID || profile->ops.items[op].input_count <= number)
+        return NULL;
+    return &profile->tensors.items[profile->ops.items[op].first_input + number];
+}
+
+static void count_embedding(struct summer *summer, const struct eager_call *call)
+{
+    const struct tensor *table = input_of(summer->study->profile, call->op, 0);
+    const struct tensor *ids = input_of(summer->study->profile, call->op, 1);
+    double               lookups = 1;
+
+    if (!table || !ids || table->rank != 2 || ids->rank < 0 ||
+        (double)table->dims[0] < summer->sums[EMBEDDING_ROWS])
+        return;
+    for (int8_t i = 0; i < ids->rank; i++)
+        lookups *= (double)ids->dims[i];
+    summer->sums[EMBEDDING_ROWS] = (double)table->dims[0];
+    summer->sums[EMBEDDING_ELEMENTS] = (double)table->dims[0] * (double)table->dims[1];
+    if (lookups > summer->sums[EMBEDDING_LOOKUPS])
+        summer->sums[EMBEDDING_LOOKUPS] = lookups;
+}
+
+/* The stride of the channels of the first operand: "[[262144, 4096, 64, 1], …": 4096. */
+static int64_t channel_stride(const struct profile *profile, uint32_t event)
+{
+    int64_t    text, stride;
+    struct str rest;
+
+    if (!profile_stat(profile, STAT_STRIDES, event, &text))
+        return -1;
+    rest = profile_str(profile, (uint32_t)text);
+    while (str_starts(rest, STR("[")))
+        rest = str_slice(rest, 1, rest.len);
+    str_cut(&rest, ',');
+    return str_to_int64(str_trim(str_cut(&rest, ',')), &stride) ? stride : -1;
+}
+
+static void count_conv(struct summer *summer, const struct eager_call *call)
+{
+    const struct profile *profile = summer->study->profile;
+    const struct tensor  *input = input_of(profile, call->op, 0);
+    const struct tensor  *weight = input_of(profile, call->op, 1);
+    double                ns = (double)(call->end_ns - call->start_ns) + call->backward_ns;
+
+    summer->sums[CONV_NS] += ns;
+    if (!input || !weight || input->rank != 4 || weight->rank != 4 || input->dims[1] <= 4 ||
+        channel_stride(profile, call->event) <= 1)
+        return;
+    summer->sums[CONV_FIRST_NS] += ns;
+    if (weight->dims[1] == 1)
+        summer->sums[CONV_FIRST_DEPTHWISE_NS] += ns;
+}
+
+static bool count_forward(struct summer *summer, uint32_t at, const struct eager_call *before)
+{
+    const struct eager_call *call = &summer->calls->list.items[at];
+    double                   ns = (double)(call->end_ns - call->start_ns);
+    enum trait               trait = trait_of(summer, call->type);
+    struct product           product = { at, call->op, call->backward_ns > 0 };
+
+    summer->sums[FORWARD_NS] += ns;
+    summer->sums[FORWARD_CALLS]++;
+    summer->sums[RECORDED_CALLS] += call->sequence >= 0;
+    if (before && before->phase == PHASE_FORWARD && before->window == call->window &&
+        before->timeline == call->timeline && call->start_ns > before->end_ns)
+        summer->sums[FORWARD_GAP_NS] += (double)(call->start_ns - before->end_ns);
+    if (trait == TRAIT_DROPOUT)
+        summer->sums[DROPOUT_NS] += ns;
+    if (trait == TRAIT_EMBEDDING)
+        count_embedding(summer, call);
+    if (trait == TRAIT_CONV)
+        count_conv(summer, call);
+    return (trait != TRAIT_PRODUCT && trait != TRAIT_CONV) ||
+           vec_push(&summer->products, summer->scratch, product);
+}
+
+static void count_other(struct summer *summer, const struct eager_call *call)
+{
+    enum trait trait = trait_of(summer, call->type);
+    double     ns = (double)(call->end_ns - call->start_ns);
+
+    if (call->phase == PHASE_UPDATE) {
+        summer->sums[UPDATE_CALLS]++;
+        summer->sums[UPDATE_FUSED_CALLS] += trait == TRAIT_FUSED;
+        summer->sums[UPDATE_READBACKS] += trait == TRAIT_READBACK;
+    }
+    if (call->phase == PHASE_BACKWARD && trait == TRAIT_CHECK) {
+        summer->sums[CHECK_COUNT]++;
+        summer->sums[CHECK_NS] += ns;
+    }
+    if (call->phase == PHASE_BACKWARD && trait == TRAIT_EMBEDDING)
+        summer->sums[EMBEDDING_NS] += ns;
+}
+
+/* Does the unused run [first, end) of products repeat a run of used ones? Runs of one product and
+ * less than half of the used ones prove nothing. */
+static bool repeats_used(const struct summer *summer, size_t begin, size_t stop, size_t first,
+                         size_t end)
+{
+    const struct product *products = summer->products.items;
+    size_t                length = end - first, used = 0;
+
+    for (size_t i = begin; i < stop; i++)
+        used += products[i].is_used;
+    if (length < 2 || length * 2 < used)
+        return false;
+    for (size_t i = begin; i + length <= stop; i++) {
+        size_t same = 0;
+
+        while (same < length && products[i + same].is_used &&
+               products[i + same].op == products[first + same].op)
+            same++;
+        if (same == length)
+            return true;
+    }
+    return false;
+}
+
+/* Products [begin, stop) of one step. */
+static void count_repeated(struct summer *summer, size_t begin, size_t stop)
+{
+    const struct product *products = summer->products.items;
+
+    for (size_t first = begin, end; first < stop; first = end) {
+        end = first + 1;
+        if (products[first].is_used)
+            continue;
+        while (end < stop && !products[end].is_used)
+            end++;
+        if (!repeats_used(summer, begin, stop, first, end))
+            continue;
+        summer->sums[REPEATED_PRODUCTS] += (double)(end - first);
+        for (uint32_t i = products[first].call; i <= products[end - 1].call; i++)
+            if (summer->calls->list.items[i].phase == PHASE_FORWARD)
+                summer->sums[REPEATED_NS] += (double)(summer->calls->list.items[i].end_ns -
+                                                      summer->calls->list.items[i].start_ns);
+    }
+}
+
+static void count_all_repeated(struct summer *summer)
+{
+    const struct eager_call *calls = summer->calls->list.items;
+    size_t                   begin = 0;
+
+    for (size_t i = 1; i <= summer->products.count; i++) {
+        if (i < summer->products.count && calls[summer->products.items[i].call].window ==
+                                              calls[summer->products.items[begin].call].window)
+            continue;
+        count_repeated(summer, begin, i);
+        begin = i;
+    }
+}
+
+/* Forward calls behind the last backward call of a step and before its update: where gradients are
+ * clipped, if norms are taken there. */
+static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
+{
+    const struct eager_call *calls = summer->calls->list.items;
+    double                   norms = 0;
+
+    if (first == 0 || end >= summer->calls->list.count ||
+        calls[first - 1].phase != PHASE_BACKWARD || calls[end].phase != PHASE_UPDATE ||
+        calls[end].window != calls[first].window)
+        return;
+    for (uint32_t i = first; i < end; i++)
+        norms += trait_of(summer, calls[i].type) == TRAIT_NORM;
+    if (norms == 0)
+        return;
+    summer->sums[CLIP_NORMS] += norms;
+    summer->sums[CLIP_CALLS] += end - first;
+    summer->sums[CLIP_NS] += (double)(calls[end - 1].end_ns - calls[first].start_ns);
+}
+
+/* Pauses while the program is between two calls of one thread and of one step. Requests for input
+ * and optimizers have their own ranges. */
+static void count_pauses(struct summer *summer)
+{
+    const struct eager_call *calls = summer->calls->list.items;
+    double                   longest_ns = 0;
+
+    for (size_t i = 1; i < summer->calls->list.count; i++) {
+        const struct eager_call *call = &calls[i], *before = &calls[i - 1];
+        bool is_step = call->timeline == before->timeline && call->window == before->window;
+        bool is_plain = call->phase != PHASE_INPUT && before->phase != PHASE_INPUT &&
+                        call->phase != PHASE_UPDATE;
+
+        if (!is_step) {
+            summer->sums[LONGEST_PAUSE_NS] += longest_ns;
+            longest_ns = 0;
+        } else if (is_plain && (double)(call->start_ns - before->end_ns) > longest_ns) {
+            longest_ns = (double)(call->start_ns - before->end_ns);
+        }
+    }
+    summer->sums[LONGEST_PAUSE_NS] += longest_ns;
+}
+
+static bool count_calls(struct summer *summer)
+{
+    const struct eager_call *calls = summer->calls->list.items;
+    uint32_t                 count = (uint32_t)summer->calls->list.count, first = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (calls[i].phase != PHASE_FORWARD)
+            count_other(summer, &calls[i]);
+        else if (!count_forward(summer, i, i > 0 ? &calls[i - 1] : NULL))
+            return false;
+    }
+    for (uint32_t i = 1; i <= count; i++) {
+        if (i < count && calls[i].phase == calls[first].phase &&
+            calls[i].timeline == calls[first].timeline && calls[i].window == calls[first].window)
+            continue;
+        if (calls[first].phase == PHASE_FORWARD)
+            count_clip(summer, first, i);
+        first = i;
+    }
+    count_all_repeated(summer);
+    count_pauses(summer);
+    return true;
+}
+
+static void count_ranges(struct summer *summer)
+{
+    const struct eager_calls *calls = summer->calls;
+
+    for (size_t i = 0; i < calls->ranges.count; i++) {
+        const struct eager_range *range = &calls->ranges.items[i];
+
+        if (range->phase == PHASE_UPDATE)
+            summer->sums[UPDATE_NS] += (double)(range->end_ns - range->start_ns);
+        if (range->phase == PHASE_CLEAR)
+            summer->sums[CLEAR_NS] += (double)(range->end_ns - range->start_ns);
+    }
+    for (size_t i = 0; i < calls->nodes.count; i++)
+        summer->sums[BACKWARD_NS] += (double)calls->nodes.items[i].duration_ns;
+    summer->sums[BACKWARD_NODES] = (double)calls->nodes.count;
+    summer->sums[CLEARED_COUNT] = calls->cleared.count;
+    summer->sums[CLEARED_ELEMENTS] = calls->cleared.elements;
+    summer->sums[ACCUMULATED_COUNT] = calls->accumulated.count;
+    summer->sums[ACCUMULATED_NS] = calls->accumulated.ns;
+    summer->sums[ACCUMULATED_ELEMENTS] = calls->accumulated.elements;
+}
+
+static bool sum(struct summer *summer, struct eager_calls *calls)
+{
+    static const bool is_size[FACT_COUNT] = {
+        [EMBEDDING_ROWS] = true, [EMBEDDING_LOOKUPS] = true, [EMBEDDING_ELEMENTS] = true
+    };
+    struct study *study = summer->study;
+    bool          is_set = true;
+
+    if (!eager_calls_make(study, summer->scratch, calls))
+        return false;
+    summer->calls = calls;
+    summer->trait_of = arena_alloc(summer->scratch, (size_t)study->profile->names.count + 1);
+    if (!summer->trait_of || !count_calls(summer))
+        return false;
+    count_ranges(summer);
+    for (size_t i = 0; is_set && i < FACT_COUNT; i++)
+        is_set = facts_set(&study->facts, &produces[i],
+                           is_size[i] ? summer->sums[i]
+                                      : summer->sums[i] / (double)calls->windows.count);
+    return is_set;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena       scratch = { 0 };
+    struct eager_calls calls = { 0 };
+    struct summer      summer = { .study = study, .scratch = &scratch };
+    bool               is_done;
+
+    if (!eager_applies(study, "torch."))
+        return true;
+    is_done = sum(&summer, &calls);
+    arena_free(&scratch);
+    return is_done || emit_limit("the parts of eager steps", err);
+}
+
+const struct analysis analysis_eager_step = {
+    .name = "eager_step",
+    .summary = "parts of an eager training step and work in it that nothing uses",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .run = run,
+};

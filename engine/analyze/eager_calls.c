@@ -1,0 +1,290 @@
+#include "analyze/eager_calls.h"
+
+#include <stdlib.h>
+
+struct open_range {
+    int64_t end_ns;
+    uint8_t phase;
+    bool    is_in_op;
+    bool    is_node;
+};
+struct walker {
+    const struct profile *profile;
+    struct eager_calls   *calls;
+    struct arena         *scratch;
+    VEC(struct open_range) stack;
+    uint32_t timeline;
+    int64_t  node_end_ns;
+    double   nodes_ns, pause_ns;
+};
+
+static uint8_t range_phase(const struct profile *profile, const struct activity *activity,
+                           uint8_t outer)
+{
+    struct str name = profile_str(profile, activity->name);
+
+    if (activity->kind == ACTIVITY_INPUT_WAIT)
+        return PHASE_INPUT;
+    if (activity->kind == ACTIVITY_EXECUTOR)
+        return PHASE_BACKWARD;
+    if (activity->kind != ACTIVITY_ANNOTATION || !str_starts(name, STR("Optimizer.")))
+        return outer;
+    if (str_starts(name, STR("Optimizer.zero_grad")))
+        return PHASE_CLEAR;
+    return str_starts(name, STR("Optimizer.step")) ? PHASE_UPDATE : outer;
+}
+
+static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uint8_t phase)
+{
+    const struct profile  *profile = walker->profile;
+    const struct activity *activity = event_activity(profile, event);
+    struct eager_call      call = {
+             .start_ns = profile->event_start_ns[event],
+             .end_ns = event_end_ns(profile, event),
+             .sequence = -1,
+             .event = event,
+             .type = activity->name,
+             .op = activity->op,
+             .timeline = walker->timeline,
+             .window = window,
+             .phase = phase,
+    };
+
+    if (phase == PHASE_FORWARD && !profile_stat(profile, STAT_SEQUENCE, event, &call.sequence))
+        call.sequence = -1;
+    return vec_push(&walker->calls->list, walker->scratch, call);
+}
+
+/* The engine's own work shows as short pauses between nodes; longer ones are other work. */
+static bool add_node(struct walker *walker, uint32_t event, uint32_t window)
+{
+    enum { LONGEST_PAUSE_NS = 200000 };
+    struct eager_node node = { -1, event_duration_ns(walker->profile, event), event, window };
+    int64_t           pause_ns = 0;
+
+    if (walker->node_end_ns != INT64_MAX)
+        pause_ns = walker->profile->event_start_ns[event] - walker->node_end_ns;
+    if (pause_ns > 0 && pause_ns < LONGEST_PAUSE_NS)
+        walker->pause_ns += (double)pause_ns;
+    walker->nodes_ns += (double)node.duration_ns;
+    walker->node_end_ns = event_end_ns(walker->profile, event);
+
+    if (!profile_stat(walker->profile, STAT_SEQUENCE, event, &node.sequence))
+        node.sequence = -1;
+    return vec_push(&walker->calls->nodes, walker->scratch, node);
+}
+
+static void add_sum(struct walker *walker, struct eager_sum *sum, uint32_t event)
+{
+    const struct activity *activity = event_activity(walker->profile, event);
+
+    sum->count++;
+    sum->ns += (double)event_duration_ns(walker->profile, event);
+    sum->elements += eager_elements(walker->profile, activity->op);
+}
+
+/* Gradients that are cleared, and those that the backward pass hands over. */
+static void add_gradient(struct walker *walker, uint32_t event, uint8_t phase)
+{
+    struct str name = profile_str(walker->profile, event_activity(walker->profile, event)->name);
+
+    if (phase == PHASE_CLEAR && str_equal(name, STR("aten::zero_")))
+        add_sum(walker, &walker->calls->cleared, event);
+    else if (phase == PHASE_BACKWARD && str_equal(name, STR("torch::autograd::AccumulateGrad")))
+        add_sum(walker, &walker->calls->accumulated, event);
+}
+
+/* Copies inside a call: conversions of its operands that the call asked for. */
+static void add_conversion(struct walker *walker, uint32_t event)
+{
+    struct eager_call *call;
+
+    if (walker->calls->list.count == 0 ||
+        !str_equal(profile_str(walker->profile, event_activity(walker->profile, event)->name),
+                   STR("aten::copy_")))
+        return;
+    call = &walker->calls->list.items[walker->calls->list.count - 1];
+    call->conversion_ns += (double)event_duration_ns(walker->profile, event);
+}
+
+static bool visit(struct walker *walker, uint32_t event)
+{
+    const struct profile  *profile = walker->profile;
+    const struct activity *activity = event_activity(profile, event);
+    int64_t                start_ns = profile->event_start_ns[event];
+    struct open_range      open = { event_end_ns(profile, event), PHASE_FORWARD, false, false };
+    size_t                 window;
+    uint8_t                outer;
+
+    if (activity->kind == ACTIVITY_PYTHON)
+        return true;
+    while (walker->stack.count > 0 &&
+           walker->stack.items[walker->stack.count - 1].end_ns <= start_ns)
+        walker->stack.count--;
+    if (walker->stack.count > 0) {
+        open = walker->stack.items[walker->stack.count - 1];
+        open.end_ns = event_end_ns(profile, event);
+    }
+    if (open.is_in_op) {
+        if (open.phase == PHASE_FORWARD)
+            add_conversion(walker, event);
+        else if (windows_find(&walker->calls->windows, start_ns) != SIZE_MAX)
+            add_gradient(walker, event, open.phase);
+        return true;
+    }
+    outer = open.phase;
+    open.phase = range_phase(profile, activity, outer);
+    window = windows_find(&walker->calls->windows, start_ns);
+    if (window != SIZE_MAX)
+        add_gradient(walker, event, open.phase);
+    if (window != SIZE_MAX && activity->kind == ACTIVITY_OP) {
+        open.is_in_op = str_starts(profile_str(profile, activity->name), STR("aten::"));
+        if (open.is_in_op && !add_call(walker, event, (uint32_t)window, open.phase))
+            return false;
+    } else if (window != SIZE_MAX && open.phase != outer) {
+        struct eager_range range = { start_ns, open.end_ns, (uint32_t)window, open.phase };
+
+        if (open.phase == PHASE_BACKWARD
+                ? !add_node(walker, event, (uint32_t)window)
+                : !vec_push(&walker->calls->ranges, walker->scratch, range))
+            return false;
+    }
+    return vec_push(&walker->stack, walker->scratch, open);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct eager_node *left = a, *right = b;
+
+    if (left->sequence != right->sequence)
+        return left->sequence < right->sequence ? -1 : 1;
+    return (left->event > right->event) - (left->event < right->event);
+}
+
+double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end)
+{
+    size_t low = 0, high = calls->nodes.count;
+    double sum_ns = 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (calls->nodes.items[middle].sequence < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < calls->nodes.count && calls->nodes.items[low].sequence < end; low++)
+        sum_ns += (double)calls->nodes.items[low].duration_ns;
+    return sum_ns * calls->pause_factor;
+}
+
+/* Numbers go up within a thread; the last call of a step owns a few, for its inner ops. */
+static void join_backward(struct eager_calls *calls)
+{
+    enum { LAST_CALL_NODES = 8 };
+    struct eager_call *next = NULL;
+
+    for (size_t i = calls->list.count; i-- > 0;) {
+        struct eager_call *call = &calls->list.items[i];
+        int64_t            end;
+
+        if (call->phase != PHASE_FORWARD || call->sequence < 0)
+            continue;
+        end = call->sequence + LAST_CALL_NODES;
+        if (next && next->timeline == call->timeline)
+            end = next->sequence;
+        if (end > call->sequence)
+            call->backward_ns = eager_backward_ns(calls, call->sequence, end);
+        next = call;
+    }
+}
+
+bool eager_calls_make(const struct study *study, struct arena *scratch, struct eager_calls *calls)
+{
+    const struct profile *profile = study->profile;
+    struct walker         walker = { .profile = profile, .calls = calls, .scratch = scratch };
+
+    *calls = (struct eager_calls) { 0 };
+    if (!windows_make(study, scratch, &calls->windows))
+        return false;
+    for (uint32_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *timeline = &profile->timelines.items[t];
+
+        if (timeline->host != calls->windows.host || timeline->kind != TIMELINE_THREAD)
+            continue;
+        walker.stack.count = 0;
+        walker.timeline = t;
+        walker.node_end_ns = INT64_MAX;
+        for (uint32_t i = 0; i < timeline->event_count; i++)
+            if (!visit(&walker, timeline->first_event + i))
+                return false;
+    }
+    calls->pause_factor = walker.nodes_ns > 0 ? 1 + walker.pause_ns / walker.nodes_ns : 1;
+    if (calls->nodes.count > 1)
+        qsort(calls->nodes.items, calls->nodes.count, sizeof *calls->nodes.items, compare_nodes);
+    join_backward(calls);
+    return true;
+}
+
+bool eager_applies(struct study *study, const char *name)
+{
+    const struct profile *profile = study->profile;
+
+    if (!str_equal(profile_str(profile, profile->framework), STR("pytorch")) ||
+        profile->event_count == 0) {
+        facts_absent(&study->facts, name, NULL, "the recording has no timeline of PyTorch ops");
+        return false;
+    }
+    if (study->path.has_device) {
+        facts_absent(&study->facts, name, NULL,
+                     "the ops only feed a device: their time on the host is not the work's");
+        return false;
+    }
+    return true;
+}
+
+struct str eager_base_name(struct str type)
+{
+    if (str_starts(type, STR("aten::")))
+        type = str_slice(type, 6, type.len);
+    while (type.len > 1 && type.data[0] == '_')
+        type = str_slice(type, 1, type.len);
+    if (type.len > 1 && type.data[type.len - 1] == '_')
+        type = str_slice(type, 0, type.len - 1);
+    return type;
+}
+
+double eager_elements(const struct profile *profile, uint32_t op)
+{
+    double most = 0;
+
+    if (op == NO_ID)
+        return 0;
+    for (uint32_t i = 0; i < profile->ops.items[op].input_count; i++) {
+        const struct tensor *tensor =
+            &profile->tensors.items[profile->ops.items[op].first_input + i];
+        double count = tensor->rank < 0 ? 0 : 1;
+
+        for (int8_t j = 0; j < tensor->rank; j++)
+            count *= tensor->dims[j] > 0 ? (double)tensor->dims[j] : 0;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+double eager_product_flops(const struct profile *profile, uint32_t op)
+{
+    const struct tensor *left, *right;
+    double               flops = 2;
+
+    if (op == NO_ID || profile->ops.items[op].input_count < 2)
+        return 0;
+    left = &profile->tensors.items[profile->ops.items[op].first_input];
+    right = left + 1;
+    if (left->rank < 2 || right->rank < 1)
+        return 0;
+    for (int8_t i = 0; i < left->rank; i++)
+        flops *= (double)left->dims[i];
+    return flops * (double)right->dims[right->rank - 1];
+}

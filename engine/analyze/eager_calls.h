@@ -1,0 +1,73 @@
+/*
+ * eager_calls: what an eager framework (PyTorch on the host) was asked to do, call by call: the
+ * outermost ops of each thread in the used steps, with the part of the step they belong to, and the
+ * nodes that the backward pass ran for them. Sequence numbers join the two: a call owns the nodes
+ * from its own number up to the number of the next call.
+ */
+#ifndef TFPROF_ANALYZE_EAGER_CALLS_H
+#define TFPROF_ANALYZE_EAGER_CALLS_H
+
+#include "analyze/window.h"
+#include "base/vec.h"
+
+enum call_phase {
+    PHASE_FORWARD, /* everything that is none of the others */
+    PHASE_BACKWARD,
+    PHASE_CLEAR,  /* inside zero_grad */
+    PHASE_UPDATE, /* inside an optimizer's step */
+    PHASE_INPUT,  /* inside the request for a batch */
+    PHASE_COUNT
+};
+
+struct eager_call {
+    int64_t  start_ns, end_ns;
+    int64_t  sequence;      /* -1: none recorded */
+    double   backward_ns;   /* of the nodes it owns; 0 for all but forward calls */
+    double   conversion_ns; /* forward calls: inside it, changing element types or layouts */
+    uint32_t event;
+    uint32_t type; /* interned */
+    uint32_t op;   /* row of profile->ops with its shapes, or NO_ID */
+    uint32_t timeline;
+    uint32_t window;
+    uint8_t  phase; /* enum call_phase */
+};
+struct eager_node {    /* a node of the backward pass */
+    int64_t  sequence; /* -1: none, as for the accumulation of gradients */
+    int64_t  duration_ns;
+    uint32_t event;
+    uint32_t window;
+};
+struct eager_range { /* an optimizer's range */
+    int64_t  start_ns, end_ns;
+    uint32_t window;
+    uint8_t  phase; /* PHASE_CLEAR or PHASE_UPDATE */
+};
+struct eager_sum { /* over all windows */
+    double count, ns, elements;
+};
+struct eager_calls {
+    struct eager_sum cleared;     /* gradients set to zero inside zero_grad */
+    struct eager_sum accumulated; /* gradients handed to parameters */
+    VEC(struct eager_call) list;  /* by timeline, then time */
+    VEC(struct eager_node) nodes; /* by sequence */
+    VEC(struct eager_range) ranges;
+    struct windows windows;
+    double         pause_factor; /* time of backward nodes with the pauses between them */
+};
+
+/* Rows live in scratch. false: it is exhausted. O(events + nodes log nodes). */
+bool eager_calls_make(const struct study *study, struct arena *scratch, struct eager_calls *calls);
+/* Time of the backward nodes whose numbers are in [first, end), pauses between them included.
+ * O(log nodes + nodes in it). */
+double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end);
+/* The profile runs op by op on the host; otherwise sets absences for `name` and returns false. */
+bool eager_applies(struct study *study, const char *name);
+/* The name without its library and a trailing underscore: "aten::add_" is "add". */
+struct str eager_base_name(struct str type);
+/* Elements of the largest tensor that the op takes; 0 unknown. */
+double eager_elements(const struct profile *profile, uint32_t op);
+/* Operations of a product of two tensors, from their shapes; wrappers have no count of their own.
+ */
+double eager_product_flops(const struct profile *profile, uint32_t op);
+
+#endif
