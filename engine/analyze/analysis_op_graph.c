@@ -89,20 +89,30 @@ static bool costs_make(const struct profile *profile, struct arena *scratch, str
     return true;
 }
 
+static bool is_back_edge(const struct profile *profile, uint32_t from)
+{
+    return str_ends(profile_str(profile, profile->ops.items[from].type), STR("NextIteration"));
+}
+
 /* The same graph without the edges that lead back to the head of a while loop. */
-static struct op_graph *without_loops(const struct profile *profile, struct arena *scratch,
-                                      struct err *err)
+static const struct op_graph *without_loops(const struct profile *profile, struct arena *scratch,
+                                            struct err *err)
 {
     const struct op_graph *graph = profile->graph;
-    struct op_edge        *edges = arena_new_array(scratch, struct op_edge, graph->edge_count);
+    struct op_edge        *edges;
     size_t                 count = 0;
+    bool                   has_loops = false;
 
+    for (uint32_t op = 0; op < graph->vertex_count && !has_loops; op++)
+        has_loops = is_back_edge(profile, op);
+    if (!has_loops)
+        return graph;
+    edges = arena_new_array(scratch, struct op_edge, graph->edge_count);
     for (uint32_t to = 0; edges && to < graph->vertex_count; to++)
         for (uint32_t i = graph->first_producer[to]; i < graph->first_producer[to + 1]; i++) {
-            uint32_t   from = graph->producers[i];
-            struct str type = profile_str(profile, profile->ops.items[from].type);
+            uint32_t from = graph->producers[i];
 
-            if (!str_ends(type, STR("NextIteration")))
+            if (!is_back_edge(profile, from))
                 edges[count++] = (struct op_edge) { from, to, graph->producer_is_control[i] };
         }
     if (edges)
@@ -184,14 +194,14 @@ static bool fill_path(struct study *study, const struct longest *longest, const 
 
 static bool examine(struct study *study, struct arena *scratch, struct err *err)
 {
-    static const char     what[] = "the critical path of the graph";
-    const struct profile *profile = study->profile;
-    struct facts         *facts = &study->facts;
-    struct op_graph      *graph = without_loops(profile, scratch, err);
-    struct op_ids         order;
-    struct costs          costs = { 0 };
-    struct longest        longest = { 0 };
-    bool                  is_acyclic;
+    static const char      what[] = "the critical path of the graph";
+    const struct profile  *profile = study->profile;
+    struct facts          *facts = &study->facts;
+    const struct op_graph *graph = without_loops(profile, scratch, err);
+    struct op_ids          order;
+    struct costs           costs = { 0 };
+    struct longest         longest = { 0 };
+    bool                   is_acyclic;
 
     if (!graph || !op_graph_sort(graph, scratch, &order, &is_acyclic, err))
         return false;

@@ -8,76 +8,100 @@ bool intern_init(struct intern *names, struct arena *arena)
     return intern_add(names, (struct str) { "", 0 }) == 0;
 }
 
-/* Slot of `name`, or the free one where it belongs. slot_count is a power of two and never full. */
-static uint32_t find_slot(const struct intern *names, struct str name, uint64_t hash)
+/* A slot holds what decides almost always without a look at the name: the hash over the id. */
+static uint32_t slot_hash(uint64_t slot)
 {
-    uint32_t mask = names->slot_count - 1;
-    uint32_t slot = (uint32_t)hash & mask;
-
-    while (names->slots[slot]) {
-        uint32_t id = names->slots[slot] - 1;
-
-        if (names->hashes[id] == hash && str_equal(names->names[id], name))
-            break;
-        slot = (slot + 1) & mask;
-    }
-    return slot;
+    return (uint32_t)(slot >> 32);
 }
 
-static bool grow(struct intern *names)
+static uint32_t hash_of(struct str name)
 {
-    uint32_t    capacity = names->capacity ? names->capacity * 2 : FIRST_NAMES;
-    uint32_t    slot_count = capacity * 2;
-    struct str *all;
-    uint64_t   *hashes;
-    uint32_t   *slots;
+    return (uint32_t)(str_hash(name) >> 32);
+}
 
-    if (names->capacity > UINT32_MAX / 8)
+/* Slot of `name`, or the free one where it belongs. slot_count is a power of two and never full. */
+static uint32_t find_slot(const struct intern *names, struct str name, uint32_t hash)
+{
+    uint32_t mask = names->slot_count - 1;
+    uint32_t place = hash & mask;
+
+    while (names->slots[place]) {
+        uint64_t slot = names->slots[place];
+
+        if (slot_hash(slot) == hash && str_equal(names->names[(uint32_t)slot - 1], name))
+            break;
+        place = (place + 1) & mask;
+    }
+    return place;
+}
+
+static bool grow_slots(struct intern *names, uint32_t slot_count)
+{
+    uint64_t *slots = arena_new_array(names->arena, uint64_t, slot_count);
+
+    if (!slots)
         return false;
-    all = arena_grow(names->arena, names->names, names->capacity * sizeof *all,
-                     capacity * sizeof *all);
+    for (uint32_t old = 0; old < names->slot_count; old++) {
+        uint32_t place = slot_hash(names->slots[old]) & (slot_count - 1);
+
+        if (!names->slots[old])
+            continue;
+        while (slots[place])
+            place = (place + 1) & (slot_count - 1);
+        slots[place] = names->slots[old];
+    }
+    names->slots = slots;
+    names->slot_count = slot_count;
+    return true;
+}
+
+static bool grow(struct intern *names, uint32_t capacity)
+{
+    struct str *all = arena_grow(names->arena, names->names, names->capacity * sizeof *all,
+                                 capacity * sizeof *all);
+
     if (!all)
         return false;
     names->names = all;
-    hashes = arena_grow(names->arena, names->hashes, names->capacity * sizeof *hashes,
-                        capacity * sizeof *hashes);
-    slots = hashes ? arena_new_array(names->arena, uint32_t, slot_count) : NULL;
-    if (!slots)
+    if (!grow_slots(names, capacity * 2))
         return false;
-    names->hashes = hashes;
-    names->slots = slots;
     names->capacity = capacity;
-    names->slot_count = slot_count;
-    for (uint32_t id = 0; id < names->count; id++)
-        slots[find_slot(names, all[id], hashes[id])] = id + 1;
     return true;
+}
+
+bool intern_reserve(struct intern *names, size_t more)
+{
+    uint64_t capacity = names->capacity ? names->capacity : FIRST_NAMES;
+
+    while (capacity - names->count < more && capacity <= UINT32_MAX / 8)
+        capacity *= 2;
+    return capacity <= UINT32_MAX / 4 &&
+           (capacity == names->capacity || grow(names, (uint32_t)capacity));
 }
 
 uint32_t intern_add(struct intern *names, struct str name)
 {
-    uint64_t   hash = str_hash(name);
-    uint32_t   slot;
+    uint32_t   hash = hash_of(name), place;
     struct str copy;
 
-    if (names->count == names->capacity && !grow(names))
+    if (names->count == names->capacity && !intern_reserve(names, 1))
         return NO_ID;
-    slot = find_slot(names, name, hash);
-    if (names->slots[slot])
-        return names->slots[slot] - 1;
+    place = find_slot(names, name, hash);
+    if (names->slots[place])
+        return (uint32_t)names->slots[place] - 1;
     copy = arena_str(names->arena, name);
     if (!copy.data)
         return NO_ID;
     names->names[names->count] = copy;
-    names->hashes[names->count] = hash;
-    names->slots[slot] = ++names->count;
+    names->slots[place] = (uint64_t)hash << 32 | ++names->count;
     return names->count - 1;
 }
 
 uint32_t intern_find(const struct intern *names, struct str name)
 {
-    uint32_t slot = names->slot_count ? find_slot(names, name, str_hash(name)) : 0;
+    uint32_t place = names->slot_count ? find_slot(names, name, hash_of(name)) : 0;
 
-    return names->slot_count && names->slots[slot] ? names->slots[slot] - 1 : NO_ID;
+    return names->slot_count && names->slots[place] ? (uint32_t)names->slots[place] - 1 : NO_ID;
 }
 
 struct str intern_str(const struct intern *names, uint32_t id)

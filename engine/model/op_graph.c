@@ -1,12 +1,14 @@
 /*
- * The graph of ops. Both directions are built by counting sort, which is linear and gives the same
- * arrays for the same set of edges in any order; igraph answers questions about its structure.
+ * The graph of ops. Both directions are built by counting sort, which gives the same arrays for the
+ * same set of edges in any order; igraph finds its components.
  * igraph's error handling is global, so one mutex covers all calls of it.
  */
 #include "model/op_graph.h"
 
 #include <igraph/igraph.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t igraph_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -15,91 +17,100 @@ static bool is_full(struct err *err)
     return err_set(err, ERR_LIMIT, "the graph of ops does not fit into the memory budget");
 }
 
-/* Stable counting sort by `from` or by `to`. first has vertex_count + 1 entries, zeroed. */
-static void sort_edges(const struct op_edge *edges, size_t count, bool is_by_to, uint32_t *first,
-                       uint32_t vertex_count, struct op_edge *sorted)
+/* Turns counts in first[1..] into where the runs of each vertex begin. */
+static void counts_to_starts(uint32_t *first, uint32_t vertex_count)
 {
-    for (size_t i = 0; i < count; i++)
-        first[is_by_to ? edges[i].to : edges[i].from]++;
-    for (uint32_t v = 0, sum = 0; v <= vertex_count; v++) {
-        uint32_t here = first[v];
-
-        first[v] = sum;
-        sum += here;
-    }
-    for (size_t i = 0; i < count; i++)
-        sorted[first[is_by_to ? edges[i].to : edges[i].from]++] = edges[i];
+    for (uint32_t v = 0; v < vertex_count; v++)
+        first[v + 1] += first[v];
 }
 
-/* Drops repeats of neighbours in an array sorted by (to, from); handing over data wins over order.
- */
-static size_t drop_repeats(struct op_edge *edges, size_t count)
+static int compare_keys(const void *left, const void *right)
 {
-    size_t kept = 0;
+    const uint64_t *a = left, *b = right;
 
-    for (size_t i = 0; i < count; i++) {
-        struct op_edge *last = kept ? &edges[kept - 1] : NULL;
-
-        if (last && last->from == edges[i].from && last->to == edges[i].to)
-            last->is_control = last->is_control && edges[i].is_control;
-        else
-            edges[kept++] = edges[i];
-    }
-    return kept;
+    return *a < *b ? -1 : *a > *b;
 }
 
-static bool fill_producers(struct op_graph *graph, struct arena *arena, const struct op_edge *edges)
+/* Most ops have two or three producers; the ones with thousands are not sorted in squares. */
+static void sort_keys(uint64_t *keys, uint32_t count)
 {
-    graph->first_producer = arena_new_array(arena, uint32_t, (size_t)graph->vertex_count + 1);
-    graph->producers = arena_new_array(arena, uint32_t, graph->edge_count);
-    graph->producer_is_control = arena_new_array(arena, bool, graph->edge_count);
-    if (!graph->first_producer || !graph->producers || !graph->producer_is_control)
-        return false;
-    for (size_t i = 0; i < graph->edge_count; i++) {
-        graph->first_producer[edges[i].to + 1]++;
-        graph->producers[i] = edges[i].from;
-        graph->producer_is_control[i] = edges[i].is_control;
+    if (count > 32) {
+        qsort(keys, count, sizeof *keys, compare_keys);
+        return;
     }
-    for (uint32_t v = 0; v < graph->vertex_count; v++)
-        graph->first_producer[v + 1] += graph->first_producer[v];
-    return true;
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t key = keys[i];
+        uint32_t at = i;
+
+        for (; at > 0 && keys[at - 1] > key; at--)
+            keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
 }
 
-static bool fill_consumers(struct op_graph *graph, struct arena *arena, const struct op_edge *edges,
-                           struct op_edge *sorted, uint32_t *first)
+/* keys: producer << 1 | is_control, by consumer in runs that first_producer tells; sorts each run
+ * and drops repeats, for which handing over data wins over order. */
+static void settle_producers(struct op_graph *graph, uint64_t *keys)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t v = 0, from = 0; v < graph->vertex_count; v++) {
+        uint32_t to = graph->first_producer[v + 1], run = kept;
+
+        sort_keys(keys + from, to - from);
+        for (; from < to; from++) {
+            uint32_t producer = (uint32_t)(keys[from] >> 1);
+
+            if (kept > run && graph->producers[kept - 1] == producer)
+                continue;
+            graph->producers[kept] = producer;
+            graph->producer_is_control[kept++] = keys[from] & 1;
+        }
+        graph->first_producer[v + 1] = kept;
+    }
+    graph->edge_count = kept;
+}
+
+/* Walking consumers in order leaves the list of each producer sorted. */
+static bool fill_consumers(struct op_graph *graph, struct arena *arena, uint32_t *next)
 {
     graph->first_consumer = arena_new_array(arena, uint32_t, (size_t)graph->vertex_count + 1);
     graph->consumers = arena_new_array(arena, uint32_t, graph->edge_count);
     if (!graph->first_consumer || !graph->consumers)
         return false;
-    sort_edges(edges, graph->edge_count, false, first, graph->vertex_count, sorted);
-    for (size_t i = 0; i < graph->edge_count; i++) {
-        graph->first_consumer[sorted[i].from + 1]++;
-        graph->consumers[i] = sorted[i].to;
-    }
+    for (size_t i = 0; i < graph->edge_count; i++)
+        graph->first_consumer[graph->producers[i] + 1]++;
+    counts_to_starts(graph->first_consumer, graph->vertex_count);
+    memcpy(next, graph->first_consumer, graph->vertex_count * sizeof *next);
     for (uint32_t v = 0; v < graph->vertex_count; v++)
-        graph->first_consumer[v + 1] += graph->first_consumer[v];
+        for (uint32_t i = graph->first_producer[v]; i < graph->first_producer[v + 1]; i++)
+            graph->consumers[next[graph->producers[i]]++] = v;
     return true;
 }
 
 static bool build(struct op_graph *graph, struct arena *arena, const struct op_edge *edges,
                   size_t count)
 {
-    struct arena    scratch = { .budget_bytes = arena->budget_bytes };
-    size_t          vertices = (size_t)graph->vertex_count + 1;
-    struct op_edge *by_from = arena_new_array(&scratch, struct op_edge, count);
-    struct op_edge *by_to = arena_new_array(&scratch, struct op_edge, count);
-    uint32_t       *first = arena_new_array(&scratch, uint32_t, vertices);
-    uint32_t       *second = arena_new_array(&scratch, uint32_t, vertices);
-    uint32_t       *third = arena_new_array(&scratch, uint32_t, vertices);
-    bool            is_built = by_from && by_to && first && second && third;
+    struct arena scratch = { .budget_bytes = arena->budget_bytes };
+    size_t       vertices = (size_t)graph->vertex_count + 1;
+    uint64_t    *keys = arena_new_array(&scratch, uint64_t, count);
+    uint32_t    *next = arena_new_array(&scratch, uint32_t, vertices);
+    bool         is_built;
 
+    graph->first_producer = arena_new_array(arena, uint32_t, vertices);
+    graph->producers = arena_new_array(arena, uint32_t, count);
+    graph->producer_is_control = arena_new_array(arena, bool, count);
+    is_built = keys && next && graph->first_producer && graph->producers &&
+               graph->producer_is_control && count < UINT32_MAX;
     if (is_built) {
-        sort_edges(edges, count, false, first, graph->vertex_count, by_from);
-        sort_edges(by_from, count, true, second, graph->vertex_count, by_to);
-        graph->edge_count = drop_repeats(by_to, count);
-        is_built = fill_producers(graph, arena, by_to) &&
-                   fill_consumers(graph, arena, by_to, by_from, third);
+        for (size_t i = 0; i < count; i++)
+            graph->first_producer[edges[i].to + 1]++;
+        counts_to_starts(graph->first_producer, graph->vertex_count);
+        memcpy(next, graph->first_producer, graph->vertex_count * sizeof *next);
+        for (size_t i = 0; i < count; i++)
+            keys[next[edges[i].to]++] = (uint64_t)edges[i].from << 1 | edges[i].is_control;
+        settle_producers(graph, keys);
+        is_built = fill_consumers(graph, arena, next);
     }
     arena_free(&scratch);
     return is_built;
@@ -179,34 +190,32 @@ static uint32_t *copy_ids(const igraph_vector_int_t *vector, struct arena *scrat
     return ids;
 }
 
+/* Kahn's algorithm on the arrays that are there: making igraph's own graph first takes several
+ * times as long as the order itself. */
 bool op_graph_sort(const struct op_graph *graph, struct arena *scratch, struct op_ids *order,
                    bool *is_acyclic, struct err *err)
 {
-    igraph_t            made;
-    igraph_vector_int_t sorted;
-    igraph_error_t      status;
-    bool                is_copied = false;
+    uint32_t *ids = arena_new_array(scratch, uint32_t, graph->vertex_count);
+    uint32_t *waits_for = arena_new_array(scratch, uint32_t, graph->vertex_count);
+    size_t    count = 0;
 
-    pthread_mutex_lock(&igraph_mutex);
-    status = make_igraph(graph, &made);
-    if (status == IGRAPH_SUCCESS) {
-        status = igraph_vector_int_init(&sorted, 0);
-        if (status == IGRAPH_SUCCESS) {
-            status = igraph_topological_sorting(&made, &sorted, IGRAPH_OUT);
-            *is_acyclic = status == IGRAPH_SUCCESS;
-            /* IGRAPH_EINVAL: there is a cycle, and the vector holds what comes before it. */
-            if (status == IGRAPH_EINVAL)
-                status = IGRAPH_SUCCESS;
-            order->ids = copy_ids(&sorted, scratch, &order->count);
-            is_copied = order->ids != NULL;
-            igraph_vector_int_destroy(&sorted);
-        }
-        igraph_destroy(&made);
+    if (!ids || !waits_for)
+        return is_full(err);
+    for (uint32_t v = 0; v < graph->vertex_count; v++) {
+        waits_for[v] = graph->first_producer[v + 1] - graph->first_producer[v];
+        if (!waits_for[v])
+            ids[count++] = v;
     }
-    pthread_mutex_unlock(&igraph_mutex);
-    if (status != IGRAPH_SUCCESS)
-        return igraph_failed(status, err);
-    return is_copied || is_full(err);
+    for (size_t done = 0; done < count; done++) {
+        struct op_ids consumers = op_graph_consumers(graph, ids[done]);
+
+        for (size_t i = 0; i < consumers.count; i++)
+            if (--waits_for[consumers.ids[i]] == 0)
+                ids[count++] = consumers.ids[i];
+    }
+    *order = (struct op_ids) { .ids = ids, .count = count };
+    *is_acyclic = count == graph->vertex_count;
+    return true;
 }
 
 bool op_graph_components(const struct op_graph *graph, bool is_strong, struct arena *scratch,

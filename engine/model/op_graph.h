@@ -1,6 +1,6 @@
 /*
- * op_graph: which op's results another op needs. CSR arrays for walking, igraph for structure
- * (order, cycles, components); op_graph.c is the only user of igraph.
+ * op_graph: which op's results another op needs. CSR arrays for walking and order, igraph
+ * for components; op_graph.c is the only user of igraph.
  */
 #ifndef TFPROF_MODEL_OP_GRAPH_H
 #define TFPROF_MODEL_OP_GRAPH_H
