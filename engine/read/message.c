@@ -66,7 +66,7 @@ static bool read_bytes(struct message *message, const char *start, struct field 
     return true;
 }
 
-bool message_next(struct message *message, struct field *field, struct err *err)
+bool message_next_slow(struct message *message, struct field *field, struct err *err)
 {
     const char *start = message->at;
     uint64_t    key;
@@ -97,21 +97,6 @@ bool message_next(struct message *message, struct field *field, struct err *err)
     default:
         return damage(message, start, err, "a field has a wire type that does not exist");
     }
-}
-
-bool field_is_bytes(const struct field *field, uint32_t number)
-{
-    return field->number == number && field->type == WIRE_BYTES;
-}
-
-bool field_is_number(const struct field *field, uint32_t number)
-{
-    return field->number == number && field->type == WIRE_VARINT;
-}
-
-int64_t field_int64(const struct field *field)
-{
-    return (int64_t)field->value;
 }
 
 size_t field_numbers(const struct field *field, int64_t *values, size_t count, size_t room)

@@ -59,6 +59,44 @@ bool tf_shape_read(struct message shape, struct tensor *tensor, struct err *err)
     return !shape.is_damaged;
 }
 
+uint32_t tf_shape_add(struct tf_model *model, const struct tensor *shape)
+{
+    int64_t       key[TENSOR_MAX_RANK + 1] = { shape->rank };
+    struct tensor row = { .rank = shape->rank };
+    uint32_t      known = model->shape_keys.count, id;
+    size_t        rank = shape->rank > 0 ? (size_t)shape->rank : 0;
+
+    for (size_t i = 0; i < rank; i++)
+        key[i + 1] = row.dims[i] = shape->dims[i];
+    id = intern_add(&model->shape_keys,
+                    (struct str) { .data = (const char *)key, .len = (rank + 1) * sizeof *key });
+    if (id == NO_ID || (id == known && !vec_push(&model->shapes, &model->scratch, row)))
+        return NO_ID;
+    return id - 1;
+}
+
+/* The same few shapes stand in a file again and again: each is taken apart once. */
+uint32_t tf_shape_of(struct tf_model *model, struct message shape, struct err *err)
+{
+    struct str    bytes = { .data = shape.at, .len = (size_t)(shape.end - shape.at) };
+    uint32_t      id = intern_add(&model->shape_bytes, bytes), row;
+    struct tensor tensor = { 0 };
+
+    if (id < model->shape_of_bytes.count && model->shape_of_bytes.items[id] != NO_ID)
+        return model->shape_of_bytes.items[id];
+    if (id == model->shape_of_bytes.count &&
+        !vec_push(&model->shape_of_bytes, &model->scratch, NO_ID))
+        id = NO_ID;
+    if (id != NO_ID && !tf_shape_read(shape, &tensor, err))
+        return NO_ID;
+    row = id == NO_ID ? NO_ID : tf_shape_add(model, &tensor);
+    if (row == NO_ID)
+        tf_model_full(err);
+    else
+        model->shape_of_bytes.items[id] = row;
+    return row;
+}
+
 static bool read_output_shapes(struct tf_model *model, uint32_t op, struct message list,
                                struct err *err)
 {
@@ -68,8 +106,8 @@ static bool read_output_shapes(struct tf_model *model, uint32_t op, struct messa
     while (message_next(&list, &field, err)) {
         if (!field_is_bytes(&field, 7))
             continue;
-        output.tensor = (struct tensor) { 0 };
-        if (!tf_shape_read(message_inside(&list, field.bytes), &output.tensor, err))
+        output.shape = tf_shape_of(model, message_inside(&list, field.bytes), err);
+        if (output.shape == NO_ID)
             return err_in(err, "list.shape[%u]", output.slot);
         if (!vec_push(&model->outputs, &model->scratch, output))
             return tf_model_full(err);
@@ -141,8 +179,8 @@ static bool read_number(struct tf_model *model, uint32_t op, struct str name,
                          str_equal(name, STR("output_type"));
 
         value = dtype_name(dtype);
-        if (is_result || (str_equal(name, STR("T")) && !model->dtypes.items[op]))
-            model->dtypes.items[op] = dtype;
+        if (is_result || (str_equal(name, STR("T")) && !model->states.items[op].dtype))
+            model->states.items[op].dtype = dtype;
     } else if (field->number == 5) {
         value = field->value ? "true" : "false";
     } else if (field->number == 4) {

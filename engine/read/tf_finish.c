@@ -3,14 +3,20 @@
 
 #include <stdlib.h>
 
-/* Results of all ops by slot: tensors of op are [first[op], first[op + 1]). */
+/* Results of all ops by slot: those of op are [first[op], first[op + 1]). */
+struct result {
+    uint32_t shape; /* row of tf_model.shapes, or NO_ID */
+    uint32_t dtype;
+};
 struct results {
     uint32_t      *first;
-    struct tensor *tensors;
+    struct result *items;
 };
 
-static bool is_known(const struct tensor *tensor)
+static bool is_known(const struct tf_model *model, uint32_t shape)
 {
+    const struct tensor *tensor = &model->shapes.items[shape];
+
     for (int i = 0; i < tensor->rank; i++)
         if (tensor->dims[i] < 0)
             return false;
@@ -29,40 +35,48 @@ static bool is_boolean(struct str type)
     return false;
 }
 
-static bool group_results(struct tf_model *model, struct results *results)
+static bool alloc_results(struct tf_model *model, struct results *results)
 {
-    struct profile *profile = model->profile;
-    size_t          count = profile->ops.count, total = 0;
-    uint32_t       *slots = arena_new_array(&model->scratch, uint32_t, count);
+    size_t count = model->profile->ops.count, total = 0;
 
     results->first = arena_new_array(&model->scratch, uint32_t, count + 1);
-    if (!slots || !results->first)
+    if (!results->first || model->outputs.count >= NO_ID)
         return false;
     /* Slots are claims: no op gets more than one a shape that was told for it. */
     for (size_t i = 0; i < model->outputs.count; i++)
-        slots[model->outputs.items[i].op]++;
-    for (size_t op = 0; op < count; op++) {
-        results->first[op] = (uint32_t)total;
-        total += slots[op];
-    }
-    results->first[count] = (uint32_t)total;
-    results->tensors = arena_new_array(&model->scratch, struct tensor, total);
-    if (!results->tensors || total >= NO_ID)
-        return false;
-    for (size_t i = 0; i < total; i++)
-        results->tensors[i].rank = -1;
-    for (size_t i = 0; i < model->outputs.count; i++) {
-        struct tf_output *output = &model->outputs.items[i];
-        struct tensor    *place = &results->tensors[results->first[output->op]] + output->slot;
+        results->first[model->outputs.items[i].op]++;
+    for (size_t op = 0; op <= count; op++) {
+        uint32_t slots = results->first[op];
 
-        if (output->slot >= slots[output->op])
+        results->first[op] = (uint32_t)total;
+        total += slots;
+    }
+    results->items = arena_new_array(&model->scratch, struct result, total);
+    for (size_t i = 0; results->items && i < total; i++)
+        results->items[i].shape = NO_ID;
+    return results->items != NULL;
+}
+
+static bool group_results(struct tf_model *model, struct results *results)
+{
+    struct profile *profile = model->profile;
+
+    if (!alloc_results(model, results))
+        return false;
+    for (size_t i = 0; i < model->outputs.count; i++) {
+        const struct tf_output *output = &model->outputs.items[i];
+        uint32_t                first = results->first[output->op];
+        struct result          *place = &results->items[first] + output->slot;
+
+        if (output->slot >= results->first[output->op + 1] - first)
             continue;
-        if (place->rank < 0 || (!is_known(place) && is_known(&output->tensor)))
-            *place = output->tensor;
+        if (place->shape == NO_ID ||
+            (!is_known(model, place->shape) && is_known(model, output->shape)))
+            *place = (struct result) { .shape = output->shape, .dtype = output->dtype };
         if (!place->dtype)
             place->dtype = is_boolean(profile_str(profile, profile->ops.items[output->op].type))
                                ? DTYPE_BOOL
-                               : model->dtypes.items[output->op];
+                               : model->states.items[output->op].dtype;
     }
     return true;
 }
@@ -72,8 +86,7 @@ static uint32_t result_count(const struct results *results, uint32_t op)
 {
     uint32_t count = results->first[op + 1] - results->first[op];
 
-    while (count && results->tensors[results->first[op] + count - 1].rank < 0 &&
-           !results->tensors[results->first[op] + count - 1].dtype)
+    while (count && results->items[results->first[op] + count - 1].shape == NO_ID)
         count--;
     return count;
 }
@@ -96,18 +109,63 @@ static void resolve_inputs(struct tf_model *model)
         profile_note(profile, NULL, lost, "inputs that name no node left out");
 }
 
+/* Ops of one type mostly have the same shapes: equal lists of them are one run of tensors. */
+struct shape_lists {
+    struct intern lists;     /* of struct result */
+    VEC(uint32_t) tensors;   /* where each starts, by its id */
+    VEC(struct result) list; /* the one in the making */
+};
+
+static bool add_tensors(struct tf_model *model, const struct shape_lists *lists)
+{
+    struct profile *profile = model->profile;
+
+    for (size_t i = 0; i < lists->list.count; i++) {
+        const struct result *result = &lists->list.items[i];
+        struct tensor        tensor = { .rank = -1 };
+
+        if (result->shape != NO_ID)
+            tensor = model->shapes.items[result->shape];
+        tensor.dtype = (uint8_t)result->dtype;
+        if (!vec_push(&profile->tensors, profile->arena, tensor))
+            return false;
+    }
+    return true;
+}
+
+/* The row of the first tensor of the list; NO_ID: past the budget. */
+static uint32_t list_row(struct tf_model *model, struct shape_lists *lists)
+{
+    struct profile *profile = model->profile;
+    struct str      bytes = { .data = (const char *)lists->list.items,
+                              .len = lists->list.count * sizeof *lists->list.items };
+    uint32_t        id = intern_add(&lists->lists, bytes), row;
+
+    if (id < lists->tensors.count)
+        return lists->tensors.items[id];
+    row = (uint32_t)profile->tensors.count;
+    return id != NO_ID && profile->tensors.count + lists->list.count < NO_ID &&
+                   vec_push(&lists->tensors, &model->scratch, row) && add_tensors(model, lists)
+               ? row
+               : NO_ID;
+}
+
 /* Inputs of one op stand together and in order, as the files list them. */
 static bool place_tensors(struct tf_model *model, const struct results *results)
 {
-    static const struct tensor unknown = { .rank = -1 };
+    static const struct result unknown = { .shape = NO_ID };
     struct profile            *profile = model->profile;
+    struct shape_lists         lists = { 0 };
     size_t                     next = 0;
 
+    if (!intern_init(&lists.lists, &model->scratch) ||
+        !vec_push(&lists.tensors, &model->scratch, 0))
+        return false;
     for (uint32_t op = 0; op < profile->ops.count; op++) {
         struct op *row = &profile->ops.items[op];
         uint32_t   outputs = result_count(results, op);
 
-        row->first_input = (uint32_t)profile->tensors.count;
+        lists.list.count = 0;
         for (; next < model->inputs.count && model->inputs.items[next].op == op; next++) {
             const struct tf_input *input = &model->inputs.items[next];
             bool                   has_shape =
@@ -115,21 +173,21 @@ static bool place_tensors(struct tf_model *model, const struct results *results)
 
             if (input->is_control)
                 continue;
-            if (!vec_push(&profile->tensors, profile->arena,
-                          has_shape
-                              ? results->tensors[results->first[input->producer] + input->slot]
-                              : unknown))
+            if (!vec_push(&lists.list, &model->scratch,
+                          has_shape ? results->items[results->first[input->producer] + input->slot]
+                                    : unknown))
                 return false;
             row->input_count++;
         }
-        row->first_output = (uint32_t)profile->tensors.count;
         row->output_count = outputs;
-        for (uint32_t i = 0; i < outputs; i++) {
-            profile->has_shapes = true;
-            if (!vec_push(&profile->tensors, profile->arena,
-                          results->tensors[results->first[op] + i]))
+        profile->has_shapes |= outputs > 0;
+        for (uint32_t i = 0; i < outputs; i++)
+            if (!vec_push(&lists.list, &model->scratch, results->items[results->first[op] + i]))
                 return false;
-        }
+        row->first_input = list_row(model, &lists);
+        if (row->first_input == NO_ID)
+            return false;
+        row->first_output = row->first_input + row->input_count;
     }
     return true;
 }
@@ -183,8 +241,6 @@ static int compare_events(const void *left, const void *right)
 {
     const struct tf_event *a = left, *b = right;
 
-    if (a->timeline != b->timeline)
-        return a->timeline < b->timeline ? -1 : 1;
     if (a->start_ns != b->start_ns)
         return a->start_ns < b->start_ns ? -1 : 1;
     if (a->duration_ns != b->duration_ns)
@@ -192,30 +248,67 @@ static int compare_events(const void *left, const void *right)
     return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
+/* Records come as they ended, which mostly is as they began. */
+static void sort_timeline(struct tf_event *events, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_events(&events[i - 1], &events[i]) > 0) {
+            qsort(events, count, sizeof *events, compare_events);
+            return;
+        }
+}
+
+/* Events by timeline, each in order; NULL: past the budget. */
+static struct tf_event *sort_events(struct tf_model *model)
+{
+    struct profile  *profile = model->profile;
+    size_t           count = model->events.count;
+    struct tf_event *sorted = arena_new_array(&model->scratch, struct tf_event, count);
+    uint32_t         first = 0;
+
+    if (!sorted)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        profile->timelines.items[model->events.items[i].timeline].event_count++;
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        struct timeline *timeline = &profile->timelines.items[i];
+
+        timeline->first_event = first;
+        first += timeline->event_count;
+        timeline->event_count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct timeline *timeline = &profile->timelines.items[model->events.items[i].timeline];
+
+        sorted[timeline->first_event + timeline->event_count++] = model->events.items[i];
+    }
+    for (size_t i = 0; i < profile->timelines.count; i++)
+        sort_timeline(sorted + profile->timelines.items[i].first_event,
+                      profile->timelines.items[i].event_count);
+    return sorted;
+}
+
 static bool place_events(struct tf_model *model)
 {
-    struct profile *profile = model->profile;
-    uint32_t        count = (uint32_t)model->events.count;
+    struct profile        *profile = model->profile;
+    uint32_t               count = (uint32_t)model->events.count;
+    const struct tf_event *events;
 
     if (model->events.count >= NO_ID || !profile_reserve_events(profile, count))
         return false;
-    if (count)
-        qsort(model->events.items, count, sizeof *model->events.items, compare_events);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tf_event *event = &model->events.items[i];
-        struct timeline       *timeline = &profile->timelines.items[event->timeline];
+    events = sort_events(model);
+    for (uint32_t i = 0; events && i < count; i++) {
+        const struct tf_event *event = &events[i];
         bool                   is_long = event->duration_ns >= EVENT_DURATION_LONG;
         struct long_duration   length = { .event = i, .duration_ns = event->duration_ns };
 
-        if (timeline->event_count++ == 0)
-            timeline->first_event = i;
         profile->event_start_ns[i] = event->start_ns - profile->origin_ns;
         profile->event_duration_[i] = is_long ? EVENT_DURATION_LONG : (uint32_t)event->duration_ns;
         profile->event_activity[i] = event->activity;
         if (is_long && !vec_push(&profile->long_durations, profile->arena, length))
             return false;
     }
-    return true;
+    return events != NULL;
 }
 
 /* Times so far are since 1970; the profile's start at its origin. */
@@ -307,9 +400,8 @@ bool tf_model_finish(struct tf_model *model, struct err *err)
     if (!place_wishes(model) || !group_results(model, &results) ||
         !place_tensors(model, &results) || !place_attrs(model))
         return tf_model_full(err);
-    for (size_t op = 0; op < profile->ops.count; op++)
-        if (profile->ops.items[op].flops < 0)
-            profile->ops.items[op].flops = tf_flops(profile, &profile->ops.items[op]);
+    if (!tf_flops_fill(profile, &model->scratch))
+        return tf_model_full(err);
     shift_times(model);
     if (!place_events(model))
         return tf_model_full(err);

@@ -219,23 +219,40 @@ static double apply(const struct profile *profile, const struct op *op, enum for
     return -1;
 }
 
-int64_t tf_flops(const struct profile *profile, const struct op *op)
+static int64_t flops_of(const struct profile *profile, const struct op *op, size_t row)
 {
-    struct str    type = profile_str(profile, op->type);
     struct shapes shapes = {
         .in0 = tensor_at(profile, op->first_input, op->input_count, 0),
         .in1 = tensor_at(profile, op->first_input, op->input_count, 1),
         .out = tensor_at(profile, op->first_output, op->output_count, 0),
     };
-    double flops = -1;
+    double flops;
 
     if (!op->output_count && !op->input_count)
         return -1;
     shapes.n0 = elements(shapes.in0);
     shapes.n1 = elements(shapes.in1);
     shapes.n_out = elements(shapes.out);
-    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
-        if (str_equal(type, str_from(rows[i].type)))
-            flops = apply(profile, op, rows[i].formula, rows[i].a, &shapes);
+    flops = apply(profile, op, rows[row].formula, rows[row].a, &shapes);
     return flops >= 0 && flops < 0x1p62 ? (int64_t)flops : -1;
+}
+
+bool tf_flops_fill(struct profile *profile, struct arena *scratch)
+{
+    struct id_map row_of_type = { .arena = scratch };
+
+    for (uint32_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        uint32_t type = intern_find(&profile->names, str_from(rows[i].type));
+
+        if (type != NO_ID && !id_map_put(&row_of_type, type, i))
+            return false;
+    }
+    for (size_t i = 0; i < profile->ops.count; i++) {
+        struct op *op = &profile->ops.items[i];
+        uint32_t   row = op->flops < 0 ? id_map_get(&row_of_type, op->type) : NO_ID;
+
+        if (row != NO_ID)
+            op->flops = flops_of(profile, op, row);
+    }
+    return true;
 }

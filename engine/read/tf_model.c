@@ -11,19 +11,21 @@ bool tf_model_full(struct err *err)
 bool tf_model_init(struct tf_model *model, struct profile *profile, const char *host_name)
 {
     struct host host = { .rank = -1 };
+    struct err  ignored = { 0 };
 
     *model = (struct tf_model) { .profile = profile };
     model->scratch.budget_bytes = profile->arena->budget_bytes;
     model->op_of_name.arena = model->timeline_of_row.arena = &model->scratch;
-    model->memory_rows.arena = model->strings.arena = &model->scratch;
-    model->measured.arena = model->step_rows.arena = &model->scratch;
+    model->strings.arena = model->step_rows.arena = &model->scratch;
     host.name = profile_intern(profile, str_from(host_name ? host_name : "localhost"));
     profile->framework = profile_intern(profile, STR("tensorflow"));
     profile->resolution_ns = 1000;
     model->host = (uint32_t)profile->hosts.count;
     return vec_push(&profile->hosts, profile->arena, host) &&
            intern_init(&model->frames, &model->scratch) &&
-           intern_init(&model->activities, &model->scratch);
+           intern_init(&model->shape_bytes, &model->scratch) &&
+           intern_init(&model->shape_keys, &model->scratch) &&
+           tf_shape_of(model, message_of((struct str) { 0 }), &ignored) != NO_ID;
 }
 
 void tf_model_free(struct tf_model *model)
@@ -31,8 +33,21 @@ void tf_model_free(struct tf_model *model)
     arena_free(&model->scratch);
 }
 
+/* Of a name; NULL: past the budget. */
+static struct tf_seen *seen_of(struct tf_model *model, uint32_t name)
+{
+    if (name == NO_ID || (name >= model->seen.count && !vec_reserve(&model->seen, &model->scratch,
+                                                                    name - model->seen.count + 1)))
+        return NULL;
+    if (name >= model->seen.count)
+        model->seen.count = (size_t)name + 1;
+    return &model->seen.items[name];
+}
+
 uint32_t tf_model_find(const struct tf_model *model, uint32_t function, uint32_t name)
 {
+    if (!function)
+        return name < model->seen.count ? model->seen.items[name].op - 1 : NO_ID;
     return id_map_get(&model->op_of_name, (uint64_t)function << 32 | name);
 }
 
@@ -49,16 +64,32 @@ uint32_t tf_model_op(struct tf_model *model, uint32_t function, uint32_t name, b
                            .parameters = -1,
                            .graph_node = NO_ID };
 
+    struct tf_seen *seen;
+
     *is_new = row == NO_ID;
     if (!*is_new)
         return row;
     row = (uint32_t)profile->ops.count;
-    if (name == NO_ID || function == NO_ID || profile->ops.count >= NO_ID - 1 ||
-        !id_map_put(&model->op_of_name, (uint64_t)function << 32 | name, row) ||
+    seen = seen_of(model, name);
+    if (!seen || function == NO_ID || profile->ops.count >= NO_ID - 1 ||
+        (function && !id_map_put(&model->op_of_name, (uint64_t)function << 32 | name, row)) ||
         !vec_push(&profile->ops, profile->arena, op) ||
-        !vec_push(&model->dtypes, &model->scratch, DTYPE_UNKNOWN))
+        !vec_push(&model->states, &model->scratch, (struct tf_op_state) { 0 }))
         return NO_ID;
+    if (!function)
+        seen->op = row + 1;
     return row;
+}
+
+bool tf_model_expect_ops(struct tf_model *model, size_t count)
+{
+    struct profile *profile = model->profile;
+
+    return intern_reserve(&profile->names, count) &&
+           vec_reserve(&model->seen, &model->scratch,
+                       profile->names.count + count - model->seen.count) &&
+           vec_reserve(&profile->ops, profile->arena, count) &&
+           vec_reserve(&model->states, &model->scratch, count);
 }
 
 static struct str lower(struct str name, char *room, size_t bytes)
@@ -171,15 +202,17 @@ void tf_model_step_extend(struct tf_model *model, uint32_t step, int64_t start_n
 
 bool tf_model_add_memory(struct tf_model *model, const struct op_memory *memory)
 {
-    struct profile   *profile = model->profile;
-    uint64_t          key = (uint64_t)memory->op << 32 | memory->step;
-    uint32_t          row = id_map_get(&model->memory_rows, key);
-    struct op_memory *sum;
+    struct profile     *profile = model->profile;
+    struct tf_op_state *state = &model->states.items[memory->op];
+    struct op_memory   *sum;
 
-    if (row == NO_ID)
-        return id_map_put(&model->memory_rows, key, (uint32_t)profile->op_memory.count) &&
-               vec_push(&profile->op_memory, profile->arena, *memory);
-    sum = &profile->op_memory.items[row];
+    /* Steps are read one after the other. */
+    if (!state->memory_row ||
+        profile->op_memory.items[state->memory_row - 1].step != memory->step) {
+        state->memory_row = (uint32_t)profile->op_memory.count + 1;
+        return vec_push(&profile->op_memory, profile->arena, *memory);
+    }
+    sum = &profile->op_memory.items[state->memory_row - 1];
     sum->requested_bytes += memory->requested_bytes;
     sum->peak_bytes += memory->peak_bytes;
     sum->residual_bytes += memory->residual_bytes;
@@ -194,8 +227,8 @@ bool tf_model_add_event(struct tf_model *model, const struct timeline *timeline,
 {
     struct profile *profile = model->profile;
     uint64_t        key = (uint64_t)timeline->name << 32 | (uint32_t)timeline->id;
-    uint32_t        known = model->activities.count, id;
-    uint32_t        same[] = { activity->name, activity->op, activity->kind, activity->copy };
+    struct tf_seen *seen = seen_of(model, activity->name);
+    uint32_t       *row;
 
     event.timeline = id_map_get(&model->timeline_of_row, key);
     if (event.timeline == NO_ID) {
@@ -204,11 +237,15 @@ bool tf_model_add_event(struct tf_model *model, const struct timeline *timeline,
             !vec_push(&profile->timelines, profile->arena, *timeline))
             return false;
     }
-    id = intern_add(&model->activities,
-                    (struct str) { .data = (const char *)same, .len = sizeof same });
-    if (id == NO_ID || (id == known && !vec_push(&profile->activities, profile->arena, *activity)))
+    if (!seen)
         return false;
-    event.activity = id - 1;
+    row = &seen->activity[timeline->kind == TIMELINE_THREAD];
+    if (!*row) {
+        if (!vec_push(&profile->activities, profile->arena, *activity))
+            return false;
+        *row = (uint32_t)profile->activities.count;
+    }
+    event.activity = *row - 1;
     event.sequence = (uint32_t)model->events.count;
     return vec_push(&model->events, &model->scratch, event);
 }

@@ -19,8 +19,8 @@ struct tf_input {      /* "name:2" or "^name" of a node, in the order of its inp
     bool     is_control;
 };
 struct tf_output {
-    uint32_t      op, slot;
-    struct tensor tensor;
+    uint32_t op, slot, shape; /* shape: row of tf_model.shapes */
+    uint8_t  dtype;
 };
 struct tf_attr {
     uint32_t    op;
@@ -29,30 +29,41 @@ struct tf_attr {
 struct tf_wish { /* where the graph wants an op, perhaps in part: "/device:GPU:0" */
     uint32_t op, device_name;
 };
+struct tf_seen {          /* rows + 1, 0 none, by name: most names are those of main graph's ops */
+    uint32_t op;          /* of the main graph */
+    uint32_t activity[2]; /* on a device's stream, on a thread */
+};
+struct tf_op_state {
+    uint32_t memory_row;  /* + 1: the last of op_memory, 0 none */
+    uint8_t  dtype;       /* enum dtype of its results */
+    bool     is_measured; /* a run told the shapes of its results */
+};
 struct tf_event {
     uint32_t timeline, activity, sequence;
     int64_t  start_ns, duration_ns;
 };
 struct tf_model {
     struct profile *profile;
-    struct arena    scratch;         /* freed by tf_model_free */
-    struct id_map   op_of_name;      /* function << 32 | name -> row of ops */
-    struct id_map   timeline_of_row; /* name << 32 | thread -> row of timelines */
-    struct intern   frames;          /* packed source lines, for unique rows */
-    struct intern   activities;      /* packed activities, likewise */
+    struct arena    scratch;        /* freed by tf_model_free */
+    struct id_map   op_of_name;     /* function << 32 | name -> row of ops, not of the main graph */
+    VEC(struct tf_seen) seen;       /* by name */
+    VEC(struct tf_op_state) states; /* by op */
+    struct id_map timeline_of_row;  /* name << 32 | thread -> row of timelines */
+    struct intern frames;           /* packed source lines, for unique rows */
     VEC(struct tf_input) inputs;
     VEC(struct tf_output) outputs;
     VEC(struct tf_attr) attrs;
     VEC(struct tf_event) events;
     VEC(struct tf_wish) wishes;
-    VEC(uint8_t) dtypes;     /* by op: enum dtype of its results */
-    struct id_map strings;   /* of OpLogProto and ProfileProto: id -> interned name */
-    struct id_map op_of_id;  /* of one ProfileProto */
-    struct id_map measured;  /* ops whose results' shapes a run told */
-    struct id_map step_rows; /* step number -> row of recorded_steps */
+    struct intern shape_bytes;    /* TensorShapeProtos as they stand in the files */
+    VEC(uint32_t) shape_of_bytes; /* their rows */
+    struct intern shape_keys;     /* rank and dimensions of shapes; their rows + 1 */
+    VEC(struct tensor) shapes;    /* each once, without dtype */
+    struct id_map strings;        /* of OpLogProto and ProfileProto: id -> interned name */
+    struct id_map op_of_id;       /* of one ProfileProto */
+    struct id_map step_rows;      /* step number -> row of recorded_steps */
     uint32_t      host;
     uint32_t      first_new_op, first_new_step; /* rows before were in an earlier ProfileProto */
-    struct id_map memory_rows;                  /* op << 32 | step -> row of op_memory */
     bool          has_graph, has_gpu, has_stream_all;
 };
 
@@ -70,20 +81,27 @@ bool     tf_model_add_wish(struct tf_model *model, uint32_t op, struct str devic
 /* Row of the step with that number, made where it is new. NO_ID: full. */
 uint32_t tf_model_step(struct tf_model *model, int64_t number);
 void tf_model_step_extend(struct tf_model *model, uint32_t step, int64_t start_ns, int64_t end_ns);
+/* Room for so many more ops of the main graph, whose names are new. */
+bool tf_model_expect_ops(struct tf_model *model, size_t count);
 /* "name:2", "^name"; function as in tf_model_op. */
 bool tf_model_add_input(struct tf_model *model, uint32_t op, struct str input);
 /* Adds to the row of the same op and step. */
 bool tf_model_add_memory(struct tf_model *model, const struct op_memory *memory);
-/* Finds or makes the timeline (by name and id) and the activity (by name, op and kind). */
+/* Finds or makes the timeline (by name and id) and the activity, which is what a name stands for on
+ * threads, and what it stands for elsewhere. */
 bool tf_model_add_event(struct tf_model *model, const struct timeline *timeline,
                         const struct activity *activity, struct tf_event event);
 /* Resolves inputs, sorts everything into the profile. Once, last. */
 bool tf_model_finish(struct tf_model *model, struct err *err);
 /* AttrValue of op's attribute `name` (tf_attr.c). */
-bool    tf_attr_read(struct tf_model *model, uint32_t op, struct str name, struct message value,
-                     struct err *err);
-bool    tf_shape_read(struct message shape, struct tensor *tensor, struct err *err);
-uint8_t tf_dtype(uint64_t data_type); /* enum dtype of a DataType; references as their values */
+bool tf_attr_read(struct tf_model *model, uint32_t op, struct str name, struct message value,
+                  struct err *err);
+bool tf_shape_read(struct message shape, struct tensor *tensor, struct err *err);
+/* Row of a shape: of a TensorShapeProto, of a tensor's rank and dimensions. NO_ID: err is filled,
+ * past the budget. */
+uint32_t tf_shape_of(struct tf_model *model, struct message shape, struct err *err);
+uint32_t tf_shape_add(struct tf_model *model, const struct tensor *shape);
+uint8_t  tf_dtype(uint64_t data_type); /* enum dtype of a DataType; references as their values */
 /* CodeDef of an op, and id_to_string, field `number` of a message (tf_log.c). */
 bool tf_strings_read(struct tf_model *model, struct message outer, uint32_t number,
                      struct err *err);
@@ -99,7 +117,8 @@ bool tf_run_read(struct tf_model *model, struct message run, int64_t number, str
 enum tf_kind { TF_NONE, TF_GRAPH, TF_GRAPH_TEXT, TF_RUN, TF_RUN_TEXT, TF_LOG, TF_PROFILE };
 enum tf_kind tf_kind_of(struct str bytes);
 
-/* Floating point operations of one execution from shapes (tf_flops.c); -1 unknown. */
-int64_t tf_flops(const struct profile *profile, const struct op *op);
+/* Fills in floating point operations of one execution from shapes where nothing recorded them
+ * (tf_flops.c). false: past the budget. */
+bool tf_flops_fill(struct profile *profile, struct arena *scratch);
 
 #endif

@@ -153,17 +153,20 @@ static bool read_output_shape(struct tf_model *model, uint32_t op, const struct 
                               struct message tuple, struct err *err)
 {
     struct tf_output output = { .op = op, .slot = (uint32_t)entry->key };
+    struct tensor    shape = { 0 };
     struct field     field;
     size_t           count = 0;
 
     while (message_next(&tuple, &field, err))
         if (field.number == 1)
-            count = field_numbers(&field, output.tensor.dims, count, TENSOR_MAX_RANK);
+            count = field_numbers(&field, shape.dims, count, TENSOR_MAX_RANK);
     if (tuple.is_damaged)
         return false;
     /* An empty tuple is an unknown shape, and a scalar is written as [1]. */
-    output.tensor.rank = (int8_t)(count == 0 || count > TENSOR_MAX_RANK ? -1 : (int)count);
-    return entry->key > UINT16_MAX || vec_push(&model->outputs, &model->scratch, output) ||
+    shape.rank = (int8_t)(count == 0 || count > TENSOR_MAX_RANK ? -1 : (int)count);
+    output.shape = tf_shape_add(model, &shape);
+    return entry->key > UINT16_MAX ||
+           (output.shape != NO_ID && vec_push(&model->outputs, &model->scratch, output)) ||
            tf_model_full(err);
 }
 

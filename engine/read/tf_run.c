@@ -19,6 +19,8 @@ struct record { /* NodeExecStats */
     struct str       name;
     int64_t          start_micros, end_micros, start_nanos, end_nanos, scheduled_micros;
     uint32_t         thread;
+    const char      *first_output; /* where the fields of outputs begin */
+    uint32_t         output_count;
     bool             has_memory;
     struct op_memory memory;
 };
@@ -114,10 +116,11 @@ static bool read_tensor(struct tf_model *model, struct message tensor, struct tf
         struct message inner = message_inside(&tensor, field.bytes);
 
         if (field_is_number(&field, 1))
-            output->tensor.dtype = tf_dtype(field.value);
+            output->dtype = tf_dtype(field.value);
         if (field_is_bytes(&field, 2)) {
             has_shape = true;
-            if (!tf_shape_read(inner, &output->tensor, err))
+            output->shape = tf_shape_of(model, inner, err);
+            if (output->shape == NO_ID)
                 return err_in(err, "shape");
         }
         if (field_is_bytes(&field, 4) && !read_output_bytes(inner, memory, err))
@@ -167,13 +170,15 @@ static bool read_record(struct message node, struct record *record, struct err *
 {
     struct field field;
 
-    while (message_next(&node, &field, err)) {
+    for (const char *at = node.at; message_next(&node, &field, err); at = node.at) {
         struct message inner = message_inside(&node, field.bytes);
 
         if (field.type == WIRE_VARINT)
             read_scalar(record, &field);
         else if (field_is_bytes(&field, 1))
             record->name = field.bytes;
+        else if (field_is_bytes(&field, 7) && record->output_count++ == 0)
+            record->first_output = at;
         if (field_is_bytes(&field, 6) && !read_allocator(inner, &record->memory, err))
             return err_in(err, "memory");
         if (field_is_bytes(&field, 12) && !read_memory_stats(inner, &record->memory, err))
@@ -183,17 +188,21 @@ static bool read_record(struct message node, struct record *record, struct err *
     return !node.is_damaged;
 }
 
-static bool read_outputs(struct tf_model *model, uint32_t op, struct message node,
+static bool read_outputs(struct tf_model *model, uint32_t op, const struct message *outer,
                          struct record *record, struct err *err)
 {
-    struct field field;
-    bool         is_first = op != NO_ID && id_map_get(&model->measured, op) == NO_ID;
+    struct message node = { .at = record->first_output,
+                            .end = outer->end,
+                            .origin = outer->origin };
+    struct field   field;
+    bool           is_first = op != NO_ID && !model->states.items[op].is_measured;
 
-    if (is_first && !id_map_put(&model->measured, op, 1))
-        return tf_model_full(err);
-    while (message_next(&node, &field, err)) {
+    if (op != NO_ID)
+        model->states.items[op].is_measured = true;
+    while (record->output_count && message_next(&node, &field, err)) {
         if (!field_is_bytes(&field, 7))
             continue;
+        record->output_count--;
         record->has_memory = true;
         if (!read_output(model, is_first ? op : NO_ID, message_inside(&node, field.bytes),
                          &record->memory, err))
@@ -318,7 +327,7 @@ static bool read_node_stats(struct tf_model *model, const struct row *row, struc
         return false;
     if (!find_op(model, row, record.name, &op))
         return tf_model_full(err);
-    if (!read_outputs(model, op, node, &record, err))
+    if (!read_outputs(model, op, &node, &record, err))
         return false;
     if (record.start_micros <= 0 || !is_sane(record.start_micros) || !is_sane(record.end_micros)) {
         profile_note(model->profile, NULL, 1, "records without a usable start or length left out");
@@ -343,10 +352,27 @@ static bool read_device_name(struct message device, struct str *name, struct err
 {
     struct field field;
 
-    while (message_next(&device, &field, err))
+    /* Writers put it first; what follows may be millions of records. */
+    while (!name->len && message_next(&device, &field, err))
         if (field_is_bytes(&field, 1))
             *name = field.bytes;
     return !device.is_damaged;
+}
+
+/* Columns that grow record by record are copied and cleared again and again. */
+static bool expect_records(struct tf_model *model, struct message device)
+{
+    struct profile *profile = model->profile;
+    struct field    field;
+    struct err      ignored = { 0 };
+    size_t          count = 0;
+
+    while (message_next(&device, &field, &ignored))
+        count += field_is_bytes(&field, 2);
+    return vec_reserve(&model->events, &model->scratch, count) &&
+           vec_reserve(&profile->op_runs, profile->arena, count) &&
+           vec_reserve(&profile->op_memory, profile->arena, count) &&
+           vec_reserve(&profile->activities, profile->arena, count);
 }
 
 static bool read_device(struct tf_model *model, struct message device, uint32_t step,
@@ -359,6 +385,8 @@ static bool read_device(struct tf_model *model, struct message device, uint32_t 
 
     if (!read_device_name(device, &name, err))
         return false;
+    if (!expect_records(model, device))
+        return tf_model_full(err);
     row.kind = row_kind(name);
     row.name = profile_intern(model->profile, name);
     row.device = row_device(model, name);
