@@ -113,7 +113,6 @@ static struct arena_block *block_of(void *memory)
 static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
 {
     struct arena_block *block = block_of(memory), *moved;
-    size_t              old_bytes = block->capacity;
     struct arena_block *older = block->older, *newer = block->newer;
 
     moved = realloc(block, sizeof *block + new_bytes);
@@ -126,12 +125,20 @@ static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
         newer->older = moved;
     else
         arena->block = moved;
-    if (new_bytes > old_bytes)
-        memset(moved->memory + old_bytes, 0, new_bytes - old_bytes);
     return moved->memory;
 }
 
 void *arena_grow(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)
+{
+    size_t before = memory && old_bytes >= ARENA_LARGE_BYTES ? block_of(memory)->capacity : 0;
+    char  *moved = arena_extend(arena, memory, old_bytes, new_bytes);
+
+    if (moved && before && block_of(moved)->capacity > before)
+        memset(moved + before, 0, block_of(moved)->capacity - before);
+    return moved;
+}
+
+void *arena_extend(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)
 {
     void *moved;
 

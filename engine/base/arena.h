@@ -27,6 +27,8 @@ void *arena_alloc(struct arena *arena, size_t bytes) MUST_USE; /* aligned to 16;
 void *arena_alloc_array(struct arena *arena, size_t count, size_t bytes) MUST_USE; /* checked */
 /* Makes an allocation bigger, moving it if needed; new bytes are zero. NULL input: a new one. */
 void *arena_grow(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes) MUST_USE;
+/* The same without zeros: what grows stays untouched, and so unused, until it is written. */
+void *arena_extend(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes) MUST_USE;
 /* Gives the tail of a large allocation back to the system. */
 void *arena_shrink(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes) MUST_USE;
 struct str arena_str(struct arena *arena, struct str s);   /* a copy, terminated; {NULL,0} if full */

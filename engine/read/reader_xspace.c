@@ -1,10 +1,7 @@
 /* XSpace: what the TensorFlow, JAX and PyTorch/XLA profilers write, one .xplane.pb file a host. */
-#include "base/parallel.h"
 #include "read/hlo.h"
+#include "read/xspace_decode.h"
 #include "read/xspace_planes.h"
-#include "read/xspace_regions.h"
-
-#include <string.h>
 
 static int score(struct str bytes, const char *path)
 {
@@ -82,86 +79,6 @@ static void set_clock(struct xhost *hosts, size_t count, struct profile *profile
     }
 }
 
-struct decode {
-    struct xspace_tasks *tasks;
-    struct profile      *profile;
-};
-
-static void decode_one(void *shared, size_t index)
-{
-    struct decode *decode = shared;
-
-    xspace_line_decode(&decode->tasks->list.items[index], decode->profile);
-}
-
-/* Closes the gaps that events without a time leave, and tells timelines where their events are. */
-static void settle_events(struct xspace_tasks *tasks, struct profile *profile)
-{
-    uint32_t next = 0;
-
-    for (size_t i = 0; i < tasks->list.count; i++) {
-        struct line_task *task = &tasks->list.items[i];
-        struct timeline  *timeline = &profile->timelines.items[task->timeline];
-
-        if (next != task->first_event && task->event_count) {
-            memmove(profile->event_start_ns + next, profile->event_start_ns + task->first_event,
-                    task->event_count * sizeof *profile->event_start_ns);
-            memmove(profile->event_duration_ + next, profile->event_duration_ + task->first_event,
-                    task->event_count * sizeof *profile->event_duration_);
-            memmove(profile->event_activity + next, profile->event_activity + task->first_event,
-                    task->event_count * sizeof *profile->event_activity);
-        }
-        task->first_event = next;
-        timeline->first_event = next;
-        timeline->event_count = task->event_count;
-        next += task->event_count;
-    }
-    profile->event_count = next;
-}
-
-static void note_oddities(const struct xspace_tasks *tasks, struct profile *profile)
-{
-    for (size_t i = 0; i < tasks->list.count; i++) {
-        const struct line_task *task = &tasks->list.items[i];
-        const struct {
-            uint64_t    count;
-            const char *what;
-        } rows[] = {
-            { task->negative_count, "events with a negative duration count as instants" },
-            { task->overflow_count,
-              "events with a time out of range are put at their line's start" },
-            { task->nameless_count, "events refer to metadata that is not there" },
-            { task->aggregate_count, "aggregated events without a time are left out" },
-            { task->is_cut || task->line->is_cut, "lines are cut or damaged; the events before "
-                                                  "that are used" },
-            { task->is_unsorted, "lines were not sorted by time and have been sorted" },
-        };
-
-        for (size_t n = 0; n < ARRAY_COUNT(rows); n++)
-            if (rows[n].count)
-                profile_note(profile, NULL, rows[n].count, "%s", rows[n].what);
-        profile->unknown_stats += task->unknown_stats;
-    }
-}
-
-static void set_extent(struct profile *profile)
-{
-    if (profile->event_count)
-        profile->start_ns = INT64_MAX, profile->end_ns = INT64_MIN;
-    for (size_t i = 0; i < profile->timelines.count; i++) {
-        const struct timeline *timeline = &profile->timelines.items[i];
-
-        for (uint32_t event = timeline->first_event;
-             event < timeline->first_event + timeline->event_count; event++) {
-            int64_t start_ns = profile->event_start_ns[event];
-            int64_t end_ns = event_end_ns(profile, event);
-
-            profile->start_ns = start_ns < profile->start_ns ? start_ns : profile->start_ns;
-            profile->end_ns = end_ns > profile->end_ns ? end_ns : profile->end_ns;
-        }
-    }
-}
-
 /* What only activities and stats tell: framework, cores, what was recorded. */
 static void set_capture(struct profile *profile)
 {
@@ -226,33 +143,6 @@ static bool build_graph(const struct xspace_tasks *tasks, struct profile *profil
     return profile->graph != NULL;
 }
 
-static bool decode_all(struct xspace_tasks *tasks, const struct read_options *options,
-                       struct profile *profile, struct arena *scratch, struct err *err)
-{
-    uint64_t      count = 0;
-    struct decode decode = { .tasks = tasks, .profile = profile };
-
-    for (size_t i = 0; i < tasks->list.count; i++) {
-        tasks->list.items[i].first_event = (uint32_t)count;
-        count += tasks->list.items[i].line->event_count;
-        if (count >= NO_ID)
-            return err_set(err, ERR_LIMIT, "holds more than %u events", NO_ID - 1);
-    }
-    if (!profile_reserve_events(profile, (uint32_t)count))
-        return err_set(err, ERR_LIMIT, "its %llu events do not fit into the memory budget",
-                       (unsigned long long)count);
-    parallel_for(tasks->list.count, options->threads, decode_one, &decode);
-    for (size_t i = 0; i < tasks->list.count; i++)
-        if (tasks->list.items[i].is_full)
-            return err_set(err, ERR_LIMIT, "its stats do not fit into the memory budget");
-    settle_events(tasks, profile);
-    note_oddities(tasks, profile);
-    if (!xspace_merge(tasks, profile, scratch) || !xspace_activities(tasks, profile, scratch) ||
-        !xspace_flows(profile, scratch) || !xspace_join_regions(profile))
-        return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
-    return build_graph(tasks, profile, err);
-}
-
 static bool read_hosts(struct read_input *inputs, size_t count, const struct read_options *options,
                        struct profile *profile, struct xspace_tasks *tasks, struct arena *scratch,
                        struct err *err)
@@ -282,7 +172,7 @@ static bool read_hosts(struct read_input *inputs, size_t count, const struct rea
         if (!xspace_plan(&hosts[i], tasks, profile, scratch) ||
             !add_programs(&hosts[i], tasks, profile, scratch))
             return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
-    return decode_all(tasks, options, profile, scratch, err);
+    return xspace_decode(tasks, options, profile, scratch, err) && build_graph(tasks, profile, err);
 }
 
 static bool read_xspace(struct read_input *inputs, size_t count, const struct read_options *options,
@@ -294,12 +184,11 @@ static bool read_xspace(struct read_input *inputs, size_t count, const struct re
 
     profile->format = FORMAT_XSPACE;
     ok = read_hosts(inputs, count, options, profile, &tasks, &scratch, err);
-    for (size_t i = 0; i < tasks.list.count; i++)
-        arena_free(&tasks.list.items[i].arena);
+    for (size_t i = 0; i < tasks.sinks.count; i++)
+        sink_free(&tasks.sinks.items[i]);
     arena_free(&scratch);
     if (!ok)
         return false;
-    set_extent(profile);
     set_capture(profile);
     return true;
 }

@@ -1,5 +1,7 @@
 #include "read/xplane.h"
 
+enum { PREFETCH_BYTES = 1024 };
+
 /* Truncated input: what is there of a message whose length runs past the end. */
 static struct str rest_of(const struct wire *wire)
 {
@@ -48,20 +50,73 @@ static void line_field(struct xline *line, const struct wire *field)
     }
 }
 
-static struct xline line_index(struct str bytes)
+/* Hops over the events at `at` whose length takes one or two bytes, as nearly all do. */
+static const uint8_t *hop_events(const uint8_t *at, const uint8_t *end, uint32_t *count)
 {
-    struct xline line = { .bytes = bytes };
-    struct wire  field = wire_start(bytes);
+    uint32_t hops = 0;
 
-    while (wire_next(&field)) {
-        bool is_bytes = field.number == XLINE_NAME || field.number == XLINE_DISPLAY_NAME ||
-                        field.number == XLINE_EVENTS;
+    while (end - at >= 4 && at[0] == (XLINE_EVENTS << 3 | WIRE_BYTES) && hops < UINT16_MAX) {
+        size_t length = at[1], head = 2;
 
-        if (is_bytes == (field.type == WIRE_BYTES))
-            line_field(&line, &field);
+        __builtin_prefetch(at + PREFETCH_BYTES);
+        if (length >= 0x80) {
+            if (at[2] >= 0x80)
+                break;
+            length = (length & 0x7F) | (size_t)at[2] << 7;
+            head = 3;
+        }
+        if (length > (size_t)(end - at) - head)
+            break;
+        at += head + length;
+        hops++;
     }
-    line.is_cut = field.is_broken;
-    return line;
+    *count = hops;
+    return at;
+}
+
+static bool end_piece(struct xline *line, const char *start, const uint8_t *at, uint32_t before,
+                      struct arena *arena)
+{
+    struct xline_piece piece = { .bytes = { start, (size_t)((const char *)at - start) },
+                                 .event_count = line->event_count - before };
+
+    return vec_push(&line->pieces, arena, piece);
+}
+
+static bool line_index(struct xline *line, struct str bytes, struct arena *arena)
+{
+    struct wire field = wire_start(bytes);
+    const char *start = (const char *)field.at;
+    uint32_t    before = 0, hops;
+
+    *line = (struct xline) { .bytes = bytes };
+    for (;;) {
+        bool is_bytes;
+
+        field.at = hop_events(field.at, field.end, &hops);
+        line->event_count += hops < UINT32_MAX - line->event_count ? hops : 0;
+        if ((const char *)field.at - start >= XLINE_PIECE_BYTES) {
+            if (!end_piece(line, start, field.at, before, arena))
+                return false;
+            start = (const char *)field.at;
+            before = line->event_count;
+        }
+        if (!wire_next(&field))
+            break;
+        is_bytes = field.number == XLINE_NAME || field.number == XLINE_DISPLAY_NAME ||
+                   field.number == XLINE_EVENTS;
+        if (is_bytes == (field.type == WIRE_BYTES))
+            line_field(line, &field);
+    }
+    line->is_cut = field.is_broken;
+    return end_piece(line, start, field.at, before, arena);
+}
+
+static bool add_line(struct xplane *plane, struct arena *arena, struct str bytes)
+{
+    struct xline line;
+
+    return line_index(&line, bytes, arena) && vec_push(&plane->lines, arena, line);
 }
 
 /* Key and value of a map's entry; false when it is broken. */
@@ -133,7 +188,7 @@ static bool plane_field(struct xplane *plane, struct arena *arena, const struct 
         plane->name = field->bytes;
         return true;
     case XPLANE_LINES:
-        return vec_push(&plane->lines, arena, line_index(field->bytes));
+        return add_line(plane, arena, field->bytes);
     case XPLANE_EVENT_METADATA:
         return add_event_type(plane, arena, field->bytes);
     case XPLANE_STAT_METADATA:
@@ -159,8 +214,7 @@ static bool add_plane(struct xspace *space, struct arena *arena, struct str byte
         struct str rest = rest_of(&field);
 
         plane.is_cut = true;
-        if (rest.len && cut_field(&field) == XPLANE_LINES &&
-            !vec_push(&plane.lines, arena, line_index(rest)))
+        if (rest.len && cut_field(&field) == XPLANE_LINES && !add_line(&plane, arena, rest))
             return false;
     }
     for (size_t i = 0; i < plane.lines.count; i++)

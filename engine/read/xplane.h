@@ -49,12 +49,20 @@ enum {
     MAP_VALUE = 2,
 };
 
+/* A run of a line's events, so that a long line can be decoded in pieces. */
+struct xline_piece {
+    struct str bytes;
+    uint32_t   event_count;
+};
+enum { XLINE_PIECE_BYTES = 8 << 20 };
+
 struct xline {
     int64_t    id, display_id, timestamp_ns;
     struct str name, display_name;
     struct str bytes; /* of the message */
     uint32_t   event_count;
-    bool       is_cut; /* the file ends inside it, or it is damaged: the events before that count */
+    VEC(struct xline_piece) pieces; /* one at least, all of the line's bytes */
+    bool is_cut; /* the file ends inside it, or it is damaged: the events before that count */
 };
 
 /* What an event's metadata_id refers to. */

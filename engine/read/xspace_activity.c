@@ -1,11 +1,20 @@
 #include "read/xspace_merge.h"
 
+/* The activity of a variant, for the base activity it was asked for last. */
+struct split {
+    uint32_t base, row; /* base + 1; 0: not looked at yet */
+    uint32_t op_name, op_type;
+};
+
 /* Rows that were made already, so that equal things share one. */
 struct tables {
-    struct profile *profile;
-    struct id_map   ops, activities, variants;
-    uint32_t       *rows; /* by type and line class: activity + 1 */
-    bool            is_full;
+    struct profile            *profile;
+    const struct xspace_tasks *tasks;
+    const struct merged       *merged;
+    struct id_map              ops, activities, variants;
+    uint32_t                  *rows;   /* by type and line class: activity + 1 */
+    struct split              *splits; /* by variant */
+    bool                       is_full;
 };
 
 static uint64_t pair(uint32_t a, uint32_t b)
@@ -77,7 +86,8 @@ static uint32_t activity_row(struct tables *tables, const struct plane_tables *p
 {
     struct profile           *profile = tables->profile;
     const struct xevent_type *type = &plane->plane->event_types.items[index];
-    struct xname    name = xspace_name(type->name, atomic_load(&plane->seen[index]), line_class);
+    struct xname              name =
+        xspace_name(type->name, tables->tasks->seen[plane->first_type + index], line_class);
     struct activity activity = { .name = profile_intern(profile, type->name),
                                  .op = NO_ID,
                                  .source = NO_ID,
@@ -103,25 +113,6 @@ static uint32_t activity_row(struct tables *tables, const struct plane_tables *p
     return row;
 }
 
-static enum xline_class class_of(const struct timeline *timeline)
-{
-    switch (timeline->kind) {
-    case TIMELINE_THREAD:
-        return XLINE_CLASS_HOST;
-    case TIMELINE_STREAM:
-    case TIMELINE_OPS:
-        return XLINE_CLASS_DEVICE;
-    case TIMELINE_MODULES:
-        return XLINE_CLASS_MODULES;
-    case TIMELINE_STEPS:
-        return XLINE_CLASS_STEPS;
-    case TIMELINE_DERIVED:
-    case TIMELINE_OTHER:
-        break;
-    }
-    return XLINE_CLASS_OTHER;
-}
-
 static uint32_t nameless_row(struct tables *tables)
 {
     struct activity activity = { .name = profile_intern(tables->profile, STR("(no name)")),
@@ -138,55 +129,42 @@ static uint32_t nameless_row(struct tables *tables)
     return row;
 }
 
-static void name_events(struct tables *tables, const struct line_task *task)
+static uint32_t base_row(struct tables *tables, const struct line_task *task, uint32_t type,
+                         enum xline_class line_class)
 {
-    struct profile  *profile = tables->profile;
-    enum xline_class line_class = class_of(&profile->timelines.items[task->timeline]);
+    uint32_t *row;
 
-    for (uint32_t i = 0; i < task->event_count && !tables->is_full; i++) {
-        uint32_t *cell = &profile->event_activity[task->first_event + i];
-        uint32_t *row;
-
-        if (*cell == NO_TYPE) {
-            *cell = nameless_row(tables);
-            continue;
-        }
-        row = &tables->rows[(size_t)*cell * XLINE_CLASS_COUNT + line_class];
-        if (*row == 0)
-            *row =
-                activity_row(tables, task->tables, *cell - task->tables->first_type, line_class) +
-                1;
-        *cell = *row - 1;
-    }
+    if (type == NO_TYPE)
+        return nameless_row(tables);
+    row = &tables->rows[(size_t)type * XLINE_CLASS_COUNT + line_class];
+    if (*row == 0)
+        *row = activity_row(tables, task->tables, type - task->tables->first_type, line_class) + 1;
+    return *row - 1;
 }
 
-/* The same kernel or instruction in another program, or for another op, is another activity. */
-static void split_event(struct tables *tables, uint32_t event, uint32_t module, uint32_t op_name,
-                        uint32_t type)
+/* Events of variants keep them for now, so that all types come first. */
+static bool name_events(struct tables *tables, const struct line_task *task)
 {
-    struct profile *profile = tables->profile;
-    uint32_t        base = profile->event_activity[event], op, row;
-    struct activity activity = profile->activities.items[base];
-    uint64_t        key;
+    struct profile  *profile = tables->profile;
+    enum xline_class line_class = xspace_line_class(&profile->timelines.items[task->timeline]);
+    uint32_t        *cells = profile->event_activity + task->first_event;
+    bool             has_variants = false;
 
-    if (activity.op != NO_ID && !op_name) {
-        op_name = profile->ops.items[activity.op].name;
-        type = profile->ops.items[activity.op].type;
+    for (uint32_t i = 0; i < task->event_count && !tables->is_full; i++) {
+        uint32_t row;
+
+        if (UNLIKELY(cells[i] >= VARIANT_BIT && cells[i] != NO_TYPE)) {
+            has_variants = true;
+            (void)base_row(tables, task,
+                           tables->merged->variants.items[cells[i] & ~VARIANT_BIT].type,
+                           line_class);
+            continue;
+        }
+        row = cells[i] == NO_TYPE ? 0
+                                  : tables->rows[(size_t)cells[i] * XLINE_CLASS_COUNT + line_class];
+        cells[i] = LIKELY(row) ? row - 1 : base_row(tables, task, cells[i], line_class);
     }
-    if (!op_name)
-        return;
-    op = op_row(tables, op_name, type, module);
-    key = pair(base, op);
-    row = id_map_get(&tables->variants, key);
-    if (row == NO_ID && !tables->is_full) {
-        activity.op = op;
-        row = (uint32_t)profile->activities.count;
-        if (!vec_push(&profile->activities, profile->arena, activity) ||
-            !id_map_put(&tables->variants, key, row))
-            tables->is_full = true;
-    }
-    if (!tables->is_full)
-        profile->event_activity[event] = row;
+    return has_variants;
 }
 
 static uint32_t hlo_type(struct profile *profile, uint32_t name)
@@ -208,55 +186,97 @@ static uint32_t tf_op_type(struct profile *profile, uint32_t *name)
     return profile_intern(profile, str_slice(text, colon + 1, text.len));
 }
 
-static void split_task(struct tables *tables, const struct line_task *task)
+/* Which op a variant's stats name, and of what type; both 0 when they name none. */
+static void look_up_op(struct profile *profile, const struct variant *variant, struct split *split)
 {
-    struct profile *profile = tables->profile;
+    uint32_t tf_op = variant->tf_op, type;
 
-    for (size_t i = 0, end; i < task->stats.count && !tables->is_full; i = end) {
-        uint32_t module = 0, hlo_op = 0, tf_op = 0, type = 0;
-        uint32_t event = task->first_event + task->stats.items[i].event;
-
-        for (end = i;
-             end < task->stats.count && task->stats.items[end].event == task->stats.items[i].event;
-             end++) {
-            uint32_t value = (uint32_t)task->stats.items[end].value;
-
-            if (task->stats.items[end].key == STAT_MODULE_NAME)
-                module = value;
-            else if (task->stats.items[end].key == EXTRA_HLO_OP)
-                hlo_op = value;
-            else if (task->stats.items[end].key == EXTRA_TF_OP)
-                tf_op = value;
-        }
-        if (hlo_op) {
-            type = hlo_type(profile, hlo_op);
-        } else if (tf_op) {
-            type = tf_op_type(profile, &tf_op);
-            hlo_op = type == NO_ID ? 0 : tf_op;
-        }
-        if (hlo_op || module)
-            split_event(tables, event, module, hlo_op, type);
+    split->op_name = split->op_type = 0;
+    if (variant->hlo_op) {
+        split->op_name = variant->hlo_op;
+        split->op_type = hlo_type(profile, variant->hlo_op);
+    } else if (tf_op) {
+        type = tf_op_type(profile, &tf_op);
+        if (type == NO_ID)
+            return;
+        split->op_name = tf_op;
+        split->op_type = type;
     }
 }
 
-bool xspace_activities(struct xspace_tasks *tasks, struct profile *profile, struct arena *scratch)
+/* The same kernel or instruction in another program, or for another op, is another activity. */
+static uint32_t split_row(struct tables *tables, const struct variant *variant,
+                          const struct split *split, uint32_t base)
+{
+    struct profile *profile = tables->profile;
+    struct activity activity = profile->activities.items[base];
+    uint32_t        name = split->op_name, type = split->op_type, op, row;
+
+    if (!name && !variant->module)
+        return base;
+    if (!name && activity.op != NO_ID) {
+        name = profile->ops.items[activity.op].name;
+        type = profile->ops.items[activity.op].type;
+    }
+    if (!name)
+        return base;
+    op = op_row(tables, name, type, variant->module);
+    row = id_map_get(&tables->variants, pair(base, op));
+    if (row != NO_ID || tables->is_full)
+        return row;
+    activity.op = op;
+    row = (uint32_t)profile->activities.count;
+    if (!vec_push(&profile->activities, profile->arena, activity) ||
+        !id_map_put(&tables->variants, pair(base, op), row))
+        tables->is_full = true;
+    return row;
+}
+
+static void split_events(struct tables *tables, const struct line_task *task)
+{
+    struct profile  *profile = tables->profile;
+    enum xline_class line_class = xspace_line_class(&profile->timelines.items[task->timeline]);
+    uint32_t        *cells = profile->event_activity + task->first_event;
+
+    for (uint32_t i = 0; i < task->event_count && !tables->is_full; i++) {
+        const struct variant *variant;
+        struct split         *split;
+        uint32_t              base;
+
+        if (cells[i] < VARIANT_BIT)
+            continue;
+        variant = &tables->merged->variants.items[cells[i] & ~VARIANT_BIT];
+        split = &tables->splits[cells[i] & ~VARIANT_BIT];
+        base = base_row(tables, task, variant->type, line_class);
+        if (split->base != base + 1) {
+            if (split->base == 0)
+                look_up_op(profile, variant, split);
+            split->row = split_row(tables, variant, split, base);
+            split->base = base + 1;
+        }
+        cells[i] = split->row;
+    }
+}
+
+bool xspace_activities(const struct xspace_tasks *tasks, const struct merged *merged,
+                       struct profile *profile, struct arena *scratch)
 {
     struct tables tables = { .profile = profile,
+                             .tasks = tasks,
+                             .merged = merged,
                              .ops = tasks->ops,
                              .activities.arena = scratch,
                              .variants.arena = scratch };
+    bool         *has_variants = arena_new_array(scratch, bool, tasks->list.count);
 
     tables.rows = arena_new_array(scratch, uint32_t, (size_t)tasks->type_count * XLINE_CLASS_COUNT);
-    if (!tables.rows)
+    tables.splits = arena_new_array(scratch, struct split, merged->variants.count);
+    if (!tables.rows || !tables.splits || !has_variants)
         return false;
     for (size_t i = 0; i < tasks->list.count && !tables.is_full; i++)
-        name_events(&tables, &tasks->list.items[i]);
-    for (size_t i = 0; i < tasks->list.count && !tables.is_full; i++) {
-        struct line_task *task = &tasks->list.items[i];
-
-        if (class_of(&profile->timelines.items[task->timeline]) <= XLINE_CLASS_DEVICE)
-            split_task(&tables, task);
-        arena_free(&task->arena);
-    }
+        has_variants[i] = name_events(&tables, &tasks->list.items[i]);
+    for (size_t i = 0; i < tasks->list.count && !tables.is_full; i++)
+        if (has_variants[i])
+            split_events(&tables, &tasks->list.items[i]);
     return !tables.is_full;
 }

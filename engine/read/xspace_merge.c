@@ -1,259 +1,254 @@
 #include "read/xspace_merge.h"
 
-#include <stdlib.h>
+#include <string.h>
 
-enum { KEY_DROPPED = UINT8_MAX };
-
-/* The number behind "name:" in a details text ("size:4096 dest:0"), or -1. */
-static int64_t detail(struct str details, struct str name)
-{
-    size_t     at = str_search(details, name);
-    struct str rest = str_slice(details, at + name.len, details.len);
-    size_t     end = 0;
-    int64_t    number;
-
-    if (at >= details.len)
-        return -1;
-    while (end < rest.len && rest.data[end] >= '0' && rest.data[end] <= '9')
-        end++;
-    return str_to_int64(str_slice(rest, 0, end), &number) ? number : -1;
-}
-
-static uint32_t detail_count(struct str details, struct str name)
-{
-    int64_t number = detail(details, name);
-
-    return number > 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
-}
-
-/* "grid:4,64,1": three counts. */
-static void detail_extent(struct str details, struct str name, uint32_t extent[3])
-{
-    size_t     at = str_search(details, name);
-    struct str rest = str_slice(details, at + name.len, details.len);
-
-    for (int i = 0; i < 3; i++) {
-        size_t  end = 0;
-        int64_t number = 1;
-
-        while (end < rest.len && rest.data[end] >= '0' && rest.data[end] <= '9')
-            end++;
-        if (at >= details.len || !str_to_int64(str_slice(rest, 0, end), &number) ||
-            number > UINT32_MAX)
-            number = 1;
-        extent[i] = (uint32_t)number;
-        rest =
-            str_slice(rest, end < rest.len && rest.data[end] == ',' ? end + 1 : rest.len, rest.len);
-    }
-}
-
-/* Rows are shared by equal texts. NO_ID past the budget. */
-static uint32_t kernel_config_row(struct profile *profile, struct id_map *rows, uint32_t text)
-{
-    struct str           details = profile_str(profile, text);
-    struct kernel_config config = { .occupancy_pct = -1 };
-    uint32_t             row = id_map_get(rows, text);
-    int64_t              occupancy = detail(details, STR("occ_pct:"));
-
-    if (row != NO_ID)
-        return row;
-    config.registers = detail_count(details, STR("regs:"));
-    config.static_shared_bytes = detail_count(details, STR("static_shared:"));
-    config.dynamic_shared_bytes = detail_count(details, STR("dynamic_shared:"));
-    if (occupancy >= 0)
-        config.occupancy_pct = (float)occupancy;
-    detail_extent(details, STR("grid:"), config.grid);
-    detail_extent(details, STR("block:"), config.block);
-    row = (uint32_t)profile->kernel_configs.count;
-    return vec_push(&profile->kernel_configs, profile->arena, config) && id_map_put(rows, text, row)
-               ? row
-               : NO_ID;
-}
-
+/* One sink being put into the profile. */
 struct merge {
     struct profile *profile;
-    struct id_map   config_rows;
-    size_t          counts[STAT_KEY_COUNT];
-    bool            is_full;
+    struct sink    *sink;
+    struct merged  *merged;
+    struct arena   *scratch;
+    struct id_map  *config_rows;   /* text -> row of profile->kernel_configs */
+    uint32_t       *names;         /* local name -> interned */
+    uint32_t       *configs;       /* row of the sink's -> row of the profile's */
+    uint32_t        first_variant; /* of the sink's, among all */
+    uint32_t        shift;         /* rows by which its events move down */
 };
 
-/* Details are a kernel's launch configuration, or the size of a copy, a set or an allocation. */
-static void resolve_details(struct merge *merge, struct kept_stat *stat)
+static uint32_t global_name(const struct merge *merge, uint32_t name)
 {
-    struct str details = profile_str(merge->profile, (uint32_t)stat->value);
-    int64_t    bytes = detail(details, STR("size:"));
-
-    if (bytes < 0)
-        bytes = detail(details, STR("num_bytes:"));
-    if (str_contains(details, STR("grid:"))) {
-        uint32_t row =
-            kernel_config_row(merge->profile, &merge->config_rows, (uint32_t)stat->value);
-
-        merge->is_full |= row == NO_ID;
-        stat->key = STAT_KERNEL_CONFIG;
-        stat->value = row;
-    } else if (bytes >= 0) {
-        stat->key = STAT_BYTES;
-        stat->value = bytes;
-    } else {
-        stat->key = KEY_DROPPED;
-    }
+    return name & LOCAL_NAME ? merge->names[name & ~LOCAL_NAME] : name;
 }
 
-/* Texts where a column holds numbers: "true", "12"; others ("unavailable") are dropped. */
-static void resolve_number(struct kept_stat *stat, struct str text)
+static bool merge_names(struct merge *merge)
 {
-    int64_t number;
+    const struct intern *names = &merge->sink->names;
 
-    if (str_equal(text, STR("true")))
-        number = 1;
-    else if (str_equal(text, STR("false")))
-        number = 0;
-    else if (!str_to_int64(text, &number)) {
-        stat->key = KEY_DROPPED;
+    merge->names = arena_new_array(merge->scratch, uint32_t, names->count);
+    for (uint32_t i = 0; merge->names && i < names->count; i++) {
+        merge->names[i] = profile_intern(merge->profile, intern_str(names, i));
+        if (merge->names[i] == NO_ID)
+            return false;
+    }
+    return merge->names != NULL;
+}
+
+static bool merge_variants(struct merge *merge)
+{
+    struct sink *sink = merge->sink;
+
+    merge->first_variant = (uint32_t)merge->merged->variants.count;
+    for (size_t i = 0; i < sink->variants.count; i++) {
+        struct variant variant = sink->variants.items[i];
+
+        variant.module = global_name(merge, variant.module);
+        variant.hlo_op = global_name(merge, variant.hlo_op);
+        variant.tf_op = global_name(merge, variant.tf_op);
+        if (!vec_push(&merge->merged->variants, merge->scratch, variant))
+            return false;
+    }
+    return merge->merged->variants.count < VARIANT_BIT;
+}
+
+/* Rows are shared by equal texts. */
+static bool merge_configs(struct merge *merge)
+{
+    struct sink    *sink = merge->sink;
+    struct profile *profile = merge->profile;
+
+    merge->configs = arena_new_array(merge->scratch, uint32_t, sink->configs.count);
+    for (size_t i = 0; merge->configs && i < sink->configs.count; i++) {
+        uint32_t text = global_name(merge, sink->config_texts.items[i]);
+        uint32_t row = id_map_get(merge->config_rows, text);
+
+        if (row == NO_ID) {
+            row = (uint32_t)profile->kernel_configs.count;
+            if (!vec_push(&profile->kernel_configs, profile->arena, sink->configs.items[i]) ||
+                !id_map_put(merge->config_rows, text, row))
+                return false;
+        }
+        merge->configs[i] = row;
+    }
+    return merge->configs != NULL;
+}
+
+static bool merge_rows(struct merge *merge)
+{
+    struct sink    *sink = merge->sink;
+    struct profile *profile = merge->profile;
+
+    for (size_t i = 0; i < sink->longs.count; i++) {
+        struct long_duration item = sink->longs.items[i];
+
+        item.event -= merge->shift;
+        if (!vec_push(&profile->long_durations, profile->arena, item))
+            return false;
+    }
+    for (size_t i = 0; i < sink->memory_events.count; i++) {
+        struct memory_event event = sink->memory_events.items[i];
+
+        event.event -= merge->shift;
+        event.allocator = global_name(merge, event.allocator);
+        event.region = global_name(merge, event.region);
+        event.op_name = global_name(merge, event.op_name);
+        if (!vec_push(&profile->memory_events, profile->arena, event))
+            return false;
+    }
+    return true;
+}
+
+/* Values that count inside the sink, and rows behind a gap. */
+static void settle_column(const struct merge *merge, unsigned key)
+{
+    struct stat_buffer *column = &merge->sink->columns[key];
+
+    if (merge->sink->has_local_names && xspace_stat_is_name(key))
+        for (size_t i = 0; i < column->count; i++)
+            column->values[i] = global_name(merge, (uint32_t)column->values[i]);
+    if (key == STAT_KERNEL_CONFIG)
+        for (size_t i = 0; i < column->count; i++)
+            column->values[i] = merge->configs[column->values[i]];
+    for (size_t i = 0; merge->shift && i < column->count; i++)
+        column->events[i] -= merge->shift;
+}
+
+static void settle_events(const struct merge *merge)
+{
+    const struct sink *sink = merge->sink;
+    struct profile    *profile = merge->profile;
+    uint32_t           from = sink->first_event, to = from - merge->shift;
+    size_t             count = sink->next_event - from;
+
+    if (merge->first_variant)
+        for (size_t i = from; i < from + count; i++)
+            if (profile->event_activity[i] >= VARIANT_BIT && profile->event_activity[i] != NO_TYPE)
+                profile->event_activity[i] += merge->first_variant;
+    if (merge->shift == 0)
         return;
-    }
-    stat->value = number;
+    memmove(profile->event_start_ns + to, profile->event_start_ns + from,
+            count * sizeof *profile->event_start_ns);
+    memmove(profile->event_duration_ + to, profile->event_duration_ + from,
+            count * sizeof *profile->event_duration_);
+    memmove(profile->event_activity + to, profile->event_activity + from,
+            count * sizeof *profile->event_activity);
 }
 
-static void resolve(struct merge *merge, const struct plane_tables *tables, struct kept_stat *stat)
+/* A single sink's columns are the profile's already; several are put behind each other. */
+static bool reserve_columns(const struct xspace_tasks *tasks, struct profile *profile)
 {
-    struct str text = { "", 0 };
-
-    if (stat->form == FORM_TEXT) {
-        uint64_t place = (uint64_t)stat->value;
-
-        text = (struct str) { tables->file.data + (place >> TEXT_LENGTH_BITS),
-                              place & ((1U << TEXT_LENGTH_BITS) - 1) };
-    } else if (stat->form == FORM_NAME) {
-        text = profile_str(merge->profile, (uint32_t)stat->value);
-    }
-    if (xspace_stat_is_name(stat->key)) {
-        if (stat->form == FORM_NUMBER) {
-            stat->key = KEY_DROPPED;
-            return;
-        }
-        if (stat->form == FORM_TEXT) {
-            uint32_t name = profile_intern(merge->profile, text);
-
-            merge->is_full |= name == NO_ID;
-            stat->value = name;
-        }
-        if (stat->key == EXTRA_DETAILS)
-            resolve_details(merge, stat);
-    } else if (stat->form != FORM_NUMBER) {
-        resolve_number(stat, text);
-    } else if (stat->key == STAT_IDLE_NS) {
-        stat->value /= 1000;
-    }
-    stat->form = FORM_NUMBER;
-}
-
-static int64_t extra(const struct kept_stat *stats, size_t count, unsigned key)
-{
-    for (size_t i = 0; i < count; i++)
-        if (stats[i].key == key)
-            return stats[i].value;
-    return -1;
-}
-
-/* One allocation or release, from all stats of its event. */
-static void add_memory_event(struct merge *merge, const struct line_task *task,
-                             const struct kept_stat *stats, size_t count)
-{
-    struct profile     *profile = merge->profile;
-    uint32_t            row = task->first_event + stats[0].event;
-    uint32_t            type = profile->event_activity[row];
-    int64_t             allocator = extra(stats, count, EXTRA_ALLOCATOR);
-    int64_t             fragmentation = extra(stats, count, EXTRA_FRAGMENTATION);
-    struct memory_event event = { .event = row,
-                                  .device = NO_ID,
-                                  .time_ns = profile->event_start_ns[row] };
-
-    if (type == NO_TYPE || !task->tables->is_memory[type - task->tables->first_type])
-        return;
-    event.allocator = allocator > 0 ? (uint32_t)allocator : 0;
-    event.bytes = extra(stats, count, EXTRA_ALLOCATION_BYTES);
-    event.in_use_bytes = extra(stats, count, EXTRA_ALLOCATED);
-    event.reserved_bytes = extra(stats, count, EXTRA_RESERVED);
-    event.available_bytes = extra(stats, count, EXTRA_AVAILABLE);
-    event.peak_bytes = extra(stats, count, EXTRA_PEAK);
-    event.fragmentation = fragmentation == -1 ? -1 : stat_to_double(fragmentation);
-    event.address = (uint64_t)extra(stats, count, EXTRA_ADDRESS);
-    event.op_name =
-        extra(stats, count, EXTRA_TF_OP) > 0 ? (uint32_t)extra(stats, count, EXTRA_TF_OP) : 0;
-    event.region =
-        extra(stats, count, EXTRA_REGION) > 0 ? (uint32_t)extra(stats, count, EXTRA_REGION) : 0;
-    if (event.bytes < 0)
-        event.bytes = extra(stats, count, STAT_BYTES);
-    event.kind =
-        str_contains(task->tables->plane->event_types.items[type - task->tables->first_type].name,
-                     STR("Deallocation"))
-            ? MEMORY_FREE
-            : MEMORY_ALLOCATE;
-    merge->is_full |= !vec_push(&profile->memory_events, profile->arena, event);
-}
-
-static void resolve_task(struct merge *merge, struct line_task *task)
-{
-    for (size_t i = 0, end; i < task->stats.count; i = end) {
-        bool is_memory = false;
-
-        for (end = i;
-             end < task->stats.count && task->stats.items[end].event == task->stats.items[i].event;
-             end++) {
-            resolve(merge, task->tables, &task->stats.items[end]);
-            is_memory |= task->stats.items[end].key >= EXTRA_ALLOCATOR &&
-                         task->stats.items[end].key <= EXTRA_REGION;
-        }
-        if (is_memory)
-            add_memory_event(merge, task, &task->stats.items[i], end - i);
-    }
-    for (size_t i = 0; i < task->stats.count; i++)
-        if (task->stats.items[i].key < STAT_KEY_COUNT)
-            merge->counts[task->stats.items[i].key]++;
-}
-
-static void fill_columns(struct profile *profile, const struct line_task *task)
-{
-    for (size_t i = 0; i < task->stats.count; i++) {
-        const struct kept_stat *stat = &task->stats.items[i];
-        struct stat_column     *column;
-        uint32_t                event = task->first_event + stat->event;
-
-        if (stat->key >= STAT_KEY_COUNT)
-            continue;
-        column = &profile->stats[stat->key];
-        if (column->count && column->events[column->count - 1] == event)
-            column->count--; /* said twice: the last one counts */
-        column->events[column->count] = event;
-        column->values[column->count++] = stat->value;
-    }
-}
-
-bool xspace_merge(struct xspace_tasks *tasks, struct profile *profile, struct arena *scratch)
-{
-    struct merge merge = { .profile = profile, .config_rows.arena = scratch };
-
-    for (size_t i = 0; i < tasks->list.count; i++)
-        resolve_task(&merge, &tasks->list.items[i]);
-    for (int key = 0; key < STAT_KEY_COUNT && !merge.is_full; key++) {
+    for (unsigned key = 0; key < STAT_KEY_COUNT; key++) {
         struct stat_column *column = &profile->stats[key];
+        size_t              count = 0;
 
-        column->events = arena_new_array(profile->arena, uint32_t, merge.counts[key]);
-        column->values = arena_new_array(profile->arena, int64_t, merge.counts[key]);
-        merge.is_full = !column->events || !column->values;
+        for (size_t i = 0; i < tasks->sinks.count; i++)
+            count += tasks->sinks.items[i].columns[key].count;
+        column->events = arena_new_array(profile->arena, uint32_t, count);
+        column->values = arena_new_array(profile->arena, int64_t, count);
+        if (!column->events || !column->values)
+            return false;
     }
-    for (size_t i = 0; i < tasks->list.count && !merge.is_full; i++) {
+    return true;
+}
+
+static void take_column(struct profile *profile, const struct stat_buffer *from, unsigned key,
+                        bool is_single)
+{
+    struct stat_column *column = &profile->stats[key];
+
+    if (from->count == 0)
+        return;
+    if (is_single) {
+        column->events =
+            arena_shrink(profile->arena, from->events, from->capacity * sizeof *from->events,
+                         from->count * sizeof *from->events);
+        column->values =
+            arena_shrink(profile->arena, from->values, from->capacity * sizeof *from->values,
+                         from->count * sizeof *from->values);
+    } else {
+        memcpy(column->events + column->count, from->events, from->count * sizeof *from->events);
+        memcpy(column->values + column->count, from->values, from->count * sizeof *from->values);
+    }
+    column->count += from->count;
+}
+
+static bool merge_sink(struct merge *merge, const struct xspace_tasks *tasks, uint32_t *next_event)
+{
+    struct sink *sink = merge->sink;
+
+    merge->shift = sink->first_event - *next_event;
+    if (!merge_names(merge) || !merge_variants(merge) || !merge_configs(merge) ||
+        !merge_rows(merge))
+        return false;
+    for (unsigned key = 0; key < STAT_KEY_COUNT; key++) {
+        settle_column(merge, key);
+        take_column(merge->profile, &sink->columns[key], key, tasks->sinks.count == 1);
+    }
+    settle_events(merge);
+    for (uint32_t i = 0; i < tasks->type_count; i++)
+        tasks->seen[i] |= sink->seen[i];
+    for (size_t i = sink->first_task; i < sink->end_task; i++)
+        tasks->list.items[i].first_event -= merge->shift;
+    *next_event += sink->next_event - sink->first_event;
+    merge->profile->unknown_stats += sink->unknown_stats;
+    sink_free(sink);
+    return true;
+}
+
+/* Tells timelines where their events are, and tasks whether the line they begin is in order. */
+static void settle_timelines(struct xspace_tasks *tasks, struct profile *profile)
+{
+    struct line_task *first = NULL, *last = NULL; /* of the line; last with events */
+
+    for (size_t i = 0; i < tasks->list.count; i++) {
         struct line_task *task = &tasks->list.items[i];
+        struct timeline  *timeline = &profile->timelines.items[task->timeline];
 
-        fill_columns(profile, task);
-        for (size_t n = 0; n < task->longs.count; n++) {
-            struct long_duration item = task->longs.items[n];
-
-            item.event += task->first_event;
-            merge.is_full |= !vec_push(&profile->long_durations, profile->arena, item);
+        if (!first || first->timeline != task->timeline) {
+            first = task;
+            last = NULL;
+            timeline->first_event = task->first_event;
         }
+        if (task->event_count == 0)
+            continue;
+        if (last && (task->first_start_ns < last->last_start_ns ||
+                     (task->first_start_ns == last->last_start_ns &&
+                      task->first_duration_ns > last->last_duration_ns)))
+            first->is_unsorted = true;
+        first->is_unsorted |= task->is_unsorted;
+        timeline->event_count += task->event_count;
+        last = task;
     }
-    return !merge.is_full;
+}
+
+bool xspace_merge(struct xspace_tasks *tasks, struct profile *profile, struct merged *merged,
+                  struct arena *scratch)
+{
+    struct id_map config_rows = { .arena = scratch };
+    uint32_t      next_event = 0, sorted = NO_ID;
+
+    tasks->seen = arena_new_array(scratch, uint16_t, tasks->type_count);
+    if (!tasks->seen || (tasks->sinks.count > 1 && !reserve_columns(tasks, profile)))
+        return false;
+    for (size_t i = 0; i < tasks->sinks.count; i++) {
+        struct merge merge = { .profile = profile,
+                               .sink = &tasks->sinks.items[i],
+                               .merged = merged,
+                               .scratch = scratch,
+                               .config_rows = &config_rows };
+
+        if (!merge_sink(&merge, tasks, &next_event))
+            return false;
+    }
+    profile->event_count = next_event;
+    settle_timelines(tasks, profile);
+    for (size_t i = 0; i < tasks->list.count; i++) {
+        const struct line_task *task = &tasks->list.items[i];
+
+        if (task->timeline == sorted || !task->is_unsorted)
+            continue;
+        sorted = task->timeline;
+        if (!xspace_sort(profile, &profile->timelines.items[sorted]))
+            return false;
+    }
+    return true;
 }

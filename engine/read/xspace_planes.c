@@ -9,6 +9,25 @@ static bool is_device_plane(struct str name)
     return str_starts(name, STR("/device:")) || str_starts(name, STR("#Chip"));
 }
 
+enum xline_class xspace_line_class(const struct timeline *timeline)
+{
+    switch (timeline->kind) {
+    case TIMELINE_THREAD:
+        return XLINE_CLASS_HOST;
+    case TIMELINE_STREAM:
+    case TIMELINE_OPS:
+        return XLINE_CLASS_DEVICE;
+    case TIMELINE_MODULES:
+        return XLINE_CLASS_MODULES;
+    case TIMELINE_STEPS:
+        return XLINE_CLASS_STEPS;
+    case TIMELINE_DERIVED:
+    case TIMELINE_OTHER:
+        break;
+    }
+    return XLINE_CLASS_OTHER;
+}
+
 static bool is_skipped_plane(struct str name)
 {
     static const char *const names[] = { "/host:metadata",  "Task Environment",
@@ -56,6 +75,21 @@ void xspace_environment(struct xhost *host, struct profile *profile)
             profile->framework_version = profile_intern(profile, version);
         }
     }
+}
+
+const struct stat_info *xspace_stat_slow(const struct plane_tables *tables, uint64_t id)
+{
+    static const struct stat_info unknown = { .key = STAT_UNKNOWN };
+    uint32_t                      index = id_map_get(&tables->plane->stat_type_of, id);
+
+    return index == NO_ID ? &unknown : &tables->stats[index];
+}
+
+struct type_info xspace_type_slow(const struct plane_tables *tables, uint64_t id)
+{
+    uint32_t index = id_map_get(&tables->plane->event_type_of, id);
+
+    return index == NO_ID ? (struct type_info) { .type = NO_TYPE } : tables->types[index];
 }
 
 static enum timeline_kind kind_of(const struct xplane *plane, const struct xline *line)
@@ -133,56 +167,101 @@ static uint32_t add_device(const struct xplane *plane, uint32_t host, struct pro
                : NO_ID;
 }
 
-static bool fill_tables(struct plane_tables *tables, struct profile *profile)
+static struct stat_info stat_info_of(struct str name, struct profile *profile)
 {
-    const struct xplane *plane = tables->plane;
+    unsigned         seen;
+    bool             is_known;
+    unsigned         key = xspace_stat(name, &seen, &is_known);
+    struct stat_info info = { .name = profile_intern(profile, name),
+                              .seen = (uint16_t)seen,
+                              .key = is_known ? (uint8_t)key : STAT_UNKNOWN,
+                              .how = HOW_SPECIAL };
 
-    for (size_t i = 0; i < plane->stat_types.count; i++) {
-        struct str name = plane->stat_types.items[i].name;
-        unsigned   seen;
-        bool       is_known;
-        unsigned   key = xspace_stat(name, &seen, &is_known);
-
-        tables->stat_key[i] = is_known ? (uint8_t)key : UINT8_MAX;
-        tables->stat_seen[i] = (uint16_t)seen;
-        tables->stat_name[i] = profile_intern(profile, name);
-        if (tables->stat_name[i] == NO_ID)
-            return false;
-    }
-    for (size_t i = 0; i < plane->event_types.count; i++) {
-        struct str name = plane->event_types.items[i].name;
-
-        tables->is_iterator[i] = str_starts(name, STR("Iterator::"));
-        tables->is_memory[i] =
-            str_equal(name, STR("MemoryAllocation")) || str_equal(name, STR("MemoryDeallocation"));
-    }
-    return true;
+    if (key < STAT_KEY_COUNT && key != STAT_IDLE_NS && key != STAT_MODULE_NAME)
+        info.how = xspace_stat_is_name(key) ? HOW_NAME : HOW_NUMBER;
+    return info;
 }
 
-static struct plane_tables *new_tables(const struct xhost *host, const struct xplane *plane,
-                                       struct xspace_tasks *tasks, struct profile *profile,
-                                       struct arena *scratch)
+static struct type_info type_info_of(struct str name, uint32_t type)
+{
+    struct type_info info = { .type = type };
+
+    if (str_starts(name, STR("Iterator::")))
+        info.flags = TYPE_ITERATOR;
+    else if (str_equal(name, STR("MemoryAllocation")))
+        info.flags = TYPE_MEMORY;
+    else if (str_equal(name, STR("MemoryDeallocation")))
+        info.flags = TYPE_MEMORY | TYPE_RELEASE;
+    return info;
+}
+
+/* Rows of a table by id, where no id is far above the count; 0: by index. */
+static uint64_t id_count_of(uint64_t greatest, size_t count)
+{
+    return greatest < (uint64_t)count * 4 + 1024 ? greatest + 1 : 0;
+}
+
+static bool fill_stats(struct plane_tables *tables, struct profile *profile, struct arena *scratch)
+{
+    const struct xplane *plane = tables->plane;
+    uint64_t             greatest = 0;
+    size_t               count = plane->stat_types.count;
+
+    for (size_t i = 0; i < count; i++)
+        if ((uint64_t)plane->stat_types.items[i].id > greatest)
+            greatest = (uint64_t)plane->stat_types.items[i].id;
+    tables->stat_id_count = id_count_of(greatest, count);
+    if (tables->stat_id_count)
+        count = (size_t)tables->stat_id_count;
+    tables->stats = arena_new_array(scratch, struct stat_info, count);
+    for (size_t i = 0; tables->stats && i < count; i++)
+        tables->stats[i] = (struct stat_info) { .key = STAT_UNKNOWN };
+    for (size_t i = 0; tables->stats && i < plane->stat_types.count; i++) {
+        const struct xstat_type *type = &plane->stat_types.items[i];
+        struct stat_info         info = stat_info_of(type->name, profile);
+
+        if (info.name == NO_ID)
+            return false;
+        tables->stats[tables->stat_id_count ? (size_t)type->id : i] = info;
+    }
+    return tables->stats != NULL;
+}
+
+static bool fill_types(struct plane_tables *tables, struct arena *scratch)
+{
+    const struct xplane *plane = tables->plane;
+    uint64_t             greatest = 0;
+    size_t               count = plane->event_types.count;
+
+    for (size_t i = 0; i < count; i++)
+        if ((uint64_t)plane->event_types.items[i].id > greatest)
+            greatest = (uint64_t)plane->event_types.items[i].id;
+    tables->type_id_count = id_count_of(greatest, count);
+    if (tables->type_id_count)
+        count = (size_t)tables->type_id_count;
+    tables->types = arena_new_array(scratch, struct type_info, count);
+    for (size_t i = 0; tables->types && i < count; i++)
+        tables->types[i] = (struct type_info) { .type = NO_TYPE };
+    for (size_t i = 0; tables->types && i < plane->event_types.count; i++) {
+        const struct xevent_type *type = &plane->event_types.items[i];
+
+        tables->types[tables->type_id_count ? (size_t)type->id : i] =
+            type_info_of(type->name, tables->first_type + (uint32_t)i);
+    }
+    return tables->types != NULL;
+}
+
+static struct plane_tables *new_tables(const struct xplane *plane, struct xspace_tasks *tasks,
+                                       struct profile *profile, struct arena *scratch)
 {
     struct plane_tables *tables = arena_new(scratch, struct plane_tables);
-    size_t               stats = plane->stat_types.count, events = plane->event_types.count;
 
-    if (!tables)
+    if (!tables || plane->event_types.count >= VARIANT_BIT - tasks->type_count)
         return NULL;
-    *tables = (struct plane_tables) {
-        .plane = plane,
-        .file = host->input->file.bytes,
-        .stat_key = arena_new_array(scratch, uint8_t, stats),
-        .stat_seen = arena_new_array(scratch, uint16_t, stats),
-        .stat_name = arena_new_array(scratch, uint32_t, stats),
-        .seen = arena_new_array(scratch, atomic_uint, events),
-        .is_iterator = arena_new_array(scratch, bool, events),
-        .is_memory = arena_new_array(scratch, bool, events),
-        .first_type = tasks->type_count,
-    };
-    if (!tables->stat_key || !tables->stat_seen || !tables->stat_name || !tables->seen ||
-        !tables->is_iterator || !tables->is_memory || !fill_tables(tables, profile))
+    *tables = (struct plane_tables) { .plane = plane, .first_type = tasks->type_count };
+    if (!fill_stats(tables, profile, scratch) || !fill_types(tables, scratch))
         return NULL;
-    tasks->type_count += (uint32_t)events;
+    tasks->type_count += (uint32_t)plane->event_types.count;
     return tables;
 }
 
@@ -210,13 +289,22 @@ static bool plan_line(const struct xhost *host, const struct plane_tables *table
                                   .kind = kind_of(tables->plane, line) };
     struct line_task task = { .tables = tables,
                               .line = line,
+                              .file = &host->input->file,
                               .base_ns = line_base(host, profile, line),
                               .timeline = (uint32_t)profile->timelines.count,
-                              .arena.budget_bytes = profile->arena->budget_bytes };
+                              .has_ops = xspace_line_class(&timeline) <= XLINE_CLASS_DEVICE };
 
     timeline.name = profile_intern(profile, device == NO_ID ? thread_name(name) : name);
-    return timeline.name != NO_ID && vec_push(&profile->timelines, profile->arena, timeline) &&
-           vec_push(&tasks->list, scratch, task);
+    if (timeline.name == NO_ID || !vec_push(&profile->timelines, profile->arena, timeline))
+        return false;
+    for (size_t i = 0; i < line->pieces.count; i++) {
+        task.piece = line->pieces.items[i];
+        task.is_first = i == 0;
+        task.is_last = i + 1 == line->pieces.count;
+        if (!vec_push(&tasks->list, scratch, task))
+            return false;
+    }
+    return true;
 }
 
 bool xspace_plan(struct xhost *host, struct xspace_tasks *tasks, struct profile *profile,
@@ -229,7 +317,7 @@ bool xspace_plan(struct xhost *host, struct xspace_tasks *tasks, struct profile 
 
         if (plane->lines.count == 0 || is_skipped_plane(plane->name))
             continue;
-        tables = new_tables(host, plane, tasks, profile, scratch);
+        tables = new_tables(plane, tasks, profile, scratch);
         if (!tables || !vec_push(&tasks->planes, scratch, tables))
             return false;
         if (is_device_plane(plane->name)) {
