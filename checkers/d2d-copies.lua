@@ -21,7 +21,7 @@ time: some copies are needed. Silent below min_share.]],
       remedy = { text = "Drop clone and contiguous where a view does; write results where they are needed; compile so that copies fuse.",
                  code = p.framework == "pytorch" and "torch.mm(a, b, out=buffer[i])   # instead of buffer[i] = a @ b" or nil },
       impact = impact.exposed { ns = ns, low = 0.25 * ns, high = 0.75 * ns },
-      claims = { { parts = { "copy" }, name = "(?i).*(DtoD|D2D|DeviceToDevice).*" } },
+      claims = { { parts = { "copy" }, name = "(?i)(?!.*(HtoD|DtoH|H2D|D2H)).*" } },
       confidence = "low",
     }
   end,

@@ -139,7 +139,7 @@ static const char *part_title(enum part part)
     case PART_HOST:
         return "host work";
     case PART_IDLE_LAUNCH:
-        return "idle, host late";
+        return "idle, launch";
     case PART_IDLE_SYNC:
         return "idle, synchronising";
     case PART_IDLE_DEPENDENCY:

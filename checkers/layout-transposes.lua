@@ -1,0 +1,48 @@
+-- Convolutions pay for turning their operands round.
+return rule {
+  id = "layout-transposes", api = 1, version = "1.0.0",
+  title = "Convolutions pay for turning their operands round",
+  category = "kernels", severity = "warn",
+  needs = { "step.median_ns", "device.idle_share", "kernels" },
+  cause = "compute.kernel", tags = { "kernels", "layout" },
+  params = {
+    min_share = { default = 0.10, min = 0, max = 10, unit = "ratio", doc = "transposes over convolutions" },
+    high_share = { default = 0.20, min = 0, max = 10, unit = "ratio", doc = "ratio from which it is an error" },
+    min_conv = { default = 0.05, min = 0, max = 1, unit = "share", doc = "convolutions over the step" },
+  },
+  doc = [[
+Tensor cores want channels last; libraries turn other layouts round before and behind each convolution.
+Priced as the time of these transposes. Silent where convolutions are a small part of the step.]],
+
+  check = function(p, cfg)
+    local step_ns, kernels = p.fact["step.median_ns"], p:table("kernels")
+    local turns = kernels:where { name = { like = "(?i)nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|SwapDimension" } }
+    local turn_ns, conv_ns = turns:sum("total_ns"), kernels:where { category = "conv" }:sum("total_ns")
+    conv_ns = math.max(conv_ns - turns:where { category = "conv" }:sum("total_ns"), 1)
+    if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_share then return nil end
+    local top = turns:top("total_ns", 1):rows()[1]
+    local code = { pytorch = "model = model.to(memory_format=torch.channels_last)\nx = x.to(memory_format=torch.channels_last)",
+                   tensorflow = "tf.keras.backend.set_image_data_format('channels_last')" }
+    return finding {
+      title = ("Turning operands round takes %s a step beside %s of convolutions"):format(fmt.ms(turn_ns), fmt.ms(conv_ns)),
+      severity = turn_ns / conv_ns >= cfg.high_share and "error" or "warn",
+      subject = { kernel = top.name },
+      evidence = { { "transposes a step", turn_ns, "ns", share = math.min(1, turn_ns / step_ns) }, { "convolutions a step", conv_ns, "ns" },
+                   { "transposes", turns:sum("calls"), "count" } },
+      condition = ("transposes take %s of convolutions, %s accepted"):format(fmt.pct(turn_ns / conv_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Keep model and inputs in channels-last layout from end to end.", code = code[p.framework] },
+      impact = impact.replay { { "scale", parts = { "compute" }, name = "(?i).*(nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|SwapDimension).*" },
+                               fallback = impact.exposed { ns = turn_ns } },
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "a quarter", framework = "pytorch", finding = true, replay = { 1e6 },
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { kernels = { { name = "void nchwToNhwcKernel<float>", category = "transpose", calls = 40, total_ns = 1e6 },
+                             { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
+    { name = "none", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { kernels = { { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
+  },
+}
