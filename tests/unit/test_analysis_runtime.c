@@ -1,0 +1,119 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "profile_builder.h"
+
+extern const struct analysis analysis_path, analysis_composition, analysis_activities,
+    analysis_runtime;
+
+/*
+ * Two steps of 100 us on one thread. In each:
+ *   0..40    a call that traces a function ("traced-nonXla", third trace so far), in it 5..25
+ * compiling 40..60   two eager ops of 10 us each 60..70   a callback, 70..75 a transfer, 75..80
+ * garbage collection, 80..90 writing a summary 90..100  waiting for a result, of which nothing runs
+ * elsewhere Run 9 of program 4 works 0..20 us on another thread in the first step only.
+ */
+static void build(struct profile_builder *b)
+{
+    uint32_t host, python, worker, run;
+
+    builder_start(b, FORMAT_XSPACE);
+    host = builder_host(b, "h");
+    python = builder_timeline(b, host, NO_ID, "python");
+    worker = builder_timeline(b, host, NO_ID, "worker");
+    for (int64_t t = 0; t < 200000; t += 100000) {
+        uint32_t call = builder_slice(b, python, "step", ACTIVITY_OTHER, t, 40000);
+
+        builder_stat(b, call, STAT_FUNCTION_CALL, builder_name(b, "traced-nonXla"));
+        builder_stat(b, call, STAT_TRACING_COUNT, 3);
+        builder_slice(b, python, "graph_building", ACTIVITY_TRACING, t + 5000, 20000);
+        for (int64_t op = 40000; op < 60000; op += 10000)
+            builder_stat(b,
+                         builder_slice(b, python, "EagerExecute", ACTIVITY_DISPATCH, t + op, 10000),
+                         STAT_IS_FUNCTION, 0);
+        builder_slice(b, python, "io_callback", ACTIVITY_CALLBACK, t + 60000, 10000);
+        builder_slice(b, python, "device_put", ACTIVITY_TRANSFER, t + 70000, 5000);
+        builder_slice(b, python, "gc", ACTIVITY_GC, t + 75000, 5000);
+        builder_slice(b, python, "WriteSummary", ACTIVITY_OUTPUT, t + 80000, 10000);
+        builder_slice(b, python, "block_until_ready", ACTIVITY_SYNC, t + 90000, 10000);
+        builder_step(b, host, t, t + 100000);
+    }
+    run = builder_slice(b, worker, "dot", ACTIVITY_OP, 0, 20000);
+    builder_stat(b, run, STAT_RUN_ID, 9);
+    builder_stat(b, run, STAT_PROGRAM, 4);
+    builder_finish(b);
+    for (size_t i = 0; i < b->study.steps.list.count; i++)
+        b->study.steps.list.items[i].timeline = python;
+    b->study.steps.median_ns = b->study.steps.mean_ns = 100000;
+}
+
+static void run_all(struct profile_builder *b)
+{
+    struct err err = { 0 };
+
+    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(analysis_composition.run(&b->study, &err));
+    assert_true(analysis_activities.run(&b->study, &err));
+    assert_true(analysis_runtime.run(&b->study, &err));
+}
+
+static void counts_what_the_runtime_does(void **state)
+{
+    static const struct {
+        const char *fact;
+        double      expected;
+    } rows[] = {
+        { "retrace.calls", 1 },        { "retrace.path_ns", 40000 },
+        { "retrace.steps_share", 1 },  { "retrace.count", 3 },
+        { "compile.count", 1 },        { "compile.path_ns", 20000 },
+        { "compile.path_share", 0.2 }, { "eager.ops", 2 },
+        { "eager.path_ns", 20000 },    { "callback.count", 1 },
+        { "callback.path_ns", 10000 }, { "transfer.path_ns", 5000 },
+        { "gc.path_ns", 5000 },        { "output.path_ns", 10000 },
+        { "output.steps_share", 1 },   { "sync.count", 1 },
+        { "sync.path_ns", 10000 },     { "runs.count", 0.5 },
+        { "runs.programs", 1 },        { "runs.median_ns", 20000 },
+    };
+    struct profile_builder b;
+
+    (void)state;
+    build(&b);
+    run_all(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("%s\n", rows[i].fact);
+        assert_float_equal(builder_fact(&b, rows[i].fact), rows[i].expected, 1e-6);
+    }
+    builder_free(&b);
+}
+
+/* The call of 40 us holds tracing of 20 us: 40 us of the path inside it, 20 us in it alone. */
+static void activities_carry_their_part_of_the_path(void **state)
+{
+    struct profile_builder b;
+
+    (void)state;
+    build(&b);
+    run_all(&b);
+    assert_float_equal(builder_cell(&b, "activities", "name", "step", "path_ns"), 40000, 1e-6);
+    assert_float_equal(builder_cell(&b, "activities", "name", "step", "path_self_ns"), 20000, 1e-6);
+    assert_float_equal(builder_cell(&b, "activities", "name", "EagerExecute", "events"), 2, 1e-9);
+    assert_float_equal(builder_cell(&b, "activities", "name", "WriteSummary", "steps_share"), 1,
+                       1e-9);
+    assert_float_equal(builder_cell(&b, "activities", "name", "dot", "events"), 0.5, 1e-9);
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_what_the_runtime_does),
+        cmocka_unit_test(activities_carry_their_part_of_the_path),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

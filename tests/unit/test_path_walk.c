@@ -1,0 +1,138 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/path_walk.h"
+#include "profile_builder.h"
+
+extern const struct analysis analysis_path, analysis_composition;
+
+static void walk(struct profile_builder *b, uint32_t leader)
+{
+    struct err err = { 0 };
+
+    for (size_t i = 0; i < b->study.steps.list.count; i++)
+        b->study.steps.list.items[i].timeline = leader;
+    b->study.steps.median_ns = b->study.steps.mean_ns = 100000;
+    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(analysis_composition.run(&b->study, &err));
+}
+
+/*
+ * An op that hands its work to the pool: the op itself 10..20 us, its end marked at 80 us, a pool
+ * thread at work 20..78 us. The leading thread waits 5..90 us. The pool's time is the op's:
+ *   compute 10..20 + 20..78 = 68 us, of which all carry the op's name.
+ */
+static void pool_work_belongs_to_the_op_under_way(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python, worker, pool, op, end;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
+    pool = builder_timeline(&b, host, NO_ID, "tf_XLAEigen");
+    builder_slice(&b, python, "block_until_ready", ACTIVITY_SYNC, 5000, 85000);
+    op = builder_slice(&b, worker, "dot.1", ACTIVITY_OP, 10000, 10000);
+    end = builder_slice(&b, worker, "end: dot.1", ACTIVITY_EXECUTOR, 80000, 10);
+    builder_slice(&b, pool, "ThreadpoolListener::Region", ACTIVITY_EXECUTOR, 20000, 58000);
+    builder_stat(&b, op, STAT_PRODUCER, 77);
+    builder_stat(&b, end, STAT_CONSUMER, 77);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    walk(&b, python);
+    assert_float_equal(builder_fact(&b, "part.compute_ns"), 68000, 1);
+    assert_float_equal(builder_cell(&b, "path", "name", "dot.1", "ns"), 68000, 1);
+    builder_free(&b);
+}
+
+/*
+ * The host runs ahead: it enqueues for 2 us at the start of each step and is in no event after
+ * that, while a worker computes all the time. Every step is compute.
+ */
+static void a_host_that_runs_ahead_does_not_hold_the_step(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python, worker;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "worker");
+    for (int64_t t = 0; t < 300000; t += 100000) {
+        builder_slice(&b, python, "PjitFunction(f)", ACTIVITY_DISPATCH, t, 2000);
+        builder_step(&b, host, t, t + 100000);
+    }
+    builder_slice(&b, worker, "fusion", ACTIVITY_OP, -50000, 350000);
+    builder_finish(&b);
+    walk(&b, python);
+    assert_float_equal(builder_fact(&b, "part.compute_share"), 1, 1e-9);
+    builder_free(&b);
+}
+
+/*
+ * A loop of small programs: the thread dispatches 8 us, a worker runs 2 us, ten times in 100 us;
+ * the thread does not wait, so the time is its own but for the last run, which ends the step:
+ *   compute 98..100 us, the rest dispatch.
+ */
+static void dispatch_holds_a_step_of_small_programs(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python, worker;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "worker");
+    for (int64_t t = 0; t < 100000; t += 10000) {
+        builder_slice(&b, python, "PjitFunction(f)", ACTIVITY_DISPATCH, t, 10000);
+        builder_slice(&b, worker, "fusion", ACTIVITY_OP, t + 8000, 2000);
+    }
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    walk(&b, python);
+    assert_float_equal(builder_fact(&b, "part.compute_ns"), 2000, 1);
+    assert_float_equal(builder_fact(&b, "host.dispatch_ns"), 98000, 1);
+    builder_free(&b);
+}
+
+/* Python outside any event: 10 us before the computation, 20 us behind it. */
+static void python_is_placed_around_the_computation(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    builder_slice(&b, python, "train", ACTIVITY_STEP, 0, 100000);
+    builder_slice(&b, python, "dense/MatMul:MatMul", ACTIVITY_OP, 10000, 70000);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    walk(&b, python);
+    assert_float_equal(builder_fact(&b, "host.python_ns"), 30000, 1);
+    assert_float_equal(builder_fact(&b, "host.python_before_ns"), 10000, 1);
+    assert_float_equal(builder_fact(&b, "host.python_after_ns"), 20000, 1);
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pool_work_belongs_to_the_op_under_way),
+        cmocka_unit_test(a_host_that_runs_ahead_does_not_hold_the_step),
+        cmocka_unit_test(dispatch_holds_a_step_of_small_programs),
+        cmocka_unit_test(python_is_placed_around_the_computation),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
