@@ -6,14 +6,14 @@ return rule {
   formats = { "xspace", "kineto" },
   needs = { "step.median_ns", "activities", "output.steps_share" },
   cause = "output", tags = { "output" },
-  more_specific_than = { "logging-in-step", "summary-every-step" },
+  more_specific_than = { "logging-in-step", "summary-every-step", "eager-heavy", "output-bound", "host-bound" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step spent saving" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the steps that save" },
   },
   doc = [[
 Saving writes all variables and waits for the disk. Priced as the step's time inside saving, less one
-step in a hundred. Silent where few steps save.]],
+step in a hundred, and the eager ops around it where there are such. Silent where few steps save.]],
 
   check = function(p, cfg)
     local rows = p:table("activities"):where { kind = "output", name = {
@@ -27,6 +27,12 @@ step in a hundred. Silent where few steps save.]],
     local share = ns / p.fact["step.median_ns"]
     if #names == 0 or share < cfg.min_share or steps_share < cfg.min_steps_share then return nil end
 
+    local edits = { { "scale", name = table.concat(names, "|"), factor = 0.01 } }
+    if p:has("eager.ops") and p.fact["eager.ops"] > 20 then
+      -- The host work around the writes: collecting variables, naming files, tidying up.
+      edits[2] = { "scale", parts = { "host", "output" }, factor = 0.15 }
+      evidence[#evidence + 1] = { "eager ops a step around it", p.fact["eager.ops"], "count" }
+    end
     table.insert(evidence, 1, { "saving a step", ns, "ns", share = math.min(share, 1) })
     return finding {
       title = ("Saving takes %s of each step"):format(fmt.ms(ns)),
@@ -36,7 +42,7 @@ step in a hundred. Silent where few steps save.]],
       remedy = { text = "Save every thousand steps or every ten minutes, asynchronously.",
                  code = p.framework == "tensorflow" and "manager.save(checkpoint_number=step, options=tf.train.CheckpointOptions(enable_async=True))  # if step % 1000 == 0"
                         or "if step % 1000 == 0: save(state)" },
-      impact = impact.replay { { "scale", name = table.concat(names, "|"), factor = 0.01 } },
+      impact = impact.replay(edits),
       confidence = "high",
     }
   end,

@@ -26,8 +26,9 @@ return rule {
   title = "Python holds the step",
   category = "host", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "python.path_ns", "host.python_ns", "host.python_before_ns", "part.compute_ns" },
+  needs = { "step.median_ns", "python.path_ns", "host.python_before_ns", "part.compute_ns" },
   cause = "host.python", tags = { "host" },
+  more_specific_than = { "block-until-ready-each-step", "host-bound" },
   params = {
     min_pause_share = { default = 0.15, min = 0, max = 1, unit = "share",
                         doc = "share of the step in the longest pause between ops, for PyTorch" },
@@ -46,16 +47,14 @@ computation of a step usually prepares its input and belongs to the input rules.
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then return nil end
     if p:has("runs.count") and p.fact["runs.count"] > 8 then return nil end
     if p.fact["part.compute_ns"] == 0 then return nil end
-    local ns = math.max(p.fact["host.python_ns"] - p.fact["host.python_before_ns"], 0)
-    local traced, locations, evidence = 0, {}, {}
+    local total = math.max(p.fact["python.path_ns"] - p.fact["host.python_before_ns"], 0)
+    local locations, evidence = {}, {}
     if p:has("activities") then
       for _, row in ipairs(p:table("activities"):where { kind = "python", on_leader = 1 }:top("path_self_ns", 3):rows()) do
-        traced = traced + row.path_self_ns
         evidence[#evidence + 1] = { row.name, row.path_self_ns, "ns" }
         if row.file and row.file ~= "" then locations[#locations + 1] = { file = row.file, line = row.line } end
       end
     end
-    local total = math.max(ns, 0)
     if total / step_ns < cfg.min_share then return nil end
     table.insert(evidence, 1, { "Python behind the step's first computation", total, "ns", share = math.min(total / step_ns, 1) })
     return finding {
@@ -72,10 +71,10 @@ computation of a step usually prepares its input and belongs to the input rules.
 
   examples = {
     { name = "metrics in Python", framework = "tensorflow", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_ns"] = 4e6,
+      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
     { name = "preparing input", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_ns"] = 4e6,
+      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 3.9e6, ["part.compute_ns"] = 5e6 } },
     { name = "writes a file", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3.6e6,
       facts = { ["step.median_ns"] = 1e7, ["torch.longest_pause_ns"] = 4e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 5e6 } },

@@ -34,8 +34,10 @@ static const struct fact_spec produces[] = {
     { "part.unknown_share", UNIT_SHARE, "part.unknown_ns of the step" },
     { "host.python_ns", UNIT_NS, "a step's time in Python outside any recorded event" },
     { "host.python_share", UNIT_SHARE, "host.python_ns of the step" },
-    { "host.python_before_ns", UNIT_NS, "of it, before the step's first computation" },
-    { "host.python_after_ns", UNIT_NS, "of it, behind the step's last computation" },
+    { "host.python_before_ns", UNIT_NS,
+      "a step's time in Python, recorded or not, before its first computation" },
+    { "host.python_after_ns", UNIT_NS,
+      "a step's time in Python, recorded or not, behind its last computation" },
     { "host.dispatch_ns", UNIT_NS, "a step's time getting ops and programs under way" },
     { "host.executor_ns", UNIT_NS, "a step's time in graph executors around ops" },
 };
@@ -112,9 +114,19 @@ static struct sums sum_parts(const struct study *study)
     return sums;
 }
 
-/* Python outside any event, before the first and behind the last computation of each step. */
-static void place_python(const struct path *path, struct sums *sums)
+static bool is_python(const struct study *study, const struct segment *segment)
 {
+    return segment->is_python ||
+           (segment->part == PART_HOST && segment->frame != NO_ID &&
+            event_activity(study->profile, study->path.frames.items[segment->frame].event)->kind ==
+                ACTIVITY_PYTHON);
+}
+
+/* Python before the first and behind the last computation of each step. */
+static void place_python(const struct study *study, struct sums *sums)
+{
+    const struct path *path = &study->path;
+
     double waiting_ns = 0; /* Python since the last computation */
     bool   has_computed = false;
 
@@ -126,7 +138,7 @@ static void place_python(const struct path *path, struct sums *sums)
                 sums->python_after_ns += waiting_ns;
             waiting_ns = 0, has_computed = false;
         }
-        if (segment->is_python)
+        if (is_python(study, segment))
             waiting_ns += (double)(segment->end_ns - segment->start_ns);
         if (segment->part != PART_COMPUTE)
             continue;
@@ -146,7 +158,7 @@ static bool set_facts(struct study *study)
     double        scale = sums.total_ns > 0 ? study->steps.median_ns / sums.total_ns : 0;
     bool          ok = true;
 
-    place_python(&study->path, &sums);
+    place_python(study, &sums);
 
     for (int part = 0; ok && part < PART_COUNT; part++)
         ok = facts_set(facts, &produces[part], sums.part_ns[part] * scale) &&

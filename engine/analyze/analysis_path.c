@@ -159,6 +159,28 @@ static void reverse(struct path *path)
     }
 }
 
+/* Adds a leaf's thread to the segments it lies in; *first is the first segment it can touch. */
+static void add_thread(struct path *path, const struct leaf *leaf, size_t *first)
+{
+    bool is_input = path->frame_work[leaf->frame] == WORK_INPUT;
+
+    while (*first < path->segments.count && path->segments.items[*first].end_ns <= leaf->start_ns)
+        (*first)++;
+    for (size_t s = *first; s < path->segments.count; s++) {
+        struct segment *segment = &path->segments.items[s];
+        int64_t from_ns = leaf->start_ns > segment->start_ns ? leaf->start_ns : segment->start_ns;
+        int64_t to_ns = leaf->end_ns < segment->end_ns ? leaf->end_ns : segment->end_ns;
+        float   share = (float)(to_ns - from_ns) / (float)(segment->end_ns - segment->start_ns);
+
+        if (from_ns >= to_ns)
+            break;
+        if (is_input)
+            segment->input_threads += share;
+        else
+            segment->other_threads += share;
+    }
+}
+
 /* How many host threads were at work during each segment, on average. Segments and the leaves of a
  * line are both in time order, so each line takes one pass. */
 static void count_threads(struct path *path)
@@ -173,30 +195,9 @@ static void count_threads(struct path *path)
         const struct path_line *line = &path->lines.items[l];
         size_t                  first = 0;
 
-        for (size_t i = 0; i < line->leaves.count && !line->is_device; i++) {
-            const struct leaf *leaf = &line->leaves.items[i];
-            enum work          work = path->frame_work[leaf->frame];
-
-            while (first < path->segments.count &&
-                   path->segments.items[first].end_ns <= leaf->start_ns)
-                first++;
-            for (size_t s = first; s < path->segments.count && work_is_active(work); s++) {
-                struct segment *segment = &path->segments.items[s];
-                int64_t         from_ns =
-                    leaf->start_ns > segment->start_ns ? leaf->start_ns : segment->start_ns;
-                int64_t to_ns = leaf->end_ns < segment->end_ns ? leaf->end_ns : segment->end_ns;
-                float   share =
-                    (float)(to_ns - from_ns) / (float)(segment->end_ns - segment->start_ns);
-
-                if (from_ns >= to_ns)
-                    break;
-                /* Pool tasks do not say whose they are; while the step waits for input, input's. */
-                if (work == WORK_INPUT || (work == WORK_POOL && segment->part == PART_INPUT))
-                    segment->input_threads += share;
-                else
-                    segment->other_threads += share;
-            }
-        }
+        for (size_t i = 0; i < line->leaves.count && !line->is_device; i++)
+            if (work_is_active(path->frame_work[line->leaves.items[i].frame]))
+                add_thread(path, &line->leaves.items[i], &first);
     }
 }
 

@@ -268,6 +268,12 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
     }
     if (moment->leader)
         floor_ns = later(floor_ns, moment->leader->start_ns);
+    if (is_in_run && work_is_active(moment->leading) && !walk->path->has_device)
+        return take(walk, at,
+                    later(floor_ns, run_start_ns), /* the thread runs the program itself */
+                    (struct segment) { .frame = moment->leader->frame,
+                                       .owner = NO_ID,
+                                       .part = (uint8_t)work_part(moment->leading) });
     if (is_in_run)
         return take(
             walk, at, later(floor_ns, run_start_ns),
