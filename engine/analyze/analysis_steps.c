@@ -2,7 +2,7 @@
  * steps: the windows that per-step numbers are about, best source first:
  *   marker       annotated steps on a host thread (train/step_num, ProfilerStep#N, Steps lines)
  *   session      runs of a session or of a graph function on one thread
- *   inferred     repeated runs of the program that takes most time
+ *   inferred     calls for the next batch, or repeated runs of the program that takes most time
  *   whole-trace  none of these: one window; with accelerators from their first work to their last,
  *                without the capture's own start and end
  *
@@ -245,8 +245,11 @@ static bool find_steps(struct study *study, struct arena *scratch)
     }
     if (!markers.list.count) {
         study->steps.source = STEPS_INFERRED;
-        markers = program;
+        if (!markers_inputs(profile, names, scratch, &markers))
+            return false;
     }
+    if (!markers.list.count)
+        markers = program;
     if (!markers.list.count)
         return whole_trace(study);
     if (markers.list.items[0].family)

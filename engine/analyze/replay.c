@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+static const double HOLD_SHARE = 0.5; /* a pipeline twice as fast as the steps does not hold them */
 static const double WAIT_SHARE =
     0.05; /* a step that waits less for its pipeline is not held by it */
 static const double SECOND_THREAD = 0.3; /* work that a core does more with its second thread */
@@ -415,7 +416,8 @@ static double model(const struct replay *replay, const struct costs *before, str
         step_ns = after->rest_ns + inline_after_ns + (input_after_ns - inline_ns);
     } else {
         /* A pipeline that holds the step and was not touched goes on holding it. */
-        bool is_held = period_ns > 0 && waited_ns > WAIT_SHARE * before->step_ns &&
+        bool is_held = period_ns > HOLD_SHARE * before->step_ns &&
+                       waited_ns > WAIT_SHARE * before->step_ns &&
                        input_after_ns > 0.999 * before->input_ns;
         double hold_ns = is_held ? before->step_ns : 0;
 

@@ -174,6 +174,24 @@ static bool is_session(const struct profile *profile, const struct timeline *lin
            !str_starts(profile_str(profile, line->name), STR("tf_data_"));
 }
 
+static bool is_input_call(const struct profile *profile, const struct timeline *line,
+                          uint32_t event)
+{
+    return line->kind == TIMELINE_THREAD &&
+           event_activity(profile, event)->kind == ACTIVITY_INPUT_WAIT &&
+           !str_starts(profile_str(profile, line->name), STR("tf_data_"));
+}
+
+bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
+                    struct markers *markers)
+{
+    if (!collect(profile, names, arena, is_input_call, markers) || !keep_best(markers, arena))
+        return false;
+    if (markers->list.count < MIN_RUNS)
+        markers->list.count = 0;
+    return true;
+}
+
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers)
 {

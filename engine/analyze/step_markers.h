@@ -25,6 +25,9 @@ bool markers_annotated(struct profile const *profile, struct intern *names, stru
  */
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers);
+/* Calls for the next batch on the thread that waits most in them: each begins a step. */
+bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
+                    struct markers *markers);
 /* Runs of the program that takes most time, on each host. Runs that overlap count from completion
  * to completion. */
 bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers);

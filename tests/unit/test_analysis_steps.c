@@ -131,6 +131,28 @@ static void slow_steps_are_counted(void **state)
     builder_free(&b);
 }
 
+/* No markers, but a thread asks for the next batch every 100 us, four times: three steps reach to the
+ * next call, the last one is cut. */
+static void calls_for_input_begin_steps(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, thread;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    for (int i = 0; i < 4; i++)
+        builder_slice(&b, thread, "EagerLocalExecute: IteratorGetNext", ACTIVITY_INPUT_WAIT,
+                      i * 100000, 5000);
+    builder_finish(&b);
+    run(&b);
+    assert_int_equal(b.study.steps.source, STEPS_INFERRED);
+    assert_float_equal(builder_fact(&b, "step.used"), 3, 0);
+    assert_float_equal(builder_fact(&b, "step.median_ns"), 100000, 0);
+    builder_free(&b);
+}
+
 static void without_markers_the_whole_trace_is_one_step(void **state)
 {
     struct profile_builder b;
@@ -156,6 +178,7 @@ int main(void)
         cmocka_unit_test(a_host_that_runs_ahead_is_timed_by_its_program),
         cmocka_unit_test(runs_that_overlap_count_by_completion),
         cmocka_unit_test(slow_steps_are_counted),
+        cmocka_unit_test(calls_for_input_begin_steps),
         cmocka_unit_test(without_markers_the_whole_trace_is_one_step),
     };
 
