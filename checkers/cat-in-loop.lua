@@ -48,10 +48,10 @@ concatenations, at best with a part of the loop round them. Silent where what is
 
   examples = {
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 7e6, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 64, concat_ns = 8e6, readbacks = 0, conversion_ns = 0, flops = 1000000.0, elements = 1000, is_growing = true } } } },
+      tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 64, concat_ns = 8e6, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = true } } } },
     { name = "does not grow", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 64, concat_ns = 8e6, readbacks = 0, conversion_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 64, concat_ns = 8e6, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
     { name = "no concatenation", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, flops = 1000000.0, elements = 1000, is_growing = true } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = true } } } },
   },
 }

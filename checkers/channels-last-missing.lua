@@ -27,6 +27,7 @@ the parameters' shares, at worst a third of them. Silent where the recording has
     local depthwise_ns = p.fact["torch.conv_channels_first_depthwise_ns"] or 0
     local high_ns = cfg.depthwise_gain * depthwise_ns + cfg.dense_gain * (first_ns - depthwise_ns)
     local low_ns = high_ns / 3
+    local severity = depthwise_ns > cfg.min_share * first_ns and "warn" or "info" -- dense ones gain little
     local title = ("Convolutions with channels first take %s a step"):format(fmt.ms(first_ns))
     local evidence = { { "convolutions with channels first a step", first_ns, "ns", share = math.min(1, first_ns / step_ns) },
                        { "of them, with one filter a channel", depthwise_ns, "ns" },
@@ -34,7 +35,7 @@ the parameters' shares, at worst a third of them. Silent where the recording has
     local condition = ("they take %s of the step, %s accepted"):format(fmt.pct(first_ns / step_ns), fmt.pct(cfg.min_share))
 
     return finding {
-      title = title,
+      title = title, severity = severity,
       evidence = evidence,
       condition = condition,
       remedy = { text = "Convert the model and its input once to channels-last.",

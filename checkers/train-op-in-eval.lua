@@ -22,6 +22,7 @@ pass and no optimizer runs in any step. Priced as a part of the forward pass. Si
     local step_ns = p.fact["step.median_ns"]
     local calls, recorded = p.fact["torch.forward_calls"], p.fact["torch.recorded_calls"]
     if p.fact["torch.backward_nodes"] > 0 or (p.fact["torch.update_calls"] or 0) > 0 then return nil end
+    if p.fact["step.source"] == "whole-trace" then return nil end -- half a training step looks alike
     if calls < cfg.min_calls or recorded < cfg.min_recorded * calls then return nil end
     local forward_ns = p.fact["torch.forward_ns"] + (p.fact["torch.forward_gap_ns"] or 0)
     local high_ns = math.min(cfg.gain * forward_ns, step_ns)

@@ -25,7 +25,7 @@ Silent for few time steps and for cells that are large enough to hide this.]],
     for row in p:table("eager_loops"):each() do
       local ns = row.ns - row.conversion_ns
       if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.gates >= 0.9 * row.repeats and row.products >= 0.9 * row.repeats and row.mean_call_ns - row.conversion_ns / row.calls <= cfg.max_call_ns and (not worst or ns > worst.ns) then
-        worst = { row = row, ns = ns, low = 0.9 * (ns - ns / row.repeats), high = ns - ns / row.repeats }
+        worst = { row = row, ns = ns, low = 0.9 * (ns - math.max(row.kept_ns, ns / row.repeats)), high = ns - math.max(row.kept_ns, ns / row.repeats) }
       end
     end
     if not worst then return nil end
@@ -51,12 +51,12 @@ Silent for few time steps and for cells that are large enough to hide this.]],
 
   examples = {
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 1.5e7, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 4e4, products = 64, gates = 64, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 4e4, products = 64, gates = 64, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
     { name = "no cell", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
     { name = "long calls", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 1e6, products = 64, gates = 64, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 1e6, products = 64, gates = 64, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
     { name = "few", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 8, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 10000.0, products = 8, gates = 8, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 8, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 10000.0, products = 8, gates = 8, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
   },
 }

@@ -199,21 +199,29 @@ static int by_time(const void *a, const void *b)
     return by_identity(a, b);
 }
 
-static size_t merge_rows(struct path_row *rows, size_t count)
+/* Keys mix name, part and owner; rows that share one by chance stay apart. */
+static bool merge_rows(struct path_row *rows, size_t *count, struct arena *scratch)
 {
-    size_t kept = 0;
+    struct id_map at = { .arena = scratch };
+    size_t        kept = 0;
 
-    qsort(rows, count, sizeof *rows, by_identity);
-    for (size_t i = 0; i < count; i++) {
-        if (kept && by_identity(&rows[kept - 1], &rows[i]) == 0) {
-            rows[kept - 1].ns += rows[i].ns;
-            rows[kept - 1].count += rows[i].count;
-        } else {
-            rows[kept++] = rows[i];
+    for (size_t i = 0; i < *count; i++) {
+        uint64_t key = ((uint64_t)rows[i].name * PART_COUNT + rows[i].part) << 32 | rows[i].owner;
+        uint32_t found = id_map_get(&at, key);
+
+        if (found != NO_ID && by_identity(&rows[found], &rows[i]) == 0) {
+            rows[found].ns += rows[i].ns;
+            rows[found].count += rows[i].count;
+            continue;
         }
+        if (found == NO_ID && !id_map_put(&at, key, (uint32_t)kept))
+            return false;
+        rows[kept++] = rows[i];
     }
-    qsort(rows, kept, sizeof *rows, by_time);
-    return kept;
+    *count = kept;
+    if (kept > 1)
+        qsort(rows, kept, sizeof *rows, by_time);
+    return true;
 }
 
 static bool fill_table(struct study *study, struct arena *scratch)
@@ -244,7 +252,9 @@ static bool fill_table(struct study *study, struct arena *scratch)
         if (segment->owner != NO_ID)
             rows[i].owner = event_activity(profile, path->frames.items[segment->owner].event)->name;
     }
-    count = path->segments.count ? merge_rows(rows, path->segments.count) : 0;
+    count = path->segments.count;
+    if (!merge_rows(rows, &count, scratch))
+        return false;
     for (size_t i = 0; i < count && i < ROWS; i++) {
         size_t row = table_add(table, study->arena);
 

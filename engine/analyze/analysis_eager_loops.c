@@ -26,6 +26,7 @@ enum loops_column {
     READBACKS,
     CONVERSION_NS,
     FLOPS,
+    KEPT_NS,
     ELEMENTS,
     IS_GROWING,
     OPS,
@@ -49,6 +50,8 @@ static const struct column_spec columns[] = {
     [READBACKS] = { "readbacks", UNIT_COUNT, "values read by Python in it a step" },
     [CONVERSION_NS] = { "conversion_ns", UNIT_NS, "its forward calls that change element types" },
     [FLOPS] = { "flops", UNIT_FLOPS, "operations of its forward products a step" },
+    [KEPT_NS] = { "kept_ns", UNIT_NS,
+                  "time a step of its products at the best rate seen, both ways" },
     [ELEMENTS] = { "elements", UNIT_COUNT, "mean elements of the operands of its other calls" },
     [IS_GROWING] = { "is_growing", UNIT_BOOL, "what it concatenates grows" },
     [OPS] = { "ops", UNIT_NAME, "the first calls of the body" },
@@ -140,7 +143,8 @@ struct finder {
     const struct eager_calls *calls;
     struct arena             *scratch;
     struct kind              *kinds;
-    bool                     *is_taken; /* by call */
+    bool                     *is_taken;  /* by call */
+    double                    best_rate; /* of products, operations a ns */
     VEC(struct cluster) open, closed;
     VEC(struct loop) loops;
 };
@@ -366,6 +370,9 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
         return false;
     for (size_t i = 0; i < ARRAY_COUNT(sums); i++)
         emit_number(table, sums[i].column, row, sums[i].total / steps);
+    /* The backward pass has two products for each. */
+    emit_number(table, KEPT_NS, row,
+                loop->flops * (loop->backward_ns > 0 ? 3 : 1) / finder->best_rate / steps);
     emit_name(table, ANCHOR, row,
               facts_name(&study->facts, eager_base_name(profile_str(profile, first->type))));
     emit_number(table, BODY, row, body);
@@ -382,6 +389,24 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     return true;
 }
 
+/* Short calls say more about the dispatcher than about the processor. */
+static void find_best_rate(struct finder *finder)
+{
+    enum { SHORTEST_NS = 20000, SLOWEST_RATE = 100 }; /* of one core with vector units */
+
+    finder->best_rate = SLOWEST_RATE;
+    for (size_t i = 0; i < finder->calls->list.count; i++) {
+        const struct eager_call *call = &finder->calls->list.items[i];
+        double                   ns = (double)(call->end_ns - call->start_ns), rate;
+
+        if (ns < SHORTEST_NS || !(kind_of(finder, call->type)->traits & IS_PRODUCT))
+            continue;
+        rate = eager_product_flops(finder->study->profile, call->op) / ns;
+        if (rate > finder->best_rate)
+            finder->best_rate = rate;
+    }
+}
+
 static bool find(struct finder *finder, struct eager_calls *calls)
 {
     struct study *study = finder->study;
@@ -392,7 +417,10 @@ static bool find(struct finder *finder, struct eager_calls *calls)
     finder->calls = calls;
     finder->kinds = arena_new_array(finder->scratch, struct kind, study->profile->names.count + 1);
     finder->is_taken = arena_new_array(finder->scratch, bool, calls->list.count + 1);
-    if (!finder->kinds || !finder->is_taken || !find_all(finder))
+    if (!finder->kinds || !finder->is_taken)
+        return false;
+    find_best_rate(finder);
+    if (!find_all(finder))
         return false;
     for (size_t i = 0; i < finder->loops.count; i++)
         if (!add_row(finder, table, &finder->loops.items[i]))

@@ -230,13 +230,16 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
 bool eager_applies(struct study *study, const char *name)
 {
     const struct profile *profile = study->profile;
+    bool                  is_host = !study->path.has_device;
 
     if (!str_equal(profile_str(profile, profile->framework), STR("pytorch")) ||
         profile->event_count == 0) {
         facts_absent(&study->facts, name, NULL, "the recording has no timeline of PyTorch ops");
         return false;
     }
-    if (study->path.has_device) {
+    for (size_t i = 0; i < profile->devices.count; i++)
+        is_host = is_host && profile->devices.items[i].kind == DEVICE_CPU;
+    if (!is_host) {
         facts_absent(&study->facts, name, NULL,
                      "the ops only feed a device: their time on the host is not the work's");
         return false;
@@ -273,18 +276,45 @@ double eager_elements(const struct profile *profile, uint32_t op)
     return most;
 }
 
-double eager_product_flops(const struct profile *profile, uint32_t op)
+static double product_of(const struct tensor *tensor, int8_t end)
 {
-    const struct tensor *left, *right;
-    double               flops = 2;
+    double product = 1;
 
-    if (op == NO_ID || profile->ops.items[op].input_count < 2)
+    for (int8_t i = 0; i < end; i++)
+        product *= (double)tensor->dims[i];
+    return product;
+}
+
+/* A recurrent cell multiplies its input and its state with weights of their own: the matrices among
+ * its operands that do not have a row for each of the batch. */
+static double cell_flops(const struct op *op, const struct tensor *inputs)
+{
+    double flops = 0;
+
+    for (uint32_t i = 1; i < op->input_count; i++)
+        if (inputs[0].rank == 2 && inputs[i].rank == 2 && inputs[i].dims[0] != inputs[0].dims[0])
+            flops += 2 * (double)inputs[0].dims[0] * product_of(&inputs[i], 2);
+    return flops;
+}
+
+double eager_product_flops(const struct profile *profile, uint32_t row)
+{
+    const struct op     *op;
+    const struct tensor *left, *right;
+    struct str           name;
+
+    if (row == NO_ID || profile->ops.items[row].input_count < 2)
         return 0;
-    left = &profile->tensors.items[profile->ops.items[op].first_input];
+    op = &profile->ops.items[row];
+    name = eager_base_name(profile_str(profile, op->type));
+    left = &profile->tensors.items[op->first_input];
+    if (str_ends(name, STR("_cell")))
+        return cell_flops(op, left);
+    if ((str_equal(name, STR("addmm")) || str_equal(name, STR("baddbmm"))) && op->input_count > 2)
+        left++;
     right = left + 1;
     if (left->rank < 2 || right->rank < 1)
         return 0;
-    for (int8_t i = 0; i < left->rank; i++)
-        flops *= (double)left->dims[i];
-    return flops * (double)right->dims[right->rank - 1];
+    return 2 * product_of(left, left->rank) *
+           (double)right->dims[str_equal(name, STR("linear")) ? 0 : right->rank - 1];
 }

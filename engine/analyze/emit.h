@@ -14,6 +14,6 @@ uint32_t emit_scope(struct study *study, uint32_t name);
 uint32_t emit_shapes(struct study *study, const struct op *op);
 /* Fills err for an analysis that ran out of memory; returns false. */
 bool   emit_limit(const char *what, struct err *err);
-double median_of(double *values, size_t count); /* sorts; 0 for none */
+double median_of(double *values, size_t count); /* reorders; 0 for none */
 
 #endif
