@@ -9,8 +9,6 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step spent waiting from which this is a problem" },
-    min_period = { default = 0.5, min = 0, max = 1, unit = "ratio",
-                   doc = "time that a batch takes where batches are made ahead, over the step" },
     max_setup_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "of the wait, making pipelines anew" },
     high_share = { default = 0.20, min = 0, max = 1, unit = "share",
@@ -26,11 +24,7 @@ pipelines anew. A rule that names the stage at fault takes the place of this one
   check = function(p, cfg)
     local share, wait_ns = p.fact["input.wait_share"], p.fact["input.wait_ns"]
     if share < cfg.min_share then return nil end
-    local period_ns = p.fact["input.period_ns"]
-    if share < 0.5 and p.fact["input.is_prefetched"] and period_ns and
-       period_ns < cfg.min_period * p.fact["step.median_ns"] then
-      return nil
-    end
+    if p.fact["input.keeps_up"] then return nil end
     local activities = p:table("activities")
     local setup_ns = activities and
       activities:where { kind = "input-work", name = { like = "^MakeIterator" } }:sum("path_self_ns") or 0
@@ -67,7 +61,7 @@ pipelines anew. A rule that names the stage at fault takes the place of this one
       facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 }, replay = { 3e6 } },
     { name = "batches are ready in time", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 6e5, ["input.wait_share"] = 0.06,
-                ["input.is_prefetched"] = true, ["input.period_ns"] = 2e6 } },
+                ["input.keeps_up"] = true } },
     { name = "keeps up", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 1e5, ["input.wait_share"] = 0.01 } },
     { name = "no input seen", skipped = true, facts = { ["step.median_ns"] = 1e7 } },

@@ -23,7 +23,7 @@ Silent for random augmentation, and where a stage is merely not parallel.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
-    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+    if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
     local worst = stages:where { type = { like = "^(?!Prefetch|Root)" },

@@ -26,25 +26,19 @@ Silent where the step does not wait for input or Python is a small part of the p
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
-    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+    if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
     local python = stages:where { python_ns = { min = 1 } }
-    local generators = stages:where { type = { like = "^Generator" } }
-    local python_ns = math.max(p.fact["input.python_ns"], generators:sum("self_ns"))
+    local python_ns = p.fact["input.python_ns"]
     local work_ns = math.max(stages:sum("self_ns") + stages:sum("cpu_ns"), 1)
     local share = math.min(1, python_ns / work_ns)
-    if share < cfg.min_python_share then return nil end
+    if share < cfg.min_python_share or python:count() == 0 then return nil end
 
-    local worst = python:top("python_ns", 1):rows()[1] or generators:top("self_ns", 1):rows()[1]
-    local edits, names = {}, {}
-    for _, query in ipairs { python, generators } do
-      for stage in query:each() do
-        if not names[stage.name] then
-          names[stage.name] = true
-          edits[#edits + 1] = { "stage_scale", stage = "\\Q" .. stage.name .. "\\E", factor = cfg.left }
-        end
-      end
+    local worst = python:top("python_ns", 1):rows()[1]
+    local edits = {}
+    for stage in python:each() do
+      edits[#edits + 1] = { "stage_scale", stage = "\\Q" .. stage.name .. "\\E", factor = cfg.left }
     end
     edits.fallback = impact.exposed { ns = p.fact["input.wait_ns"] * share }
     return finding {
@@ -76,9 +70,9 @@ Silent where the step does not wait for input or Python is a small part of the p
       replay = { 6e6 } },
     { name = "a generator", framework = "tensorflow", finding = true, impact_ns = 4e6,
       facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5, ["input.wait_ns"] = 5e6,
-                ["input.python_ns"] = 0 },
+                ["input.python_ns"] = 7e6 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::FlatMap::Generator", type = "Generator", calls = 32,
-                                 self_ns = 8e6, cpu_ns = 0, python_ns = 0, path_ns = 5e6 } } },
+                                 self_ns = 8e6, cpu_ns = 0, python_ns = 7e6, path_ns = 5e6 } } },
       replay = { 4e6 } },
     { name = "no Python", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6, ["input.wait_ns"] = 6e6,

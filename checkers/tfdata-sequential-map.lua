@@ -25,7 +25,7 @@ its elements are too small for threads to pay, or where it runs Python.]],
 
   check = function(p, cfg)
     local step_ns, cores = p.fact["step.median_ns"], p.fact["host.cores"]
-    if p.fact["input.wait_share"] < cfg.min_wait_share or cores < 2 then return nil end
+    if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share or cores < 2 then return nil end
 
     local found = {}
     local maps = p:table("iterators"):where { type = "Map", calls = { min = 2 },

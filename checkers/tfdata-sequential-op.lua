@@ -28,7 +28,7 @@ for other stages. Silent where another stage holds the step longer.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
-    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+    if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
     local stage = stages:where { type = { like = "^(Filter|Batch|PaddedBatch|Unbatch|Rebatch|Window|Scan|GroupBy|"

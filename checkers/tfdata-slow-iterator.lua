@@ -24,7 +24,7 @@ or costing a tenth where it draws random numbers. Silent where a call of the pip
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
-    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+    if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
     local root_ns = stages:where { depth = 0 }:max("call_ns") or p.fact["input.wait_ns"]

@@ -28,7 +28,7 @@ where the source is Python, or where later stages hold the step longer.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
-    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+    if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
     local sources = stages:where { type = { like = "^(TFRecord|TextLine|FixedLength|LMDB|Csv|SSTable|RecordIO|Sql|"

@@ -28,7 +28,7 @@ element takes long enough to be work, where the map stands above the batch, and 
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
-    if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
+    if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
     local map = stages:where { type = { like = "^(Map|ParallelMap)" }, calls = { min = cfg.min_elements },

@@ -21,6 +21,8 @@ static const struct fact_spec produces[] = {
     { "input.unstaged_ns", UNIT_NS, "input on the path of the step that belongs to no stage" },
     { "input.period_ns", UNIT_NS, "time a batch takes in the slowest asynchronous section" },
     { "input.is_prefetched", UNIT_BOOL, "batches are made ahead, in another thread" },
+    { "input.keeps_up", UNIT_BOOL,
+      "batches are made ahead in well less than a step: what is waited for is handing them over" },
     { "input.python_ns", UNIT_NS, "a step's time in Python inside the pipeline, all threads" },
     { "input.cpu_share", UNIT_SHARE, "of the cores' time in a step, spent on input" },
     { "input.bottleneck", UNIT_NAME, "stage with most time on the path of the step" },
@@ -35,6 +37,7 @@ enum {
     FACT_UNSTAGED,
     FACT_PERIOD,
     FACT_PREFETCHED,
+    FACT_KEEPS_UP,
     FACT_PYTHON,
     FACT_CPU_SHARE,
     FACT_BOTTLENECK,
@@ -81,8 +84,9 @@ static const struct str async_types[] = {
     STR_INIT("DataService"), STR_INIT("ParseExample"),
 };
 
-struct stage_sums {         /* beside struct stage, while counting */
-    double        total_ns; /* calls with what is below them */
+struct stage_sums {             /* beside struct stage, while counting */
+    double        total_ns;     /* calls with what is below them */
+    bool          draws_random; /* its function has an op of that name */
     struct id_map iterators;
 };
 struct op_sum {
@@ -303,6 +307,21 @@ static bool is_python_op(struct str type)
            str_contains(type, STR("PyCall"));
 }
 
+/* Cheap ops are not always recorded; their names appear in the paths of those beside them. */
+static bool has_random_name(const struct building *building, uint32_t frame)
+{
+    for (; frame != NO_ID; frame = building->path->frames.items[frame].parent) {
+        const struct activity *activity = frame_activity(building, frame);
+        struct str             name = profile_str(building->profile, activity->name);
+
+        if (activity->op != NO_ID)
+            return str_contains(name, STR("random")) || str_contains(name, STR("Random"));
+        if (activity->kind == ACTIVITY_INPUT_STAGE)
+            break;
+    }
+    return false;
+}
+
 static bool add_op_time(struct building *building, uint32_t stage, uint32_t op_type, double ns)
 {
     for (size_t i = 0; i < building->ops.count; i++)
@@ -337,6 +356,8 @@ static bool add_leaf(struct building *building, const struct leaf *leaf)
     row = &building->pipeline->stages.items[stage];
     op_type = op_around(building, leaf->frame);
     if (op_type != NO_ID) {
+        if (has_random_name(building, leaf->frame))
+            building->sums.items[stage].draws_random = true;
         if (is_python_op(profile_str(building->profile, op_type)))
             row->python_ns += ns;
         if (!add_op_time(building, stage, op_type, ns))
@@ -430,14 +451,8 @@ static bool draws_random(const struct building *building, uint32_t stage)
 {
     uint32_t type = building->pipeline->stages.items[stage].type;
 
-    if (str_starts(intern_str(building->study->facts.names, type), STR("Random")))
-        return true;
-    for (size_t i = 0; i < building->ops.count; i++)
-        if (building->ops.items[i].stage == stage &&
-            str_contains(profile_str(building->profile, building->ops.items[i].op_type),
-                         STR("Random")))
-            return true;
-    return false;
+    return str_starts(intern_str(building->study->facts.names, type), STR("Random")) ||
+           building->sums.items[stage].draws_random;
 }
 
 static bool is_random_below(const struct building *building, uint32_t stage, bool or_shuffled)
@@ -520,6 +535,22 @@ static bool set_bottleneck(struct building *building)
            facts_set(facts, &produces[FACT_BOTTLENECK_NS], worst->path_ns);
 }
 
+/* A pipeline in other threads that needs half a step for a batch does not hold the step. */
+static bool set_pace(struct building *building, double period_ns)
+{
+    static const double PACE = 0.5, INLINE = 0.1, INLINE_OF_STEP = 0.03;
+    struct facts       *facts = &building->study->facts;
+    double step_ns = building->study->steps.mean_ns, inline_ns = building->pipeline->inline_ns;
+    bool   is_prefetched =
+        period_ns > 0 && (inline_ns < INLINE * period_ns || inline_ns < INLINE_OF_STEP * step_ns);
+    double wait_share = 0;
+
+    facts_get(facts, "input.wait_share", &wait_share);
+    return facts_set(facts, &produces[FACT_PREFETCHED], is_prefetched) &&
+           facts_set(facts, &produces[FACT_KEEPS_UP],
+                     is_prefetched && period_ns < PACE * step_ns && wait_share < PACE);
+}
+
 static bool set_facts(struct building *building)
 {
     struct study          *study = building->study;
@@ -537,9 +568,7 @@ static bool set_facts(struct building *building)
     return facts_set(facts, &produces[FACT_STAGES], (double)pipeline->stages.count) &&
            facts_set(facts, &produces[FACT_INLINE], pipeline->inline_ns) &&
            facts_set(facts, &produces[FACT_UNSTAGED], pipeline->unstaged_ns) &&
-           facts_set(facts, &produces[FACT_PERIOD], period_ns) &&
-           facts_set(facts, &produces[FACT_PREFETCHED],
-                     period_ns > 0 && pipeline->inline_ns < 0.1 * period_ns) &&
+           facts_set(facts, &produces[FACT_PERIOD], period_ns) && set_pace(building, period_ns) &&
            facts_set(facts, &produces[FACT_PYTHON], python_ns) && set_bottleneck(building) &&
            fill_table(building);
 }

@@ -103,13 +103,13 @@ static void edits_change_what_they_select(void **state)
  * leading thread. A producer thread runs Batch > Map all the time, 100 us a batch: Map's own 80 us
  * of it. The pipeline's period is 100 us (Batch 20 + Map 80).
  */
-static void build_input(struct profile_builder *b)
+static void build_input(struct profile_builder *b, uint32_t core_count)
 {
     uint32_t host, python, producer;
 
     builder_start(b, FORMAT_XSPACE);
     host = builder_host(b, "h");
-    b->profile.hosts.items[host].core_count = 4;
+    b->profile.hosts.items[host].core_count = core_count;
     python = builder_timeline(b, host, NO_ID, "python");
     producer = builder_timeline(b, host, NO_ID, "tf_data_iterator_resource");
     for (int64_t t = 0; t < 1000000; t += 100000) {
@@ -135,9 +135,10 @@ static void stages_are_told_apart(void **state)
     struct profile_builder b;
 
     (void)state;
-    build_input(&b);
+    build_input(&b, 4);
     assert_float_equal(builder_fact(&b, "input.wait_share"), 0.6, 1e-9);
     assert_float_equal(builder_fact(&b, "input.period_ns"), 100000, 1);
+    assert_float_equal(builder_fact(&b, "input.keeps_up"), 0, 0);
     assert_float_equal(builder_cell(&b, "iterators", "type", "Map", "self_ns"), 80000, 1);
     assert_float_equal(builder_cell(&b, "iterators", "type", "Batch", "self_ns"), 20000, 1);
     assert_float_equal(builder_cell(&b, "iterators", "type", "Prefetch", "wait_ns"), 60000, 1);
@@ -150,7 +151,7 @@ static void the_pipeline_sets_the_pace(void **state)
     struct profile_builder b;
 
     (void)state;
-    build_input(&b);
+    build_input(&b, 4);
     /* Map four times as fast: 20 + 20 = 40 us a batch, the step's own 40 us remain. */
     assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_STAGE_SCALE,
                                                     .select = { .stage = ".*::Map" },
@@ -166,6 +167,66 @@ static void the_pipeline_sets_the_pace(void **state)
                                                     .select = { .name = ".*MatMul.*" },
                                                     .factor = 0.5 }),
                        100000, 1);
+    builder_free(&b);
+}
+
+/* Two hardware threads share one core, and two at work there do 1.3 times the work of one: the
+ * step's 40 us of computing beside the producer ran at 0.65 of full speed and need 26 us without
+ * it. */
+static void input_leaves_its_core(void **state)
+{
+    struct profile_builder b;
+
+    (void)state;
+    build_input(&b, 2);
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_STAGE_SCALE,
+                                                    .select = { .stage = ".*" },
+                                                    .factor = 0 }),
+                       26000, 1);
+    builder_free(&b);
+}
+
+/* One producer thread: Batch over a shuffle over a map whose function flips at random, 20 us of
+ * each 100 us step. The pipeline keeps up, and only what is below the map is the same each epoch.
+ */
+static void randomness_and_pace_are_seen(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python, producer, flip;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    producer = builder_timeline(&b, host, NO_ID, "tf_data_iterator_resource");
+    flip = builder_activity(&b, "random_flip/Reverse:ReverseV2", ACTIVITY_OP,
+                            builder_op(&b, "random_flip/Reverse", "ReverseV2", NULL));
+    for (int64_t t = 0; t < 1000000; t += 100000) {
+        builder_slice(&b, python, "IteratorGetNextOp::DoCompute", ACTIVITY_INPUT_WAIT, t, 10000);
+        builder_slice(&b, python, "Iterator::Root::Prefetch", ACTIVITY_INPUT_STAGE, t, 10000);
+        builder_slice(&b, python, "dense/MatMul:MatMul", ACTIVITY_OP, t + 10000, 90000);
+        builder_slice(&b, producer, "Iterator::Root::Prefetch::Batch", ACTIVITY_INPUT_STAGE, t,
+                      20000);
+        builder_slice(&b, producer, "Iterator::Root::Prefetch::Batch::Shuffle",
+                      ACTIVITY_INPUT_STAGE, t + 1000, 18000);
+        builder_slice(&b, producer, "Iterator::Root::Prefetch::Batch::Shuffle::Map",
+                      ACTIVITY_INPUT_STAGE, t + 2000, 16000);
+        builder_event(&b, producer, flip, t + 3000, 5000);
+        builder_slice(&b, producer, "Iterator::Root::Prefetch::Batch::Shuffle::Map::Range",
+                      ACTIVITY_INPUT_STAGE, t + 9000, 2000);
+        builder_step(&b, host, t, t + 100000);
+    }
+    builder_finish(&b);
+    for (size_t i = 0; i < b.study.steps.list.count; i++)
+        b.study.steps.list.items[i].timeline = python;
+    b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+    run_analyses(&b);
+    assert_float_equal(builder_fact(&b, "input.is_prefetched"), 1, 0);
+    assert_float_equal(builder_fact(&b, "input.keeps_up"), 1, 0);
+    assert_float_equal(builder_cell(&b, "iterators", "type", "Map", "random_below"), 1, 0);
+    assert_float_equal(builder_cell(&b, "iterators", "type", "Range", "random_below"), 0, 0);
+    assert_float_equal(builder_cell(&b, "iterators", "type", "Range", "below_random"), 0, 0);
+    assert_float_equal(builder_cell(&b, "iterators", "type", "Shuffle", "below_random"), 1, 0);
     builder_free(&b);
 }
 
@@ -190,6 +251,8 @@ int main(void)
         cmocka_unit_test(edits_change_what_they_select),
         cmocka_unit_test(stages_are_told_apart),
         cmocka_unit_test(the_pipeline_sets_the_pace),
+        cmocka_unit_test(input_leaves_its_core),
+        cmocka_unit_test(randomness_and_pace_are_seen),
         cmocka_unit_test(bad_patterns_are_usage_errors),
     };
 
