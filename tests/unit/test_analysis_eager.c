@@ -1,0 +1,242 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/emit.h"
+#include "profile_builder.h"
+
+struct program { /* one thread of a PyTorch program, written call after call */
+    struct profile_builder b;
+    uint32_t               host, thread;
+    int64_t                now;
+};
+
+static void start(struct program *program)
+{
+    builder_start(&program->b, FORMAT_KINETO);
+    program->b.profile.framework = builder_name(&program->b, "pytorch");
+    program->host = builder_host(&program->b, "h");
+    program->thread = builder_timeline(&program->b, program->host, NO_ID, "python");
+    program->now = 0;
+    builder_step(&program->b, program->host, 0, 1000000);
+}
+
+/* A call of `ns`, 100 ns behind the one before; its tag. */
+static uint32_t call(struct program *program, const char *name, const char *tensors, int64_t ns)
+{
+    uint32_t op = tensors ? builder_op(&program->b, name, name, tensors) : NO_ID;
+    uint32_t tag =
+        builder_event(&program->b, program->thread,
+                      builder_activity(&program->b, name, ACTIVITY_OP, op), program->now, ns);
+
+    program->now += ns + 100;
+    return tag;
+}
+
+/* A forward call and, later, its backward node of `backward_ns`. */
+static void numbered(struct program *program, uint32_t tag, int64_t number)
+{
+    builder_stat(&program->b, tag, STAT_SEQUENCE, number);
+}
+
+static void node(struct program *program, int64_t number, int64_t ns)
+{
+    uint32_t tag =
+        builder_slice(&program->b, program->thread, "autograd::engine::evaluate_function: X",
+                      ACTIVITY_EXECUTOR, program->now, ns);
+
+    builder_stat(&program->b, tag, STAT_SEQUENCE, number);
+    program->now += ns;
+}
+
+static double cell(const struct program *program, const char *table, const char *column)
+{
+    return builder_cell(&program->b, table, NULL, NULL, column);
+}
+
+/*
+ * Product, scale, softmax, a view that only looks, product: 10 + 4 + 6 + 1 + 10 us forward. The
+ * second product has the backward node 7 of 5 us. Of the 36 us, products take 25 and the softmax 6;
+ * the first product has 2 x (2 x 256 x 32) x 256 operations.
+ */
+static void attention_is_spelled_out(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    call(&program, "aten::relu", "f32[2,256,32]", 1000);
+    call(&program, "aten::matmul", "f32[2,256,32] f32[2,32,256]", 10000);
+    call(&program, "aten::div", "f32[2,256,256]", 4000);
+    call(&program, "aten::softmax", "f32[2,256,256]", 6000);
+    call(&program, "aten::transpose", "f32[2,256,256]", 1000);
+    numbered(&program, call(&program, "aten::matmul", "f32[2,256,256] f32[2,256,32]", 10000), 7);
+    node(&program, 7, 5000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_idioms.run(&program.b.study, &err));
+    assert_string_equal(
+        intern_str(program.b.study.facts.names, (uint32_t)cell(&program, "eager_idioms", "idiom"))
+            .data,
+        "attention");
+    assert_true(cell(&program, "eager_idioms", "count") == 1);
+    assert_true(cell(&program, "eager_idioms", "calls") == 5);
+    assert_true(cell(&program, "eager_idioms", "ns") == 36000);
+    assert_true(cell(&program, "eager_idioms", "product_ns") == 25000);
+    assert_true(cell(&program, "eager_idioms", "pivot_ns") == 6000);
+    assert_true(cell(&program, "eager_idioms", "last_dim") == 256);
+    assert_true(cell(&program, "eager_idioms", "product_flops") ==
+                2.0 * 2 * 256 * 32 * 256 + 2.0 * 2 * 256 * 256 * 32);
+    builder_free(&program.b);
+}
+
+/*
+ * Ten rounds of select (1 us) and mul (2 us) with 0.1 us behind each: from the first to the last
+ * forward call 10 x 3.2 - 0.1 us = 31.9 us, and 10 backward nodes of 3 us without pauses.
+ */
+static void a_loop_takes_slices(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    uint32_t select =
+        builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                         builder_op(&program.b, "aten::select", "aten::select", "f32[10,64]"));
+    for (int i = 0; i < 10; i++) {
+        builder_event(&program.b, program.thread, select, program.now, 1000);
+        program.now += 1100;
+        numbered(&program, call(&program, "aten::mul", "f32[64]", 2000), i);
+    }
+    for (int i = 10; i-- > 0;)
+        node(&program, i, 3000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_loops.run(&program.b.study, &err));
+    assert_true(cell(&program, "eager_loops", "repeats") == 10);
+    assert_true(cell(&program, "eager_loops", "body") == 2);
+    assert_true(cell(&program, "eager_loops", "span_ns") == 31900);
+    assert_true(cell(&program, "eager_loops", "backward_ns") == 30000);
+    assert_true(cell(&program, "eager_loops", "elements") == 64);
+    builder_free(&program.b);
+}
+
+static void train(struct program *program, int64_t first_number, bool has_backward)
+{
+    numbered(program, call(program, "aten::linear", "f32[8,16] f32[32,16]", 5000), first_number);
+    numbered(program, call(program, "aten::linear", "f32[8,32] f32[4,32]", 3000),
+             first_number + 10);
+    if (!has_backward)
+        return;
+    node(program, first_number + 10, 4000);
+    node(program, first_number, 6000);
+}
+
+/* Two linear layers forward and back, the same two again without: 8 us of work for nothing. */
+static void a_second_forward_is_seen(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    train(&program, 1, true);
+    train(&program, 40, false);
+    builder_finish(&program.b);
+    /* The builder makes an op a call; a recording shares them between calls of equal shapes. */
+    for (size_t i = 2; i < 4; i++)
+        program.b.profile.activities.items[program.b.profile.event_activity[program.b.rows[i + 2]]]
+            .op = (uint32_t)(i - 2);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.backward_nodes") == 2);
+    assert_true(builder_fact(&program.b, "torch.backward_ns") == 10000);
+    assert_true(builder_fact(&program.b, "torch.repeated_products") == 2);
+    assert_true(builder_fact(&program.b, "torch.repeated_forward_ns") == 8000);
+    builder_free(&program.b);
+}
+
+/* Clearing 2 gradients of 512 and 128 elements takes 2 + 1 us within 5 us; clipping takes 2 norms
+ * and a product from the end of the backward pass: 3 x 2 us and two pauses of 0.1 us. */
+static void clearing_and_clipping_are_summed(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    builder_slice(&program.b, program.thread, "Optimizer.zero_grad#SGD.zero_grad",
+                  ACTIVITY_ANNOTATION, 0, 5000);
+    call(&program, "aten::zero_", "f32[512]", 2000);
+    call(&program, "aten::zero_", "f32[128]", 1000);
+    program.now = 6000;
+    builder_slice(&program.b, program.thread, "autograd::engine::evaluate_function: X",
+                  ACTIVITY_EXECUTOR, program.now, 3000);
+    call(&program, "aten::mm", "f32[8,8] f32[8,8]", 2000);
+    program.now = 10000;
+    call(&program, "aten::linalg_vector_norm", "f32[512]", 2000);
+    call(&program, "aten::linalg_vector_norm", "f32[128]", 2000);
+    call(&program, "aten::mul_", "f32[512]", 2000);
+    builder_slice(&program.b, program.thread, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION,
+                  program.now, 4000);
+    call(&program, "aten::add_", "f32[512]", 2000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.clear_ns") == 5000);
+    assert_true(builder_fact(&program.b, "torch.cleared_gradients") == 2);
+    assert_true(builder_fact(&program.b, "torch.cleared_elements") == 640);
+    assert_true(builder_fact(&program.b, "torch.clip_norms") == 2);
+    assert_true(builder_fact(&program.b, "torch.clip_ns") == 6200);
+    assert_true(builder_fact(&program.b, "torch.update_ns") == 4000);
+    assert_true(builder_fact(&program.b, "torch.update_calls") == 1);
+    builder_free(&program.b);
+}
+
+/* One conversion of 3 us that copies; one that hands its input on is none. */
+static void casts_are_counted(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    call(&program, "aten::to", "bf16[16,16]", 3000);
+    program.now = 500;
+    call(&program, "aten::copy_", "f32[16,16] bf16[16,16]", 2000);
+    program.now = 4000;
+    call(&program, "aten::to", "f32[16,16]", 100);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_casts.run(&program.b.study, &err));
+    assert_true(cell(&program, "eager_casts", "count") == 1);
+    assert_true(cell(&program, "eager_casts", "ns") == 3000);
+    builder_free(&program.b);
+}
+
+/* Medians of unordered values, odd and even counts. */
+static void medians_need_no_order(void **state)
+{
+    double odd[] = { 5, 1, 4, 2, 3 }, even[] = { 9, 1, 9, 3, 2, 9 }, one[] = { 7 };
+
+    (void)state;
+    assert_true(median_of(odd, 5) == 3);
+    assert_true(median_of(even, 6) == 6);
+    assert_true(median_of(one, 1) == 7);
+    assert_true(median_of(one, 0) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attention_is_spelled_out),
+        cmocka_unit_test(a_loop_takes_slices),
+        cmocka_unit_test(a_second_forward_is_seen),
+        cmocka_unit_test(clearing_and_clipping_are_summed),
+        cmocka_unit_test(casts_are_counted),
+        cmocka_unit_test(medians_need_no_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
