@@ -41,6 +41,7 @@ is well ahead of the device.]],
       remedy = { text = "Launch less: fuse or compile the step, capture it as a graph, or batch more.", code = code, flags = flags },
       impact = impact.replay { { "scale", parts = { "idle.launch" }, factor = 0.1 },
                                { "scale", parts = { "host" }, kinds = { "launch" }, factor = 0.1 } },
+      claims = { { parts = { "idle.launch" } }, { parts = { "host" }, kinds = { "launch" } } },
       confidence = "medium",
     }
   end,

@@ -42,6 +42,7 @@ host is well ahead.]],
       condition = ("%s of kernels below 10 us, %s accepted; pauses longer than these kernels"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.", code = code[p.framework] },
       impact = impact.replay { { "scale", parts = { "host" }, factor = left }, { "scale", parts = { "idle.launch" }, factor = left } },
+      claims = { { parts = { "host", "idle.launch" } } },
       confidence = "medium",
     }
   end,

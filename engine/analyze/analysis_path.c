@@ -117,6 +117,7 @@ static bool flatten(struct study *study, const struct device_row *device, struct
     study->path.leader = find_leader(study);
     study->path.has_device = device != NULL;
     study->path.shows_copies = device && profile->devices.items[device->device].kind == DEVICE_GPU;
+    study->path.shows_collectives = device && device->collective_ns > 0;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *timeline = &profile->timelines.items[t];
         struct path_line       line = { .timeline = t,

@@ -68,6 +68,7 @@ struct path {
     uint32_t core_count;          /* of the reference host; from the file or seen at work */
     bool     has_device;          /* an accelerator's work stands for compute */
     bool     shows_copies;        /* … and its timelines show its copies */
+    bool     shows_collectives;   /* … and its collectives */
     VEC(double) cpu_ns;           /* by step row: host thread time at work, all threads */
     VEC(double) input_cpu_ns;     /* of that, work for input */
 };

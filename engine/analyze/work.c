@@ -84,7 +84,8 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
         if (!(frame->kinds & by_ancestors[i].kinds))
             continue;
         bool is_shown = (path->has_device && by_ancestors[i].work == WORK_COMPUTE) ||
-                        (path->shows_copies && by_ancestors[i].work == WORK_COPY);
+                        (path->shows_copies && by_ancestors[i].work == WORK_COPY) ||
+                        (path->shows_collectives && by_ancestors[i].work == WORK_COMMUNICATION);
         bool is_feeding =
             is_shown && classifier->profile->timelines.items[frame->timeline].device == NO_ID;
 

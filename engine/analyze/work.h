@@ -28,7 +28,7 @@ enum work {
 #define KIND_BIT(kind) (UINT32_C(1) << (kind))
 
 /* Fills path->frame_work. Where path->has_device, ops on host threads only feed the device; so do
- * their copies where path->shows_copies.
+ * their copies where path->shows_copies, and their collectives where path->shows_collectives.
  * O(frames log stats). false: the arena is exhausted. */
 bool      work_classify(const struct profile *profile, struct path *path, struct arena *arena);
 enum part work_part(enum work work);
