@@ -14,6 +14,8 @@ return rule {
                            doc = "share of the step in transfers of the leading thread" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in transfers and host work that could run beside the device's" },
+    min_beside_readback = { default = 0.02, min = 0, max = 1, unit = "share",
+                            doc = "the same where the loop also reads a result in each step" },
     max_runs = { default = 3, min = 1, max = 1e6, unit = "count",
                  doc = "program runs a step, from which the loop is about something else" },
   },
@@ -32,6 +34,10 @@ programs or calls back to the host.]],
        (p.fact["callback.count"] or 0) > 0 then
       return nil
     end
+    local activities = p:table("activities")
+    local reads = activities and activities:where { kind = "sync", on_leader = true, events = { min = 0.8 },
+      name = { like = "asarray|_value|__float__|__array__|__int__|item" } }:count() or 0
+    if reads > 0 and transfer_ns < cfg.min_beside_readback * step_ns then return nil end
     local evidence = {
       { "transfers of the leading thread a step", p.fact["transfer.count"], "count" },
       { "time in them", transfer_ns, "ns", share = math.min(1, transfer_ns / step_ns) },
@@ -39,7 +45,6 @@ programs or calls back to the host.]],
       { "computation a step", p.fact["part.compute_ns"], "ns" },
     }
     local locations = {}
-    local activities = p:table("activities")
     local busiest = activities and activities:where { kind = "python", on_leader = true }:top("path_self_ns", 1):rows()[1]
     if busiest and busiest.path_self_ns > 0 then
       evidence[#evidence + 1] = { "most of that", busiest.name }
@@ -70,6 +75,10 @@ programs or calls back to the host.]],
     { name = "put ahead by a thread", framework = "jax", finding = false,
       facts = { ["step.median_ns"] = 1.07e8, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 5e4,
                 ["part.copy_ns"] = 1e3, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 } },
+    { name = "a result is read in each step", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 5e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 4e5, ["host.lead_ns"] = 1.8e7,
+                ["part.copy_ns"] = 4e5, ["part.compute_ns"] = 3e7, ["runs.count"] = 1 },
+      tables = { activities = { { name = "np.asarray(jax.Array)", kind = "sync", on_leader = true, events = 1 } } } },
     { name = "many programs a step", framework = "jax", finding = false,
       facts = { ["step.median_ns"] = 2e7, ["transfer.count"] = 16, ["transfer.path_ns"] = 3e5, ["host.lead_ns"] = 9e6,
                 ["part.copy_ns"] = 3e5, ["part.compute_ns"] = 5e6, ["runs.count"] = 40 } },

@@ -1,0 +1,52 @@
+-- Data enters the graph through feeds, copied before each run.
+return rule {
+  id = "feed-dict-input", api = 1, version = "1.0.0",
+  title = "Data enters the graph through feeds",
+  category = "input", severity = "warn",
+  formats = { "graph", "profile" },
+  needs = { "step.median_ns", "ops", "copies.h2d_bytes", "copies.h2d_exposed_ns" },
+  cause = "input", tags = { "tensorflow", "input" },
+  more_specific_than = { "input-bound-step", "input-transfer-bound", "h2d-share" },
+  params = {
+    min_bytes = { default = 1e6, min = 0, max = 1e15, unit = "bytes", doc = "copied to the device a step" },
+    min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "share of the step in copies that nothing hides" },
+  },
+  doc = [[
+Placeholders are filled by session.run before the graph runs: one thread copies the batch while the device waits. An input
+pipeline makes and copies the next batch beside the step. Priced as the copies that no kernel hides; the time the program
+takes to make the feed is not in the recording and comes on top. Silent where the graph has an iterator.]],
+
+  check = function(p, cfg)
+    local ops, step_ns = p:table("ops"), p.fact["step.median_ns"]
+    local feeds = ops:where { type = { like = "^(Placeholder|PlaceholderV2|_Arg|_Feed|_Recv_feed)$" } }
+    local bytes, copy_ns = p.fact["copies.h2d_bytes"], p.fact["copies.h2d_exposed_ns"]
+    if feeds:count() == 0 or ops:where { type = { like = "Iterator|DequeueMany|QueueDequeue" } }:count() > 0 or
+       bytes < cfg.min_bytes or copy_ns < cfg.min_share * step_ns then
+      return nil
+    end
+    return finding {
+      title = ("%s enter each step through feeds"):format(fmt.bytes(bytes)),
+      subject = { op = feeds:rows()[1].name },
+      evidence = {
+        { "copied to the device a step", bytes, "bytes" },
+        { "copies that nothing hides a step", copy_ns, "ns", share = math.min(1, copy_ns / step_ns) },
+        { "fed ops", feeds:count(), "count" },
+      },
+      condition = ("%s a step through feeds, %s accepted, no iterator in the graph"):format(
+        fmt.bytes(bytes), fmt.bytes(cfg.min_bytes)),
+      remedy = { text = "Feed the graph from tf.data, with prefetch to the device.",
+                 code = "batch = tf.compat.v1.data.make_one_shot_iterator(ds.prefetch(2)).get_next()" },
+      impact = impact.exposed { ns = copy_ns },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "images are fed", format = "graph", framework = "tensorflow", finding = true, impact_ns = 1.5e6,
+      facts = { ["step.median_ns"] = 1e7, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_exposed_ns"] = 2e6 },
+      tables = { ops = { { name = "x", type = "Placeholder" }, { name = "m", type = "MatMul" } } } },
+    { name = "an iterator", format = "graph", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_exposed_ns"] = 2e6 },
+      tables = { ops = { { name = "x", type = "Placeholder" }, { name = "next", type = "IteratorGetNext" } } } },
+  },
+}
