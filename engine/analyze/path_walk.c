@@ -11,6 +11,7 @@ struct moment {
     const struct leaf *input;       /* leaf of a worker that makes input, or NULL */
     const struct leaf *awaited;     /* leaf of a worker that waits for input, or NULL */
     int64_t            last_end_ns; /* going back, when who is not busy now may have been busy */
+    int64_t            changed_ns;  /* going back, when any worker was last at something else */
 };
 
 const struct leaf *worker_leaf_before(struct worker *worker, int64_t t_ns)
@@ -39,6 +40,10 @@ static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, stru
 
     if (!leaf)
         return;
+    int64_t changed_ns = leaf->end_ns < t_ns ? leaf->end_ns : leaf->start_ns;
+
+    if (changed_ns > moment->changed_ns)
+        moment->changed_ns = changed_ns;
     if (leaf->end_ns < t_ns) {
         if (leaf->end_ns > moment->last_end_ns)
             moment->last_end_ns = leaf->end_ns;
@@ -85,7 +90,7 @@ static uint32_t async_op_at(const struct walk *walk, int64_t t_ns)
 
 static struct moment look(struct walk *walk, int64_t t_ns)
 {
-    struct moment moment = { .last_end_ns = INT64_MIN };
+    struct moment moment = { .last_end_ns = INT64_MIN, .changed_ns = INT64_MIN };
 
     for (size_t i = 0; i < walk->worker_count; i++)
         look_at(walk, &walk->workers[i], t_ns, &moment);
@@ -241,9 +246,11 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
     bool    is_in_run = path_in_run(walk, at->t_ns, &run_start_ns);
 
     if (moment->busy) {
-        uint32_t op = moment->working == WORK_POOL ? async_op_at(walk, at->t_ns) : NO_ID;
+        bool     is_pool = moment->working == WORK_POOL;
+        uint32_t op = is_pool ? async_op_at(walk, at->t_ns) : NO_ID;
 
-        return take(walk, at, moment->busy->start_ns,
+        /* A pool thread often goes on a moment longer than the op it helps: look again soon. */
+        return take(walk, at, is_pool ? moment->changed_ns : moment->busy->start_ns,
                     (struct segment) { .frame = op != NO_ID ? op : moment->busy->frame,
                                        .owner = frame_of(moment->leader),
                                        .part = (uint8_t)work_part(moment->working) });
