@@ -1,0 +1,42 @@
+-- The same kernel takes very different times.
+return rule {
+  id = "kernel-variance", api = 1, version = "1.0.0",
+  title = "The same kernel takes very different times",
+  category = "variance", severity = "info",
+  needs = { "step.median_ns", "device.idle_share", "kernels" },
+  tags = { "kernels", "variance" },
+  params = {
+    min_ratio = { default = 2, min = 1, max = 1000, unit = "ratio", doc = "longest over mean" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "of the kernel time" },
+    min_calls = { default = 10, min = 2, max = 1e9, unit = "count", doc = "calls a step" },
+  },
+  doc = [[
+Calls of one kernel with one grid that differ this much wait for something: memory, other streams, the
+clock. Collectives wait for ranks and are left out. A fact without a price. Silent for few calls.]],
+
+  check = function(p, cfg)
+    local findings = {}
+    for _, row in ipairs(p:table("kernels"):where { share = { min = cfg.min_share }, calls = { min = cfg.min_calls } }:top("total_ns", 10):rows()) do
+      if row.category ~= "collective" and row.max_ns > cfg.min_ratio * row.mean_ns and #findings < 2 then
+        findings[#findings + 1] = finding {
+          title = ("%s takes %s on average, but up to %s"):format(row.family or row.name, fmt.ns(row.mean_ns), fmt.ns(row.max_ns)),
+          subject = { kernel = row.name },
+          evidence = { { "mean of one call", row.mean_ns, "ns" }, { "longest call", row.max_ns, "ns" }, { "shortest call", row.min_ns or 0, "ns" },
+                       { "calls a step", row.calls, "count" }, { "of the kernel time", row.share, "share" } },
+          condition = ("the longest call takes %.1f times the mean, %.1f accepted"):format(row.max_ns / row.mean_ns, cfg.min_ratio),
+          remedy = { text = "Look at its sizes first; then at what runs beside it, and at the device's clock." },
+          impact = impact.none(),
+          confidence = "medium",
+        }
+      end
+    end
+    return findings
+  end,
+
+  examples = {
+    { name = "three times", finding = true, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { kernels = { { name = "gemm", category = "gemm", calls = 40, mean_ns = 1e5, max_ns = 3e5, min_ns = 5e4, share = 0.4, total_ns = 4e6 } } } },
+    { name = "alike", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { kernels = { { name = "gemm", category = "gemm", calls = 40, mean_ns = 1e5, max_ns = 1.2e5, share = 0.4, total_ns = 4e6 } } } },
+  },
+}
