@@ -163,7 +163,7 @@ static void reverse(struct path *path)
 /* Adds a leaf's thread to the segments it lies in; *first is the first segment it can touch. */
 static void add_thread(struct path *path, const struct leaf *leaf, size_t *first)
 {
-    bool is_input = path->frame_work[leaf->frame] == WORK_INPUT;
+    enum work work = path->frame_work[leaf->frame];
 
     while (*first < path->segments.count && path->segments.items[*first].end_ns <= leaf->start_ns)
         (*first)++;
@@ -175,7 +175,9 @@ static void add_thread(struct path *path, const struct leaf *leaf, size_t *first
 
         if (from_ns >= to_ns)
             break;
-        if (is_input)
+        /* Pool tasks do not say whose they are; while the step waits for input, they are input's.
+         */
+        if (work == WORK_INPUT || (work == WORK_POOL && segment->part == PART_INPUT))
             segment->input_threads += share;
         else
             segment->other_threads += share;

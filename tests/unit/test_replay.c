@@ -103,7 +103,7 @@ static void edits_change_what_they_select(void **state)
  * leading thread. A producer thread runs Batch > Map all the time, 100 us a batch: Map's own 80 us
  * of it. The pipeline's period is 100 us (Batch 20 + Map 80).
  */
-static void build_input(struct profile_builder *b, uint32_t core_count)
+static void start_input(struct profile_builder *b, uint32_t core_count)
 {
     uint32_t host, python, producer;
 
@@ -123,11 +123,21 @@ static void build_input(struct profile_builder *b, uint32_t core_count)
                       t + 10000, 80000);
         builder_step(b, host, t, t + 100000);
     }
+}
+
+static void finish_input(struct profile_builder *b)
+{
     builder_finish(b);
     for (size_t i = 0; i < b->study.steps.list.count; i++)
-        b->study.steps.list.items[i].timeline = python;
+        b->study.steps.list.items[i].timeline = 0; /* python */
     b->study.steps.median_ns = 100000;
     run_analyses(b);
+}
+
+static void build_input(struct profile_builder *b, uint32_t core_count)
+{
+    start_input(b, core_count);
+    finish_input(b);
 }
 
 static void stages_are_told_apart(void **state)
@@ -183,6 +193,23 @@ static void input_leaves_its_core(void **state)
                                                     .select = { .stage = ".*" },
                                                     .factor = 0 }),
                        26000, 1);
+    builder_free(&b);
+}
+
+/* A pool task that says nothing of its purpose: 50 us of each step's wait for input. It counts as
+ * work for input, 100 + 50 us a step of the producer and the pool. */
+static void pool_tasks_follow_the_step(void **state)
+{
+    struct profile_builder b;
+    uint32_t               pool;
+
+    (void)state;
+    start_input(&b, 4);
+    pool = builder_timeline(&b, 0, NO_ID, "tf_Compute");
+    for (int64_t t = 0; t < 1000000; t += 100000)
+        builder_slice(&b, pool, "ThreadpoolListener::Region", ACTIVITY_EXECUTOR, t + 5000, 50000);
+    finish_input(&b);
+    assert_float_equal(builder_fact(&b, "host.input_cpu_ns"), 150000, 1);
     builder_free(&b);
 }
 
@@ -252,6 +279,7 @@ int main(void)
         cmocka_unit_test(stages_are_told_apart),
         cmocka_unit_test(the_pipeline_sets_the_pace),
         cmocka_unit_test(input_leaves_its_core),
+        cmocka_unit_test(pool_tasks_follow_the_step),
         cmocka_unit_test(randomness_and_pace_are_seen),
         cmocka_unit_test(bad_patterns_are_usage_errors),
     };
