@@ -128,7 +128,7 @@ bool xspace_decode(struct xspace_tasks *tasks, const struct read_options *option
         return err_set(err, ERR_LIMIT, "its stats do not fit into the memory budget");
     note_oddities(tasks, profile);
     set_extent(tasks, profile);
-    if (!xspace_activities(tasks, &merged, profile, scratch) || !xspace_flows(profile, scratch) ||
+    if (!xspace_activities(tasks, &merged, profile, scratch) || !xspace_flows(profile) ||
         !xspace_join_regions(profile))
         return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
     if (trace_is_on("read", 1))

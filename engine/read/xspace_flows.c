@@ -1,84 +1,153 @@
 #include "read/xspace_merge.h"
 
-enum { GROUP_LIMIT = 64 }; /* more producers of one id say nothing about who waited for whom */
+enum {
+    GROUP_LIMIT = 64, /* more producers of one id say nothing about who waited for whom */
+    LOOK_AHEAD = 16   /* slots are far apart in memory: they are asked for early */
+};
 
-static uint32_t timeline_of(const struct profile *profile, uint32_t event)
+/* One id of producers: the last event that has it, and how many have. */
+struct slot {
+    uint64_t key;
+    uint32_t last, count;
+};
+
+struct join {
+    struct profile *profile;
+    struct slot    *slots;
+    uint64_t        mask;
+};
+
+/* Goes along with events in ascending order. */
+struct place {
+    const struct profile *profile;
+    size_t                timeline;
+};
+
+static const struct timeline *timeline_of(struct place *place, uint32_t event)
 {
-    size_t low = 0, high = profile->timelines.count;
+    const struct timeline *lines = place->profile->timelines.items;
 
-    while (low + 1 < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (profile->timelines.items[middle].first_event <= event)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
+    while (place->timeline + 1 < place->profile->timelines.count &&
+           event >= lines[place->timeline].first_event + lines[place->timeline].event_count)
+        place->timeline++;
+    return &lines[place->timeline];
 }
 
 /* Ids are unique on one host only. */
-static uint64_t key_on_host(const struct profile *profile, uint32_t timeline, int64_t id)
+static uint64_t key_of(const struct timeline *timeline, int64_t id)
 {
-    return (uint64_t)id ^ (uint64_t)profile->timelines.items[timeline].host * 0x9E3779B97F4A7C15U;
+    return (uint64_t)id ^ (uint64_t)timeline->host * 0x9E3779B97F4A7C15U;
+}
+
+static struct slot *first_slot(const struct join *join, uint64_t key)
+{
+    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
+
+    return &join->slots[(hash ^ hash >> 32) & join->mask];
+}
+
+/* The key's slot, or the free one where it belongs: count is 0. */
+static struct slot *find_slot(const struct join *join, uint64_t key)
+{
+    struct slot *slot = first_slot(join, key);
+
+    while (slot->count && slot->key != key)
+        slot = slot == &join->slots[join->mask] ? join->slots : slot + 1;
+    return slot;
+}
+
+static void look_ahead(const struct join *join, const struct stat_column *column, size_t i,
+                       const struct timeline *timeline)
+{
+    if (i + LOOK_AHEAD < column->count)
+        __builtin_prefetch(first_slot(join, key_of(timeline, column->values[i + LOOK_AHEAD])), 1);
+}
+
+/* A table of the column's events, host events only on request. false: the budget. */
+static bool join_start(struct join *join, const struct stat_column *column, bool is_host_only,
+                       struct profile *profile, struct arena *scratch)
+{
+    struct place place = { .profile = profile };
+    uint64_t     slot_count = 64;
+
+    while (slot_count < (uint64_t)column->count + column->count / 2)
+        slot_count *= 2;
+    *join = (struct join) { .profile = profile, .mask = slot_count - 1 };
+    join->slots = arena_new_array(scratch, struct slot, slot_count);
+    for (size_t i = 0; join->slots && i < column->count; i++) {
+        const struct timeline *timeline = timeline_of(&place, column->events[i]);
+        uint64_t               key = key_of(timeline, column->values[i]);
+        struct slot           *slot;
+
+        look_ahead(join, column, i, timeline);
+        if (is_host_only && timeline->device != NO_ID)
+            continue;
+        slot = find_slot(join, key);
+        slot->key = key;
+        slot->last = column->events[i];
+        slot->count++;
+    }
+    return join->slots != NULL;
 }
 
 static bool launch_flows(struct profile *profile, struct arena *scratch)
 {
     const struct stat_column *column = &profile->stats[STAT_CORRELATION];
-    struct id_map             launches = { .arena = scratch };
+    struct place              place = { .profile = profile };
+    struct join               join;
 
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < column->count; i++) {
-            uint32_t    event = column->events[i], timeline = timeline_of(profile, event), from;
-            uint64_t    key = key_on_host(profile, timeline, column->values[i]);
-            bool        is_host = profile->timelines.items[timeline].device == NO_ID;
-            struct flow flow = { .to = event, .kind = FLOW_LAUNCH };
+    if (!join_start(&join, column, true, profile, scratch))
+        return false;
+    for (size_t i = 0; i < column->count; i++) {
+        const struct timeline *timeline = timeline_of(&place, column->events[i]);
+        const struct slot     *slot;
 
-            if (pass == 0 && is_host && !id_map_put(&launches, key, event))
-                return false;
-            if (pass == 0 || is_host)
-                continue;
-            from = id_map_get(&launches, key);
-            flow.from = from;
-            if (from != NO_ID && !vec_push(&profile->flows, profile->arena, flow))
-                return false;
-        }
+        look_ahead(&join, column, i, timeline);
+        if (timeline->device == NO_ID)
+            continue;
+        slot = find_slot(&join, key_of(timeline, column->values[i]));
+        if (slot->count &&
+            !vec_push(
+                &profile->flows, profile->arena,
+                (struct flow) { .from = slot->last, .to = column->events[i], .kind = FLOW_LAUNCH }))
+            return false;
+    }
     return true;
 }
 
 static bool produce_flows(struct profile *profile, struct arena *scratch)
 {
-    const struct stat_column *producers = &profile->stats[STAT_PRODUCER];
     const struct stat_column *consumers = &profile->stats[STAT_CONSUMER];
-    struct id_map             last = { .arena = scratch }, counts = { .arena = scratch };
+    struct place              place = { .profile = profile };
+    struct join               join;
 
-    for (size_t i = 0; i < producers->count; i++) {
-        uint64_t key =
-            key_on_host(profile, timeline_of(profile, producers->events[i]), producers->values[i]);
-        uint32_t count = id_map_get(&counts, key);
-
-        count = count == NO_ID ? 1 : count + 1;
-        if (!id_map_put(&counts, key, count) || !id_map_put(&last, key, producers->events[i]))
-            return false;
-    }
+    if (!join_start(&join, &profile->stats[STAT_PRODUCER], false, profile, scratch) ||
+        !vec_reserve(&profile->flows, profile->arena, consumers->count))
+        return false;
     for (size_t i = 0; i < consumers->count; i++) {
-        uint32_t    event = consumers->events[i];
-        uint64_t    key = key_on_host(profile, timeline_of(profile, event), consumers->values[i]);
-        uint32_t    from = id_map_get(&last, key);
-        struct flow flow = { .from = from, .to = event, .kind = FLOW_PRODUCE };
+        uint32_t               event = consumers->events[i];
+        const struct timeline *timeline = timeline_of(&place, event);
+        const struct slot     *slot = find_slot(&join, key_of(timeline, consumers->values[i]));
 
-        if (from == NO_ID || from == event || id_map_get(&counts, key) >= GROUP_LIMIT ||
-            profile->event_start_ns[from] > event_end_ns(profile, event))
+        look_ahead(&join, consumers, i, timeline);
+        if (slot->count == 0 || slot->last == event || slot->count >= GROUP_LIMIT ||
+            profile->event_start_ns[slot->last] > event_end_ns(profile, event))
             continue;
-        if (!vec_push(&profile->flows, profile->arena, flow))
+        if (!vec_push(&profile->flows, profile->arena,
+                      (struct flow) { .from = slot->last, .to = event, .kind = FLOW_PRODUCE }))
             return false;
     }
+    vec_fit(&profile->flows, profile->arena);
     return true;
 }
 
-bool xspace_flows(struct profile *profile, struct arena *scratch)
+bool xspace_flows(struct profile *profile)
 {
-    return profile->timelines.count == 0 ||
-           (launch_flows(profile, scratch) && produce_flows(profile, scratch));
+    struct arena scratch = { .budget_bytes = profile->arena->budget_bytes };
+    bool         ok = profile->timelines.count == 0 || launch_flows(profile, &scratch);
+
+    arena_free(&scratch);
+    ok = ok && (profile->timelines.count == 0 || produce_flows(profile, &scratch));
+    arena_free(&scratch);
+    return ok;
 }

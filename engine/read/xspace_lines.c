@@ -1,6 +1,6 @@
 #include "read/xspace_lines.h"
 
-enum { PS_IN_NS = 1000, FAST_SLACK_BYTES = 64 };
+enum { PS_IN_NS = 1000, FAST_SLACK_BYTES = 64, PREFETCH_BYTES = 1024 };
 #define MAX_PS (INT64_MAX / 4)
 #define KEY_OF(number, type) ((number) << 3 | (type))
 
@@ -285,6 +285,7 @@ static bool decode_piece(struct decoder *decoder, struct str whole)
             uint64_t       length;
             const uint8_t *at = wire_varint_fast(field.at + 1, &length);
 
+            __builtin_prefetch(field.at + PREFETCH_BYTES);
             if (!at || length > (uint64_t)(field.end - at) || at + length > safe_end ||
                 !fast_event(decoder, at, at + length))
                 break;

@@ -31,6 +31,6 @@ bool xspace_merge(struct xspace_tasks *tasks, struct profile *profile, struct me
 bool xspace_sort(struct profile *profile, const struct timeline *timeline);
 bool xspace_activities(const struct xspace_tasks *tasks, const struct merged *merged,
                        struct profile *profile, struct arena *scratch);
-bool xspace_flows(struct profile *profile, struct arena *scratch);
+bool xspace_flows(struct profile *profile);
 
 #endif

@@ -442,10 +442,10 @@ static const struct {
     { "step_id", STAT_EXECUTOR_STEP, 0 },
     { "iter_num", STAT_ITERATION, 0 },
     { "iter_id", STAT_ITERATION, 0 },
-    { "parent_id", STAT_ITERATOR_PARENT, 0 },
+    { "parent_id", EXTRA_NONE, 0 },
     { "element_id", STAT_ELEMENT, 0 },
     { "name", EXTRA_NAME, 0 },
-    { "shapes", STAT_SHAPES, 0 },
+    { "shapes", EXTRA_NONE, 0 },
     { "types", STAT_DTYPES, 0 },
     { "buffered_elements", STAT_BUFFERED_ELEMENTS, 0 },
     { "buffer_size", STAT_BUFFER_SIZE, 0 },
@@ -461,10 +461,10 @@ static const struct {
     { "tf_function_call", STAT_FUNCTION_CALL, SEEN_FUNCTION_CALL },
     { "is_func", STAT_IS_FUNCTION, 0 },
     { "eager_op", STAT_EAGER_OP, 0 },
-    { "group_id", STAT_GROUP, 0 },
+    { "group_id", EXTRA_NONE, 0 },
     { "padding_amount", STAT_PADDING, 0 },
-    { "request_id", STAT_REQUEST, 0 },
-    { "queue_id", STAT_QUEUE, 0 },
+    { "request_id", EXTRA_NONE, 0 },
+    { "queue_id", EXTRA_NONE, 0 },
     { "bytes_accessed", STAT_LAYOUT_BYTES, 0 },
     { "flops", STAT_FLOPS, 0 },
     { "size", STAT_BYTES, 0 },
@@ -499,14 +499,13 @@ unsigned xspace_stat(struct str name, unsigned *seen, bool *is_known)
 
 bool xspace_stat_is_name(unsigned key)
 {
-    static const unsigned keys[] = { STAT_DATASET,       STAT_SHAPES,   STAT_DTYPES,
-                                     STAT_FUNCTION_CALL, STAT_EAGER_OP, STAT_COPY_KIND,
-                                     STAT_MODULE_NAME,   EXTRA_HLO_OP,  EXTRA_TF_OP,
-                                     EXTRA_DETAILS,      EXTRA_NAME,    EXTRA_ALLOCATOR,
-                                     EXTRA_REGION };
+    static const bool is_name[EXTRA_COUNT] = {
+        [STAT_DATASET] = true,       [STAT_SHAPES] = true,   [STAT_DTYPES] = true,
+        [STAT_FUNCTION_CALL] = true, [STAT_EAGER_OP] = true, [STAT_COPY_KIND] = true,
+        [STAT_MODULE_NAME] = true,   [EXTRA_HLO_OP] = true,  [EXTRA_TF_OP] = true,
+        [EXTRA_DETAILS] = true,      [EXTRA_NAME] = true,    [EXTRA_ALLOCATOR] = true,
+        [EXTRA_REGION] = true,
+    };
 
-    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
-        if (keys[i] == key)
-            return true;
-    return false;
+    return key < EXTRA_COUNT && is_name[key];
 }
