@@ -14,7 +14,7 @@ return rule {
                        doc = "share of the collectives that the rank is last to join" },
     min_late_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "its lateness at a collective, of the step" },
-    min_deviations = { default = 2.5, min = 0, max = 100, unit = "none",
+    min_deviations = { default = 2, min = 0, max = 100, unit = "none",
                        doc = "how far from chance that is, in standard deviations" },
   },
   doc = [[
