@@ -10,7 +10,7 @@ return rule {
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
       doc = "time of the loop over the step from which this is said" },
-    min_repeats = { default = 10, min = 2, max = 1e7, unit = "count",
+    min_repeats = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
     max_call_ns = { default = 50e3, min = 0, max = 1e9, unit = "ns",
       doc = "mean call, above which the calls do enough work each" },

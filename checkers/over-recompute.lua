@@ -1,9 +1,24 @@
 -- Activations are computed twice although memory would hold them.
+local function of_pytorch(p, cfg)
+  local step_ns, ns, calls = p.fact["step.median_ns"], p.fact["torch.recomputed_ns"], p.fact["torch.recomputed_calls"]
+  if not ns or calls < 2 or ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("Layers that run again in the backward pass take %s a step"):format(fmt.ms(ns)),
+    evidence = { { "recomputing a step", ns, "ns", share = math.min(ns / step_ns, 1) },
+                 { "layers run again a step", calls, "count" } },
+    condition = ("recomputed layers take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    remedy = { text = "Drop checkpointing where memory allows, or checkpoint fewer and cheaper layers.",
+               code = "x = block(x)   # instead of torch.utils.checkpoint.checkpoint(block, x)" },
+    impact = impact.exposed { ns = ns, low = 0.8 * ns, high = math.min(1.2 * ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "over-recompute", api = 1, version = "1.0.0",
   title = "Activations are computed twice",
   category = "memory", severity = "warn",
-  formats = { "xspace" },
+  formats = { "xspace", "kineto" },
   needs = { "step.median_ns", "ops" },
   cause = "compute.recompute", tags = { "memory", "jax" },
   params = {
@@ -14,9 +29,10 @@ return rule {
   doc = [[
 Rematerialisation trades computing for memory: the forward pass runs again inside the backward one.
 Where memory is not short the second pass buys nothing. Recognised by the scope that the compiler
-gives such instructions. Priced as their time. Silent when the device's memory is nearly full.]],
+gives such instructions, in PyTorch by layers of the forward pass inside the backward one. Priced as their time. Silent when the device's memory is nearly full.]],
 
   check = function(p, cfg)
+    if p.format == "kineto" then return of_pytorch(p, cfg) end
     local ops = p:table("ops")
     local again = ops:where { scope = { like = "rematted_computation|(^|/)remat(_[a-z]+)?(/|$)|checkpoint/rematted" } }
     local ns, all_ns = again:sum("self_ns"), ops:sum("self_ns")
@@ -48,5 +64,11 @@ gives such instructions. Priced as their time. Silent when the device's memory i
                          { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general", self_ns = 6e6 } } } },
     { name = "no recomputation", finding = false, facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general", self_ns = 6e6 } } } },
+    { name = "checkpointed blocks", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.recomputed_ns"] = 3e6, ["torch.recomputed_calls"] = 24 },
+      tables = { ops = { { name = "aten::linear", type = "aten::linear", self_ns = 3e6 } } } },
+    { name = "no layer runs again", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.recomputed_ns"] = 0, ["torch.recomputed_calls"] = 0 },
+      tables = { ops = { { name = "aten::linear", type = "aten::linear", self_ns = 3e6 } } } },
   },
 }

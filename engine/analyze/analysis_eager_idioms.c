@@ -30,7 +30,8 @@ enum idioms_column {
 };
 static const struct column_spec columns[] = {
     [IDIOM] = { "idiom", UNIT_NAME,
-                "attention, norm, gelu-tanh, gelu-erf, softmax, loss, onehot-product or chain" },
+                "attention, norm, gelu-tanh, gelu-erf, rope, glu, softmax, loss, onehot-product or "
+                "chain" },
     [COUNT] = { "count", UNIT_COUNT, "times a step" },
     [CALLS] = { "calls", UNIT_COUNT, "calls of ops a step" },
     [NS] = { "ns", UNIT_NS, "time a step, backward nodes included" },
@@ -54,7 +55,8 @@ static const struct table_spec tables[] = {
 
 /* Letters: m product, s softmax, l log-softmax, + add, * multiply, p power, r root, u mean or sum,
  * x exp, o log, h tanh, e erf, g sigmoid, k mask, d dropout, n negation, a maximum, 1 one-hot,
- * c conversion, G gather, F anything else. Space: looks only. */
+ * c conversion, G gather, w silu, C concatenation, F
+ * anything else. Space: looks only. */
 static const struct {
     const char *name;
     char        letter;
@@ -99,6 +101,18 @@ static const struct {
     { "to", 'c' },
     { "type_as", 'c' },
     { "gather", 'G' },
+    { "index", 'G' },
+    { "lt", ' ' },
+    { "le", ' ' },
+    { "gt", ' ' },
+    { "ge", ' ' },
+    { "ne", ' ' },
+    { "logical_not", ' ' },
+    { "bitwise_not", ' ' },
+    { "logical_and", ' ' },
+    { "silu", 'w' },
+    { "cat", 'C' },
+    { "stack", 'C' },
     { "view", ' ' },
     { "reshape", ' ' },
     { "transpose", ' ' },
@@ -142,12 +156,17 @@ static const struct {
     const char *pattern;
     char        pivots[4]; /* the op that names it */
 } idioms[] = {
-    { "attention", "m[*+kcd]{0,5}(?:s|x[cd]?u\\*)[cdk*]{0,3}m", "sx" },
+    { "attention", "m[*+kcd]{0,5}(?:s|(?:a\\+)?x[cd]?u\\*)[cdk*]{0,3}m", "sx" },
     { "onehot-product", "1c?m", "1" },
-    { "loss", "(?:1c?)?[sl](?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G][*nu+]{1,4}", "sl" },
+    { "loss", "(?:1c?)?[sl](?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G]o?[*nu+]{1,4}", "sl" },
     { "gelu-tanh", "\\*{0,2}[p*]\\*{0,2}\\+\\*{1,2}h(?:\\*{0,2}\\+\\*{1,2})", "h" },
     { "gelu-erf", "\\*{1,2}e(?:\\*?\\+\\*{1,2})", "e" },
-    { "norm", "(?:u\\+?[p*]?)?(?:u|pu)[+]{0,3}r[+]?\\*(?:\\*\\+?)?\\+?", "r" },
+    { "norm",
+      "(?:u\\+?[p*]?)?(?:u|pu)[+]{0,3}r[+]?\\*(?:\\*\\+?)?\\+?|(?:u\\+u\\+|uu\\+{1,2})\\*(?:\\*\\+?"
+      ")?",
+      "ru" },
+    { "rope", "\\*?nC\\*{1,2}\\+", "C" },
+    { "glu", "g\\*{1,2}|w\\*", "gw" },
     { "softmax", "(?:a\\+)?xu\\*", "x" },
     { "chain", "[*+pxoherdkng]{4,}", "" },
 };

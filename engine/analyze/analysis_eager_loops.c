@@ -66,18 +66,31 @@ static const struct table_spec tables[] = {
 enum { FEWEST_REPEATS = 8, MOST_NAMED = 6 };
 
 /* Ops that anchor a loop, and how many calls may lie between two of them. A slice says less than
- * an index: networks slice once a layer. */
-enum anchor_class { ANCHOR_NONE, ANCHOR_SLICE, ANCHOR_CELL, ANCHOR_CONCAT };
+ * an index: networks slice once a layer. Products say nothing of a loop by themselves, since layers
+ * follow each other too: only where their results are stacked or each has a loss of its own. */
+enum anchor_class {
+    ANCHOR_NONE,
+    ANCHOR_SLICE,
+    ANCHOR_PICK,
+    ANCHOR_CELL,
+    ANCHOR_CONCAT,
+    ANCHOR_PRODUCT
+};
 static const struct {
     const char *name;
     enum anchor_class class;
     uint32_t most_between;
 } anchors[] = {
-    { "select", ANCHOR_SLICE, 64 },       { "index", ANCHOR_SLICE, 64 },
-    { "slice", ANCHOR_SLICE, 12 },        { "narrow", ANCHOR_SLICE, 12 },
-    { "lstm_cell", ANCHOR_CELL, 64 },     { "gru_cell", ANCHOR_CELL, 64 },
-    { "rnn_tanh_cell", ANCHOR_CELL, 64 }, { "rnn_relu_cell", ANCHOR_CELL, 64 },
-    { "cat", ANCHOR_CONCAT, 24 },         { "concat", ANCHOR_CONCAT, 24 },
+    { "select", ANCHOR_SLICE, 64 },       { "index", ANCHOR_PICK, 64 },
+    { "index_select", ANCHOR_PICK, 64 },  { "masked_select", ANCHOR_PICK, 64 },
+    { "nonzero", ANCHOR_PICK, 64 },       { "slice", ANCHOR_SLICE, 12 },
+    { "narrow", ANCHOR_SLICE, 12 },       { "lstm_cell", ANCHOR_CELL, 64 },
+    { "gru_cell", ANCHOR_CELL, 64 },      { "rnn_tanh_cell", ANCHOR_CELL, 64 },
+    { "rnn_relu_cell", ANCHOR_CELL, 64 }, { "cat", ANCHOR_CONCAT, 24 },
+    { "concat", ANCHOR_CONCAT, 24 },      { "linear", ANCHOR_PRODUCT, 24 },
+    { "matmul", ANCHOR_PRODUCT, 24 },     { "mm", ANCHOR_PRODUCT, 24 },
+    { "mv", ANCHOR_PRODUCT, 24 },         { "addmm", ANCHOR_PRODUCT, 24 },
+    { "conv1d", ANCHOR_PRODUCT, 24 },     { "conv2d", ANCHOR_PRODUCT, 24 },
 };
 enum {
     IS_PRODUCT = 1,
@@ -85,7 +98,9 @@ enum {
     IS_CONCAT = 4,
     IS_READBACK = 8,
     IS_LOOK = 16,
-    IS_CONVERSION = 32
+    IS_CONVERSION = 32,
+    IS_LOSS = 64,
+    IS_STACK = 128
 };
 static const struct {
     const char *name;
@@ -106,8 +121,8 @@ static const struct {
     { "gru_cell", IS_GATE | IS_PRODUCT },
     { "rnn_tanh_cell", IS_GATE | IS_PRODUCT },
     { "rnn_relu_cell", IS_GATE | IS_PRODUCT },
-    { "cat", IS_CONCAT },
-    { "concat", IS_CONCAT },
+    { "cat", IS_CONCAT | IS_STACK },
+    { "concat", IS_CONCAT | IS_STACK },
     { "item", IS_READBACK },
     { "is_nonzero", IS_READBACK },
     { "select", IS_LOOK },
@@ -121,7 +136,15 @@ static const struct {
     { "transpose", IS_LOOK },
     { "reshape", IS_LOOK },
     { "expand", IS_LOOK },
-    { "stack", IS_LOOK },
+    { "stack", IS_LOOK | IS_STACK },
+    { "mse_loss", IS_LOSS },
+    { "l1_loss", IS_LOSS },
+    { "cross_entropy_loss", IS_LOSS },
+    { "smooth_l1_loss", IS_LOSS },
+    { "binary_cross_entropy", IS_LOSS },
+    { "binary_cross_entropy_with_logits", IS_LOSS },
+    { "nll_loss", IS_LOSS },
+    { "huber_loss", IS_LOSS },
     { "to", IS_CONVERSION },
     { "type_as", IS_CONVERSION },
 };
@@ -250,6 +273,29 @@ static struct loop *loop_of(struct finder *finder, const struct cluster *cluster
     return &finder->loops.items[finder->loops.count - 1];
 }
 
+/* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
+ * each of them has a loss. */
+static bool is_loop(struct finder *finder, const struct cluster *cluster, uint32_t end,
+                    uint32_t run_end)
+{
+    enum { FEWEST_PRODUCTS = 24, FEWEST_STACKED = 16, LOOK_BEHIND = 6 };
+    const struct profile    *profile = finder->study->profile;
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 losses = 0;
+
+    if (kind_of(finder, calls[cluster->first].type)->class != ANCHOR_PRODUCT)
+        return true;
+    if (cluster->count < FEWEST_PRODUCTS)
+        return false;
+    for (uint32_t i = cluster->first; i < end; i++)
+        losses += (kind_of(finder, calls[i].type)->traits & IS_LOSS) != 0;
+    for (uint32_t i = end; i < run_end && i < end + LOOK_BEHIND; i++)
+        if (kind_of(finder, calls[i].type)->traits & IS_STACK && calls[i].op != NO_ID &&
+            profile->ops.items[calls[i].op].input_count >= FEWEST_STACKED)
+            return true;
+    return losses * 2 >= cluster->count;
+}
+
 /* The body behind the last anchor belongs to the loop too. */
 static bool take(struct finder *finder, const struct cluster *cluster, uint32_t run_end)
 {
@@ -261,7 +307,7 @@ static bool take(struct finder *finder, const struct cluster *cluster, uint32_t 
     end = end > cluster->last ? end : cluster->last + 1;
     for (uint32_t i = cluster->first; i < end; i++)
         taken += finder->is_taken[i];
-    if (taken * 4 > end - cluster->first)
+    if (taken * 4 > end - cluster->first || !is_loop(finder, cluster, end, run_end))
         return true;
     loop = loop_of(finder, cluster);
     if (!loop)
@@ -287,7 +333,8 @@ static bool find_loops(struct finder *finder, uint32_t first, uint32_t end)
     for (uint32_t i = first; is_done && i < end; i++) {
         const struct eager_call *call = &finder->calls->list.items[i];
         const struct kind       *kind = kind_of(finder, call->type);
-        bool                     by_shape = kind->class == ANCHOR_SLICE && call->op != NO_ID;
+        bool                     by_shape =
+            (kind->class == ANCHOR_SLICE || kind->class == ANCHOR_PRODUCT) && call->op != NO_ID;
 
         if (kind->class != ANCHOR_NONE)
             is_done = add_anchor(finder, &rows, (by_shape ? call->op : call->type) * 2 + by_shape,

@@ -34,6 +34,10 @@ enum step_fact {
     CHECK_NS,
     REPEATED_NS,
     REPEATED_PRODUCTS,
+    RECOMPUTED_NS,
+    RECOMPUTED_CALLS,
+    COPIES_NS,
+    COPIES_COUNT,
     DROPOUT_NS,
     EMBEDDING_NS,
     EMBEDDING_ROWS,
@@ -77,6 +81,12 @@ static const struct fact_spec produces[] = {
     [REPEATED_NS] = { "torch.repeated_forward_ns", UNIT_NS,
                       "forward work of the shapes of the trained one that no backward needs" },
     [REPEATED_PRODUCTS] = { "torch.repeated_products", UNIT_COUNT, "products in it a step" },
+    [RECOMPUTED_NS] = { "torch.recomputed_ns", UNIT_NS,
+                        "layers of the forward pass that run again inside the backward pass" },
+    [RECOMPUTED_CALLS] = { "torch.recomputed_calls", UNIT_COUNT, "how many of them a step" },
+    [COPIES_NS] = { "torch.copies_ns", UNIT_NS,
+                    "copies into another layout and clones in the forward pass a step, both ways" },
+    [COPIES_COUNT] = { "torch.copies", UNIT_COUNT, "how many a step" },
     [DROPOUT_NS] = { "torch.dropout_ns", UNIT_NS, "dropout a step" },
     [EMBEDDING_NS] = { "torch.embedding_gradient_ns", UNIT_NS,
                        "dense gradients of embedding tables a step" },
@@ -99,7 +109,9 @@ enum trait {
     TRAIT_DROPOUT,
     TRAIT_EMBEDDING,
     TRAIT_READBACK,
-    TRAIT_FUSED
+    TRAIT_FUSED,
+    TRAIT_LAYER,
+    TRAIT_COPY
 };
 static const struct {
     const char *name;
@@ -129,6 +141,18 @@ static const struct {
     { "embedding_dense_backward", TRAIT_EMBEDDING },
     { "embedding_backward", TRAIT_EMBEDDING },
     { "item", TRAIT_READBACK },
+    { "contiguous", TRAIT_COPY },
+    { "clone", TRAIT_COPY },
+    { "reshape", TRAIT_COPY },
+    { "layer_norm", TRAIT_LAYER },
+    { "batch_norm", TRAIT_LAYER },
+    { "group_norm", TRAIT_LAYER },
+    { "gelu", TRAIT_LAYER },
+    { "silu", TRAIT_LAYER },
+    { "relu", TRAIT_LAYER },
+    { "softmax", TRAIT_LAYER },
+    { "scaled_dot_product_attention", TRAIT_LAYER },
+    { "max_pool2d", TRAIT_LAYER },
 };
 
 struct product { /* of the forward pass of one step, in order */
@@ -231,6 +255,10 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
         summer->sums[FORWARD_GAP_NS] += (double)(call->start_ns - before->end_ns);
     if (trait == TRAIT_DROPOUT)
         summer->sums[DROPOUT_NS] += ns;
+    if (trait == TRAIT_COPY && call->conversion_ns > 0) {
+        summer->sums[COPIES_COUNT]++;
+        summer->sums[COPIES_NS] += ns + call->backward_ns;
+    }
     if (trait == TRAIT_EMBEDDING)
         count_embedding(summer, call);
     if (trait == TRAIT_CONV)
@@ -248,6 +276,14 @@ static void count_other(struct summer *summer, const struct eager_call *call)
         summer->sums[UPDATE_CALLS]++;
         summer->sums[UPDATE_FUSED_CALLS] += trait == TRAIT_FUSED;
         summer->sums[UPDATE_READBACKS] += trait == TRAIT_READBACK;
+    }
+    /* Formulas of gradients use plain products; layers there are the forward pass, run again. */
+    if (call->phase == PHASE_BACKWARD &&
+        (trait == TRAIT_LAYER || trait == TRAIT_CONV ||
+         (trait == TRAIT_PRODUCT &&
+          str_equal(profile_str(summer->study->profile, call->type), STR("aten::linear"))))) {
+        summer->sums[RECOMPUTED_CALLS]++;
+        summer->sums[RECOMPUTED_NS] += ns;
     }
     if (call->phase == PHASE_BACKWARD && trait == TRAIT_CHECK) {
         summer->sums[CHECK_COUNT]++;

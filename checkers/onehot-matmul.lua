@@ -1,6 +1,6 @@
 -- A product with one-hot vectors stands for looking rows up.
 return rule {
-  id = "one-hot-lookup", api = 1, version = "1.0.0",
+  id = "onehot-matmul", api = 1, version = "1.0.0",
   title = "A one-hot product stands for a lookup",
   category = "kernels", severity = "warn",
   formats = { "kineto" },
