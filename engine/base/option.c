@@ -84,6 +84,12 @@ static bool set_count(const struct option *option, const char *text, void *field
     return true;
 }
 
+static bool set_integer(const struct option *option, const char *text, void *field, struct err *err)
+{
+    return str_to_int64(str_from(text), field) ||
+           err_set(err, ERR_USAGE, "--%s needs a whole number, not '%s'", option->name, text);
+}
+
 static bool set_number(const struct option *option, const char *text, void *field, struct err *err)
 {
     enum unit  unit = UNIT_NONE;
@@ -170,6 +176,8 @@ static bool set_value(struct parser *parser, const struct option *option, const 
         return set_flag(option, text, field, err);
     case OPTION_COUNT:
         return set_count(option, text, field, err);
+    case OPTION_INTEGER:
+        return set_integer(option, text, field, err);
     case OPTION_NUMBER:
         return set_number(option, text, field, err);
     case OPTION_TEXT:
@@ -193,6 +201,7 @@ static void clear_value(const struct option *option, void *values)
         *(bool *)field = false;
         return;
     case OPTION_COUNT:
+    case OPTION_INTEGER:
         *(int64_t *)field = 0;
         return;
     case OPTION_NUMBER:

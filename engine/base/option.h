@@ -16,6 +16,7 @@
 enum option_kind {
     OPTION_FLAG,   /* bool */
     OPTION_COUNT,  /* int64_t >= 0 */
+    OPTION_INTEGER, /* int64_t, negative ones too */
     OPTION_NUMBER, /* double; `choices` may name a unit ("unit:share"): "0.5%", "50us" */
     OPTION_TEXT,   /* const char * */
     OPTION_ONE_OF, /* const char *, one of choices "a|b|c" */

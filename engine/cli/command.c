@@ -88,13 +88,39 @@ static bool wants_help(int argument_count, char *const *arguments)
     return false;
 }
 
+/* "--graph_path=FILE scope -max_depth 3": the original takes the command behind its flags. Flags
+ * have their values in the same word, so nothing else can be meant. NULL: past the budget. */
+static char *const *command_first(int argument_count, char *const *arguments, struct arena *arena)
+{
+    int    at = 0;
+    char **moved;
+
+    while (at < argument_count && arguments[at][0] == '-' && strchr(arguments[at], '='))
+        at++;
+    if (at == 0 || at == argument_count || !command_find(arguments[at]))
+        return arguments;
+    moved = arena_new_array(arena, char *, (size_t)argument_count);
+    if (!moved)
+        return NULL;
+    moved[0] = arguments[at];
+    memcpy(moved + 1, arguments, (size_t)at * sizeof *moved);
+    memcpy(moved + at + 1, arguments + at + 1,
+           (size_t)(argument_count - at - 1) * sizeof *moved);
+    return moved;
+}
+
 bool command_run(int argument_count, char *const *arguments, struct arena *arena, int *status,
                  struct err *err)
 {
     int                   used;
-    const struct command *command = command_choose(argument_count, arguments, &used, err);
-    struct call           call = { .command = command, .arena = arena };
+    const struct command *command;
+    struct call           call = { .arena = arena };
 
+    arguments = command_first(argument_count, arguments, arena);
+    if (!arguments)
+        return err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit");
+    command = command_choose(argument_count, arguments, &used, err);
+    call.command = command;
     if (!command)
         return false;
     if (wants_help(argument_count - used, arguments + used))

@@ -17,6 +17,7 @@ const char *help_value(const struct option *option)
     case OPTION_FLAG:
         return "";
     case OPTION_COUNT:
+    case OPTION_INTEGER:
         return option->choices ? option->choices : "N";
     case OPTION_NUMBER:
         if (!option->choices || strncmp(option->choices, "unit:", 5) != 0)

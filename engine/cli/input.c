@@ -42,7 +42,7 @@ bool input_has_paths(const struct input_values *values)
 }
 
 static bool read_all(struct input *input, const struct input_values *values,
-                     const struct option_list *operands, struct err *err)
+                     const struct option_list *operands, bool is_classic, struct err *err)
 {
     struct read_options options = {
         .input_format = values->input_format,
@@ -56,6 +56,7 @@ static bool read_all(struct input *input, const struct input_values *values,
         .memory_budget_bytes = (size_t)values->memory_bytes,
         .threads = values->threads > UINT_MAX ? UINT_MAX : (unsigned)values->threads,
         .is_strict = values->is_strict,
+        .is_classic = is_classic,
     };
 
     input->profile_arena.budget_bytes = options.memory_budget_bytes;
@@ -67,6 +68,20 @@ static bool read_all(struct input *input, const struct input_values *values,
                         err);
 }
 
+bool input_read(struct input *input, const struct input_values *values,
+                const struct option_list *operands, bool is_classic, struct err *err)
+{
+    *input = (struct input) { 0 };
+    if (operands->values.count == 0 && !input_has_paths(values)) {
+        err_set(err, ERR_USAGE, "no profile given");
+        return err_advise(err, "name a file or directory, or - for standard input");
+    }
+    if (read_all(input, values, operands, is_classic, err))
+        return true;
+    input_free(input);
+    return false;
+}
+
 bool input_load(struct input *input, const struct input_values *values,
                 const struct option_list *operands, struct err *err)
 {
@@ -76,18 +91,11 @@ bool input_load(struct input *input, const struct input_values *values,
         .device = values->device,
     };
 
-    *input = (struct input) { 0 };
-    if (operands->values.count == 0 && !input_has_paths(values)) {
-        err_set(err, ERR_USAGE, "no profile given");
-        return err_advise(err, "name a file or directory, or - for standard input");
-    }
     if (values->steps &&
         !input_steps_scan(values->steps, &options.first_step, &options.last_step, err))
         return false;
-    if (!read_all(input, values, operands, err)) {
-        input_free(input);
+    if (!input_read(input, values, operands, false, err))
         return false;
-    }
     progress_stage("analysing");
     if (!study_run(&input->study, &input->profile, &options, &input->report_arena, err)) {
         input_free(input);

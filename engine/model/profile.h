@@ -160,6 +160,7 @@ struct attr { /* small named facts of an op: "data_format"=NHWC, "padding"=SAME,
 struct source_line { /* where in the user's program; frames innermost first */
     uint32_t file, function;
     uint32_t line;
+    uint32_t first_line; /* of its function; 0 unknown */
     uint32_t caller; /* row of profile->sources, or NO_ID */
 };
 
@@ -251,6 +252,7 @@ struct long_duration { /* an event too long for event_duration_ */
     int64_t  duration_ns;
 };
 
+struct classic;
 struct op_graph;
 
 struct profile {
@@ -293,6 +295,7 @@ struct profile {
     struct stat_column stats[STAT_KEY_COUNT];
 
     struct op_graph *graph; /* NULL when the source has none */
+    struct classic  *classic; /* for the classic views; NULL unless asked for and there */
 
     bool     has_python_frames, has_shapes, has_stacks; /* what the capture was asked to record */
     uint64_t unknown_fields, unknown_stats; /* read past without understanding, for coverage */

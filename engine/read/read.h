@@ -20,6 +20,7 @@ struct read_options {
     size_t             memory_budget_bytes; /* 0: none but the machine's */
     unsigned           threads;             /* 0: one a core */
     bool               is_strict;           /* damage is an error, not a note */
+    bool               is_classic;          /* also fill profile->classic */
 };
 
 /* One input of a job as handed to a reader. */

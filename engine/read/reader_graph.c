@@ -4,6 +4,7 @@
  */
 #include "read/read.h"
 #include "read/textproto.h"
+#include "read/tf_classic.h"
 #include "read/tf_model.h"
 
 #include <graph.pb-c.h>
@@ -104,7 +105,10 @@ struct job {
 static bool read_kind(struct tf_model *model, const struct job *job, enum tf_kind kind,
                       struct err *err)
 {
-    bool    is_numbered = are_numbered(job->inputs, job->kinds, job->count, kind, &model->scratch);
+    /* The classic tool counts the run metadata it is given; folders have the steps' numbers. */
+    bool is_listed = job->options->run_meta_paths.values.count > 0;
+    bool is_numbered =
+        !is_listed && are_numbered(job->inputs, job->kinds, job->count, kind, &model->scratch);
     int64_t next = 0;
 
     for (size_t i = 0; i < job->count; i++) {
@@ -146,7 +150,8 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
     }
     if (!has_any)
         return err_set(err, ERR_FORMAT, "this is no graph, run metadata or op log of TensorFlow");
-    if (!tf_model_init(&model, profile, inputs[0].host_name))
+    if (!tf_model_init(&model, profile, inputs[0].host_name) ||
+        (options->is_classic && !tf_classic_start(&model)))
         is_read = tf_model_full(err);
     for (size_t i = 0; i < ARRAY_COUNT(order) && is_read; i++)
         is_read = read_kind(&model, &job, order[i], err);

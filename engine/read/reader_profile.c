@@ -1,6 +1,6 @@
 /* reader_profile: ProfileProto, the profile_<step> files of TensorFlow's ProfileContext. */
 #include "read/read.h"
-#include "read/tf_model.h"
+#include "read/tf_classic.h"
 
 static int score(struct str bytes, const char *path)
 {
@@ -15,7 +15,8 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
     bool            is_read = true;
 
     profile->format = FORMAT_PROFILE;
-    if (!tf_model_init(&model, profile, count ? inputs[0].host_name : NULL))
+    if (!tf_model_init(&model, profile, count ? inputs[0].host_name : NULL) ||
+        (options->is_classic && !tf_classic_start(&model)))
         is_read = tf_model_full(err);
     for (size_t i = 0; i < count && is_read; i++) {
         char text[ERR_TEXT_BYTES];

@@ -2,6 +2,7 @@
  * AttrValue: what of an op's attributes is kept. Constants are not: they are data, not facts.
  * Upstream: tensorflow/core/framework/{attr_value,tensor_shape,types}.proto
  */
+#include "read/tf_classic.h"
 #include "read/tf_model.h"
 
 #include <inttypes.h>
@@ -109,7 +110,8 @@ static bool read_output_shapes(struct tf_model *model, uint32_t op, struct messa
         output.shape = tf_shape_of(model, message_inside(&list, field.bytes), err);
         if (output.shape == NO_ID)
             return err_in(err, "list.shape[%u]", output.slot);
-        if (!vec_push(&model->outputs, &model->scratch, output))
+        if (!vec_push(&model->outputs, &model->scratch, output) ||
+            !tf_classic_output(model, &output))
             return tf_model_full(err);
         output.slot++;
     }
@@ -201,7 +203,8 @@ static bool read_shape(struct tf_model *model, uint32_t op, struct str name, str
         return err_in(err, "shape");
     if (str_equal(name, STR("shape")) && is_variable(model, op))
         model->profile->ops.items[op].parameters = elements(&tensor);
-    return true;
+    return !str_equal(name, STR("shape")) || tf_classic_shape(model, op, &tensor) ||
+           tf_model_full(err);
 }
 
 bool tf_attr_read(struct tf_model *model, uint32_t op, struct str name, struct message value,

@@ -1,4 +1,5 @@
 /* The last step of reading TensorFlow's files: rows in the order that the profile promises. */
+#include "read/tf_classic.h"
 #include "read/tf_model.h"
 
 #include <stdlib.h>
@@ -398,7 +399,7 @@ bool tf_model_finish(struct tf_model *model, struct err *err)
     sort_inputs(model);
     resolve_inputs(model);
     if (!place_wishes(model) || !group_results(model, &results) ||
-        !place_tensors(model, &results) || !place_attrs(model))
+        !place_tensors(model, &results) || !place_attrs(model) || !tf_classic_finish(model))
         return tf_model_full(err);
     if (!tf_flops_fill(profile, &model->scratch))
         return tf_model_full(err);

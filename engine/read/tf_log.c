@@ -2,6 +2,7 @@
  * OpLogProto (tfprof_log): what the Python side knew of ops: flops, types, the code that made them.
  * Upstream: tensorflow/core/profiler/tfprof_log.proto
  */
+#include "read/tf_classic.h"
 #include "read/tf_model.h"
 
 #include <string.h>
@@ -59,6 +60,8 @@ static bool read_trace(struct tf_model *model, struct message trace, uint32_t *s
             line.line = field_int64(&field) > 0 ? (uint32_t)field.value : 0;
         else if (field_is_number(&field, 6) && !line.file)
             line.file = string_of(model, field.value);
+        else if (field_is_number(&field, 5))
+            line.first_line = field_int64(&field) > 0 ? (uint32_t)field.value : 0;
         else if (field_is_number(&field, 7) && !line.function)
             line.function = string_of(model, field.value);
     }
@@ -87,6 +90,7 @@ bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, stru
     if (model->profile->ops.items[op].source == NO_ID)
         model->profile->ops.items[op].source = source;
     model->profile->has_stacks = true;
+    tf_classic_code(model);
     return !code.is_damaged;
 }
 
@@ -104,6 +108,8 @@ static bool read_entry(struct tf_model *model, struct message entry, struct err 
     while (message_next(&entry, &field, err)) {
         if (field_is_number(&field, 2) && field_int64(&field) > 0)
             model->profile->ops.items[op].flops = field_int64(&field);
+        if (field_is_number(&field, 2) && !tf_classic_float_ops(model, op, field_int64(&field)))
+            return tf_model_full(err);
         if (field_is_bytes(&field, 3) && !tf_model_add_attr(model, op, STR("op_type"), field.bytes))
             return tf_model_full(err);
         if (field_is_bytes(&field, 4) &&

@@ -151,9 +151,11 @@ bool tf_model_add_input(struct tf_model *model, uint32_t op, struct str input)
     struct tf_input added = { .op = op,
                               .producer = NO_ID,
                               .sequence = (uint32_t)model->inputs.count };
-    size_t          colon;
+    size_t          colon, count = model->inputs.count;
     int64_t         slot;
 
+    if (count && model->inputs.items[count - 1].op == op)
+        added.index = model->inputs.items[count - 1].index + 1;
     if (input.len && input.data[0] == '^') {
         added.is_control = true;
         input = str_slice(input, 1, input.len);

@@ -15,6 +15,7 @@
 struct tf_input {      /* "name:2" or "^name" of a node, in the order of its inputs */
     uint32_t op, name; /* consumer's row; producer's name */
     uint32_t slot, sequence;
+    uint32_t index;    /* among the inputs of its op */
     uint32_t producer; /* row, or NO_ID until names are resolved */
     bool     is_control;
 };
@@ -65,6 +66,7 @@ struct tf_model {
     uint32_t      host;
     uint32_t      first_new_op, first_new_step; /* rows before were in an earlier ProfileProto */
     bool          has_graph, has_gpu, has_stream_all;
+    struct tf_classic *classic;                 /* NULL: the classic views are not asked for */
 };
 
 bool tf_model_init(struct tf_model *model, struct profile *profile, const char *host_name);

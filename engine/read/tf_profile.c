@@ -3,6 +3,7 @@
  * by step. Nodes name their inputs by id, so all of them are made before any is read. Upstream:
  * tensorflow/core/profiler/tfprof_log.proto
  */
+#include "read/tf_classic.h"
 #include "read/tf_model.h"
 
 enum { TIMES_LIMIT_BITS = 52 };
@@ -166,7 +167,8 @@ static bool read_output_shape(struct tf_model *model, uint32_t op, const struct 
     shape.rank = (int8_t)(count == 0 || count > TENSOR_MAX_RANK ? -1 : (int)count);
     output.shape = tf_shape_add(model, &shape);
     return entry->key > UINT16_MAX ||
-           (output.shape != NO_ID && vec_push(&model->outputs, &model->scratch, output)) ||
+           (output.shape != NO_ID && vec_push(&model->outputs, &model->scratch, output) &&
+            tf_classic_output(model, &output)) ||
            tf_model_full(err);
 }
 
@@ -176,9 +178,12 @@ static bool read_input(struct tf_model *model, uint32_t op, struct message bytes
     struct tf_input input = { .op = op, .sequence = (uint32_t)model->inputs.count };
     uint64_t        producer = 0;
 
-    while (message_next(&bytes, &field, err))
-        if (field_is_number(&field, 2))
+    while (message_next(&bytes, &field, err)) {
+        if (field_is_number(&field, 1))
+            input.index = (uint32_t)field.value;
+        else if (field_is_number(&field, 2))
             producer = field.value;
+    }
     if (bytes.is_damaged)
         return false;
     input.producer = id_map_get(&model->op_of_id, producer);
@@ -210,6 +215,8 @@ static bool read_map(struct tf_model *model, uint32_t op, const struct field *fi
             return tf_model_full(err);
         if (step < model->first_new_step) /* profiles of one program repeat the steps so far */
             return true;
+        if (!tf_classic_exec(model, op, (int64_t)entry.key, value, err))
+            return err_in(err, "execs");
         return !entry.value.len || read_exec(model, op, step, value, err) || err_in(err, "execs");
     case 15:
         return read_output_shape(model, op, &entry, value, err) || err_in(err, "output_shapes");
@@ -222,6 +229,8 @@ static bool read_node(struct tf_model *model, uint32_t op, struct message node, 
 {
     struct profile *profile = model->profile;
     struct field    field;
+    struct tensor   shape = { 0 };
+    size_t          count = 0;
 
     while (message_next(&node, &field, err)) {
         struct message inner = message_inside(&node, field.bytes);
@@ -232,7 +241,13 @@ static bool read_node(struct tf_model *model, uint32_t op, struct message node, 
             if (device == NO_ID)
                 return tf_model_full(err);
             profile->ops.items[op].device = device;
+            if (!tf_classic_device(model, op, field.bytes))
+                return tf_model_full(err);
         }
+        if (field_is_bytes(&field, 4) || field_is_number(&field, 4))
+            count = field_numbers(&field, shape.dims, count, TENSOR_MAX_RANK);
+        if (field_is_number(&field, 8) && !tf_classic_float_ops(model, op, field_int64(&field)))
+            return tf_model_full(err);
         if (field_is_bytes(&field, 5) && op >= model->first_new_op &&
             !tf_model_add_attr(model, op, STR("op_type"), field.bytes))
             return tf_model_full(err);
@@ -247,7 +262,9 @@ static bool read_node(struct tf_model *model, uint32_t op, struct message node, 
             !read_map(model, op, &field, inner, err))
             return false;
     }
-    return !node.is_damaged;
+    shape.rank = (int8_t)(count > TENSOR_MAX_RANK ? -1 : (int)count);
+    return !node.is_damaged &&
+           (count == 0 || tf_classic_shape(model, op, &shape) || tf_model_full(err));
 }
 
 static bool read_nodes(struct tf_model *model, struct message profile, bool is_making,
@@ -265,7 +282,8 @@ static bool read_nodes(struct tf_model *model, struct message profile, bool is_m
             profile_note(model->profile, NULL, 1,
                          "ops ran on an accelerator, but its streams were not recorded: "
                          "accelerator times are missing");
-        if (field_is_number(&field, 3) && tf_model_step(model, field_int64(&field)) == NO_ID)
+        if (field_is_number(&field, 3) && (tf_model_step(model, field_int64(&field)) == NO_ID ||
+                                           !tf_classic_step(model, field_int64(&field))))
             return tf_model_full(err);
         if (!field_is_bytes(&field, 1))
             continue;

@@ -4,6 +4,7 @@
  * one a stream for their work on the device.
  * Upstream: tensorflow/core/framework/step_stats.proto
  */
+#include "read/tf_classic.h"
 #include "read/tf_model.h"
 
 #include <string.h>
@@ -327,6 +328,10 @@ static bool read_node_stats(struct tf_model *model, const struct row *row, struc
         return false;
     if (!find_op(model, row, record.name, &op))
         return tf_model_full(err);
+    if (op != NO_ID &&
+        !tf_classic_stats(model, op, profile_str(model->profile, row->name),
+                          model->profile->recorded_steps.items[row->step].number, node, err))
+        return false;
     if (!read_outputs(model, op, &node, &record, err))
         return false;
     if (record.start_micros <= 0 || !is_sane(record.start_micros) || !is_sane(record.end_micros)) {
@@ -436,7 +441,7 @@ bool tf_run_read(struct tf_model *model, struct message run, int64_t number, str
         if (!field_is_bytes(&field, 1))
             continue;
         step = tf_model_step(model, number);
-        if (step == NO_ID)
+        if (step == NO_ID || !tf_classic_step(model, number))
             return tf_model_full(err);
         if (!read_devices(model, stats, false, step, err) ||
             !read_devices(model, stats, true, step, err))

@@ -1,0 +1,129 @@
+#include "model/classic.h"
+
+const struct classic_exec *classic_exec_of(const struct classic *classic, uint32_t node,
+                                           int64_t step)
+{
+    const struct classic_node *row = &classic->nodes.items[node];
+    const struct classic_exec *execs = classic->execs.items + row->first_exec;
+    uint32_t                   low = 0, high = row->exec_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (execs[middle].step < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < row->exec_count && execs[low].step == step ? &execs[low] : NULL;
+}
+
+int64_t classic_value(const struct classic *classic, uint32_t node, enum classic_measure measure,
+                      int64_t step)
+{
+    const struct classic_node *row = &classic->nodes.items[node];
+    const struct classic_exec *exec;
+    int64_t                    sum = 0;
+
+    if (step >= 0) {
+        exec = classic_exec_of(classic, node, step);
+        return exec ? exec->sums[measure] : 0;
+    }
+    for (uint32_t i = 0; i < row->exec_count; i++)
+        if (__builtin_add_overflow(sum, classic->execs.items[row->first_exec + i].sums[measure],
+                                   &sum))
+            return INT64_MAX;
+    return row->exec_count ? sum / row->exec_count : 0;
+}
+
+int64_t classic_float_ops(const struct classic *classic, uint32_t node, int64_t step)
+{
+    const struct classic_node *row = &classic->nodes.items[node];
+    int64_t                    product;
+
+    if (row->exec_count == 0)
+        return row->float_ops;
+    return __builtin_mul_overflow(row->float_ops, classic_value(classic, node, MEASURE_RUNS, step),
+                                  &product)
+               ? INT64_MAX
+               : product;
+}
+
+int64_t classic_parameters(const struct classic *classic, uint32_t node)
+{
+    const struct tensor *shape;
+    int64_t              count = 1;
+
+    if (classic->nodes.items[node].shape == NO_ID)
+        return 0;
+    shape = &classic->shapes.items[classic->nodes.items[node].shape];
+    if (shape->rank < 0)
+        return 0;
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->dims[i] < 0 || __builtin_mul_overflow(count, shape->dims[i], &count))
+            return 0;
+    return count;
+}
+
+static const struct op *op_of(const struct classic *classic, uint32_t node)
+{
+    return &classic->profile->ops.items[classic->nodes.items[node].op];
+}
+
+struct str classic_name(const struct classic *classic, uint32_t node)
+{
+    return profile_str(classic->profile, op_of(classic, node)->name);
+}
+
+struct str classic_type(const struct classic *classic, uint32_t node)
+{
+    return profile_str(classic->profile, op_of(classic, node)->type);
+}
+
+struct str classic_device(const struct classic *classic, uint32_t node)
+{
+    return profile_str(classic->profile, classic->nodes.items[node].device);
+}
+
+uint32_t classic_find(const struct classic *classic, struct str name)
+{
+    uint32_t low = 0, high = (uint32_t)classic->nodes.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (str_compare(classic_name(classic, middle), name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < classic->nodes.count && str_equal(classic_name(classic, low), name) ? low : NO_ID;
+}
+
+bool classic_has_step(const struct classic *classic, int64_t step)
+{
+    for (size_t i = 0; i < classic->steps.count; i++)
+        if (classic->steps.items[i] == step)
+            return true;
+    return false;
+}
+
+bool classic_is_canonical(struct str device)
+{
+    static const struct str kinds[] = {
+        STR_INIT("/device:gpu:"),
+        STR_INIT("/gpu:"),
+        STR_INIT("/device:cpu:"),
+        STR_INIT("/cpu:"),
+    };
+    size_t end = device.len;
+
+    while (end > 0 && device.data[end - 1] >= '0' && device.data[end - 1] <= '9')
+        end--;
+    if (end == device.len)
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_ends(str_slice(device, 0, end), kinds[i]))
+            return true;
+    return false;
+}

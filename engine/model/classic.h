@@ -1,0 +1,91 @@
+/*
+ * classic: what TensorFlow's own profiler keeps of a program, by its rules: nodes of the main graph
+ * with their types, shapes and inputs, and for each step in which one ran its times and memory.
+ * Views sum these; analyses use the profile's own rows. Filled by the TensorFlow readers when asked
+ * for, constant afterwards, in the profile's arena. Times in microseconds as recorded.
+ */
+#ifndef TFPROF_MODEL_CLASSIC_H
+#define TFPROF_MODEL_CLASSIC_H
+
+#include "base/vec.h"
+#include "model/profile.h"
+
+enum classic_measure {
+    MEASURE_RUNS, /* scheduling records: once an iteration of a loop */
+    MEASURE_EXEC_MICROS,
+    MEASURE_ACCELERATOR_MICROS,
+    MEASURE_CPU_MICROS,
+    MEASURE_REQUESTED_BYTES,
+    MEASURE_PEAK_BYTES,
+    MEASURE_RESIDUAL_BYTES,
+    MEASURE_OUTPUT_BYTES,
+    MEASURE_COUNT
+};
+
+struct classic_input { /* data and control inputs, by index */
+    uint32_t node;     /* row of nodes, or NO_ID: names none */
+    uint32_t index, slot;
+    bool     is_control;
+};
+struct classic_time { /* one run on one device */
+    uint32_t device;  /* interned, lower case */
+    bool     is_accelerator;
+    int64_t  start_micros, duration_micros;
+};
+struct classic_memory { /* what a GPU's allocator had in use when a run ended */
+    int64_t time_micros, in_use_bytes;
+};
+struct classic_allocation { /* negative bytes: freed */
+    int64_t time_micros, bytes;
+};
+struct classic_exec { /* a node in one step */
+    int64_t  step;
+    int64_t  sums[MEASURE_COUNT];
+    int64_t  start_micros, end_micros; /* earliest and latest; 0 unknown */
+    int64_t  accelerator_persistent_bytes;
+    uint32_t first_time, time_count;
+    uint32_t first_memory, memory_count;
+};
+struct classic_node {
+    uint32_t op;        /* row of profile->ops: name, type, source, attributes */
+    uint32_t device;    /* interned canonical name, lower case; 0: never ran on one */
+    int64_t  float_ops; /* one run, as the log tells it; 0 unknown */
+    uint32_t shape;     /* row of shapes: attribute "shape"; NO_ID none */
+    uint32_t first_output, output_count; /* rows of shapes, by slot */
+    uint32_t first_input, input_count;   /* rows of inputs */
+    uint32_t first_exec, exec_count;     /* rows of execs, by step */
+    uint32_t first_allocation, allocation_count;
+};
+struct classic {
+    const struct profile *profile;
+    VEC(struct classic_node) nodes; /* by name, bytewise */
+    VEC(struct tensor) shapes;      /* rank -1 unknown */
+    VEC(struct classic_input) inputs;
+    VEC(struct classic_exec) execs;
+    VEC(struct classic_time) times; /* of one exec: as recorded */
+    VEC(struct classic_memory) memory;
+    VEC(struct classic_allocation) allocations;
+    VEC(int64_t) steps;   /* ascending */
+    VEC(double) coverage; /* of each run metadata file, in order */
+    bool has_code;        /* some node had a trace, or a log said so */
+    bool misses_streams;  /* a GPU ran, but no row of all its streams was recorded */
+};
+
+/* What a node did in one step; over all in which it ran, truncated, where step is negative. */
+int64_t    classic_value(const struct classic *classic, uint32_t node, enum classic_measure measure,
+                         int64_t step);
+int64_t    classic_float_ops(const struct classic *classic, uint32_t node, int64_t step);
+int64_t    classic_parameters(const struct classic *classic, uint32_t node);
+struct str classic_name(const struct classic *classic, uint32_t node);
+struct str classic_type(const struct classic *classic, uint32_t node);
+struct str classic_device(const struct classic *classic, uint32_t node); /* empty: none */
+/* Row of the node of that name, or NO_ID. O(log n). */
+uint32_t classic_find(const struct classic *classic, struct str name);
+bool     classic_has_step(const struct classic *classic, int64_t step);
+/* NULL: the node did not run in that step. */
+const struct classic_exec *classic_exec_of(const struct classic *classic, uint32_t node,
+                                           int64_t step);
+/* Whether a device is one that the classic tool places nodes on: "…/gpu:0", "…/device:cpu:1". */
+bool classic_is_canonical(struct str lower_case_device);
+
+#endif

@@ -1,0 +1,239 @@
+/* From collected rows to the model's order: nodes by name, everything of a node together. */
+#include "read/tf_classic.h"
+
+#include "model/classic.h"
+
+#include <stdlib.h>
+
+bool tf_classic_start(struct tf_model *model)
+{
+    struct tf_classic *classic = arena_new(&model->scratch, struct tf_classic);
+
+    model->classic = classic;
+    if (!classic)
+        return false;
+    classic->device_of.arena = classic->float_ops_of.arena = &model->scratch;
+    classic->shape_of.arena = classic->exec_of.arena = &model->scratch;
+    classic->row_of_step.arena = &model->scratch;
+    return true;
+}
+
+bool tf_classic_shape(struct tf_model *model, uint32_t op, const struct tensor *shape)
+{
+    struct tf_classic *classic = model->classic;
+
+    return !classic || (id_map_put(&classic->shape_of, op, (uint32_t)classic->shapes.count) &&
+                        vec_push(&classic->shapes, &model->scratch, *shape));
+}
+
+bool tf_classic_output(struct tf_model *model, const struct tf_output *output)
+{
+    return !model->classic || vec_push(&model->classic->outputs, &model->scratch, *output);
+}
+
+bool tf_classic_float_ops(struct tf_model *model, uint32_t op, int64_t float_ops)
+{
+    struct tf_classic *classic = model->classic;
+
+    return !classic || float_ops == 0 ||
+           (id_map_put(&classic->float_ops_of, op, (uint32_t)classic->float_ops.count) &&
+            vec_push(&classic->float_ops, &model->scratch, float_ops));
+}
+
+bool tf_classic_device(struct tf_model *model, uint32_t op, struct str name)
+{
+    uint32_t interned = model->classic ? profile_intern(model->profile, name) : 0;
+
+    return !model->classic ||
+           (interned != NO_ID && id_map_put(&model->classic->device_of, op, interned));
+}
+
+void tf_classic_code(struct tf_model *model)
+{
+    if (model->classic)
+        model->classic->has_code = true;
+}
+
+void tf_classic_misses_streams(struct tf_model *model)
+{
+    if (model->classic)
+        model->classic->misses_streams = true;
+}
+
+bool tf_classic_step(struct tf_model *model, int64_t step)
+{
+    struct tf_classic *classic = model->classic;
+
+    return !classic || id_map_get(&classic->row_of_step, (uint64_t)step) != NO_ID ||
+           (id_map_put(&classic->row_of_step, (uint64_t)step, (uint32_t)classic->steps.count) &&
+            vec_push(&classic->steps, &model->scratch, step));
+}
+
+uint32_t tf_classic_exec_row(struct tf_model *model, uint32_t op, int64_t step)
+{
+    struct tf_classic *classic = model->classic;
+    struct tf_exec     exec = { .op = op, .exec.step = step };
+    uint32_t           row = (uint32_t)classic->execs.count;
+    uint64_t           key;
+
+    if (!tf_classic_step(model, step))
+        return NO_ID;
+    key = (uint64_t)op << 32 | id_map_get(&classic->row_of_step, (uint64_t)step);
+    if (id_map_get(&classic->exec_of, key) != NO_ID)
+        return id_map_get(&classic->exec_of, key);
+    return id_map_put(&classic->exec_of, key, row) &&
+                   vec_push(&classic->execs, &model->scratch, exec)
+               ? row
+               : NO_ID;
+}
+
+struct ordered { /* an op by its name */
+    struct str name;
+    uint32_t   op;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct ordered *a = left, *b = right;
+    int                   order = str_compare(a->name, b->name);
+
+    return order ? order : (a->op > b->op) - (a->op < b->op);
+}
+
+/* Nodes of the main graph by name; node_of[op] is an op's node, NO_ID for those of functions. */
+static bool make_nodes(struct tf_model *model, struct classic *classic, uint32_t *node_of)
+{
+    const struct profile *profile = model->profile;
+    size_t                count = profile->ops.count, used = 0;
+    struct ordered       *order = arena_new_array(&model->scratch, struct ordered, count);
+
+    if (!order || !vec_reserve(&classic->nodes, profile->arena, count))
+        return false;
+    for (uint32_t op = 0; op < count; op++) {
+        node_of[op] = NO_ID;
+        if (profile->ops.items[op].module == 0)
+            order[used++] =
+                (struct ordered) { profile_str(profile, profile->ops.items[op].name), op };
+    }
+    if (used)
+        qsort(order, used, sizeof *order, compare_names);
+    for (size_t i = 0; i < used; i++) {
+        uint32_t            op = order[i].op;
+        uint32_t            device = id_map_get(&model->classic->device_of, op);
+        uint32_t            float_ops = id_map_get(&model->classic->float_ops_of, op);
+        uint32_t            shape = id_map_get(&model->classic->shape_of, op);
+        struct classic_node node = { .op = op, .device = device == NO_ID ? 0 : device };
+
+        node.float_ops = float_ops == NO_ID ? 0 : model->classic->float_ops.items[float_ops];
+        node.shape = shape == NO_ID ? NO_ID : (uint32_t)classic->shapes.count;
+        if (shape != NO_ID &&
+            !vec_push(&classic->shapes, profile->arena, model->classic->shapes.items[shape]))
+            return false;
+        node_of[op] = (uint32_t)classic->nodes.count;
+        classic->nodes.items[classic->nodes.count++] = node;
+    }
+    return true;
+}
+
+static int compare_outputs(const void *left, const void *right)
+{
+    const struct tf_output *a = left, *b = right;
+
+    if (a->op != b->op)
+        return a->op < b->op ? -1 : 1;
+    return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+/* Slots are claims: gaps count only up to what was told. */
+static bool place_outputs(struct tf_model *model, struct classic *classic, const uint32_t *node_of)
+{
+    static const struct tensor unknown = { .rank = -1 };
+    struct tf_classic         *collected = model->classic;
+    struct arena              *arena = model->profile->arena;
+
+    for (size_t i = 0; i < collected->outputs.count; i++)
+        if (node_of[collected->outputs.items[i].op] == NO_ID)
+            collected->outputs.items[i].slot = NO_ID;
+        else
+            collected->outputs.items[i].op = node_of[collected->outputs.items[i].op];
+    if (collected->outputs.count)
+        qsort(collected->outputs.items, collected->outputs.count, sizeof(struct tf_output),
+              compare_outputs);
+    for (size_t i = 0; i < collected->outputs.count; i++) {
+        const struct tf_output *shape = &collected->outputs.items[i];
+        struct classic_node    *node;
+
+        if (shape->slot == NO_ID)
+            continue;
+        node = &classic->nodes.items[shape->op];
+        if (node->output_count == 0)
+            node->first_output = (uint32_t)classic->shapes.count;
+        for (; node->output_count < shape->slot; node->output_count++)
+            if (!vec_push(&classic->shapes, arena, unknown))
+                return false;
+        if (node->output_count > shape->slot) /* told again: the first stays */
+            continue;
+        node->output_count++;
+        if (!vec_push(&classic->shapes, arena, model->shapes.items[shape->shape]))
+            return false;
+    }
+    return true;
+}
+
+/* Inputs come sorted by op. */
+static bool place_inputs(struct tf_model *model, struct classic *classic, const uint32_t *node_of)
+{
+    if (!vec_reserve(&classic->inputs, model->profile->arena, model->inputs.count))
+        return false;
+    for (size_t i = 0; i < model->inputs.count; i++) {
+        const struct tf_input *input = &model->inputs.items[i];
+        struct classic_node   *node;
+        struct classic_input   placed = { .node = NO_ID,
+                                          .index = input->index,
+                                          .slot = input->slot,
+                                          .is_control = input->is_control };
+
+        if (node_of[input->op] == NO_ID)
+            continue;
+        node = &classic->nodes.items[node_of[input->op]];
+        if (input->producer != NO_ID)
+            placed.node = node_of[input->producer];
+        if (node->input_count++ == 0)
+            node->first_input = (uint32_t)classic->inputs.count;
+        classic->inputs.items[classic->inputs.count++] = placed;
+    }
+    return true;
+}
+
+static int compare_int64(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+bool tf_classic_finish(struct tf_model *model)
+{
+    struct profile    *profile = model->profile;
+    struct tf_classic *collected = model->classic;
+    struct classic    *classic;
+    uint32_t          *node_of;
+
+    if (!collected)
+        return true;
+    classic = arena_new(profile->arena, struct classic);
+    node_of = arena_new_array(&model->scratch, uint32_t, profile->ops.count);
+    if (!classic || !node_of)
+        return false;
+    classic->profile = profile;
+    classic->has_code = collected->has_code;
+    classic->misses_streams = collected->misses_streams;
+    for (size_t i = 0; i < collected->steps.count; i++)
+        if (!vec_push(&classic->steps, profile->arena, collected->steps.items[i]))
+            return false;
+    if (classic->steps.count)
+        qsort(classic->steps.items, classic->steps.count, sizeof(int64_t), compare_int64);
+    profile->classic = classic;
+    return make_nodes(model, classic, node_of) && place_outputs(model, classic, node_of) &&
+           place_inputs(model, classic, node_of) && tf_classic_place_execs(model, classic, node_of);
+}

@@ -1,0 +1,66 @@
+/*
+ * tf_classic: collects what the classic views need (model/classic.h) while graphs, run metadata and
+ * profiles are read. All hooks do nothing and succeed when model->classic is NULL.
+ */
+#ifndef TFPROF_READ_TF_CLASSIC_H
+#define TFPROF_READ_TF_CLASSIC_H
+
+#include "model/classic.h"
+#include "read/tf_model.h"
+
+struct tf_classic;
+
+bool tf_classic_start(struct tf_model *model); /* false: full */
+/* Attribute "shape"; shapes of results as the graph tells them. */
+bool tf_classic_shape(struct tf_model *model, uint32_t op, const struct tensor *shape);
+bool tf_classic_output(struct tf_model *model, const struct tf_output *output);
+bool tf_classic_float_ops(struct tf_model *model, uint32_t op, int64_t float_ops);
+bool tf_classic_device(struct tf_model *model, uint32_t op, struct str name);
+void tf_classic_code(struct tf_model *model);
+void tf_classic_misses_streams(struct tf_model *model);
+/* NodeExecStats of an op on a device, ExecProfile of an op (tf_classic_run.c). */
+bool tf_classic_stats(struct tf_model *model, uint32_t op, struct str device, int64_t step,
+                      struct message stats, struct err *err);
+bool tf_classic_exec(struct tf_model *model, uint32_t op, int64_t step, struct message exec,
+                     struct err *err);
+bool tf_classic_step(struct tf_model *model, int64_t step);
+/* Puts everything into profile->classic; after inputs were resolved. */
+bool tf_classic_finish(struct tf_model *model);
+
+/* For tf_classic_run.c: rows as they are collected. */
+struct tf_exec {
+    uint32_t            op;
+    struct classic_exec exec;
+};
+struct tf_exec_time {
+    uint32_t            exec, sequence; /* row of execs */
+    struct classic_time time;
+};
+struct tf_exec_memory {
+    uint32_t              exec, sequence;
+    struct classic_memory memory;
+};
+struct tf_allocation {
+    uint32_t                  op, sequence;
+    struct classic_allocation allocation;
+};
+struct tf_classic {
+    struct id_map device_of, float_ops_of, shape_of; /* op -> name, rows of the vectors below */
+    struct id_map exec_of;                           /* op << 32 | row of steps -> row of execs */
+    struct id_map row_of_step;
+    VEC(int64_t) steps;
+    VEC(int64_t) float_ops;
+    VEC(struct tensor) shapes;
+    VEC(struct tf_output) outputs; /* as the graph tells them */
+    VEC(struct tf_exec) execs;
+    VEC(struct tf_exec_time) times;
+    VEC(struct tf_exec_memory) memory;
+    VEC(struct tf_allocation) allocations;
+    bool has_code, misses_streams;
+};
+/* Row of the exec of op in a step, made where it is new; NO_ID: full. */
+uint32_t tf_classic_exec_row(struct tf_model *model, uint32_t op, int64_t step);
+bool     tf_classic_place_execs(struct tf_model *model, struct classic *classic,
+                                const uint32_t *node_of);
+
+#endif

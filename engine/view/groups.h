@@ -1,0 +1,21 @@
+/* groups: sums over several nodes, for views whose rows stand for more than one. */
+#ifndef TFPROF_VIEW_GROUPS_H
+#define TFPROF_VIEW_GROUPS_H
+
+#include "view/nodes.h"
+
+struct group {
+    uint32_t           *members; /* accounted nodes, by name */
+    uint32_t            count;
+    bool                is_accounted;
+    struct view_numbers self;
+};
+/* Keeps the members that are accounted for and sums them. */
+void group_account(struct group *group, struct type_filter *filter, const struct view_call *call);
+/* Devices, or types, of the members: distinct, joined by "|". A member without device counts as an
+ * empty name. False: there is none. */
+bool group_print_devices(const struct group *group, const struct view_call *call,
+                         struct text *text);
+bool group_print_types(const struct group *group, const struct view_call *call, struct text *text);
+
+#endif

@@ -1,0 +1,127 @@
+#include "view/options.h"
+
+#include <limits.h>
+
+static struct str unquote(struct str text)
+{
+    while (text.len && (text.data[0] == '\'' || text.data[0] == '"'))
+        text = str_slice(text, 1, text.len);
+    while (text.len && (text.data[text.len - 1] == '\'' || text.data[text.len - 1] == '"'))
+        text.len--;
+    return text;
+}
+
+/* Lists are split at commas before; the outer ones of a quoted list have its quotes. */
+static bool compile(const struct option_list *list, struct arena *arena,
+                    struct view_patterns *patterns, struct text *complaints, struct err *err)
+{
+    for (size_t i = 0; i < list->values.count; i++) {
+        struct str      text = unquote(str_from(list->values.items[i]));
+        struct err      bad = { 0 };
+        struct pattern *pattern;
+        char            line[ERR_TEXT_BYTES];
+
+        if (!text.len)
+            continue;
+        patterns->is_everything = list->values.count == 1 && str_equal(text, STR(".*"));
+        pattern = pattern_new(text, PATTERN_WHOLE, false, &bad);
+        if (!pattern)
+            text_print(complaints, "%s\n", err_format(&bad, line, sizeof line));
+        else if (!vec_push(&patterns->items, arena, pattern)) {
+            pattern_free(pattern);
+            return err_set(err, ERR_LIMIT, "the options do not fit the memory limit");
+        }
+    }
+    return true;
+}
+
+bool view_patterns_match(const struct view_patterns *patterns, struct str text)
+{
+    if (patterns->is_everything)
+        return true;
+    for (size_t i = 0; i < patterns->items.count; i++)
+        if (pattern_matches(patterns->items.items[i], text) == PATTERN_YES)
+            return true;
+    return false;
+}
+
+static bool select_attributes(const struct option_list *list, unsigned *selected, struct err *err)
+{
+    for (size_t i = 0; i < list->values.count; i++) {
+        struct str     name = unquote(str_from(list->values.items[i]));
+        enum attribute attribute;
+
+        if (!name.len)
+            continue;
+        if (!attribute_find(name, &attribute))
+            return err_set(err, ERR_USAGE, "Invalid option '-select' value: '%.*s'", STR_ARG(name));
+        *selected |= 1u << attribute;
+    }
+    return true;
+}
+
+static struct view_numbers mins_of(const struct view_values *values)
+{
+    struct view_numbers mins = { .values = {
+                                     [VALUE_RUNS] = values->min_occurrence,
+                                     [VALUE_EXEC_MICROS] = values->min_micros,
+                                     [VALUE_ACCELERATOR_MICROS] = values->min_accelerator_micros,
+                                     [VALUE_CPU_MICROS] = values->min_cpu_micros,
+                                     [VALUE_REQUESTED_BYTES] = values->min_bytes,
+                                     [VALUE_PEAK_BYTES] = values->min_peak_bytes,
+                                     [VALUE_RESIDUAL_BYTES] = values->min_residual_bytes,
+                                     [VALUE_OUTPUT_BYTES] = values->min_output_bytes,
+                                     [VALUE_PARAMETERS] = values->min_params,
+                                     [VALUE_FLOAT_OPS] = values->min_float_ops,
+                                     [VALUE_DEFINITIONS] = INT64_MIN,
+                                 } };
+
+    return mins;
+}
+
+bool view_options_check(const struct view_values *values, struct arena *arena,
+                        struct view_options *options, struct text *complaints, struct err *err)
+{
+    enum attribute  attribute;
+    enum view_value value;
+
+    *options = (struct view_options) {
+        .max_depth = values->max_depth,
+        .step = values->step,
+        .mins = mins_of(values),
+        .order_by = ORDER_BY_NAME,
+        .is_displayed_only = values->is_displayed_only,
+        .is_compat = values->is_compat,
+    };
+    if (values->max_depth > INT32_MAX || values->max_depth < INT32_MIN)
+        return err_set(err, ERR_USAGE, "Invalid option '-max_depth' value: '%lld'",
+                       (long long)values->max_depth);
+    if (values->order_by && attribute_find(str_from(values->order_by), &attribute) &&
+        attribute_is_number(attribute, &value))
+        options->order_by = (int)value;
+    if (select_attributes(&values->select, &options->selected, err) &&
+        compile(&values->account, arena, &options->account, complaints, err) &&
+        compile(&values->start, arena, &options->start, complaints, err) &&
+        compile(&values->trim, arena, &options->trim, complaints, err) &&
+        compile(&values->show, arena, &options->show, complaints, err) &&
+        compile(&values->hide, arena, &options->hide, complaints, err))
+        return true;
+    view_options_free(options);
+    return false;
+}
+
+static void free_patterns(struct view_patterns *patterns)
+{
+    for (size_t i = 0; i < patterns->items.count; i++)
+        pattern_free(patterns->items.items[i]);
+    *patterns = (struct view_patterns) { 0 };
+}
+
+void view_options_free(struct view_options *options)
+{
+    free_patterns(&options->account);
+    free_patterns(&options->start);
+    free_patterns(&options->trim);
+    free_patterns(&options->show);
+    free_patterns(&options->hide);
+}

@@ -1,0 +1,42 @@
+/* options: what a view is asked for, as words and as checked values. */
+#ifndef TFPROF_VIEW_OPTIONS_H
+#define TFPROF_VIEW_OPTIONS_H
+
+#include "base/err.h"
+#include "base/option.h"
+#include "base/pattern.h"
+#include "view/attributes.h"
+
+struct view_values { /* filled through view/view_options.def */
+    int64_t max_depth, step;
+    int64_t min_bytes, min_peak_bytes, min_residual_bytes, min_output_bytes, min_micros,
+        min_accelerator_micros, min_cpu_micros, min_params, min_float_ops, min_occurrence;
+    const char        *order_by, *output;
+    struct option_list account, start, trim, show, hide, select;
+    bool               is_displayed_only, is_compat;
+};
+
+/* A comma list of regexes. One that is no regex, or costs too much, matches nothing and is told. */
+struct view_patterns {
+    VEC(struct pattern *) items;
+    bool is_everything; /* ".*" alone */
+};
+
+struct view_options {                     /* checked; free with view_options_free */
+    int64_t              max_depth, step; /* step < 0: mean of the steps */
+    struct view_numbers  mins;            /* VALUE_DEFINITIONS: unused; RUNS: min_occurrence */
+    int                  order_by;        /* enum view_value, or ORDER_BY_NAME */
+    unsigned             selected;        /* bit an attribute */
+    struct view_patterns account, start, trim, show, hide;
+    bool                 is_displayed_only; /* totals of displayed nodes alone */
+    bool                 is_compat;         /* the original's answer even where it is misleading */
+};
+enum { ORDER_BY_NAME = -1 };
+
+/* complaints: bad regexes, a line each. */
+bool view_options_check(const struct view_values *values, struct arena *arena,
+                        struct view_options *options, struct text *complaints, struct err *err);
+void view_options_free(struct view_options *options); /* accepts a zeroed one */
+bool view_patterns_match(const struct view_patterns *patterns, struct str text);
+
+#endif

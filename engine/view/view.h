@@ -1,0 +1,43 @@
+/*
+ * view: a program's nodes as TensorFlow's profiler shows them: by name (scope), by inputs (graph),
+ * by type (op), by the line that made them (code). Account -> start -> filter -> sort -> print.
+ * To add a view: view_X.c with `const struct view view_X`, one line in views.def.
+ */
+#ifndef TFPROF_VIEW_VIEW_H
+#define TFPROF_VIEW_VIEW_H
+
+#include "base/err.h"
+#include "base/text.h"
+#include "model/classic.h"
+#include "view/attributes.h"
+#include "view/options.h"
+
+struct view_call { /* one showing of a view */
+    const struct classic      *classic;
+    const struct view_options *options;
+    struct columns             columns;
+    struct arena              *arena;
+    struct text               *text;       /* the report */
+    struct text               *complaints; /* lines for standard error */
+};
+
+struct view {
+    const char           *name, *doc;
+    enum attribute_layout layout;
+    bool                  needs_code; /* code that made the nodes must be recorded */
+    /* Adds the rows below the header. */
+    bool (*show)(const struct view_call *call, struct err *err);
+};
+#define VIEW(name) extern const struct view view_##name;
+#include "view/views.def"
+#undef VIEW
+extern const struct view *const views[];
+extern const size_t             view_count;
+
+const struct view *view_find(const char *name); /* NULL: unknown */
+/* The whole report: explanation, header, rows. What the program or the recording lacks is told in
+ * complaints, in the original's words, with no report; err is for what the user cannot see in them.
+ */
+bool view_report(const struct view *view, struct view_call *call, struct err *err);
+
+#endif

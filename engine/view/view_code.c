@@ -1,0 +1,281 @@
+/*
+ * code: nodes below the lines that made them, outermost call first. Nodes of gradients are made far
+ * from the line they are of: they stand in branches of their own, by the trace of what they derive.
+ */
+#include "view/groups.h"
+
+#include <stdlib.h>
+
+struct attached {
+    uint32_t row, node; /* of the tree; of the model */
+};
+struct gradient {
+    struct str forward; /* name of what it derives */
+    uint32_t   node;
+};
+struct builder {
+    const struct view_call *call;
+    struct tree            *tree;
+    struct intern           labels;
+    struct id_map           children; /* row of the parent << 32 | label -> row */
+    VEC(struct attached) attached;
+    VEC(struct gradient) gradients;
+    VEC(uint32_t) frames; /* of one trace, innermost first */
+};
+
+enum { FUNCTION_BYTES = 20, FUNCTION_KEPT_BYTES = 17 };
+
+static struct str base_name(struct str path)
+{
+    size_t slash = str_find_last(path, '/');
+
+    return slash < path.len ? str_slice(path, slash + 1, path.len) : path;
+}
+
+/* "model.py:20:build_the_whole_n... (gradient)" */
+static struct str label_of(const struct builder *builder, const struct source_line *line,
+                           bool is_gradient)
+{
+    const struct profile *profile = builder->call->classic->profile;
+    struct str            function = profile_str(profile, line->function);
+    struct text           text = { .arena = builder->call->arena };
+    bool                  is_long = function.len >= FUNCTION_BYTES;
+
+    if (is_long)
+        function = str_slice(function, 0, FUNCTION_KEPT_BYTES);
+    text_print(&text, "%.*s:%lld:%.*s%s%s", STR_ARG(base_name(profile_str(profile, line->file))),
+               line->line ? (long long)line->line : -1LL, STR_ARG(function), is_long ? "..." : "",
+               is_gradient ? " (gradient)" : "");
+    return text.is_cut ? (struct str) { 0 } : text_str(&text);
+}
+
+static uint32_t add_child(struct builder *builder, uint32_t parent, uint32_t source,
+                          bool is_gradient)
+{
+    const struct profile *profile = builder->call->classic->profile;
+    struct str            name = label_of(builder, &profile->sources.items[source], is_gradient);
+    uint32_t              label = name.data ? intern_add(&builder->labels, name) : NO_ID;
+    uint64_t              key = (uint64_t)parent << 32 | label;
+    uint32_t              row = id_map_get(&builder->children, key);
+    struct tree_node      node = { .node = NO_ID, .parent = parent };
+
+    if (label == NO_ID || row != NO_ID)
+        return label == NO_ID ? NO_ID : row;
+    node.name = intern_str(&builder->labels, label);
+    row = (uint32_t)builder->tree->nodes.count;
+    return id_map_put(&builder->children, key, row) &&
+                   vec_push(&builder->tree->nodes, builder->call->arena, node)
+               ? row
+               : NO_ID;
+}
+
+static uint32_t source_of(const struct classic *classic, uint32_t node)
+{
+    return classic->profile->ops.items[classic->nodes.items[node].op].source;
+}
+
+/* Row of the innermost line of a trace, with what is missing above it. */
+static uint32_t add_trace(struct builder *builder, uint32_t source, bool is_gradient)
+{
+    const struct profile *profile = builder->call->classic->profile;
+    uint32_t              row = 0;
+
+    builder->frames.count = 0;
+    for (; source != NO_ID; source = profile->sources.items[source].caller)
+        if (!vec_push(&builder->frames, builder->call->arena, source))
+            return NO_ID;
+    for (size_t i = builder->frames.count; i-- > 0 && row != NO_ID;)
+        row = add_child(builder, row, builder->frames.items[i], is_gradient);
+    return row;
+}
+
+static bool attach(struct builder *builder, uint32_t node, uint32_t source, bool is_gradient)
+{
+    struct attached attached = { add_trace(builder, source, is_gradient), node };
+
+    return attached.row != NO_ID && vec_push(&builder->attached, builder->call->arena, attached);
+}
+
+/* Name of the node that this one is the gradient of; empty: it is none. */
+static struct str forward_name(struct str name)
+{
+    size_t from = str_search(name, STR("gradients/")) + 10, to = str_search(name, STR("_grad/"));
+
+    if (from > name.len || to == name.len)
+        return (struct str) { 0 };
+    return str_slice(name, from, to > from ? to : name.len);
+}
+
+static int compare_gradients(const void *left, const void *right)
+{
+    const struct gradient *a = left, *b = right;
+    int                    order = str_compare(a->forward, b->forward);
+
+    return order ? order : (a->node > b->node) - (a->node < b->node);
+}
+
+static bool add_gradients(struct builder *builder)
+{
+    const struct classic *classic = builder->call->classic;
+    uint64_t              lost = 0;
+
+    if (builder->gradients.count)
+        qsort(builder->gradients.items, builder->gradients.count, sizeof(struct gradient),
+              compare_gradients);
+    for (size_t i = 0; i < builder->gradients.count; i++) {
+        const struct gradient *gradient = &builder->gradients.items[i];
+        uint32_t               forward = classic_find(classic, gradient->forward);
+
+        if (forward == NO_ID || source_of(classic, forward) == NO_ID ||
+            forward_name(gradient->forward).len)
+            lost += i == 0 || !str_equal(gradient->forward, gradient[-1].forward);
+        else if (!attach(builder, gradient->node, source_of(classic, forward), true))
+            return false;
+    }
+    if (lost)
+        text_print(builder->call->complaints, "%llu gradient nodes not accounted\n",
+                   (unsigned long long)lost);
+    return true;
+}
+
+/* Members of one row stand together, in the order of their names. */
+static bool place_members(struct builder *builder)
+{
+    struct tree *tree = builder->tree;
+    uint32_t     total = 0;
+
+    tree->members = arena_new_array(builder->call->arena, uint32_t, builder->attached.count);
+    if (!tree->members)
+        return false;
+    for (size_t i = 0; i < builder->attached.count; i++)
+        tree->nodes.items[builder->attached.items[i].row].member_count++;
+    for (size_t i = 0; i < tree->nodes.count; i++) {
+        tree->nodes.items[i].first_member = total;
+        total += tree->nodes.items[i].member_count;
+        tree->nodes.items[i].member_count = 0;
+    }
+    for (size_t i = 0; i < builder->attached.count; i++) {
+        struct tree_node *row = &tree->nodes.items[builder->attached.items[i].row];
+
+        tree->members[row->first_member + row->member_count++] = builder->attached.items[i].node;
+    }
+    return true;
+}
+
+static bool build(const struct view_call *call, struct tree *tree)
+{
+    struct builder   builder = { .call = call, .tree = tree, .children.arena = call->arena };
+    struct tree_node root = { .name = STR_INIT(TREE_ROOT), .node = NO_ID };
+
+    if (!intern_init(&builder.labels, call->arena) || !vec_push(&tree->nodes, call->arena, root))
+        return false;
+    for (uint32_t i = 0; i < call->classic->nodes.count; i++) {
+        struct gradient gradient = { forward_name(classic_name(call->classic, i)), i };
+        uint32_t        source = source_of(call->classic, i);
+
+        if (source == NO_ID)
+            continue;
+        if (gradient.forward.len ? !vec_push(&builder.gradients, call->arena, gradient)
+                                 : !attach(&builder, i, source, false))
+            return false;
+    }
+    return add_gradients(&builder) && place_members(&builder) && tree_order(tree, call->arena);
+}
+
+static struct group group_of(const struct tree *tree, const struct tree_node *node)
+{
+    return (struct group) { .members = tree->members + node->first_member,
+                            .count = node->member_count };
+}
+
+static bool account(struct tree *tree, const struct view_call *call)
+{
+    struct type_filter filter;
+
+    if (!type_filter_init(&filter, call))
+        return false;
+    for (size_t i = 1; i < tree->nodes.count; i++) {
+        struct tree_node *node = &tree->nodes.items[i];
+        struct group      group = group_of(tree, node);
+
+        group_account(&group, &filter, call);
+        node->self = group.self;
+        node->member_count = group.count;
+        node->is_accounted = group.is_accounted;
+    }
+    return true;
+}
+
+bool code_tree(const struct view_call *call, struct tree *tree)
+{
+    *tree = (struct tree) { .rules = TREE_CODE };
+    return build(call, tree) && account(tree, call) && tree_arrange(tree, call);
+}
+
+static void print_item(const struct tree_node *node, const struct group *group,
+                       const struct column *column, const struct view_call *call)
+{
+    switch (column->kind) {
+    case COLUMN_MEMORY:
+    case COLUMN_TIME:
+        tree_print_pair(node, column, call->text);
+        return;
+    case COLUMN_PARAMS:
+        tree_print_pair(node, column, call->text);
+        text_add(call->text, STR(" params"));
+        return;
+    case COLUMN_FLOAT_OPS:
+        tree_print_pair(node, column, call->text);
+        text_add(call->text, STR(" flops"));
+        return;
+    case COLUMN_DEVICE:
+        group_print_devices(group, call, call->text);
+        return;
+    case COLUMN_OP_TYPES:
+        group_print_types(group, call, call->text);
+        return;
+    case COLUMN_OCCURRENCE:
+        text_add(call->text, STR("occurrence N/A in code view"));
+        return;
+    case COLUMN_INPUT_SHAPES:
+        text_add(call->text, STR("input_shapes N/A in code view"));
+        return;
+    }
+}
+
+static void print_row(const struct tree *tree, const struct tree_node *node,
+                      const struct view_call *call)
+{
+    struct group group = group_of(tree, node);
+    bool         is_first = true;
+
+    if (call->options->selected & 1u << ATTRIBUTE_TENSOR_VALUE)
+        text_add(call->complaints, STR("code view has no tensor value to show\n"));
+    for (size_t i = 0; i < call->columns.count; i++) {
+        if (call->columns.items[i].kind == COLUMN_DEVICE && group.count == 0)
+            continue;
+        if (!is_first)
+            text_add(call->text, STR(", "));
+        is_first = false;
+        print_item(node, &group, &call->columns.items[i], call);
+    }
+}
+
+static bool show(const struct view_call *call, struct err *err)
+{
+    struct tree tree;
+
+    if (call->options->is_displayed_only)
+        text_add(call->complaints, STR("Note: code view ignores account_displayed_op_only\n"));
+    return (code_tree(call, &tree) && tree_print(&tree, call, print_row)) ||
+           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+}
+
+const struct view view_code = {
+    .name = "code",
+    .doc = "code: When python trace is available, the nodes are python lines and their are "
+           "organized by the python call stack.",
+    .layout = LAYOUT_GROUPS,
+    .needs_code = true,
+    .show = show,
+};

@@ -1,0 +1,330 @@
+/* op: nodes of one type together, a list rather than a tree; totals run from the end of the list.
+ */
+#include "view/groups.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct entry {
+    struct str          name;
+    struct group        group;
+    struct view_numbers total; /* of this one and all behind it */
+    uint32_t            order; /* by name */
+};
+struct entries {
+    struct entry       *items;
+    size_t              count;
+    struct view_numbers total;
+};
+
+struct typed {
+    struct str type;
+    uint32_t   node;
+};
+
+static int compare_types(const void *left, const void *right)
+{
+    const struct typed *a = left, *b = right;
+    int                 order = str_compare(a->type, b->type);
+
+    return order ? order : (a->node > b->node) - (a->node < b->node);
+}
+
+/* One entry a type, by name; nodes of one in the order of their names. */
+static bool build(const struct view_call *call, struct entries *entries)
+{
+    size_t        count = call->classic->nodes.count;
+    struct typed *typed = arena_new_array(call->arena, struct typed, count);
+    uint32_t     *members = arena_new_array(call->arena, uint32_t, count);
+
+    entries->items = arena_new_array(call->arena, struct entry, count);
+    if (!typed || !members || !entries->items)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        typed[i] = (struct typed) { classic_type(call->classic, i), i };
+    if (count)
+        qsort(typed, count, sizeof *typed, compare_types);
+    for (size_t i = 0; i < count; i++) {
+        struct entry *entry = &entries->items[entries->count];
+
+        if (i == 0 || !str_equal(typed[i].type, typed[i - 1].type)) {
+            *entry = (struct entry) { .name = typed[i].type,
+                                      .group.members = &members[i],
+                                      .order = (uint32_t)entries->count };
+            entries->count++;
+        }
+        entry = &entries->items[entries->count - 1];
+        members[i] = typed[i].node;
+        entry->group.count++;
+    }
+    return true;
+}
+
+struct keyed {
+    int64_t      key;
+    struct entry entry;
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct keyed *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    return (a->entry.order > b->entry.order) - (a->entry.order < b->entry.order);
+}
+
+static int64_t key_of(const struct entry *entry, int order_by)
+{
+    if (order_by == ORDER_BY_NAME)
+        return 0;
+    /* How often a type occurs is how many nodes are of it. */
+    return order_by == VALUE_RUNS ? (int64_t)entry->group.count
+                                  : entry->group.self.values[order_by];
+}
+
+static bool sort(const struct view_call *call, struct entries *entries)
+{
+    struct keyed *keyed = arena_new_array(call->arena, struct keyed, entries->count);
+
+    if (!keyed)
+        return false;
+    for (size_t i = 0; i < entries->count; i++)
+        keyed[i] = (struct keyed) { key_of(&entries->items[i], call->options->order_by),
+                                    entries->items[i] };
+    if (entries->count)
+        qsort(keyed, entries->count, sizeof *keyed, compare_keys);
+    for (size_t i = 0; i < entries->count; i++)
+        entries->items[i] = keyed[i].entry;
+    return true;
+}
+
+static void sum_up(struct entries *entries)
+{
+    entries->total = (struct view_numbers) { 0 };
+    for (size_t i = entries->count; i-- > 0;) {
+        values_add(&entries->total, &entries->items[i].group.self);
+        entries->items[i].total = entries->total;
+    }
+}
+
+static bool account(const struct view_call *call, struct entries *entries)
+{
+    struct type_filter filter;
+    size_t             kept = 0;
+
+    if (!type_filter_init(&filter, call))
+        return false;
+    for (size_t i = 0; i < entries->count; i++)
+        group_account(&entries->items[i].group, &filter, call);
+    if (!sort(call, entries))
+        return false;
+    for (size_t i = 0; i < entries->count; i++)
+        if (entries->items[i].group.is_accounted)
+            entries->items[kept++] = entries->items[i];
+    entries->count = kept;
+    sum_up(entries);
+    return true;
+}
+
+static bool should_show(const struct entry *entry, const struct view_options *options)
+{
+    for (int i = 0; i < VALUE_DEFINITIONS; i++) {
+        int64_t value = i == VALUE_RUNS ? (int64_t)entry->group.count : entry->total.values[i];
+        int64_t min = options->mins.values[i];
+
+        if (value < min && (min > 0 || options->is_compat))
+            return false;
+    }
+    return view_patterns_match(&options->show, entry->name) &&
+           !view_patterns_match(&options->hide, entry->name);
+}
+
+/* From the first that is a start to the first that is too deep or trimmed. */
+static void choose(const struct view_options *options, struct entries *entries)
+{
+    size_t  kept = 0, from = 0;
+    int64_t depth = 0;
+
+    /* No pattern at all starts at the first one. */
+    while (options->start.items.count && from < entries->count &&
+           !view_patterns_match(&options->start, entries->items[from].name))
+        from++;
+    for (size_t i = from; i < entries->count; i++, depth++) {
+        if (depth > options->max_depth ||
+            view_patterns_match(&options->trim, entries->items[i].name))
+            break;
+        if (should_show(&entries->items[i], options))
+            entries->items[kept++] = entries->items[i];
+    }
+    entries->count = kept;
+    if (options->is_displayed_only)
+        sum_up(entries);
+}
+
+static bool arrange(const struct view_call *call, struct entries *entries)
+{
+    if (!build(call, entries) || !account(call, entries))
+        return false;
+    choose(call->options, entries);
+    return true;
+}
+
+/* "1.37sec (100.00%, 36.44%)": with what follows, alone; memory that is none counts nowhere. */
+static void print_share(const struct entry *entry, const struct entries *entries,
+                        const struct column *column, const struct view_call *call)
+{
+    int64_t     self = entry->group.self.values[column->value];
+    int64_t     total = entry->total.values[column->value];
+    double      all = (double)entries->total.values[column->value];
+    bool        is_none = column->kind == COLUMN_MEMORY ? self <= 0 : total <= 0;
+    struct text item = { .arena = call->arena };
+
+    print_column_number(&item, column->kind, self);
+    if (column->kind == COLUMN_PARAMS)
+        text_add(&item, STR(" params"));
+    else if (column->kind == COLUMN_FLOAT_OPS)
+        text_add(&item, STR(" float_ops"));
+    text_print(&item, " (%.2f%%, %.2f%%)", is_none ? 0.0 : 100.0 * (double)total / all,
+               is_none ? 0.0 : 100.0 * (double)self / all);
+    text_print(call->text, "%30.*s", STR_ARG(text_str(&item)));
+}
+
+struct signature { /* nodes with the same inputs */
+    struct str shapes;
+    int64_t    runs, nodes, micros;
+};
+
+static int compare_shapes(const void *left, const void *right)
+{
+    const struct signature *a = left, *b = right;
+
+    return str_compare(a->shapes, b->shapes);
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+    const struct signature *a = left, *b = right;
+
+    if (a->runs != b->runs)
+        return a->runs > b->runs ? -1 : 1;
+    return compare_shapes(left, right);
+}
+
+static struct signature signature_of(const struct view_call *call, uint32_t node)
+{
+    struct text shapes = { .arena = call->arena };
+    int64_t     step = call->options->step;
+
+    print_input_shapes(call, node, STR(",\t"), &shapes);
+    return (struct signature) {
+        .shapes = text_str(&shapes),
+        .runs = classic_value(call->classic, node, MEASURE_RUNS, step),
+        .nodes = 1,
+        .micros = classic_value(call->classic, node, MEASURE_EXEC_MICROS, step),
+    };
+}
+
+static bool print_signatures(const struct entry *entry, const struct view_call *call)
+{
+    uint32_t          count = entry->group.count;
+    size_t            used = 0;
+    struct signature *signatures = arena_new_array(call->arena, struct signature, count);
+
+    if (!signatures)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        signatures[i] = signature_of(call, entry->group.members[i]);
+    if (count)
+        qsort(signatures, count, sizeof *signatures, compare_shapes);
+    for (uint32_t i = 0; i < count; i++) {
+        if (used && str_equal(signatures[used - 1].shapes, signatures[i].shapes)) {
+            signatures[used - 1].runs += signatures[i].runs;
+            signatures[used - 1].nodes += signatures[i].nodes;
+            signatures[used - 1].micros += signatures[i].micros;
+        } else {
+            signatures[used++] = signatures[i];
+        }
+    }
+    if (used)
+        qsort(signatures, used, sizeof *signatures, compare_runs);
+    text_add(call->text, STR("\n"));
+    for (size_t i = 0; i < used; i++) {
+        text_print(
+            call->text,
+            "%sinput_type: %.*s\t(run*%" PRId64 "|defined*%" PRId64 ")\texec_time: ", i ? "\n" : "",
+            STR_ARG(signatures[i].shapes), signatures[i].runs, signatures[i].nodes);
+        print_micros(call->text, signatures[i].micros);
+    }
+    text_add(call->text, STR("\n\n"));
+    return true;
+}
+
+static void print_item(const struct entry *entry, const struct entries *entries,
+                       const struct column *column, const struct view_call *call)
+{
+    struct text item = { .arena = call->arena };
+
+    switch (column->kind) {
+    case COLUMN_MEMORY:
+    case COLUMN_TIME:
+    case COLUMN_PARAMS:
+    case COLUMN_FLOAT_OPS:
+        print_share(entry, entries, column, call);
+        return;
+    case COLUMN_DEVICE:
+        group_print_devices(&entry->group, call, call->text);
+        return;
+    case COLUMN_OP_TYPES:
+        group_print_types(&entry->group, call, call->text);
+        return;
+    case COLUMN_OCCURRENCE:
+        text_print(&item, "%" PRId64 "|%" PRIu32, entry->group.self.values[VALUE_RUNS],
+                   entry->group.count);
+        text_print(call->text, "%10.*s", STR_ARG(text_str(&item)));
+        return;
+    case COLUMN_INPUT_SHAPES:
+        return;
+    }
+}
+
+static bool print_entry(const struct entry *entry, const struct entries *entries,
+                        const struct view_call *call)
+{
+    bool has_shapes = false;
+
+    text_print(call->text, "%-25.*s", STR_ARG(entry->name));
+    for (size_t i = 0; i < call->columns.count; i++) {
+        const struct column *column = &call->columns.items[i];
+
+        if (column->kind == COLUMN_INPUT_SHAPES) {
+            has_shapes = true;
+            continue;
+        }
+        if (i)
+            text_add(call->text, STR(", "));
+        print_item(entry, entries, column, call);
+    }
+    text_add(call->text, STR("\n"));
+    return !has_shapes || print_signatures(entry, call);
+}
+
+static bool show(const struct view_call *call, struct err *err)
+{
+    struct entries entries = { 0 };
+
+    if (!arrange(call, &entries))
+        return err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+    for (size_t i = 0; i < entries.count; i++)
+        if (!print_entry(&entries.items[i], &entries, call))
+            return err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+    return true;
+}
+
+const struct view view_op = {
+    .name = "op",
+    .doc = "op: The nodes are operation kernel type, such as MatMul, Conv2D. Graph nodes belonging "
+           "to the same type are aggregated together.",
+    .layout = LAYOUT_GROUPS,
+    .show = show,
+};

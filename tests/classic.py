@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Compares the classic views with what TensorFlow's profiler printed for the same option sets.
+
+    usage: tests/classic.py TFPROF RECORDING... [--least N] [--show NAME] [--failed]
+
+A recording's expect/tfprof/NAME.json holds inputs and options, NAME.txt what the original printed,
+NAME.file and NAME.timeline_STEP.json what it wrote. Prints how many sets of each view are
+identical; fails when there are fewer than N in all.
+"""
+import argparse
+import collections
+import difflib
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+VIEWS = ["scope", "graph", "op", "code", "advise"]
+
+
+def stored(path):
+    """Bytes of a recorded answer, which may be gzipped; None: there is none."""
+    if path.exists():
+        return path.read_bytes()
+    packed = path.with_name(path.name + ".gz")
+    return gzip.decompress(packed.read_bytes()) if packed.exists() else None
+
+
+def absolute(argument, recording):
+    name, paths = argument.split("=", 1)
+    return name + "=" + ",".join(str(recording / path) for path in paths.split(","))
+
+
+def run(tfprof, recording, asked, folder):
+    words = [word for word in asked["prompt"].split(" ") if word]
+    inputs = [absolute(argument, recording) for argument in asked["inputs"]]
+    extra = ["--format=classic"] if words[0] == "advise" else ["--compat"]
+    if words[0] == "advise" and len(words) > 1:
+        extra, words = extra + ["--only=" + words[1]], words[:1]
+    return subprocess.run([tfprof, *inputs, words[0], *extra, *words[1:]], cwd=folder,
+                          capture_output=True, timeout=60, check=False)
+
+
+def differences(recording, name, asked, done, folder):
+    """What is not as recorded, one (name, expected, got) each."""
+    answers = recording / "expect" / "tfprof"
+    expected = stored(answers / (name + ".txt")) or b""
+    if done.stdout != expected:
+        yield "text", expected, done.stdout
+    for path in sorted(answers.glob(name + ".file*")) + sorted(answers.glob(name + ".timeline*")):
+        written = folder / path.name.removesuffix(".gz")
+        expected = stored(path.with_name(written.name))
+        got = written.read_bytes() if written.exists() else b""
+        if got != expected:
+            yield written.name, expected, got
+    for path in answers.glob(name + ".pprof"):
+        written = folder / path.name
+        if not written.exists() or gzip.decompress(written.read_bytes()) != unpacked(path):
+            yield path.name, b"", b""
+
+
+def unpacked(path):
+    data = path.read_bytes()
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tfprof", type=pathlib.Path)
+    parser.add_argument("recordings", nargs="+", type=pathlib.Path)
+    parser.add_argument("--least", type=int, default=0)
+    parser.add_argument("--show", help="print the difference of RECORDING/NAME")
+    parser.add_argument("--failed", action="store_true", help="list what differs")
+    options = parser.parse_args()
+    same, total = collections.Counter(), collections.Counter()
+    for recording in options.recordings:
+        recording = recording.resolve()
+        for path in sorted((recording / "expect" / "tfprof").glob("*.json")):
+            asked = json.loads(path.read_text())
+            label = f"{recording.name}/{path.stem}"
+            if not isinstance(asked, dict) or "view" not in asked:
+                continue
+            if options.show and options.show != label:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                done = run(options.tfprof.resolve(), recording, asked, folder)
+                wrong = list(differences(recording, path.stem, asked, done, pathlib.Path(folder)))
+            total[asked["view"]] += 1
+            same[asked["view"]] += not wrong
+            if wrong and (options.failed or options.show):
+                print(label, asked["prompt"], "|", ", ".join(name for name, _, _ in wrong),
+                      "|", done.stderr.decode(errors="replace")[:200].strip())
+            if options.show:
+                for name, expected, got in wrong:
+                    sys.stdout.writelines(difflib.unified_diff(
+                        expected.decode(errors="replace").splitlines(True),
+                        got.decode(errors="replace").splitlines(True), name, "ours", n=1))
+    for view in VIEWS:
+        print(f"{view}: {same[view]} of {total[view]} identical")
+    print(f"all: {sum(same.values())} of {sum(total.values())} identical")
+    if sum(same.values()) < options.least:
+        sys.exit(f"fewer than {options.least}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+/* Numbers and columns of classic reports; values from the original's published formats. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/macros.h"
+#include "view/attributes.h"
+
+static void test_numbers(void **state)
+{
+    /* Thousands with two decimals, rounded as printf does; below, and negative, as they are. */
+    static const struct {
+        int64_t     number;
+        const char *plain, *micros, *bytes;
+    } rows[] = {
+        { 0, "0", "0us", "0B" },
+        { 999, "999", "999us", "999B" },
+        { 1000, "1.00k", "1.00ms", "1.00KB" },
+        { 3200, "3.20k", "3.20ms", "3.20KB" },
+        { 999999, "1000.00k", "1000.00ms", "1000.00KB" },
+        { 1000000, "1.00m", "1.00sec", "1.00MB" },
+        { 1370000, "1.37m", "1.37sec", "1.37MB" },
+        { 120356380000, "120.36b", "120356.38sec", "120356.38MB" },
+        { -5000, "-5000", "-5000us", "-5000B" },
+    };
+    struct arena arena = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct text plain = { .arena = &arena }, micros = plain, bytes = plain;
+
+        print_number(&plain, rows[i].number);
+        print_micros(&micros, rows[i].number);
+        print_bytes(&bytes, rows[i].number);
+        assert_string_equal(plain.data, rows[i].plain);
+        assert_string_equal(micros.data, rows[i].micros);
+        assert_string_equal(bytes.data, rows[i].bytes);
+    }
+    arena_free(&arena);
+}
+
+static void test_columns(void **state)
+{
+    /* The order is fixed; time brings its two parts, once. */
+    static const struct {
+        unsigned              selected;
+        enum attribute_layout layout;
+        const char           *titles;
+    } rows[] = {
+        { 1u << ATTRIBUTE_MICROS | 1u << ATTRIBUTE_PARAMS | 1u << ATTRIBUTE_BYTES, LAYOUT_NODES,
+          "# parameters|requested bytes|total execution time|accelerator execution time|"
+          "cpu execution time|" },
+        { 1u << ATTRIBUTE_MICROS | 1u << ATTRIBUTE_PARAMS | 1u << ATTRIBUTE_CPU_MICROS,
+          LAYOUT_GROUPS,
+          "total execution time|accelerator execution time|cpu execution time|# parameters|" },
+        { 1u << ATTRIBUTE_OCCURRENCE | 1u << ATTRIBUTE_INPUT_SHAPES, LAYOUT_GROUPS,
+          "op occurrence (run|defined)|input shapes|" },
+        { 1u << ATTRIBUTE_OCCURRENCE | 1u << ATTRIBUTE_DEVICE, LAYOUT_NODES,
+          "assigned devices|op count (run|defined)|" },
+        { 1u << ATTRIBUTE_TENSOR_VALUE, LAYOUT_NODES, NULL },
+    };
+    struct arena arena = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct columns columns = columns_of(rows[i].selected, rows[i].layout);
+        struct text    text = { .arena = &arena };
+
+        for (size_t n = 0; n < columns.count; n++)
+            text_print(&text, "%s|", columns.items[n].title);
+        if (rows[i].titles)
+            assert_string_equal(text.data, rows[i].titles);
+        else
+            assert_null(text.data);
+    }
+    arena_free(&arena);
+}
+
+static void test_explanations(void **state)
+{
+    struct arena arena = { 0 };
+    struct text  text = { .arena = &arena };
+
+    (void)state;
+    attributes_explain(1u << ATTRIBUTE_PARAMS | 1u << ATTRIBUTE_DEVICE, &text);
+    assert_string_equal(text.data, "device: which device is placed on.\n"
+                                   "param: Number of parameters (in the Variable).");
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_explanations),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
