@@ -5,6 +5,7 @@ return rule {
   category = "idle", severity = "warn",
   needs = { "step.median_ns", "device.idle_share", "sync.bubble_ns", "sync.count_per_step", "syncs" },
   cause = "sync", tags = { "sync", "idle" },
+  more_specific_than = { "long-gpu-gap" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
                   doc = "idle time of the device after blocking calls, over the step" },

@@ -3,7 +3,7 @@ return rule {
   id = "kernel-launch-bound", api = 1, version = "1.0.0",
   title = "Starting kernels holds the step up",
   category = "host", severity = "warn",
-  needs = { "step.median_ns", "device.idle_launch_ns", "launch.count_per_step", "launch.ns_per_step", "part.idle_launch_ns" },
+  needs = { "step.median_ns", "device.idle_launch_ns", "launch.count_per_step", "launch.ns_per_step", "launch.median_ns", "part.idle_launch_ns" },
   cause = "host", tags = { "launch", "device" },
   more_specific_than = { "host-bound" },
   params = {
@@ -15,14 +15,17 @@ return rule {
   },
   doc = [[
 Counts the pauses before kernels that were launched in time, and launch calls that the idle device
-waits for. Priced by replay: without those pauses, and launch calls at a tenth. Silent where the host
+waits for. Priced by replay: without those pauses, and launch calls at a tenth,
+each counted up to twice their median. Silent where the host
 is well ahead of the device.]],
 
   check = function(p, cfg)
     local step_ns, pause_ns = p.fact["step.median_ns"], p.fact["part.idle_launch_ns"]
     local depth = p.fact["launch.queue_depth_median"]
     local _, _, call_ns = p:whatif { { "scale", parts = { "host" }, kinds = { "launch" } } }
-    local ns = pause_ns + (call_ns or 0)
+    -- A single call that sets the device up is no habit: none counts for more than twice the median.
+    call_ns = math.min(call_ns or 0, 2 * p.fact["launch.count_per_step"] * p.fact["launch.median_ns"])
+    local ns = pause_ns + call_ns
     if ns / step_ns < cfg.min_share or (depth and depth >= cfg.max_queue) then return nil end
 
     local count = p.fact["launch.count_per_step"]
@@ -34,13 +37,13 @@ is well ahead of the device.]],
       title = ("Starting %s kernels leaves the device idle %s a step"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
       severity = ns / step_ns >= cfg.high_share and "error" or "warn",
       evidence = { { "idle before kernels launched in time, a step", pause_ns, "ns", share = math.min(1, pause_ns / step_ns) },
-                   { "launch calls that the idle device waits for, a step", call_ns or 0, "ns" },
+                   { "launch calls that the idle device waits for, a step", call_ns, "ns" },
                    { "launches a step", count, "count" },
                    { "all launch calls a step", p.fact["launch.ns_per_step"], "ns" } },
       condition = ("starting kernels takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Launch less: fuse or compile the step, capture it as a graph, or batch more.", code = code, flags = flags },
       impact = impact.replay { { "scale", parts = { "idle.launch" }, factor = 0.1 },
-                               { "scale", parts = { "host" }, kinds = { "launch" }, factor = 0.1 } },
+                               { "subtract", parts = { "host" }, kinds = { "launch" }, ns = 0.9 * call_ns } },
       claims = { { parts = { "idle.launch" } }, { parts = { "host" }, kinds = { "launch" } } },
       confidence = "medium",
     }
@@ -49,13 +52,13 @@ is well ahead of the device.]],
   examples = {
     { name = "a fifth of the step", framework = "pytorch", finding = true, replay = { 1e6, 1.8e6 }, selected_ns = 1e6,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_launch_ns"] = 1.2e6, ["part.idle_launch_ns"] = 1.2e6,
-                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6, ["launch.queue_depth_median"] = 2 } },
+                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6, ["launch.median_ns"] = 5e3, ["launch.queue_depth_median"] = 2 } },
     { name = "the host is ahead", finding = false, selected_ns = 1e6, replay = { 1e6, 1.8e6 },
       facts = { ["step.median_ns"] = 1e7, ["device.idle_launch_ns"] = 1.2e6, ["part.idle_launch_ns"] = 1.2e6,
-                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6, ["launch.queue_depth_median"] = 300 } },
+                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6, ["launch.median_ns"] = 5e3, ["launch.queue_depth_median"] = 300 } },
     { name = "TensorFlow's threads", framework = "tensorflow", finding = true, replay = { 1e6, 1.8e6 }, selected_ns = 1e6,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_launch_ns"] = 1.2e6, ["part.idle_launch_ns"] = 1.2e6,
-                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6 } },
+                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6, ["launch.median_ns"] = 5e3 } },
     { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
   },
 }

@@ -6,7 +6,7 @@ return rule {
   formats = { "kineto" },
   needs = { "step.median_ns", "device.idle_share", "syncs" },
   cause = "sync", tags = { "sync", "idle" },
-  more_specific_than = { "blocking-sync-in-step" },
+  more_specific_than = { "blocking-sync-in-step", "long-gpu-gap" },
   params = {
     min_count = { default = 1, min = 0, max = 1e6, unit = "count", doc = "such reads a step" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "idle time of the device after them, over the step" },

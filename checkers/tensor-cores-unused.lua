@@ -3,7 +3,7 @@ return rule {
   id = "tensor-cores-unused", api = 1, version = "1.0.0",
   title = "No product of matrices uses the tensor cores",
   category = "precision", severity = "error",
-  needs = { "step.median_ns", "device.idle_share", "device.model", "kernels.product_ns", "kernels.no_tensor_core_ns", "kernels.tensor_core_ns" },
+  needs = { "step.median_ns", "device.idle_share", "device.count", "device.model", "kernels.product_ns", "kernels.no_tensor_core_ns", "kernels.tensor_core_ns" },
   cause = "precision", tags = { "precision", "kernels" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "products, convolutions and attention over the step" },
@@ -17,7 +17,8 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
 
   check = function(p, cfg)
     local model, step_ns = p.fact["device.model"], p.fact["step.median_ns"]
-    local ns, without_ns = p.fact["kernels.product_ns"], p.fact["kernels.no_tensor_core_ns"]
+    local devices = p.fact["device.count"] -- their kernels are summed, but they run side by side
+    local ns, without_ns = p.fact["kernels.product_ns"] / devices, p.fact["kernels.no_tensor_core_ns"] / devices
     if model:find("(K20|K40|K80|M40|M60|P4|P40|P100|GTX|TITAN X)\\b") or model:find("TPU") then return nil end
     if ns / step_ns < cfg.min_share or p.fact["kernels.tensor_core_ns"] > 0 or without_ns < cfg.min_known * ns then return nil end
     local code = { pytorch = "with torch.autocast('cuda', torch.bfloat16):   # float16 and a GradScaler before Ampere",
@@ -38,13 +39,13 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
 
   examples = {
     { name = "float32 training on V100", framework = "pytorch", finding = true, impact_ns = 2e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "Tesla V100-SXM2-32GB",
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla V100-SXM2-32GB",
                 ["kernels.product_ns"] = 4e6, ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
     { name = "unknown kernels", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "Tesla V100-SXM2-32GB",
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla V100-SXM2-32GB",
                 ["kernels.product_ns"] = 4e6, ["kernels.no_tensor_core_ns"] = 2e6, ["kernels.tensor_core_ns"] = 0 } },
     { name = "a device without them", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "Tesla P100-PCIE-16GB",
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla P100-PCIE-16GB",
                 ["kernels.product_ns"] = 4e6, ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
     { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
   },

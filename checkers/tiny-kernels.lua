@@ -17,7 +17,7 @@ return rule {
   doc = [[
 A kernel below 10 us is over before the next one is there, so the device waits for the host between
 them. Priced by replay: the share of launches that are tiny, without nine tenths of the idle time that
-late launches and starts leave. Silent where the pauses are shorter than the kernels, and where the
+late launches and starts leave; Python outside of ops is the business of other rules. Silent where the pauses are shorter than the kernels, and where the
 host is well ahead.]],
 
   check = function(p, cfg)
@@ -41,8 +41,8 @@ host is well ahead.]],
                    { "idle before kernels a step, launched in time", p.fact["device.idle_launch_ns"], "ns" } },
       condition = ("%s of kernels below 10 us, %s accepted; pauses longer than these kernels"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.", code = code[p.framework] },
-      impact = impact.replay { { "scale", parts = { "host" }, factor = left }, { "scale", parts = { "idle.launch" }, factor = left } },
-      claims = { { parts = { "host", "idle.launch" } } },
+      impact = impact.replay { { "scale", parts = { "host" }, kinds = { "launch", "dispatch", "op", "executor", "run" }, factor = left }, { "scale", parts = { "idle.launch" }, factor = left } },
+      claims = { { parts = { "idle.launch" } }, { parts = { "host" }, kinds = { "launch", "dispatch", "op", "executor", "run" } } },
       confidence = "medium",
     }
   end,
