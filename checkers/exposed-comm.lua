@@ -12,12 +12,15 @@ return rule {
   doc = [[
 Only the time that no kernel covers counts. Where other ranks come late, waiting for them is part of
 it: the rules about ranks say so. Priced by replay: collectives beside computation, as far as there is
-enough of it. Silent for one rank and where computation covers them.]],
+enough of it. Silent for one rank, where computation covers them, and
+where there is none to run them beside.]],
 
   check = function(p, cfg)
     local step_ns, ns = p.fact["step.median_ns"], p.fact["part.communication_ns"]
     local share = ns / step_ns
     if share < cfg.min_share then return nil end
+    local _, saved_ns = p:whatif { { "overlap", parts = { "communication" } } }
+    if saved_ns and saved_ns < 0.005 * step_ns then return nil end -- nothing to run them beside
     local evidence = { { "collectives that nothing covers, a step", ns, "ns", share = math.min(1, share) },
                        { "all collectives a step", p.fact["comm.ns"], "ns" },
                        { "collectives a step", p.fact["comm.count_per_step"], "count" } }

@@ -3,20 +3,44 @@ return rule {
   id = "host-bound", api = 1, version = "1.0.0",
   title = "The host is the limit",
   category = "host", severity = "warn",
-  formats = { "xspace" },
+  formats = { "xspace", "kineto" },
   needs = { "step.median_ns", "host.dispatch_ns", "part.host_ns", "part.host_share" },
   cause = "host", tags = { "host" },
   params = {
     min_share = { default = 0.25, min = 0, max = 1, unit = "share",
                   doc = "share of the step spent dispatching from which this is said" },
+    min_idle = { default = 0.30, min = 0, max = 1, unit = "share",
+                 doc = "with an accelerator: its idle time over the step" },
+    min_launch = { default = 0.10, min = 0, max = 10, unit = "ratio",
+                   doc = "with an accelerator: time in launch calls over the step" },
+    max_busy = { default = 0.60, min = 0, max = 1, unit = "share", doc = "with an accelerator: its busy time over the step" },
   },
   doc = [[
 The leading thread spends the step dispatching ops and programs while processors wait for it. Priced
-as the dispatch time. Rules that say what is dispatched so often take its place. Silent where
-dispatch hides behind computation.]],
+as the dispatch time. With an accelerator it needs two of three signs: the device is idle, launch calls
+take long, the device is seldom busy; priced as three fifths of the host's part of the step. Rules that
+say what is dispatched so often take its place. Silent where dispatch hides behind computation.]],
 
   check = function(p, cfg)
     local dispatch_ns, step_ns = p.fact["host.dispatch_ns"], p.fact["step.median_ns"]
+    if p:has("device.idle_share") then
+      local idle, busy, host_share = p.fact["device.idle_share"], p.fact["device.busy_share"] or 0, p.fact["part.host_share"]
+      local launch = (p:has("launch.ns_per_step") and p.fact["launch.ns_per_step"] or 0) / step_ns
+      local signs = (idle > cfg.min_idle and 1 or 0) + (launch > cfg.min_launch and 1 or 0) + (busy < cfg.max_busy and 1 or 0)
+      if signs < 2 or host_share < cfg.min_share then return nil end
+      local code = { jax = "step = jax.jit(step)", pytorch = "model = torch.compile(model)", tensorflow = "@tf.function(jit_compile=True)" }
+      return finding {
+        title = ("The device waits for the host for %s of each step"):format(fmt.ms(p.fact["part.host_ns"])),
+        severity = "error",
+        evidence = { { "host work that the device waits for, a step", p.fact["part.host_ns"], "ns", share = host_share },
+                     { "device idle", idle, "share" }, { "device busy", busy, "share" }, { "launch calls over the step", launch, "ratio" } },
+        condition = ("%d of 3 signs: idle %s, launch calls %s of the step, busy %s"):format(signs, fmt.pct(idle), fmt.pct(launch), fmt.pct(busy)),
+        remedy = { text = "Compile or capture the step, move host work off the thread that launches, or batch more.", code = code[p.framework] },
+        impact = impact.replay { { "scale", parts = { "host" }, factor = 0.4 } },
+        confidence = "medium",
+      }
+    end
+    if p.format == "kineto" then return nil end
     if dispatch_ns / step_ns < cfg.min_share then return nil end
     return finding {
       title = ("Dispatching takes %s of each step"):format(fmt.ms(dispatch_ns)),
@@ -34,6 +58,12 @@ dispatch hides behind computation.]],
   examples = {
     { name = "half the step", framework = "jax", finding = true, replay = { 4e6 },
       facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
+    { name = "a device that waits", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
+      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7,
+                ["device.idle_share"] = 0.75, ["device.busy_share"] = 0.25, ["launch.ns_per_step"] = 5e5 } },
+    { name = "a busy device", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 1e5, ["part.host_share"] = 0.01,
+                ["device.idle_share"] = 0.05, ["device.busy_share"] = 0.95, ["launch.ns_per_step"] = 5e6 } },
     { name = "hidden", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 1e5, ["part.host_ns"] = 6e5, ["part.host_share"] = 0.06 } },
   },

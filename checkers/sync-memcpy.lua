@@ -6,7 +6,7 @@ return rule {
   formats = { "kineto", "xspace" },
   needs = { "step.median_ns", "device.idle_share", "activities" },
   cause = "copy", tags = { "copies", "sync" },
-  more_specific_than = { "long-gpu-gap", "blocking-sync-in-step" },
+  more_specific_than = { "long-gpu-gap", "blocking-sync-in-step", "host-bound" },
   params = {
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "time on the path in such calls over the step" },
   },
