@@ -43,7 +43,10 @@ do long work, for recurrent cells and growing concatenations, which have their o
                    { "shapes", row.shapes or "unknown" } },
       condition = ("%s rounds take %s of the step, %s accepted"):format(fmt.count(repeats),
         fmt.pct(worst.ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Do it for all rows at once: broadcast, gather with an index tensor, torch.bmm or torch.vmap.", code = "d = torch.cdist(x, x); loss = F.relu(d[a, p] - d[a, n] + margin).mean()   # instead of for i in range(n): x[i]" },
+      remedy = { text = "Do it for all rows at once: broadcast, gather with an index tensor, torch.bmm or torch.vmap.",
+                 code = row.products >= 0.9 * row.repeats and
+                        "y = torch.baddbmm(bias.unsqueeze(1), x, weight)   # all products in one" or
+                        "d = torch.cdist(x, x); loss = F.relu(d[a, p] - d[a, n] + margin).mean()   # instead of for i in range(n): x[i]" },
       impact = impact.exposed { ns = worst.ns, low = math.max(math.min(worst.low, worst.ns), 0), high = math.min(worst.high, worst.ns) },
       confidence = "medium",
     }
