@@ -229,21 +229,29 @@ static bool sum_cpu(struct study *study)
     return true;
 }
 
+/* As recorded, else as many as threads were at work at once for a good part of the time: moments
+ * with more of them are threads that take turns. */
 static uint32_t count_cores(const struct study *study)
 {
-    const struct host *host = &study->profile->hosts.items[study->steps.host];
-    float              most = 2; /* machines with less are rare */
+    enum { MOST = 256, FEWEST = 2 }; /* machines with less are rare */
+    static const double GOOD_PART = 0.1;
+    double              at_work_ns[MOST + 1] = { 0 }, all_ns = 0, more_ns = 0;
+    uint32_t            cores = MOST;
 
-    if (study->steps.host < study->profile->hosts.count && host->core_count)
-        return host->core_count;
+    if (study->steps.host < study->profile->hosts.count &&
+        study->profile->hosts.items[study->steps.host].core_count)
+        return study->profile->hosts.items[study->steps.host].core_count;
     for (size_t i = 0; i < study->path.segments.count; i++) {
         const struct segment *segment = &study->path.segments.items[i];
-        float                 threads = segment->input_threads + segment->other_threads;
+        double                threads = segment->input_threads + segment->other_threads + 0.5;
+        double                ns = (double)(segment->end_ns - segment->start_ns);
 
-        if (threads > most)
-            most = threads;
+        at_work_ns[threads < MOST ? (size_t)threads : MOST] += ns;
+        all_ns += ns;
     }
-    return (uint32_t)most;
+    while (cores > FEWEST && (more_ns += at_work_ns[cores]) < GOOD_PART * all_ns)
+        cores--;
+    return cores;
 }
 
 /* For each gap of the device the thread that launches what follows it. */
