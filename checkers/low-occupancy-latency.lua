@@ -1,0 +1,46 @@
+-- A kernel keeps few warps on each multiprocessor.
+return rule {
+  id = "low-occupancy-latency", api = 1, version = "1.0.0",
+  title = "A kernel keeps few warps on each multiprocessor",
+  category = "kernels", severity = "info",
+  needs = { "step.median_ns", "device.idle_share", "kernels" },
+  cause = "compute.kernel", tags = { "kernels" },
+  params = {
+    max_occupancy = { default = 0.25, min = 0, max = 1, unit = "share", doc = "estimated occupancy" },
+    min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "the kernel's time over the step" },
+  },
+  doc = [[
+Few warps cannot hide the time of memory accesses. Products and attention keep few on purpose, and a
+grid smaller than the device is small-grid's business: both are left out. Priced as a share of the
+kernel's time, at low confidence.]],
+
+  check = function(p, cfg)
+    local step_ns, findings = p.fact["step.median_ns"], {}
+    for _, row in ipairs(p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, occupancy = { min = 0.001, max = cfg.max_occupancy } }
+                           :top("total_ns", 20):rows()) do
+      local is_deep = row.tensor_core == "yes" or (row.category or ""):find("gemm|conv|attention|collective")
+      local is_full = row.grid_blocks and row.sm_count and row.grid_blocks >= row.sm_count
+      if not is_deep and is_full and #findings < 2 then
+        findings[#findings + 1] = finding {
+          title = ("%s runs at %s occupancy, %s a step"):format(row.family or row.name, fmt.pct(row.occupancy), fmt.ms(row.total_ns)),
+          subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
+          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) }, { "estimated occupancy", row.occupancy, "share" },
+                       { "registers a thread", row.registers or 0, "count" }, { "threads a block", row.block_threads or 0, "count" } },
+          condition = ("%s occupancy, %s accepted"):format(fmt.pct(row.occupancy), fmt.pct(cfg.max_occupancy)),
+          remedy = { text = "Fewer registers or less shared memory a block; for kernels of your own, launch bounds." },
+          impact = impact.share { ns = math.min(row.total_ns, step_ns) },
+          claims = { { parts = { "compute" }, name = row.name:gsub("[^A-Za-z0-9_]", ".") } },
+          confidence = "low",
+        }
+      end
+    end
+    return findings
+  end,
+
+  examples = {
+    { name = "a scan", finding = true, impact_ns = 3e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { kernels = { { name = "scan", category = "scan", tensor_core = "unknown", occupancy = 0.1, grid_blocks = 800, sm_count = 80, total_ns = 1e6, op = "" } } } },
+    { name = "a product", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { kernels = { { name = "gemm", category = "gemm", tensor_core = "yes", occupancy = 0.1, grid_blocks = 800, sm_count = 80, total_ns = 1e6 } } } },
+  },
+}
