@@ -30,8 +30,11 @@ new work. Only that is counted. Priced as this idle time. Silent where work is q
     end
     local code = { pytorch = "if step % 100 == 0: print(loss.item())   # no torch.cuda.synchronize() in the loop",
                    jax = "jax.block_until_ready(state)   # once every 100 steps", tensorflow = "if step % 100 == 0: print(float(loss))" }
+    local count = p.fact["sync.count_per_step"]
+    local often = count >= 1 and ("%s blocking calls a step leave"):format(fmt.count(math.floor(count + 0.5))) or
+                  ("A blocking call in every %d steps leaves"):format(math.floor(1 / math.max(count, 1e-6) + 0.5))
     return finding {
-      title = ("%s blocking calls a step leave the device idle %s"):format(fmt.count(math.floor(p.fact["sync.count_per_step"] + 0.5)), fmt.ms(bubble_ns)),
+      title = ("%s the device idle %s a step"):format(often, fmt.ms(bubble_ns)),
       severity = share >= cfg.high_share and "error" or "warn",
       evidence = evidence, locations = locations,
       condition = ("idle after blocking calls takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
@@ -45,6 +48,9 @@ new work. Only that is counted. Priced as this idle time. Silent where work is q
     { name = "a tenth of the step", framework = "pytorch", finding = true, impact_ns = 1e6,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 4 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 4 } } } },
+    { name = "now and then", framework = "jax", finding = true, impact_ns = 1e6,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 0.1 },
+      tables = { syncs = { { name = "block_until_ready", owner = "", bubble_ns = 1e6, count = 0.1 } } } },
     { name = "work is queued", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.count_per_step"] = 4 },
       tables = { syncs = {} } },

@@ -32,6 +32,7 @@ stream had a kernel, a copy or a set. Silent below min_share and where the timel
       { "idle_other_ns", "no cause in the recording", "Record launches and Python stacks to learn more." },
     }
     local evidence, most = { { "idle a step", device.idle_ns, "ns", share = share } }, nil
+    table.sort(causes, function(a, b) return (device[a[1]] or 0) > (device[b[1]] or 0) end)
     for _, cause in ipairs(causes) do
       local ns = device[cause[1]] or 0
       if ns > 0.01 * device.idle_ns then evidence[#evidence + 1] = { cause[2], ns, "ns" } end

@@ -22,7 +22,8 @@ law has it, over the products in float32 alone. Silent without such products.]],
     local code = { pytorch = "with torch.autocast('cuda', torch.bfloat16):", jax = "x = x.astype(jnp.bfloat16)",
                    tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')" }
     return finding {
-      title = ("%s of computing in 16 and 32 bits is in 16"):format(fmt.pct(half / (half + single))),
+      title = half == 0 and ("%s of products a step are in 32 bits, and nothing in 16"):format(fmt.ms(ns)) or
+              ("%s of products a step are in 32 bits; 16 bits take %s of computing"):format(fmt.ms(ns), fmt.pct(half)),
       evidence = { { "share of compute in 16 bits or less", half, "share" }, { "share of compute in 32 bits", single, "share" },
                    { "float32 products a step", ns, "ns", share = math.min(1, ns / step_ns) } },
       condition = ("%s in 16 bits, %s wanted"):format(fmt.pct(half / (half + single)), fmt.pct(cfg.max_share)),

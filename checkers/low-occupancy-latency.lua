@@ -11,7 +11,8 @@ return rule {
   },
   doc = [[
 Few warps cannot hide the time of memory accesses. Products and attention keep few on purpose, and a
-grid smaller than the device is small-grid's business: both are left out. Priced as a share of the
+grid smaller than the device is small-grid's business: both are left out, as are kernels of vendors'
+libraries. Priced as a share of the
 kernel's time, at low confidence.]],
 
   check = function(p, cfg)
@@ -19,8 +20,10 @@ kernel's time, at low confidence.]],
     for _, row in ipairs(p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, occupancy = { min = 0.001, max = cfg.max_occupancy } }
                            :top("total_ns", 20):rows()) do
       local is_deep = row.tensor_core == "yes" or (row.category or ""):find("gemm|conv|attention|collective")
+      local is_vendor = (row.library or ""):find("cudnn|cublas|cutlass|cask|rocblas|miopen|hipblas|nccl|rccl") or
+                        (row.family or row.name):find("cudnn|gemm|cask")
       local is_full = row.grid_blocks and row.sm_count and row.grid_blocks >= row.sm_count
-      if not is_deep and is_full and #findings < 2 then
+      if not is_deep and not is_vendor and is_full and #findings < 2 then
         findings[#findings + 1] = finding {
           title = ("%s runs at %s occupancy, %s a step"):format(row.family or row.name, fmt.pct(row.occupancy), fmt.ms(row.total_ns)),
           subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
