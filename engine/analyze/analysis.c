@@ -1,6 +1,7 @@
 /* analysis: the list of analyses and the loop that runs them. */
 #include "analyze/analysis.h"
 
+#include "analyze/excerpt.h"
 #include "base/trace.h"
 
 #include <string.h>
@@ -43,12 +44,15 @@ bool study_run(struct study *study, const struct profile *profile,
 {
     struct intern *names = study_names(profile, arena);
 
-    *study = (struct study) { .profile = profile, .arena = arena, .options = *options };
+    *study = (struct study) {
+        .recording = profile, .profile = profile, .arena = arena, .options = *options
+    };
     if (!names)
         return err_set(err, ERR_LIMIT, "no memory left for the names of the profile");
     facts_init(&study->facts, arena, names);
     for (size_t i = 0; i < analysis_count; i++)
-        if (!run_one(analyses[i], study, err))
+        if (!run_one(analyses[i], study, err) ||
+            (analyses[i] == &analysis_steps && !excerpt_make(study, 2 * EXCERPT_EVENTS, err)))
             return false;
     facts_settle(&study->facts);
     return true;

@@ -285,7 +285,7 @@ static bool run(struct study *study, struct err *err)
 {
     struct arena    scratch = { 0 };
     struct op_times times;
-    bool            is_done = op_times_make(study, &scratch, &times);
+    bool is_done = op_times_make(study, &scratch, &times) && op_times_keep(study, &times);
 
     if (is_done && times.count == 0) {
         for (size_t i = 0; is_done && i < ARRAY_COUNT(tables); i++)

@@ -26,7 +26,7 @@ static bool choose_steps(struct study *study)
     VEC(uint32_t) all = { 0 };
 
     for (size_t i = 0; i < steps->list.count; i++)
-        if (steps->list.items[i].host == steps->host && steps->list.items[i].is_used &&
+        if (steps->list.items[i].host == steps->host && steps->list.items[i].is_sampled &&
             !vec_push(&all, study->arena, (uint32_t)i))
             return false;
     size_t wanted = all.count < PATH_STEPS ? all.count : PATH_STEPS;

@@ -357,6 +357,10 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
     struct collector      collector = { .profile = profile, .scratch = scratch };
     size_t                step_count = 0, slot_count = profile->activities.count;
 
+    if (study->op_times) {
+        *times = *study->op_times;
+        return true;
+    }
     *times = (struct op_times) { 0 };
     if (profile->ops.count * 2 > slot_count)
         slot_count = profile->ops.count * 2;
@@ -377,4 +381,19 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
     times->step_ns = collector.windows.step_ns;
     times->gap_ns = collector.gap_ns;
     return settle(&collector, times);
+}
+
+bool op_times_keep(struct study *study, const struct op_times *times)
+{
+    struct op_times *kept = arena_new(study->arena, struct op_times);
+    struct op_time  *rows = arena_new_array(study->arena, struct op_time, times->count + 1);
+
+    if (!kept || !rows)
+        return false;
+    if (times->count)
+        memcpy(rows, times->rows, times->count * sizeof *rows);
+    *kept = *times;
+    kept->rows = rows;
+    study->op_times = kept;
+    return true;
 }

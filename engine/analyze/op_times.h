@@ -34,8 +34,11 @@ struct op_times {
 };
 enum { OP_TINY_NS = 10000 };
 
-/* Rows live in scratch. false: it is exhausted. O(events + rows log rows). */
+/* Rows live in scratch, or are those that op_times_keep kept. false: it is exhausted. O(events +
+ * rows log rows). */
 bool op_times_make(const struct study *study, struct arena *scratch, struct op_times *times);
+/* Keeps a copy in the study, so that they are summed once. */
+bool op_times_keep(struct study *study, const struct op_times *times);
 /* The widest type an op computes in: floats before integers; DTYPE_UNKNOWN without shapes. */
 enum dtype op_dtype(const struct profile *profile, const struct op *op);
 

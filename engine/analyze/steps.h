@@ -17,6 +17,7 @@ struct step {
     uint32_t    timeline; /* whose marker it is; NO_ID without a timeline */
     uint32_t    event;    /* marker; NO_ID when inferred */
     bool        is_used;  /* counts for averages */
+    bool        is_sampled; /* used, and its events are looked at: see excerpt.h */
     const char *left_out; /* why not: "warm-up", "cut by the capture", … */
 };
 struct steps {

@@ -10,6 +10,7 @@
 #include "model/profile.h"
 
 struct pipeline;        /* analyze/pipeline.h: input stages and their rates */
+struct op_times;        /* analyze/op_times.h: what each op took */
 struct device_activity; /* analyze/device_activity.h: busy intervals and gaps a device */
 struct thread_roles;    /* analyze/threads.h: what each host timeline is for */
 
@@ -19,7 +20,8 @@ struct study_options {
 };
 
 struct study {
-    const struct profile  *profile;
+    const struct profile  *recording; /* all of it */
+    const struct profile  *profile;   /* what is looked at: the recording, or an excerpt of it */
     struct arena          *arena; /* report lifetime: facts and results */
     struct study_options   options;
     struct facts           facts;
@@ -28,6 +30,7 @@ struct study {
     struct thread_roles   *threads;
     struct pipeline       *pipeline;
     struct device_activity *devices;
+    struct op_times        *op_times; /* analyze/op_times.h */
 };
 
 #endif

@@ -42,7 +42,7 @@ bool windows_make(const struct study *study, struct arena *scratch, struct windo
     for (size_t i = 0; i < steps->list.count; i++) {
         const struct step *step = &steps->list.items[i];
 
-        if (step->is_used && step->host == steps->host)
+        if (step->is_sampled && step->host == steps->host)
             windows->items[windows->count++] = (struct interval) { step->start_ns, step->end_ns };
     }
     settle(windows);

@@ -109,11 +109,16 @@ struct str intern_str(const struct intern *names, uint32_t id)
     return id < names->count ? names->names[id] : (struct str) { "", 0 };
 }
 
+/* Files count ids up: neighbours share a run of slots, so that walking them in order stays in the
+ * cache. */
+enum { RUN_SLOTS = 64 };
+
 static uint32_t map_slot(const struct id_map *map, uint64_t key)
 {
     uint32_t mask = map->slot_count - 1;
-    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t slot = (uint32_t)(hash >> 32) & mask;
+    uint64_t hash = (key / RUN_SLOTS) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t inside = (key + (hash >> 20)) % RUN_SLOTS;
+    uint32_t slot = ((uint32_t)(hash >> 32) / RUN_SLOTS * RUN_SLOTS + (uint32_t)inside) & mask;
 
     while (map->values[slot] && map->keys[slot] != key)
         slot = (slot + 1) & mask;
@@ -123,7 +128,7 @@ static uint32_t map_slot(const struct id_map *map, uint64_t key)
 static bool map_grow(struct id_map *map)
 {
     struct id_map bigger = { .arena = map->arena,
-                             .slot_count = map->slot_count ? map->slot_count * 2 : 64 };
+                             .slot_count = map->slot_count ? map->slot_count * 2 : RUN_SLOTS };
 
     if (map->slot_count > UINT32_MAX / 4)
         return false;

@@ -1,4 +1,4 @@
-/* --generate: the man page and shell completions, for the build. */
+/* --generate: the man page, shell completions and docs/facts.md, for the build. */
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/command.h"
@@ -14,6 +14,7 @@ static const struct {
     { "bash", generate_bash },
     { "zsh", generate_zsh },
     { "fish", generate_fish },
+    { "facts", generate_facts },
 };
 
 static bool run(struct call *call, struct err *err)
@@ -28,14 +29,14 @@ static bool run(struct call *call, struct err *err)
         kinds[i].write(&text);
         return file_write("-", text_str(&text), err);
     }
-    return err_set(err, ERR_USAGE, "--generate takes man, bash, zsh or fish");
+    return err_set(err, ERR_USAGE, "--generate takes man, bash, zsh, fish or facts");
 }
 
 const struct command command_generate = {
     .name = "--generate",
-    .summary = "print the man page or a shell completion",
-    .operands = "man|bash|zsh|fish",
-    .description = "Prints what cmake --install installs beside the program.",
+    .summary = "print the man page, a shell completion or the list of facts",
+    .operands = "man|bash|zsh|fish|facts",
+    .description = "Prints what cmake --install installs beside the program, and docs/facts.md.",
     .is_hidden = true,
     .run = run,
 };

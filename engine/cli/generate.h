@@ -1,4 +1,5 @@
-/* generate: the man page and shell completions, from the tables of commands and options. */
+/* generate: the man page and shell completions, from the tables of commands and options; the list of
+ * facts, from those of the analyses. */
 #ifndef TFPROF_CLI_GENERATE_H
 #define TFPROF_CLI_GENERATE_H
 
@@ -8,5 +9,6 @@ void generate_man(struct text *text);
 void generate_bash(struct text *text);
 void generate_zsh(struct text *text);
 void generate_fish(struct text *text);
+void generate_facts(struct text *text); /* docs/facts.md */
 
 #endif

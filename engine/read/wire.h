@@ -41,6 +41,19 @@ static inline const uint8_t *wire_varint_slow(const uint8_t *at, const uint8_t *
 {
     uint64_t sum = 0;
 
+    if (LIKELY(end - at >= 8)) { /* up to eight bytes at once: drop each byte's top bit */
+        uint64_t word, stop;
+
+        memcpy(&word, at, sizeof word);
+        stop = ~word & UINT64_C(0x8080808080808080);
+        if (LIKELY(stop != 0)) {
+            word &= (stop ^ (stop - 1)) & UINT64_C(0x7F7F7F7F7F7F7F7F);
+            word = (word & UINT64_C(0x007F007F007F007F)) | (word & UINT64_C(0x7F007F007F007F00)) >> 1;
+            word = (word & UINT64_C(0x00003FFF00003FFF)) | (word & UINT64_C(0x3FFF00003FFF0000)) >> 2;
+            *value = (word & UINT64_C(0x0FFFFFFF)) | (word & UINT64_C(0x0FFFFFFF00000000)) >> 4;
+            return at + (unsigned)__builtin_ctzll(stop) / 8 + 1;
+        }
+    }
     for (unsigned shift = 0; at < end && shift < 70; shift += 7) {
         uint8_t byte = *at++;
 

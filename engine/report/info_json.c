@@ -192,7 +192,7 @@ static void write_analyses(struct json_writer *json, const struct study *study)
 void info_json(const struct study *study, const struct output_options *options, struct text *text)
 {
     struct json_writer    json = { .text = text };
-    const struct profile *profile = study->profile;
+    const struct profile *profile = study->recording;
 
     (void)options;
     json_object(&json);

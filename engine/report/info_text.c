@@ -327,7 +327,7 @@ static void write_notes(struct layout *layout, const struct profile *profile)
 
 void info_text(const struct study *study, const struct output_options *options, struct text *text)
 {
-    const struct profile *profile = study->profile;
+    const struct profile *profile = study->recording;
     struct layout         layout = { .text = text,
                                      .arena = text->arena,
                                      .width = options->width,

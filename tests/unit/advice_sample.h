@@ -54,6 +54,7 @@ static void sample_steps(struct sample *sample)
 {
     struct study *study = &sample->study;
 
+    study->recording = &sample->profile;
     study->profile = &sample->profile;
     study->arena = &sample->arena;
     study->steps.source = STEPS_MARKER;

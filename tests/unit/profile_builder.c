@@ -181,7 +181,8 @@ void builder_step(struct profile_builder *builder, uint32_t host, int64_t start_
                            .host = host,
                            .timeline = NO_ID,
                            .event = NO_ID,
-                           .is_used = true };
+                           .is_used = true,
+                           .is_sampled = true };
 
     assert_true(vec_push(&steps->list, &builder->arena, step));
     steps->used_count++;
@@ -263,6 +264,7 @@ void builder_finish(struct profile_builder *builder)
         profile->flows.items[i].from = builder->rows[profile->flows.items[i].from];
         profile->flows.items[i].to = builder->rows[profile->flows.items[i].to];
     }
+    builder->study.recording = profile;
     builder->study.profile = profile;
     builder->study.arena = &builder->arena;
     builder->study.options = (struct study_options) { INT64_MIN, INT64_MAX, NULL };
