@@ -22,11 +22,13 @@ inside the backward pass.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
-    local checks, ns, nodes = p.fact["torch.gradient_checks"], p.fact["torch.gradient_checks_ns"], p.fact["torch.backward_nodes"]
+    local checks, ns, nodes = p.fact["torch.gradient_checks"], p.fact["torch.gradient_checks_ns"],
+        p.fact["torch.backward_nodes"]
     if checks < cfg.min_checks or checks < cfg.min_ratio * nodes or ns < cfg.min_share * step_ns then return nil end
     local low_ns, high_ns = ns, ns + 0.5 * (p.fact["torch.forward_ns"] or 0)
     local title = ("Anomaly detection tests %s gradients a step"):format(fmt.count(math.floor(checks + 0.5)))
-    local evidence = { { "tests a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step", checks, "count" },
+    local evidence = { { "tests a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step", checks,
+        "count" },
                        { "backward nodes a step", nodes, "count" } }
     local condition = ("%s tests for NaN inside the backward pass, %s accepted"):format(fmt.count(math.floor(checks + 0.5)), fmt.count(cfg.min_checks - 1))
 
@@ -43,8 +45,10 @@ inside the backward pass.]],
 
   examples = {
     { name = "on", framework = "pytorch", finding = true, impact_ns = 2.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.gradient_checks"] = 40, ["torch.gradient_checks_ns"] = 2e6, ["torch.backward_nodes"] = 40, ["torch.forward_ns"] = 2e6 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.gradient_checks"] = 40, ["torch.gradient_checks_ns"] = 2e6,
+          ["torch.backward_nodes"] = 40, ["torch.forward_ns"] = 2e6 } },
     { name = "off", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.gradient_checks"] = 0, ["torch.gradient_checks_ns"] = 0, ["torch.backward_nodes"] = 40 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.gradient_checks"] = 0, ["torch.gradient_checks_ns"] = 0,
+          ["torch.backward_nodes"] = 40 } },
   },
 }

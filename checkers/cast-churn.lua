@@ -6,7 +6,8 @@ return rule {
   formats = { "kineto" },
   needs = { "step.median_ns", "eager_casts" },
   cause = "casts", tags = { "ops" },
-  more_specific_than = { "unrolled-rnn", "loop-indexing", "many-small-gemms", "hot-op", "elementwise-chain", "tiny-ops", "batch-too-small" },
+  more_specific_than = { "unrolled-rnn", "loop-indexing", "many-small-gemms", "hot-op", "elementwise-chain",
+      "tiny-ops", "batch-too-small" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },
@@ -32,7 +33,8 @@ one, and as six tenths of them. Silent for conversions made once a step and belo
     if not biggest or high_ns < cfg.min_share * step_ns then return nil end
     local low_ns = 0.6 * high_ns
     local title = ("%s conversions a step take %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns))
-    local evidence = { { "conversions a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step", count, "count" },
+    local evidence = { { "conversions a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step",
+        count, "count" },
                        { "most often", (biggest.from or "") .. " " .. (biggest.shapes or "") } }
     local condition = ("%s conversions of the same shapes take %s of the step, %s accepted"):format(
       fmt.count(math.floor(count + 0.5)), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share))

@@ -6,7 +6,9 @@ return rule {
   formats = { "kineto" },
   needs = { "step.median_ns", "eager_loops" },
   cause = "loop", tags = { "ops", "python" },
-  more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op", "elementwise-chain", "python-in-step", "batch-too-small", "unvectorised-loop", "gather-scatter-bound", "embedding-bound", "loop-indexing" },
+  more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
+      "elementwise-chain", "python-in-step", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
+      "embedding-bound", "loop-indexing" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "time of the loop over the step from which this is said" },
@@ -21,7 +23,8 @@ concatenations, at best with a part of the loop round them. Silent where what is
     local step_ns, worst = p.fact["step.median_ns"], nil
     for row in p:table("eager_loops"):each() do
       local ns = row.concat_ns
-      if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.is_growing and row.concats >= cfg.min_repeats and row.concats >= 0.5 * row.repeats and (not worst or ns > worst.ns) then
+      if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.is_growing and
+          row.concats >= cfg.min_repeats and row.concats >= 0.5 * row.repeats and (not worst or ns > worst.ns) then
         worst = { row = row, ns = ns, low = 0.7 * row.concat_ns, high = math.max(row.concat_ns, 0.3 * row.ns) }
       end
     end
@@ -32,7 +35,8 @@ concatenations, at best with a part of the loop round them. Silent where what is
       title = ("A growing tensor is concatenated %s times a step: %s"):format(fmt.count(repeats), fmt.ms(worst.ns)),
       subject = { op = row.anchor },
       locations = row.source_file and { { file = row.source_file, line = row.source_line } } or nil,
-      evidence = { { "time a step, backward and pauses included", worst.ns, "ns", share = math.min(worst.ns / step_ns, 1) },
+      evidence = { { "time a step, backward and pauses included", worst.ns, "ns", share = math.min(worst.ns / step_ns,
+          1) },
                    { "repeats a step", row.repeats, "count" },
                    { "calls a step", row.calls, "count" },
                    { "mean call", row.mean_call_ns, "ns" },
@@ -40,18 +44,29 @@ concatenations, at best with a part of the loop round them. Silent where what is
                    { "shapes", row.shapes or "unknown" } },
       condition = ("%s rounds take %s of the step, %s accepted"):format(fmt.count(repeats),
         fmt.pct(worst.ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Collect the pieces in a list and concatenate once, or write into a tensor made in advance.", code = "parts.append(x)   # then, behind the loop: y = torch.cat(parts)" },
-      impact = impact.exposed { ns = worst.ns, low = math.max(math.min(worst.low, worst.ns), 0), high = math.min(worst.high, worst.ns) },
+      remedy = { text = "Collect the pieces in a list and concatenate once, or write into a tensor made in advance.",
+          code = "parts.append(x)   # then, behind the loop: y = torch.cat(parts)" },
+      impact = impact.exposed { ns = worst.ns, low = math.max(math.min(worst.low, worst.ns), 0),
+          high = math.min(worst.high, worst.ns) },
       confidence = "medium",
     }
   end,
 
   examples = {
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 7e6, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 64, concat_ns = 8e6, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = true } } } },
+      tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7,
+          backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 64, concat_ns = 8e6,
+          readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = true } } } },
     { name = "does not grow", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 64, concat_ns = 8e6, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7,
+          backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 64, concat_ns = 8e6,
+          readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = false } } } },
     { name = "no concatenation", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = true } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 0,
+          concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = true } } } },
   },
 }

@@ -29,10 +29,12 @@ the parameters' shares, at worst a third of them. Silent where the recording has
     local low_ns = high_ns / 3
     local severity = depthwise_ns > cfg.min_share * first_ns and "warn" or "info" -- dense ones gain little
     local title = ("Convolutions with channels first take %s a step"):format(fmt.ms(first_ns))
-    local evidence = { { "convolutions with channels first a step", first_ns, "ns", share = math.min(1, first_ns / step_ns) },
+    local evidence = { { "convolutions with channels first a step", first_ns, "ns", share = math.min(1,
+        first_ns / step_ns) },
                        { "of them, with one filter a channel", depthwise_ns, "ns" },
                        { "all convolutions a step", all_ns, "ns" } }
-    local condition = ("they take %s of the step, %s accepted"):format(fmt.pct(first_ns / step_ns), fmt.pct(cfg.min_share))
+    local condition = ("they take %s of the step, %s accepted"):format(fmt.pct(first_ns / step_ns),
+        fmt.pct(cfg.min_share))
 
     return finding {
       title = title, severity = severity,
@@ -47,7 +49,8 @@ the parameters' shares, at worst a third of them. Silent where the recording has
 
   examples = {
     { name = "all of them", framework = "pytorch", finding = true, impact_ns = 2.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.conv_channels_first_ns"] = 8e6, ["torch.conv_channels_first_depthwise_ns"] = 4e6 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.conv_channels_first_ns"] = 8e6,
+          ["torch.conv_channels_first_depthwise_ns"] = 4e6 } },
     { name = "channels last", framework = "pytorch", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.conv_channels_first_ns"] = 0 } },
   },

@@ -23,9 +23,12 @@ is worth keeping.]],
     local count, high_ns = p.fact["torch.copies"], p.fact["torch.copies_ns"]
     if count < cfg.min_copies or high_ns < cfg.min_share * step_ns then return nil end
     local low_ns = 0.5 * high_ns
-    local title = ("%s copies into another layout take %s a step"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(high_ns))
-    local evidence = { { "copies a step", high_ns, "ns", share = math.min(1, high_ns / step_ns) }, { "how many", count, "count" } }
-    local condition = ("copies take %s of the step, %s accepted"):format(fmt.pct(high_ns / step_ns), fmt.pct(cfg.min_share))
+    local title = ("%s copies into another layout take %s a step"):format(fmt.count(math.floor(count + 0.5)),
+        fmt.ms(high_ns))
+    local evidence = { { "copies a step", high_ns, "ns", share = math.min(1, high_ns / step_ns) }, { "how many",
+        count, "count" } }
+    local condition = ("copies take %s of the step, %s accepted"):format(fmt.pct(high_ns / step_ns),
+        fmt.pct(cfg.min_share))
 
     return finding {
       title = title,

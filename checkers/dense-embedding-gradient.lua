@@ -2,7 +2,8 @@
 local function of_pytorch(p, cfg)
   local step_ns = p.fact["step.median_ns"]
   if not p:has("torch.embedding_rows") then return nil end
-  local rows, lookups, gradient_ns = p.fact["torch.embedding_rows"], p.fact["torch.embedding_lookups"], p.fact["torch.embedding_gradient_ns"]
+  local rows, lookups, gradient_ns = p.fact["torch.embedding_rows"], p.fact["torch.embedding_lookups"],
+      p.fact["torch.embedding_gradient_ns"]
   if gradient_ns <= 0 or lookups <= 0 or rows < cfg.min_ratio * lookups then return nil end
   local elements, all = p.fact["torch.embedding_elements"] or 0, p.fact["torch.accumulated_elements"] or 0
   local share = all > 0 and math.min(1, elements / all) or 0
@@ -10,11 +11,14 @@ local function of_pytorch(p, cfg)
   local high_ns = gradient_ns + share * update_ns
   if high_ns < cfg.min_step_share * step_ns then return nil end
   local low_ns = 0.8 * high_ns
-  local title = ("All %s rows of a table are updated for at most %s lookups"):format(fmt.count(rows), fmt.count(lookups))
-  local evidence = { { "gradient and update of the table a step", high_ns, "ns", share = math.min(1, high_ns / step_ns) },
+  local title = ("All %s rows of a table are updated for at most %s lookups"):format(fmt.count(rows),
+      fmt.count(lookups))
+  local evidence = { { "gradient and update of the table a step", high_ns, "ns", share = math.min(1,
+      high_ns / step_ns) },
                      { "rows", rows, "count" }, { "lookups a step", lookups, "count" },
                      { "the table's share of all gradients", share, "share" } }
-  local condition = ("%s rows for %s lookups, %s times as many accepted"):format(fmt.count(rows), fmt.count(lookups), fmt.count(cfg.min_ratio))
+  local condition = ("%s rows for %s lookups, %s times as many accepted"):format(fmt.count(rows), fmt.count(lookups),
+      fmt.count(cfg.min_ratio))
 
   return finding {
     title = title,
@@ -42,7 +46,8 @@ return rule {
     min_share = { default = 0.15, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops that updates the table" },
     min_rows = { default = 4096, min = 2, max = 1e12, unit = "count", doc = "smaller tables are cheap to update" },
-    max_touched = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the rows that a step looks up" },
+    max_touched = { default = 0.05, min = 0, max = 1, unit = "share",
+        doc = "share of the rows that a step looks up" },
   },
   doc = [[
 A lookup touches the rows of its ids; a dense gradient and its optimizer touch all of them. Seen as a
@@ -84,7 +89,8 @@ and no segment sum of TensorFlow's densified gradients shows.]],
           names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E(:.*)?"
         end
       end
-      if top and (not best or ns > best.ns) then best = { shape = shape, info = info, ns = ns, names = names, top = top } end
+      if top and (not best or ns > best.ns) then best = { shape = shape, info = info, ns = ns, names = names,
+          top = top } end
     end
     if not best then -- TensorFlow without shapes: slices summed into a dense table
       local sums = ops:where { type = { like = "^UnsortedSegmentSum$" } }
@@ -104,7 +110,8 @@ and no segment sum of TensorFlow's densified gradients shows.]],
     end
     if not best or best.ns / all_ns < cfg.min_share then return nil end
 
-    local evidence = { { "updating the table a step", best.ns, "ns", share = math.min(best.ns / p.fact["step.median_ns"], 1) },
+    local evidence = { { "updating the table a step", best.ns, "ns",
+        share = math.min(best.ns / p.fact["step.median_ns"], 1) },
                        { "table", best.shape }, { "longest op", best.top.name } }
     local kept = 0.1
     if best.info then
@@ -115,10 +122,12 @@ and no segment sum of TensorFlow's densified gradients shows.]],
     return finding {
       title = ("Updating all of an embedding table takes %s of op time"):format(fmt.pct(best.ns / all_ns)),
       subject = { op = best.top.name }, evidence = evidence,
-      condition = ("ops on the whole table take %s of op time, %s accepted"):format(fmt.pct(best.ns / all_ns), fmt.pct(cfg.min_share)),
+      condition = ("ops on the whole table take %s of op time, %s accepted"):format(fmt.pct(best.ns / all_ns),
+          fmt.pct(cfg.min_share)),
       remedy = { text = "Keep the gradient sparse and update only the rows that were looked up.",
                  code = p.framework == "pytorch" and "nn.Embedding(n, d, sparse=True)   # with SparseAdam or SGD" or
-                        p.framework == "jax" and "table = table.at[ids].add(-lr * grad_rows)   # no dense optimizer state on the table" or
+                        p.framework == "jax" and
+                            "table = table.at[ids].add(-lr * grad_rows)   # no dense optimizer state on the table" or
                         "opt.apply_gradients(...)   # tf.IndexedSlices: no regulariser or clipping that densifies them" },
       impact = impact.replay { { "scale", name = table.concat(best.names, "|"), factor = kept },
                                fallback = impact.share { ns = best.ns } },
@@ -129,19 +138,27 @@ and no segment sum of TensorFlow's densified gradients shows.]],
   examples = {
     { name = "dense update of a large table", framework = "jax", finding = true, replay = { 6e6 },
       facts = { ["step.median_ns"] = 1e7 },
-      tables = { ops = { { name = "gather.1", type = "gather", shapes = "[100000,64]x[256]->[256,64]", self_ns = 1e5 },
-                         { name = "multiply_subtract_fusion", type = "fusion", shapes = "[100000,64]x[100000,64]->[100000,64]", self_ns = 7e6 } } } },
+      tables = { ops = { { name = "gather.1", type = "gather", shapes = "[100000,64]x[256]->[256,64]",
+          self_ns = 1e5 },
+                         { name = "multiply_subtract_fusion", type = "fusion",
+                             shapes = "[100000,64]x[100000,64]->[100000,64]", self_ns = 7e6 } } } },
     { name = "small table", finding = false, facts = { ["step.median_ns"] = 1e7 },
-      tables = { ops = { { name = "gather.1", type = "gather", shapes = "[2048,64]x[1024]->[1024,64]", self_ns = 1e5 },
-                         { name = "multiply_subtract_fusion", type = "fusion", shapes = "[2048,64]x[2048,64]->[2048,64]", self_ns = 7e6 } } } },
+      tables = { ops = { { name = "gather.1", type = "gather", shapes = "[2048,64]x[1024]->[1024,64]",
+          self_ns = 1e5 },
+                         { name = "multiply_subtract_fusion", type = "fusion",
+                             shapes = "[2048,64]x[2048,64]->[2048,64]", self_ns = 7e6 } } } },
     { name = "large table", format = "kineto", framework = "pytorch", finding = true, impact_ns = 5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_rows"] = 1e6, ["torch.embedding_lookups"] = 512, ["torch.embedding_elements"] = 9e7, ["torch.accumulated_elements"] = 1e8, ["torch.update_ns"] = 4e6 },
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_rows"] = 1e6,
+          ["torch.embedding_lookups"] = 512, ["torch.embedding_elements"] = 9e7, ["torch.accumulated_elements"] = 1e8,
+          ["torch.update_ns"] = 4e6 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
     { name = "small table", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_rows"] = 1000, ["torch.embedding_lookups"] = 512 },
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_rows"] = 1000,
+          ["torch.embedding_lookups"] = 512 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
     { name = "sparse", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.embedding_rows"] = 1e6, ["torch.embedding_lookups"] = 512 },
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.embedding_rows"] = 1e6,
+          ["torch.embedding_lookups"] = 512 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
   },
 }

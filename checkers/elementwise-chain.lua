@@ -18,7 +18,8 @@ Each op reads and writes the whole tensor; compiled together they read it once. 
 longest op of each chain. Silent for small tensors, for chains that a better rule names and below min_share.]],
 
   check = function(p, cfg)
-    local step_ns, rows = p.fact["step.median_ns"], p:table("eager_idioms"):where { idiom = { like = "^(chain|softmax)$" } }
+    local step_ns, rows = p.fact["step.median_ns"],
+        p:table("eager_idioms"):where { idiom = { like = "^(chain|softmax)$" } }
     local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
     for row in rows:each() do
       if row.elements >= cfg.min_elements then
@@ -31,7 +32,8 @@ longest op of each chain. Silent for small tensors, for chains that a better rul
     if not biggest or ns < cfg.min_share * step_ns then return nil end
 
     return finding {
-      title = ("Chains of elementwise ops takes %s a step in %s calls"):format(fmt.ms(ns), fmt.count(math.floor(calls + 0.5))),
+      title = ("Chains of elementwise ops takes %s a step in %s calls"):format(fmt.ms(ns),
+          fmt.count(math.floor(calls + 0.5))),
       subject = { op = biggest.first_op },
       locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
       evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },
@@ -39,18 +41,23 @@ longest op of each chain. Silent for small tensors, for chains that a better rul
                    { "calls of ops in it a step", calls, "count" },
                    { "shapes", biggest.shapes or "unknown" } },
       condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Compile the function that holds them, or use one fused op for them.", code = "fn = torch.compile(fn)" },
+      remedy = { text = "Compile the function that holds them, or use one fused op for them.",
+          code = "fn = torch.compile(fn)" },
       impact = impact.exposed { ns = ns, low = low_ns, high = high_ns },
       confidence = "low",
     }
   end,
 
   examples = {
-    { name = "spelled out", framework = "pytorch", finding = true, impact_ns = 2.8e7, facts = { ["step.median_ns"] = 1e8 },
-      tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 5e7, count = 8, calls = 64, product_ns = 0, pivot_ns = 0, longest_ns = 1e7, last_dim = 512, elements = 200000.0 } } } },
+    { name = "spelled out", framework = "pytorch", finding = true, impact_ns = 2.8e7,
+        facts = { ["step.median_ns"] = 1e8 },
+      tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 5e7, count = 8, calls = 64,
+          product_ns = 0, pivot_ns = 0, longest_ns = 1e7, last_dim = 512, elements = 200000.0 } } } },
     { name = "small", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
-      tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64, product_ns = 0, pivot_ns = 0, longest_ns = 2e5, last_dim = 512, elements = 200000.0 } } } },
+      tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64,
+          product_ns = 0, pivot_ns = 0, longest_ns = 2e5, last_dim = 512, elements = 200000.0 } } } },
     { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
-      tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0, longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },
+      tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0,
+          longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },
   },
 }

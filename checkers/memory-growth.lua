@@ -23,10 +23,12 @@ where memory is given back in any step, and for growth that is small beside the 
     local peak = p.fact["memory.peak_bytes"]
     if not p.fact["memory.is_growing"] or not growth or growth < cfg.min_bytes or growth < cfg.min_growth * peak then return nil end
     local title = ("Memory grows by %s in each step"):format(fmt.bytes(growth))
-    local evidence = { { "growth a step", growth, "bytes" }, { "peak", peak, "bytes" }, { "steps", p.fact["step.used"] or 0, "count" } }
+    local evidence = { { "growth a step", growth, "bytes" }, { "peak", peak, "bytes" }, { "steps",
+        p.fact["step.used"] or 0, "count" } }
     local owner = p.fact["memory.top_owner"]
     if owner then evidence[#evidence + 1] = { "who holds most at the peak", owner } end
-    local condition = ("%s more at the end of each step, %s accepted"):format(fmt.bytes(growth), fmt.bytes(cfg.min_bytes))
+    local condition = ("%s more at the end of each step, %s accepted"):format(fmt.bytes(growth),
+        fmt.bytes(cfg.min_bytes))
 
     return finding {
       title = title,
@@ -41,10 +43,13 @@ where memory is given back in any step, and for growth that is small beside the 
 
   examples = {
     { name = "graphs are kept", framework = "pytorch", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["memory.is_growing"] = true, ["memory.peak_bytes"] = 1e8, ["memory.host_growth_bytes_per_step"] = 8e6 } },
+      facts = { ["step.median_ns"] = 1e7, ["memory.is_growing"] = true, ["memory.peak_bytes"] = 1e8,
+          ["memory.host_growth_bytes_per_step"] = 8e6 } },
     { name = "gives back", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["memory.is_growing"] = false, ["memory.peak_bytes"] = 1e8, ["memory.host_growth_bytes_per_step"] = 8e6 } },
+      facts = { ["step.median_ns"] = 1e7, ["memory.is_growing"] = false, ["memory.peak_bytes"] = 1e8,
+          ["memory.host_growth_bytes_per_step"] = 8e6 } },
     { name = "little", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["memory.is_growing"] = true, ["memory.peak_bytes"] = 1e8, ["memory.host_growth_bytes_per_step"] = 8e4 } },
+      facts = { ["step.median_ns"] = 1e7, ["memory.is_growing"] = true, ["memory.peak_bytes"] = 1e8,
+          ["memory.host_growth_bytes_per_step"] = 8e4 } },
   },
 }

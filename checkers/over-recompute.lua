@@ -6,7 +6,8 @@ local function of_pytorch(p, cfg)
     title = ("Layers that run again in the backward pass take %s a step"):format(fmt.ms(ns)),
     evidence = { { "recomputing a step", ns, "ns", share = math.min(ns / step_ns, 1) },
                  { "layers run again a step", calls, "count" } },
-    condition = ("recomputed layers take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    condition = ("recomputed layers take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),
+        fmt.pct(cfg.min_share)),
     remedy = { text = "Drop checkpointing where memory allows, or checkpoint fewer and cheaper layers.",
                code = "x = block(x)   # instead of torch.utils.checkpoint.checkpoint(block, x)" },
     impact = impact.exposed { ns = ns, low = 0.8 * ns, high = math.min(1.2 * ns, step_ns) },
@@ -39,7 +40,8 @@ gives such instructions, in PyTorch by layers of the forward pass inside the bac
     if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
     if p:has("memory.peak_share") and p.fact["memory.peak_share"] > 1 - cfg.min_free then return nil end
 
-    local names, evidence = {}, { { "recomputing a step", ns, "ns", share = math.min(ns / p.fact["step.median_ns"], 1) },
+    local names, evidence = {}, { { "recomputing a step", ns, "ns", share = math.min(ns / p.fact["step.median_ns"],
+        1) },
                                   { "share of all op time", ns / all_ns, "share" } }
     for i, row in ipairs(again:top("self_ns", 40):rows()) do
       names[i] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
@@ -48,7 +50,8 @@ gives such instructions, in PyTorch by layers of the forward pass inside the bac
     return finding {
       title = ("Recomputing activations takes %s of op time"):format(fmt.pct(ns / all_ns)),
       evidence = evidence,
-      condition = ("recomputed ops take %s of op time, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(cfg.min_share)),
+      condition = ("recomputed ops take %s of op time, %s accepted"):format(fmt.pct(ns / all_ns),
+          fmt.pct(cfg.min_share)),
       remedy = { text = "Drop checkpointing, or keep the results that are dear to compute.",
                  code = "jax.checkpoint(f, policy=jax.checkpoint_policies.dots_saveable)   # or plain f" },
       impact = impact.replay { { "scale", name = table.concat(names, "|"), factor = 0 },
@@ -60,10 +63,13 @@ gives such instructions, in PyTorch by layers of the forward pass inside the bac
   examples = {
     { name = "a third again", framework = "jax", finding = true, replay = { 3e6 },
       facts = { ["step.median_ns"] = 1e7 },
-      tables = { ops = { { name = "dot.9", type = "dot", scope = "jit(f)/jit(main)/transpose(jvp())/rematted_computation/dot_general", self_ns = 3e6 },
-                         { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general", self_ns = 6e6 } } } },
+      tables = { ops = { { name = "dot.9", type = "dot",
+          scope = "jit(f)/jit(main)/transpose(jvp())/rematted_computation/dot_general", self_ns = 3e6 },
+                         { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general",
+                             self_ns = 6e6 } } } },
     { name = "no recomputation", finding = false, facts = { ["step.median_ns"] = 1e7 },
-      tables = { ops = { { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general", self_ns = 6e6 } } } },
+      tables = { ops = { { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general",
+          self_ns = 6e6 } } } },
     { name = "checkpointed blocks", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3e6,
       facts = { ["step.median_ns"] = 1e7, ["torch.recomputed_ns"] = 3e6, ["torch.recomputed_calls"] = 24 },
       tables = { ops = { { name = "aten::linear", type = "aten::linear", self_ns = 3e6 } } } },

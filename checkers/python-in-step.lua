@@ -8,7 +8,8 @@ local function of_pytorch(p, cfg)
   local title = ("Python works %s of each step in one go, outside any op"):format(fmt.ms(ns))
   local evidence = { { "longest pause between ops, mean", pause_ns, "ns", share = math.min(1, pause_ns / step_ns) },
                      { "Python outside ops a step", python_ns, "ns" } }
-  local condition = ("the longest pause takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_pause_share))
+  local condition = ("the longest pause takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),
+      fmt.pct(cfg.min_pause_share))
 
   return finding {
     title = title,
@@ -50,19 +51,23 @@ computation of a step usually prepares its input and belongs to the input rules.
     local total = math.max(p.fact["python.path_ns"] - p.fact["host.python_before_ns"], 0)
     local locations, evidence = {}, {}
     if p:has("activities") then
-      for _, row in ipairs(p:table("activities"):where { kind = "python", on_leader = 1 }:top("path_self_ns", 3):rows()) do
+      for _, row in ipairs(p:table("activities"):where { kind = "python", on_leader = 1 }:top("path_self_ns",
+          3):rows()) do
         evidence[#evidence + 1] = { row.name, row.path_self_ns, "ns" }
         if row.file and row.file ~= "" then locations[#locations + 1] = { file = row.file, line = row.line } end
       end
     end
     if total / step_ns < cfg.min_share then return nil end
-    table.insert(evidence, 1, { "Python behind the step's first computation", total, "ns", share = math.min(total / step_ns, 1) })
+    table.insert(evidence, 1, { "Python behind the step's first computation", total, "ns",
+        share = math.min(total / step_ns, 1) })
     return finding {
       title = ("%s of each step pass in Python outside any op"):format(fmt.ms(total)),
       evidence = evidence, locations = locations,
-      condition = ("Python takes %s of the step, %s accepted"):format(fmt.pct(total / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("Python takes %s of the step, %s accepted"):format(fmt.pct(total / step_ns),
+          fmt.pct(cfg.min_share)),
       remedy = { text = "Move it out of the step or into the graph; a Python tracer shows where it is.",
-                 code = p.framework == "jax" and "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
+                 code = p.framework == "jax" and
+                     "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
       impact = impact.exposed { ns = total, low = 0.6 * total, high = total },
       claims = { parts = { "host" } },
       confidence = "low",
@@ -77,8 +82,10 @@ computation of a step usually prepares its input and belongs to the input rules.
       facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 3.9e6, ["part.compute_ns"] = 5e6 } },
     { name = "writes a file", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3.6e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.longest_pause_ns"] = 4e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 5e6 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.longest_pause_ns"] = 4e6, ["host.python_before_ns"] = 0,
+          ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 5e6 } },
     { name = "small pauses", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.longest_pause_ns"] = 2e5, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 4e6 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.longest_pause_ns"] = 2e5, ["host.python_before_ns"] = 0,
+          ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 4e6 } },
   },
 }

@@ -23,11 +23,13 @@ a part of the time with low confidence. Silent where a rule knows the loop, for 
     local step_ns = p.fact["step.median_ns"]
     local worst
     for row in p:table("sequences"):each() do
-      if row.repeats >= cfg.min_repeats and row.mean_op_ns <= cfg.max_op_ns and (not worst or row.total_ns > worst.total_ns) then worst = row end
+      if row.repeats >= cfg.min_repeats and row.mean_op_ns <= cfg.max_op_ns and
+          (not worst or row.total_ns > worst.total_ns) then worst = row end
     end
     if not worst or worst.total_ns < cfg.min_share * step_ns then return nil end
     local low_ns, high_ns = 0.3 * worst.total_ns, 0.7 * worst.total_ns
-    local title = ("The sequence %s runs %s times a step"):format(worst.ops, fmt.count(math.floor(worst.repeats + 0.5)))
+    local title = ("The sequence %s runs %s times a step"):format(worst.ops,
+        fmt.count(math.floor(worst.repeats + 0.5)))
     local evidence = { { "time a step", worst.total_ns, "ns", share = math.min(1, worst.total_ns / step_ns) },
                        { "repeats a step", worst.repeats, "count" }, { "mean op", worst.mean_op_ns, "ns" } }
     local condition = ("%s repeats take %s of the step, %s accepted"):format(fmt.count(math.floor(worst.repeats + 0.5)),

@@ -4,7 +4,8 @@ return rule {
   title = "Inference records gradients",
   category = "host", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.forward_ns", "torch.forward_calls", "torch.recorded_calls", "torch.backward_nodes" },
+  needs = { "step.median_ns", "torch.forward_ns", "torch.forward_calls", "torch.recorded_calls",
+      "torch.backward_nodes" },
   cause = "autograd", tags = { "ops" },
   params = {
     min_recorded = { default = 0.5, min = 0, max = 1, unit = "share",
@@ -28,7 +29,8 @@ pass and no optimizer runs in any step. Priced as a part of the forward pass. Si
     local high_ns = math.min(cfg.gain * forward_ns, step_ns)
     local low_ns = high_ns / 3
     local title = ("%s of the calls are recorded for a backward pass that never comes"):format(fmt.pct(recorded / calls))
-    local evidence = { { "calls a step", calls, "count" }, { "of them recorded", recorded, "count" }, { "forward pass a step", forward_ns, "ns" } }
+    local evidence = { { "calls a step", calls, "count" }, { "of them recorded", recorded, "count" },
+        { "forward pass a step", forward_ns, "ns" } }
     local condition = ("%s of the calls recorded, %s accepted; no backward node in any step"):format(fmt.pct(recorded / calls), fmt.pct(cfg.min_recorded))
 
     return finding {
@@ -44,10 +46,13 @@ pass and no optimizer runs in any step. Priced as a part of the forward pass. Si
 
   examples = {
     { name = "no backward pass", framework = "pytorch", finding = true, impact_ns = 9e5,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
+          ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
     { name = "trains", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100,
+          ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 } },
     { name = "does not record", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100, ["torch.recorded_calls"] = 0, ["torch.backward_nodes"] = 0 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
+          ["torch.recorded_calls"] = 0, ["torch.backward_nodes"] = 0 } },
   },
 }

@@ -24,7 +24,8 @@ are used already, with few ops and below min_share.]],
     local fused = p.fact["torch.update_fused_calls"] or 0
     if calls < cfg.min_calls or fused > 0 or update_ns < cfg.min_share * step_ns then return nil end
     local low_ns, high_ns = 0.5 * update_ns, 0.85 * update_ns
-    local title = ("The optimizer calls %s ops a step: %s"):format(fmt.count(math.floor(calls + 0.5)), fmt.ms(update_ns))
+    local title = ("The optimizer calls %s ops a step: %s"):format(fmt.count(math.floor(calls + 0.5)),
+        fmt.ms(update_ns))
     local evidence = { { "optimizer a step", update_ns, "ns", share = math.min(1, update_ns / step_ns) },
                        { "ops it calls a step", calls, "count" },
                        { "gradients a step", p.fact["torch.accumulated_gradients"] or 0, "count" } }
@@ -43,9 +44,11 @@ are used already, with few ops and below min_share.]],
 
   examples = {
     { name = "op by op", framework = "pytorch", finding = true, impact_ns = 2.7e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600, ["torch.update_fused_calls"] = 0 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600,
+          ["torch.update_fused_calls"] = 0 } },
     { name = "over lists", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600, ["torch.update_fused_calls"] = 8 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600,
+          ["torch.update_fused_calls"] = 8 } },
     { name = "small", framework = "pytorch", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e5, ["torch.update_calls"] = 600 } },
   },

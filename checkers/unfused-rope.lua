@@ -6,7 +6,8 @@ return rule {
   formats = { "kineto" },
   needs = { "step.median_ns", "eager_idioms" },
   cause = "formula.rope", tags = { "ops" },
-  more_specific_than = { "elementwise-chain", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op", "python-in-step" },
+  more_specific_than = { "elementwise-chain", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
+      "python-in-step" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",
       doc = "time of the formula over the step from which this is said" },
@@ -31,7 +32,8 @@ layer. Compiled together they are one. Priced as a third to most of it. Silent b
     if not biggest or ns < cfg.min_share * step_ns then return nil end
 
     return finding {
-      title = ("Rotary embedding by hand takes %s a step in %s calls"):format(fmt.ms(ns), fmt.count(math.floor(calls + 0.5))),
+      title = ("Rotary embedding by hand takes %s a step in %s calls"):format(fmt.ms(ns),
+          fmt.count(math.floor(calls + 0.5))),
       subject = { op = biggest.first_op },
       locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
       evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },
@@ -39,18 +41,23 @@ layer. Compiled together they are one. Priced as a third to most of it. Silent b
                    { "calls of ops in it a step", calls, "count" },
                    { "shapes", biggest.shapes or "unknown" } },
       condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Compile the function that rotates, or rotate with one complex product.", code = "apply_rope = torch.compile(apply_rope)" },
+      remedy = { text = "Compile the function that rotates, or rotate with one complex product.",
+          code = "apply_rope = torch.compile(apply_rope)" },
       impact = impact.exposed { ns = ns, low = low_ns, high = high_ns },
       confidence = "medium",
     }
   end,
 
   examples = {
-    { name = "spelled out", framework = "pytorch", finding = true, impact_ns = 1.1e7, facts = { ["step.median_ns"] = 1e8 },
-      tables = { eager_idioms = { { idiom = "rope", first_op = "aten::mul", ns = 2e7, count = 8, calls = 64, product_ns = 0, pivot_ns = 1e6, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
+    { name = "spelled out", framework = "pytorch", finding = true, impact_ns = 1.1e7,
+        facts = { ["step.median_ns"] = 1e8 },
+      tables = { eager_idioms = { { idiom = "rope", first_op = "aten::mul", ns = 2e7, count = 8, calls = 64,
+          product_ns = 0, pivot_ns = 1e6, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
     { name = "small", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
-      tables = { eager_idioms = { { idiom = "rope", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64, product_ns = 0, pivot_ns = 0, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
+      tables = { eager_idioms = { { idiom = "rope", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64,
+          product_ns = 0, pivot_ns = 0, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
     { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
-      tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0, longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },
+      tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0,
+          longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },
   },
 }

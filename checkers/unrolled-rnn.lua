@@ -6,7 +6,9 @@ return rule {
   formats = { "kineto" },
   needs = { "step.median_ns", "eager_loops" },
   cause = "loop", tags = { "ops", "python" },
-  more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op", "elementwise-chain", "python-in-step", "batch-too-small", "unvectorised-loop", "gather-scatter-bound", "embedding-bound", "loop-indexing" },
+  more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
+      "elementwise-chain", "python-in-step", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
+      "embedding-bound", "loop-indexing" },
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
       doc = "time of the loop over the step from which this is said" },
@@ -24,18 +26,23 @@ Silent for few time steps and for cells that are large enough to hide this.]],
     local step_ns, worst = p.fact["step.median_ns"], nil
     for row in p:table("eager_loops"):each() do
       local ns = row.ns - row.conversion_ns
-      if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.gates >= 0.9 * row.repeats and row.products >= 0.9 * row.repeats and row.mean_call_ns - row.conversion_ns / row.calls <= cfg.max_call_ns and (not worst or ns > worst.ns) then
-        worst = { row = row, ns = ns, low = 0.9 * (ns - math.max(row.kept_ns, ns / row.repeats)), high = ns - math.max(row.kept_ns, ns / row.repeats) }
+      if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.gates >= 0.9 * row.repeats and
+          row.products >= 0.9 * row.repeats and
+          row.mean_call_ns - row.conversion_ns / row.calls <= cfg.max_call_ns and (not worst or ns > worst.ns) then
+        worst = { row = row, ns = ns, low = 0.9 * (ns - math.max(row.kept_ns, ns / row.repeats)),
+            high = ns - math.max(row.kept_ns, ns / row.repeats) }
       end
     end
     if not worst then return nil end
 
     local row, repeats = worst.row, math.floor(worst.row.repeats + 0.5)
     return finding {
-      title = ("A recurrent cell is called from Python %s times a step: %s"):format(fmt.count(repeats), fmt.ms(worst.ns)),
+      title = ("A recurrent cell is called from Python %s times a step: %s"):format(fmt.count(repeats),
+          fmt.ms(worst.ns)),
       subject = { op = row.anchor },
       locations = row.source_file and { { file = row.source_file, line = row.source_line } } or nil,
-      evidence = { { "time a step, backward and pauses included", worst.ns, "ns", share = math.min(worst.ns / step_ns, 1) },
+      evidence = { { "time a step, backward and pauses included", worst.ns, "ns", share = math.min(worst.ns / step_ns,
+          1) },
                    { "repeats a step", row.repeats, "count" },
                    { "calls a step", row.calls, "count" },
                    { "mean call", row.mean_call_ns, "ns" },
@@ -43,20 +50,33 @@ Silent for few time steps and for cells that are large enough to hide this.]],
                    { "shapes", row.shapes or "unknown" } },
       condition = ("%s rounds take %s of the step, %s accepted"):format(fmt.count(repeats),
         fmt.pct(worst.ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Give the whole sequence to one recurrent layer, or compile the loop.", code = "y, state = nn.LSTM(features, hidden)(x)   # instead of nn.LSTMCell in a loop over time" },
-      impact = impact.exposed { ns = worst.ns, low = math.max(math.min(worst.low, worst.ns), 0), high = math.min(worst.high, worst.ns) },
+      remedy = { text = "Give the whole sequence to one recurrent layer, or compile the loop.",
+          code = "y, state = nn.LSTM(features, hidden)(x)   # instead of nn.LSTMCell in a loop over time" },
+      impact = impact.exposed { ns = worst.ns, low = math.max(math.min(worst.low, worst.ns), 0),
+          high = math.min(worst.high, worst.ns) },
       confidence = "medium",
     }
   end,
 
   examples = {
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 1.5e7, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 4e4, products = 64, gates = 64, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 4e4, products = 64, gates = 64, concats = 0, concat_ns = 0,
+          readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = false } } } },
     { name = "no cell", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 0,
+          concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = false } } } },
     { name = "long calls", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 1e6, products = 64, gates = 64, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 1e6, products = 64, gates = 64, concats = 0, concat_ns = 0,
+          readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = false } } } },
     { name = "few", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
-      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 8, body = 5, calls = 320, span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 10000.0, products = 8, gates = 8, concats = 0, concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 8, body = 5, calls = 320, span_ns = 1.6e7,
+          backward_ns = 0, mean_call_ns = 10000.0, products = 8, gates = 8, concats = 0, concat_ns = 0, readbacks = 0,
+          conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
   },
 }

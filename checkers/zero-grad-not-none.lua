@@ -33,7 +33,8 @@ gradients that no backward pass handed over. Silent when gradients are dropped, 
                        { "gradients cleared", cleared, "count" },
                        { "their elements that no backward pass touched", unused, "share" },
                        { "optimizer a step", update_ns, "ns" } }
-    local condition = ("%s gradients cleared a step, %s accepted"):format(fmt.count(math.floor(cleared + 0.5)), fmt.count(cfg.min_gradients - 1))
+    local condition = ("%s gradients cleared a step, %s accepted"):format(fmt.count(math.floor(cleared + 0.5)),
+        fmt.count(cfg.min_gradients - 1))
 
     return finding {
       title = title,
@@ -48,7 +49,9 @@ gradients that no backward pass handed over. Silent when gradients are dropped, 
 
   examples = {
     { name = "seven of eight heads unused", framework = "pytorch", finding = true, impact_ns = 2.85e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.clear_ns"] = 1e6, ["torch.cleared_gradients"] = 34, ["torch.cleared_elements"] = 2e6, ["torch.accumulated_elements"] = 1e6, ["torch.update_ns"] = 4e6, ["torch.accumulated_ns"] = 1e5 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.clear_ns"] = 1e6, ["torch.cleared_gradients"] = 34,
+          ["torch.cleared_elements"] = 2e6, ["torch.accumulated_elements"] = 1e6, ["torch.update_ns"] = 4e6,
+          ["torch.accumulated_ns"] = 1e5 } },
     { name = "dropped", framework = "pytorch", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.clear_ns"] = 2e4, ["torch.cleared_gradients"] = 0 } },
     { name = "small", framework = "pytorch", finding = false,
