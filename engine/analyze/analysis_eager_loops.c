@@ -100,11 +100,12 @@ enum {
     IS_LOOK = 16,
     IS_CONVERSION = 32,
     IS_LOSS = 64,
-    IS_STACK = 128
+    IS_STACK = 128,
+    IS_LAYER = 256
 };
 static const struct {
     const char *name;
-    uint8_t     traits;
+    uint16_t    traits;
 } traits[] = {
     { "linear", IS_PRODUCT },
     { "matmul", IS_PRODUCT },
@@ -145,12 +146,18 @@ static const struct {
     { "binary_cross_entropy_with_logits", IS_LOSS },
     { "nll_loss", IS_LOSS },
     { "huber_loss", IS_LOSS },
+    { "layer_norm", IS_LAYER },
+    { "batch_norm", IS_LAYER },
+    { "rms_norm", IS_LAYER },
+    { "group_norm", IS_LAYER },
+    { "scaled_dot_product_attention", IS_LAYER },
     { "to", IS_CONVERSION },
     { "type_as", IS_CONVERSION },
 };
 
 struct kind { /* of a type of op; looked up once a name */
-    uint8_t  is_known, class, traits;
+    uint8_t  is_known, class;
+    uint16_t traits;
     uint32_t most_between;
 };
 struct cluster { /* anchors with the same key that follow each other */
@@ -273,6 +280,36 @@ static struct loop *loop_of(struct finder *finder, const struct cluster *cluster
     return &finder->loops.items[finder->loops.count - 1];
 }
 
+static uint32_t key_of(const struct eager_call *call, enum anchor_class class)
+{
+    bool by_shape = (class == ANCHOR_SLICE || class == ANCHOR_PRODUCT) && call->op != NO_ID;
+
+    return (by_shape ? call->op : call->type) * 2 + by_shape;
+}
+
+/* Layers of a network slice too, each in the same way: a round there holds a normalisation or an
+ * attention, and there are few of them. */
+static bool is_network(struct finder *finder, const struct cluster *cluster)
+{
+    enum { MOST_LAYERS = 24 };
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 layers = 0, rounds = 1, before = cluster->first, longest = 1;
+
+    for (uint32_t i = cluster->first; i <= cluster->last; i++)
+        layers += (kind_of(finder, calls[i].type)->traits & IS_LAYER) != 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = before = cluster->first; i <= cluster->last; i++) {
+            if (key_of(&calls[i], (enum anchor_class)kind_of(finder, calls[i].type)->class) !=
+                cluster->key)
+                continue;
+            if (pass == 0 && i - before > longest)
+                longest = i - before;
+            rounds += pass == 1 && (i - before) * 2 > longest;
+            before = i;
+        }
+    return layers + 1 >= rounds && rounds < MOST_LAYERS;
+}
+
 /* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
  * each of them has a loss. */
 static bool is_loop(struct finder *finder, const struct cluster *cluster, uint32_t end,
@@ -284,7 +321,7 @@ static bool is_loop(struct finder *finder, const struct cluster *cluster, uint32
     uint32_t                 losses = 0;
 
     if (kind_of(finder, calls[cluster->first].type)->class != ANCHOR_PRODUCT)
-        return true;
+        return !is_network(finder, cluster);
     if (cluster->count < FEWEST_PRODUCTS)
         return false;
     for (uint32_t i = cluster->first; i < end; i++)
@@ -333,12 +370,10 @@ static bool find_loops(struct finder *finder, uint32_t first, uint32_t end)
     for (uint32_t i = first; is_done && i < end; i++) {
         const struct eager_call *call = &finder->calls->list.items[i];
         const struct kind       *kind = kind_of(finder, call->type);
-        bool                     by_shape =
-            (kind->class == ANCHOR_SLICE || kind->class == ANCHOR_PRODUCT) && call->op != NO_ID;
 
         if (kind->class != ANCHOR_NONE)
-            is_done = add_anchor(finder, &rows, (by_shape ? call->op : call->type) * 2 + by_shape,
-                                 i, kind->most_between);
+            is_done = add_anchor(finder, &rows, key_of(call, (enum anchor_class)kind->class), i,
+                                 kind->most_between);
     }
     arena_free(&scratch);
     for (size_t i = 0; is_done && i < finder->open.count; i++)

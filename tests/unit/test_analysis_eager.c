@@ -125,6 +125,32 @@ static void a_loop_takes_slices(void **state)
     builder_free(&program.b);
 }
 
+/* Four layers that each take three slices of their queries, keys and values are no loop. */
+static void layers_are_no_loop(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    uint32_t select =
+        builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                         builder_op(&program.b, "aten::select", "aten::select", "f32[3,8,64]"));
+    for (int i = 0; i < 12; i++) {
+        builder_event(&program.b, program.thread, select, program.now, 1000);
+        program.now += 1100;
+        if (i % 3 < 2)
+            continue;
+        call(&program, "aten::linear", "f32[8,64] f32[64,64]", 2000);
+        call(&program, "aten::layer_norm", "f32[8,64]", 2000);
+        call(&program, "aten::relu", "f32[8,64]", 1000);
+    }
+    builder_finish(&program.b);
+    assert_true(analysis_eager_loops.run(&program.b.study, &err));
+    assert_true(facts_find_table(&program.b.study.facts, "eager_loops")->row_count == 0);
+    builder_free(&program.b);
+}
+
 static void train(struct program *program, int64_t first_number, bool has_backward)
 {
     numbered(program, call(program, "aten::linear", "f32[8,16] f32[32,16]", 5000), first_number);
@@ -232,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_is_spelled_out),
         cmocka_unit_test(a_loop_takes_slices),
+        cmocka_unit_test(layers_are_no_loop),
         cmocka_unit_test(a_second_forward_is_seen),
         cmocka_unit_test(clearing_and_clipping_are_summed),
         cmocka_unit_test(casts_are_counted),
