@@ -63,7 +63,8 @@ static bool scan_flag(struct str text, bool *value)
 /* Whole words only: "-flag 0" is a flag and an operand, "-flag false" a flag with its value. */
 static bool is_flag_word(const char *word)
 {
-    return word && (strcmp(word, "true") == 0 || strcmp(word, "false") == 0);
+    return word && (strcmp(word, "true") == 0 || strcmp(word, "false") == 0 ||
+                    strcmp(word, "yes") == 0 || strcmp(word, "no") == 0);
 }
 
 static bool set_flag(const struct option *option, const char *text, void *field, struct err *err)

@@ -4,6 +4,7 @@
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/result.h"
+#include "cli/view_input.h"
 #include "rules/advise.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ struct advise_values {
 #define RESULT(field) offsetof(struct advise_values, result.field)
 #define RULES(field) offsetof(struct advise_values, rules.field)
 #define ADVISE(field) offsetof(struct advise_values, field)
+#define RESULT_FORMATS "text|json|classic"
 /* clang-format off */
 static const struct option options[] = {
 #include "cli/result_options.def"
@@ -98,6 +100,8 @@ static bool run(struct call *call, struct err *err)
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
+    if (strcmp(values->result.format, "classic") == 0)
+        return view_input_advise(&values->input, &call->operands, &values->rules.only, err);
     is_done = input_load(&input, &values->input, &call->operands, err);
     if (is_done) {
         is_done = advise_loaded(call, &input, err);

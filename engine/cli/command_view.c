@@ -1,12 +1,8 @@
 /* scope, graph, op, code: the classic views of a TensorFlow program, in the original's text. */
-#include "base/file.h"
 #include "base/macros.h"
 #include "cli/command.h"
-#include "cli/input.h"
 #include "cli/progress.h"
-#include "view/view.h"
-
-#include <stdio.h>
+#include "cli/view_input.h"
 
 struct view_command_values {
     struct input_values input;
@@ -22,36 +18,20 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-static bool write_report(const struct view_call *view_call, struct err *err)
-{
-    if (view_call->text->is_cut)
-        return err_set(err, ERR_LIMIT, "the result does not fit the memory limit");
-    return file_write("-", text_str(view_call->text), err);
-}
-
 static bool show(const struct view *view, const struct view_command_values *values,
                  struct input *input, struct err *err)
 {
     struct view_options checked;
-    struct text         text = { .arena = &input->report_arena };
-    struct text         complaints = { .arena = &input->report_arena };
-    struct view_call    view_call = { .classic = input->profile.classic,
-                                      .options = &checked,
-                                      .arena = &input->report_arena,
-                                      .text = &text,
-                                      .complaints = &complaints };
+    struct view_call    view_call;
+    struct text         texts[2];
     bool                is_done;
 
-    if (!input->profile.classic)
-        return err_set(err, ERR_INPUT,
-                       "the %s view needs a TensorFlow graph, run metadata or ProfileProto",
-                       view->name);
-    if (!view_options_check(&values->view, &input->report_arena, &checked, &complaints, err))
+    if (!view_input_call(input, &view_call, texts, "this view", err) ||
+        !view_options_check(&values->view, &input->report_arena, &checked, view_call.complaints,
+                            err))
         return false;
-    is_done = view_report(view, &view_call, err);
-    progress_end();
-    fprintf(stderr, "%.*s", STR_ARG(text_str(&complaints)));
-    is_done = is_done && write_report(&view_call, err);
+    view_call.options = &checked;
+    is_done = view_report(view, &view_call, err) && view_input_write(&view_call, err);
     view_options_free(&checked);
     return is_done;
 }

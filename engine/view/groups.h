@@ -18,4 +18,12 @@ bool group_print_devices(const struct group *group, const struct view_call *call
                          struct text *text);
 bool group_print_types(const struct group *group, const struct view_call *call, struct text *text);
 
+/* The op view: the first rows that it shows, and the sum over all. */
+struct op_row {
+    struct str          name;
+    struct view_numbers self;
+};
+bool op_rows(const struct view_call *call, struct op_row *rows, size_t room, size_t *count,
+             struct view_numbers *total);
+
 #endif

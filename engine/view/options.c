@@ -99,6 +99,8 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
     if (values->order_by && attribute_find(str_from(values->order_by), &attribute) &&
         attribute_is_number(attribute, &value))
         options->order_by = (int)value;
+    if (!view_output_scan(values->output, arena, &options->output, err))
+        return false;
     if (select_attributes(&values->select, &options->selected, err) &&
         compile(&values->account, arena, &options->account, complaints, err) &&
         compile(&values->start, arena, &options->start, complaints, err) &&

@@ -6,6 +6,7 @@
 #include "base/option.h"
 #include "base/pattern.h"
 #include "view/attributes.h"
+#include "view/output.h"
 
 struct view_values { /* filled through view/view_options.def */
     int64_t max_depth, step;
@@ -28,6 +29,7 @@ struct view_options {                     /* checked; free with view_options_fre
     int                  order_by;        /* enum view_value, or ORDER_BY_NAME */
     unsigned             selected;        /* bit an attribute */
     struct view_patterns account, start, trim, show, hide;
+    struct view_output   output;
     bool                 is_displayed_only; /* totals of displayed nodes alone */
     bool                 is_compat;         /* the original's answer even where it is misleading */
 };

@@ -1,6 +1,7 @@
 /* The frame of every view's report. */
 #include "view/view.h"
 
+#include "base/file.h"
 #include "base/macros.h"
 
 #include <inttypes.h>
@@ -54,8 +55,86 @@ static void print_head(const struct view *view, const struct view_call *call)
     text_add(text, STR("\n"));
 }
 
+static void print_stars(struct text *text)
+{
+    text_fill(text, '*', 54);
+    text_add_byte(text, '\n');
+}
+
+static bool write_timeline(const struct view *view, const struct view_call *call, int64_t step,
+                           struct err *err)
+{
+    struct view_options options = *call->options;
+    struct view_call    at_step = *call;
+    struct text         json = { .arena = call->arena };
+    struct err          why = { 0 };
+    char               *path = arena_text(call->arena, "%s_%" PRId64, options.output.outfile, step);
+    char                line[ERR_TEXT_BYTES];
+
+    options.step = step;
+    at_step.options = &options;
+    if (!view->timeline(&at_step, &json, err))
+        return false;
+    if (!path || json.is_cut)
+        return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
+    if (!file_write(path, text_str(&json), &why)) {
+        text_print(call->complaints, "Failed to write timeline file: %s\nError: %s\n", path,
+                   err_format(&why, line, sizeof line));
+        return true;
+    }
+    text_add_byte(call->text, '\n');
+    print_stars(call->text);
+    text_print(call->text,
+               "Timeline file is written to %s.\n"
+               "Open a Chrome browser, enter URL chrome://tracing and load the timeline file.\n",
+               path);
+    print_stars(call->text);
+    return true;
+}
+
+static bool write_timelines(const struct view *view, const struct view_call *call, struct err *err)
+{
+    if (!view->timeline) {
+        text_print(call->complaints,
+                   "%s view doesn't support timeline yet. Consider graph/scope/code view.\n",
+                   view->name);
+        return true;
+    }
+    if (!view->is_of_step || call->options->step >= 0)
+        return write_timeline(view, call, call->options->step, err);
+    for (size_t i = 0; i < call->classic->steps.count; i++)
+        if (!write_timeline(view, call, call->classic->steps.items[i], err))
+            return false;
+    return true;
+}
+
+static bool write_pprof(const struct view *view, const struct view_call *call, struct err *err)
+{
+    struct text packed = { .arena = call->arena };
+    const char *path = call->options->output.outfile;
+    bool        is_made = false;
+
+    if (!view->pprof) {
+        text_add(call->complaints, STR("Only 'code' view supports pprof output now.\n"));
+        return true;
+    }
+    if (!view->pprof(call, &packed, &is_made, err))
+        return false;
+    if (!is_made)
+        return true;
+    if (packed.is_cut)
+        return err_set(err, ERR_LIMIT, "the profile does not fit the memory limit");
+    if (!file_write(path, text_str(&packed), err))
+        return false;
+    text_print(call->text, "\nRun pprof -png --nodecount=100 --sample_index=1 <%s>\n", path);
+    return true;
+}
+
 bool view_report(const struct view *view, struct view_call *call, struct err *err)
 {
+    struct text *shown = call->text, written = { .arena = call->arena };
+    bool         is_done;
+
     if (view->needs_code && !call->classic->has_code) {
         text_add(call->complaints, STR("No code trace information\n"));
         return true;
@@ -63,6 +142,23 @@ bool view_report(const struct view *view, struct view_call *call, struct err *er
     if (!has_step(call))
         return true;
     call->columns = columns_of(call->options->selected, view->layout);
-    print_head(view, call);
-    return view->show(call, err);
+    switch (call->options->output.kind) {
+    case OUTPUT_STDOUT:
+        print_head(view, call);
+        return view->show(call, err);
+    case OUTPUT_FILE:
+        call->text = &written;
+        print_head(view, call);
+        is_done = view->show(call, err) &&
+                  file_write(call->options->output.outfile, text_str(&written), err);
+        call->text = shown;
+        return is_done;
+    case OUTPUT_TIMELINE:
+        return write_timelines(view, call, err);
+    case OUTPUT_PPROF:
+        return write_pprof(view, call, err);
+    case OUTPUT_NONE:
+        return true;
+    }
+    return true;
 }

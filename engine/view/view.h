@@ -27,6 +27,12 @@ struct view {
     bool                  needs_code; /* code that made the nodes must be recorded */
     /* Adds the rows below the header. */
     bool (*show)(const struct view_call *call, struct err *err);
+    /* The same as a trace; NULL: it has none. is_of_step: it shows one step, never their mean. */
+    bool (*timeline)(const struct view_call *call, struct text *json, struct err *err);
+    bool is_of_step;
+    /* The same for pprof, packed; NULL: it has none. *is_made false: complaints say why not. */
+    bool (*pprof)(const struct view_call *call, struct text *packed, bool *is_made,
+                  struct err *err);
 };
 #define VIEW(name) extern const struct view view_##name;
 #include "view/views.def"
@@ -35,8 +41,9 @@ extern const struct view *const views[];
 extern const size_t             view_count;
 
 const struct view *view_find(const char *name); /* NULL: unknown */
-/* The whole report: explanation, header, rows. What the program or the recording lacks is told in
- * complaints, in the original's words, with no report; err is for what the user cannot see in them.
+/* The whole report, or what -output asks for instead: explanation, header, rows. What the program
+ * or the recording lacks is told in complaints, in the original's words, with no report; err is for
+ * what the user cannot see in them.
  */
 bool view_report(const struct view *view, struct view_call *call, struct err *err);
 

@@ -3,6 +3,7 @@
  * from the line they are of: they stand in branches of their own, by the trace of what they derive.
  */
 #include "view/groups.h"
+#include "view/timeline.h"
 
 #include <stdlib.h>
 
@@ -271,6 +272,14 @@ static bool show(const struct view_call *call, struct err *err)
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
+static bool timeline(const struct view_call *call, struct text *json, struct err *err)
+{
+    struct tree tree;
+
+    return (code_tree(call, &tree) && timeline_of_tree(&tree, call, json)) ||
+           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+}
+
 const struct view view_code = {
     .name = "code",
     .doc = "code: When python trace is available, the nodes are python lines and their are "
@@ -278,4 +287,5 @@ const struct view view_code = {
     .layout = LAYOUT_GROUPS,
     .needs_code = true,
     .show = show,
+    .timeline = timeline,
 };

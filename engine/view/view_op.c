@@ -170,6 +170,20 @@ static bool arrange(const struct view_call *call, struct entries *entries)
     return true;
 }
 
+bool op_rows(const struct view_call *call, struct op_row *rows, size_t room, size_t *count,
+             struct view_numbers *total)
+{
+    struct entries entries = { 0 };
+
+    if (!arrange(call, &entries))
+        return false;
+    *total = entries.total;
+    *count = entries.count < room ? entries.count : room;
+    for (size_t i = 0; i < *count; i++)
+        rows[i] = (struct op_row) { entries.items[i].name, entries.items[i].group.self };
+    return true;
+}
+
 /* "1.37sec (100.00%, 36.44%)": with what follows, alone; memory that is none counts nowhere. */
 static void print_share(const struct entry *entry, const struct entries *entries,
                         const struct column *column, const struct view_call *call)

@@ -1,5 +1,6 @@
 /* scope: nodes by name; a name's parts are a path. Parts that name no node stand for one. */
 #include "view/nodes.h"
+#include "view/timeline.h"
 
 #include <stdlib.h>
 
@@ -120,10 +121,19 @@ static bool show(const struct view_call *call, struct err *err)
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
+static bool timeline(const struct view_call *call, struct text *json, struct err *err)
+{
+    struct tree tree;
+
+    return (scope_tree(call, &tree) && timeline_of_tree(&tree, call, json)) ||
+           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+}
+
 const struct view view_scope = {
     .name = "scope",
     .doc = "scope: The nodes in the model graph are organized by their names, which is "
            "hierarchical like filesystem.",
     .layout = LAYOUT_NODES,
     .show = show,
+    .timeline = timeline,
 };

@@ -1,0 +1,11 @@
+/* classic_advice: what the original's `advise` says; our own advice is in rules/. */
+#ifndef TFPROF_VIEW_CLASSIC_ADVICE_H
+#define TFPROF_VIEW_CLASSIC_ADVICE_H
+
+#include "base/option.h"
+#include "view/view.h"
+
+/* only: names of checkers; none: all. The call's options and columns are not looked at. */
+bool classic_advice(const struct view_call *call, const struct option_list *only, struct err *err);
+
+#endif
