@@ -6,22 +6,26 @@ return rule {
   formats = { "kineto", "xspace" },
   needs = { "step.median_ns", "step.used", "device.idle_share", "activities" },
   cause = "host", tags = { "memory" },
+  more_specific_than = { "host-bound", "long-gpu-gap" },
   params = {
     min_count = { default = 1, min = 0, max = 1e6, unit = "count", doc = "calls of the driver a step" },
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "steps, to tell steady ones from the first" },
+    min_many = { default = 50, min = 1, max = 1e9, unit = "count", doc = "calls that are no warm-up, in fewer steps" },
+    min_short_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "their time over the step, in fewer steps" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of the steps, those with such calls" },
   },
   doc = [[
 cudaMalloc and cudaFree wait for the device. A framework's allocator calls them only while it grows, or
-when its cache was emptied. Priced as their time on the path. Silent in the first steps, and where few
-steps have such calls.]],
+when its cache was emptied. Priced as their time on the path. Silent in the first steps, unless
+there are very many, and where few steps have such calls.]],
 
   check = function(p, cfg)
-    if p.fact["step.used"] < cfg.min_steps then return nil end
+    local is_short = p.fact["step.used"] < cfg.min_steps
     local calls = p:table("activities"):where { name = { like = "^(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)$|^(cuMemAlloc|cuMemFree|cuMemCreate|cuMemUnmap)" },
                                                 steps_share = { min = cfg.min_steps_share } }
     local count, ns, step_ns = calls:sum("events"), calls:sum("path_ns"), p.fact["step.median_ns"]
     if count < cfg.min_count then return nil end
+    if is_short and (count < cfg.min_many or ns < cfg.min_short_share * step_ns) then return nil end
     local top = calls:top("total_ns", 1):rows()[1]
     return finding {
       title = ("%s driver allocations a step hold it up for %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
@@ -34,7 +38,7 @@ steps have such calls.]],
                  flags = p.framework == "pytorch" and "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" or nil },
       impact = impact.replay { { "scale", parts = { "host", "idle.sync" }, name = "(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)|(cuMemAlloc|cuMemFree|cuMemCreate|cuMemUnmap).*" },
                                fallback = impact.exposed { ns = ns } },
-      confidence = "medium",
+      confidence = is_short and "low" or "medium",
     }
   end,
 
@@ -42,6 +46,9 @@ steps have such calls.]],
     { name = "four a step", framework = "pytorch", format = "kineto", finding = true, replay = { 1e6 },
       facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaMalloc", events = 4, steps_share = 1, path_ns = 1e6, total_ns = 2e6 } } } },
+    { name = "hundreds in one recording", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 1, ["device.idle_share"] = 0.8 },
+      tables = { activities = { { name = "hipFree", events = 800, steps_share = 1, path_ns = 4e6, total_ns = 5e6 } } } },
     { name = "in the first step", format = "kineto", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaMalloc", events = 4, steps_share = 0.2, path_ns = 1e6, total_ns = 2e6 } } } },

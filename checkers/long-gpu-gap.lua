@@ -22,7 +22,7 @@ for short pauses and for single ones among many steps.]],
     local gaps = p:table("gaps"):where { cause = { like = "host-late|sync|compile" },
                                          ns = { min = math.max(cfg.min_ns, cfg.min_share * step_ns) } }
     local top = gaps:group("host_activity", "ns")[1]
-    if not top or top.count < math.min(cfg.min_count, steps) then return nil end
+    if not top or top.count < math.min(cfg.min_count, math.max(steps, 2)) then return nil end
     local ns, gap = math.min(top.sum / steps, step_ns), top.first
     local did = top.key and top.key ~= "" and top.key or "Python outside any event"
     local is_whole = p.fact["step.source"] == "whole-trace" -- a start-up may be in it

@@ -69,6 +69,16 @@ static bool only_waits(const struct profile *profile, uint32_t event)
     return false;
 }
 
+/* With an accelerator the backward pass has a thread of its own, and the caller waits for it. */
+static bool waits_for_backward(const struct classifier *classifier, uint32_t event)
+{
+    const struct activity *activity = event_activity(classifier->profile, event);
+    struct str             name = profile_str(classifier->profile, activity->name);
+
+    return classifier->path->has_device && activity->kind == ACTIVITY_PYTHON &&
+           str_starts(name, STR("<built-in method run_backward of torch"));
+}
+
 static enum work classify(const struct classifier *classifier, uint32_t row)
 {
     const struct path  *path = classifier->path;
@@ -76,7 +86,7 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
     enum activity_kind  own = event_activity(classifier->profile, frame->event)->kind;
     enum work outer = frame->parent == NO_ID ? WORK_NONE : path->frame_work[frame->parent];
 
-    if (own == ACTIVITY_WAIT)
+    if (own == ACTIVITY_WAIT || waits_for_backward(classifier, frame->event))
         return WORK_WAITING;
     if (outer == WORK_INPUT || outer == WORK_INPUT_WAIT || serves_input(classifier, frame))
         return only_waits(classifier->profile, frame->event) ? WORK_INPUT_WAIT : WORK_INPUT;
