@@ -31,7 +31,8 @@ Silent where the step does not wait for input or Python is a small part of the p
     local stages = p:table("iterators")
     local python = stages:where { python_ns = { min = 1 } }
     local python_ns = p.fact["input.python_ns"]
-    local work_ns = math.max(stages:sum("self_ns") + stages:sum("cpu_ns"), 1)
+    -- A stage's own time holds its wait for the pool that runs its function: the longer one counts.
+    local work_ns = math.max(stages:sum("self_ns"), stages:sum("cpu_ns"), 1)
     local share = math.min(1, python_ns / work_ns)
     if share < cfg.min_python_share or python:count() == 0 then return nil end
 

@@ -204,6 +204,12 @@ static uint16_t themes_around(const struct counting *counting, const struct segm
     return inside;
 }
 
+/* Eager ops and Python functions that fetch or make input are the input rules' matter. */
+static bool leaves_input(int theme)
+{
+    return theme == THEME_EAGER || theme == THEME_CALLBACK;
+}
+
 static void sum_path(struct counting *counting)
 {
     for (size_t i = 0; i < counting->path->segments.count; i++) {
@@ -213,7 +219,7 @@ static void sum_path(struct counting *counting)
         bool                  is_leading = segment->owner == NO_ID && segment->part == PART_HOST;
 
         for (int theme = 0; theme < THEME_COUNT; theme++)
-            if ((inside & (1U << theme)) && !(theme == THEME_EAGER && segment->part == PART_INPUT))
+            if ((inside & (1U << theme)) && !(segment->part == PART_INPUT && leaves_input(theme)))
                 counting->path_ns[theme] += ns;
         if (segment->part == PART_HOST &&
             (segment->is_python ||
