@@ -31,6 +31,8 @@ struct stage {
     double   cpu_ns;    /* its function's ops on pool threads */
     double   python_ns; /* of self and cpu, in Python */
     double   path_ns;   /* charged to it on the path of the step */
+    double   total_ns;    /* calls with what is below them */
+    bool     draws_random; /* its function has an op of that name */
     double   max_call_ns; /* longest single call */
     uint32_t top_op;      /* op type with most time in its function, 0 none */
     double   top_op_ns;
@@ -42,6 +44,10 @@ struct pipeline {
     double    unstaged_ns;    /* input time on the path that belongs to no stage, a step */
     uint32_t  core_count;     /* more threads than that do not help; 0 unknown */
 };
+
+struct study;
+/* From the study's path; lives in the study's arena. NULL: an arena is exhausted. */
+struct pipeline *pipeline_build(struct study *study, struct arena *scratch);
 
 /* Time between two batches that a section (NO_ID: the consumer) needs at least, from its serial
  * time; factors: one a stage, of its cost, and threads: one a stage, 0 as it is. Either may be
