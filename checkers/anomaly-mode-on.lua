@@ -8,6 +8,7 @@ return rule {
   cause = "anomaly", tags = { "ops" },
   more_specific_than = { "tiny-ops", "python-in-step", "hot-op" },
   params = {
+    usual_call_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns", doc = "a short recorded call without a traceback" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },
     min_checks = { default = 4, min = 1, max = 1e7, unit = "count",
@@ -17,7 +18,7 @@ return rule {
   },
   doc = [[
 Anomaly detection keeps a Python traceback for each op of the forward pass and tests each gradient of the backward pass.
-Priced as the tests, at best with half of the forward pass, where the tracebacks are made. Silent without such tests
+Priced as the tests and as what the shortest recorded calls take more than usual, for each node. Silent without such tests
 inside the backward pass.]],
 
   check = function(p, cfg)
@@ -25,7 +26,11 @@ inside the backward pass.]],
     local checks, ns, nodes = p.fact["torch.gradient_checks"], p.fact["torch.gradient_checks_ns"],
         p.fact["torch.backward_nodes"]
     if checks < cfg.min_checks or checks < cfg.min_ratio * nodes or ns < cfg.min_share * step_ns then return nil end
-    local low_ns, high_ns = ns, ns + 0.5 * (p.fact["torch.forward_ns"] or 0)
+    -- Each recorded node keeps a traceback; without it the short ones take a few microseconds.
+    local excess_ns = math.max((p.fact["torch.recorded_short_ns"] or 0) - cfg.usual_call_ns, 0) * nodes
+    local forward_ns = p.fact["torch.forward_ns"] or 0
+    local low_ns = ns + math.min(0.8 * excess_ns, 0.8 * forward_ns)
+    local high_ns = ns + math.max(math.min(excess_ns, 0.9 * forward_ns), 0.3 * forward_ns)
     local title = ("Anomaly detection tests %s gradients a step"):format(fmt.count(math.floor(checks + 0.5)))
     local evidence = { { "tests a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step", checks,
         "count" },

@@ -15,6 +15,7 @@ enum step_fact {
     FORWARD_GAP_NS,
     LONGEST_PAUSE_NS,
     RECORDED_CALLS,
+    RECORDED_SHORT_NS,
     BACKWARD_NS,
     BACKWARD_NODES,
     UPDATE_NS,
@@ -56,6 +57,8 @@ static const struct fact_spec produces[] = {
                            "the longest pause between calls, mean over steps" },
     [RECORDED_CALLS] = { "torch.recorded_calls", UNIT_COUNT,
                          "of them, those recorded for a backward pass" },
+    [RECORDED_SHORT_NS] = { "torch.recorded_short_ns", UNIT_NS,
+                            "a quarter of the recorded calls take no longer" },
     [BACKWARD_NS] = { "torch.backward_ns", UNIT_NS, "nodes of the backward pass a step" },
     [BACKWARD_NODES] = { "torch.backward_nodes", UNIT_COUNT, "how many" },
     [UPDATE_NS] = { "torch.update_ns", UNIT_NS, "optimizers' steps a step" },
@@ -165,6 +168,7 @@ struct summer {
     struct arena             *scratch;
     uint8_t                  *trait_of; /* by name, plus 1 */
     VEC(struct product) products;
+    VEC(double) recorded_ns; /* durations of the recorded calls */
     double sums[FACT_COUNT];
 };
 
@@ -250,6 +254,8 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
     summer->sums[FORWARD_NS] += ns;
     summer->sums[FORWARD_CALLS]++;
     summer->sums[RECORDED_CALLS] += call->sequence >= 0;
+    if (call->sequence >= 0 && !vec_push(&summer->recorded_ns, summer->scratch, ns))
+        return false;
     if (before && before->phase == PHASE_FORWARD && before->window == call->window &&
         before->timeline == call->timeline && call->start_ns > before->end_ns)
         summer->sums[FORWARD_GAP_NS] += (double)(call->start_ns - before->end_ns);
@@ -414,6 +420,10 @@ static bool count_calls(struct summer *summer)
             count_clip(summer, first, i);
         first = i;
     }
+    /* The lower half has the quarter for its median. */
+    median_of(summer->recorded_ns.items, summer->recorded_ns.count);
+    summer->sums[RECORDED_SHORT_NS] =
+        median_of(summer->recorded_ns.items, summer->recorded_ns.count / 2);
     count_all_repeated(summer);
     count_pauses(summer);
     return true;
@@ -443,11 +453,12 @@ static void count_ranges(struct summer *summer)
 
 static bool sum(struct summer *summer, struct eager_calls *calls)
 {
-    static const bool is_size[FACT_COUNT] = {
-        [EMBEDDING_ROWS] = true, [EMBEDDING_LOOKUPS] = true, [EMBEDDING_ELEMENTS] = true
-    };
-    struct study *study = summer->study;
-    bool          is_set = true;
+    static const bool is_size[FACT_COUNT] = { [RECORDED_SHORT_NS] = true,
+                                              [EMBEDDING_ROWS] = true,
+                                              [EMBEDDING_LOOKUPS] = true,
+                                              [EMBEDDING_ELEMENTS] = true };
+    struct study     *study = summer->study;
+    bool              is_set = true;
 
     if (!eager_calls_make(study, summer->scratch, calls))
         return false;
