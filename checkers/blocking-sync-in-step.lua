@@ -13,10 +13,15 @@ return rule {
   },
   doc = [[
 Waiting for a busy device is free; what costs is the time after the wait, until the host has launched
-new work. Only that is counted. Priced as this idle time. Silent where work is queued behind the wait.]],
+new work. Only that is counted, and no Python that runs then. Priced as this idle time. Silent where work is queued behind the wait.]],
 
   check = function(p, cfg)
     local step_ns, bubble_ns = p.fact["step.median_ns"], p.fact["sync.bubble_ns"]
+    if p:has("part.compute_ns") and p:has("python.path_ns") then
+      -- Python that runs after the wait is the business of other rules.
+      local room_ns = step_ns - p.fact["part.compute_ns"] - p.fact["python.path_ns"]
+      bubble_ns = math.max(0, math.min(bubble_ns, room_ns))
+    end
     local share = bubble_ns / step_ns
     if share < cfg.min_share then return nil end
     local evidence = { { "device idle after blocking calls a step", bubble_ns, "ns", share = math.min(1, share) },
@@ -51,6 +56,10 @@ new work. Only that is counted. Priced as this idle time. Silent where work is q
     { name = "now and then", framework = "jax", finding = true, impact_ns = 1e6,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 0.1 },
       tables = { syncs = { { name = "block_until_ready", owner = "", bubble_ns = 1e6, count = 0.1 } } } },
+    { name = "Python runs after the wait", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 1,
+                ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
+      tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 1 } } } },
     { name = "work is queued", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.count_per_step"] = 4 },
       tables = { syncs = {} } },
