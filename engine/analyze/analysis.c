@@ -19,12 +19,7 @@ static struct intern *study_names(const struct profile *profile, struct arena *a
 {
     struct intern *names = arena_new(arena, struct intern);
 
-    if (!names || !intern_init(names, arena))
-        return NULL;
-    for (uint32_t id = 1; id < profile->names.count; id++)
-        if (intern_add(names, intern_str(&profile->names, id)) != id)
-            return NULL;
-    return names;
+    return names && intern_copy(names, &profile->names, arena) ? names : NULL;
 }
 
 static bool run_one(const struct analysis *analysis, struct study *study, struct err *err)

@@ -1,5 +1,7 @@
 #include "base/intern.h"
 
+#include <string.h>
+
 enum { FIRST_NAMES = 256 };
 
 bool intern_init(struct intern *names, struct arena *arena)
@@ -77,6 +79,19 @@ bool intern_reserve(struct intern *names, size_t more)
         capacity *= 2;
     return capacity <= UINT32_MAX / 4 &&
            (capacity == names->capacity || grow(names, (uint32_t)capacity));
+}
+
+bool intern_copy(struct intern *names, const struct intern *from, struct arena *arena)
+{
+    *names = *from;
+    names->arena = arena;
+    names->names = arena_new_array(arena, struct str, from->capacity);
+    names->slots = arena_new_array(arena, uint64_t, from->slot_count);
+    if (!names->names || !names->slots)
+        return false;
+    memcpy(names->names, from->names, from->count * sizeof *names->names);
+    memcpy(names->slots, from->slots, from->slot_count * sizeof *names->slots);
+    return true;
 }
 
 uint32_t intern_add(struct intern *names, struct str name)

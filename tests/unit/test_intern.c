@@ -101,9 +101,52 @@ static void sparse_keys_are_mapped(void **state)
     arena_free(&small);
 }
 
+static void a_copy_grows_apart(void **state)
+{
+    struct arena  arena = { 0 };
+    struct intern first, second;
+
+    (void)state;
+    assert_true(intern_init(&first, &arena));
+    assert_int_equal(intern_add(&first, STR("a")), 1);
+    assert_true(intern_copy(&second, &first, &arena));
+    assert_int_equal(intern_find(&second, STR("a")), 1);
+    assert_int_equal(intern_add(&second, STR("b")), 2);
+    assert_int_equal(intern_find(&first, STR("b")), NO_ID);
+    for (uint32_t i = 0; i < 1000; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "n%u", i);
+        assert_int_equal(intern_add(&second, str_from(name)), i + 3);
+    }
+    assert_int_equal(first.count, 2);
+    assert_true(str_equal(intern_str(&second, 1), STR("a")));
+    arena_free(&arena);
+}
+
+static void room_is_made_ahead(void **state)
+{
+    struct arena  arena = { 0 }, tiny = { .budget_bytes = 64 << 10 };
+    struct intern names;
+
+    (void)state;
+    assert_true(intern_init(&names, &arena));
+    assert_true(intern_reserve(&names, 1000));
+    assert_true(names.capacity >= 1001);
+    assert_int_equal(intern_add(&names, STR("x")), 1);
+    assert_int_equal(intern_find(&names, STR("")), 0);
+    arena_free(&arena);
+    assert_true(intern_init(&names, &tiny));
+    assert_false(intern_reserve(&names, 1000000));
+    assert_int_equal(intern_add(&names, STR("x")), 1);
+    arena_free(&tiny);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copy_grows_apart),
+        cmocka_unit_test(room_is_made_ahead),
         cmocka_unit_test(equal_names_have_one_id),
         cmocka_unit_test(ids_survive_growth),
         cmocka_unit_test(past_the_budget_there_is_no_id),
