@@ -1,55 +1,53 @@
--- An op runs on the CPU although its like runs on the accelerator.
+-- An op between device ops runs on the CPU.
 return rule {
   id = "cpu-fallback-op", api = 1, version = "1.0.0",
-  title = "An op runs on the CPU beside an accelerator",
-  category = "placement", severity = "error",
+  title = "An op between device ops runs on the CPU",
+  category = "copies", severity = "error",
   formats = { "profile", "graph" },
-  needs = { "step.median_ns", "device.idle_share", "ops" },
-  cause = "placement", tags = { "placement", "ops" },
+  needs = { "step.median_ns", "graph_patterns", "graph_patterns.accelerators" },
+  cause = "placement", tags = { "tensorflow", "ops" },
+  more_specific_than = { "hot-op", "d2h-share", "h2d-share" },
   params = {
-    min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "the op's own time over the step" },
-    speedup = { default = 10, min = 1, max = 1000, unit = "ratio", doc = "how much faster it is on the accelerator" },
+    min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "time of the op over the step from which this is said" },
+    speedup = { default = 10, min = 1, max = 1e4, unit = "ratio", doc = "how much faster the device is taken to be" },
   },
   doc = [[
-A heavy op on the CPU, of a type that runs on the accelerator elsewhere or takes part in arithmetic,
-stops the accelerator and sends its operands across the bus. Priced as Amdahl's law has it. Silent for
-strings, files, lookups, shapes, and saving.]],
+Its neighbours are on an accelerator: inputs come from there or results go back, and the device waits. Priced as the op at a
+tenth of its time; copies are not counted. Silent where the program has no accelerator, for strings, files, lookups, shapes,
+random numbers, variables and checkpoints, which belong on the host, and below 2 % of the step.]],
 
   check = function(p, cfg)
+    if p.fact["graph_patterns.accelerators"] == 0 then
+      return skip { reason = "the program ran on the CPU: there is no accelerator" }
+    end
     local step_ns, findings = p.fact["step.median_ns"], {}
-    local ops = p:table("ops")
-    local on_cpu = ops:where { device = { like = "(?i)cpu" }, self_ns = { min = cfg.min_share * step_ns } }
-    for _, row in ipairs(on_cpu:top("self_ns", 20):rows()) do
-      local type = row.type or ""
-      local is_bound = type:find("(?i)string|read|write|file|iterator|dataset|queue|lookup|hash|table|shape|save|restore|summary|print|pyfunc|random|_send|_recv|placeholder|const|variable|^decode|^parse|^_?(arg|retval)$|noop")
-      local elsewhere = ops:where { type = type, device = { like = "(?i)gpu|tpu" } }:count() > 0
-      local is_arithmetic = type:find("MatMul|Conv|Softmax|CrossEntropy|Mul$|Add(V2)?$|Relu|Sum$|Mean$|Norm|Gather|Einsum")
-      if not is_bound and (elsewhere or is_arithmetic) and #findings < 3 then
-        findings[#findings + 1] = finding {
-          title = ("%s runs on the CPU and takes %s a step"):format(row.name, fmt.ms(row.self_ns)),
-          subject = { op = row.name, device = row.device },
-          locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or {},
-          evidence = { { "its own time a step", row.self_ns, "ns", share = math.min(1, row.self_ns / step_ns) }, { "type", type },
-                       { "operands and result", row.shapes or "unknown" },
-                       { "of its type on an accelerator", ops:where { type = type, device = { like = "(?i)gpu|tpu" } }:count(), "count" } },
-          condition = ("%s of the step on the CPU, %s accepted"):format(fmt.pct(row.self_ns / step_ns), fmt.pct(cfg.min_share)),
-          remedy = { text = "Place it on the accelerator; where it has no kernel there, another type usually has: float32, int32.",
-                     code = "with tf.device('/GPU:0'): ...\ntf.debugging.set_log_device_placement(True)" },
-          impact = impact.amdahl { ns = math.min(row.self_ns, step_ns), speedup = cfg.speedup },
-          confidence = elsewhere and "medium" or "low",
-        }
-      end
+    local ops = p:table("graph_patterns"):where { pattern = "cpu-fallback", ns = { min = cfg.min_share * step_ns } }
+    for i, row in ipairs(ops:top("ns", 3):rows()) do
+      local ns = math.min(row.ns, step_ns)
+      findings[i] = finding {
+        title = ("%s runs on the CPU between device ops: %s of each step"):format(row.op, fmt.ms(ns)),
+        subject = { op = row.op, device = row.device },
+        evidence = { { "time of the op a step", ns, "ns", share = ns / step_ns },
+                     { "its results", row.bytes, "bytes" },
+                     { "type", row.type } },
+        condition = ("%s of the step on the CPU, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+        remedy = { text = "Place it on the device; cast int64 or double to a type that has a kernel there, and read the placement log.",
+                   code = "with tf.device('/GPU:0'):" },
+        impact = impact.amdahl { ns = ns, speedup = cfg.speedup },
+        confidence = "low",
+      }
     end
     return findings
   end,
 
   examples = {
-    { name = "a loss on the CPU", framework = "tensorflow", format = "profile", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.4 },
-      tables = { ops = { { name = "xent", type = "SparseSoftmaxCrossEntropyWithLogits", device = "/device:CPU:0", self_ns = 3.6e6 },
-                         { name = "mm", type = "MatMul", device = "/device:GPU:0", self_ns = 2e6 } } } },
-    { name = "an iterator", format = "profile", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.4 },
-      tables = { ops = { { name = "next", type = "IteratorGetNext", device = "/device:CPU:0", self_ns = 3.6e6 } } } },
-    { name = "a CPU program", format = "profile", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+    { name = "a loss", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3e6,
+      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
+      tables = { graph_patterns = { { pattern = "cpu-fallback", op = "loss/xent", type = "SoftmaxCrossEntropyWithLogits",
+                                      device = "/device:CPU:0", ns = 3.6e6, count = 1, bytes = 4e5 } } } },
+    { name = "a short one", format = "graph", finding = false, facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
+      tables = { graph_patterns = { { pattern = "cpu-fallback", op = "a/Mul", type = "Mul", device = "/device:CPU:0", ns = 1e4, count = 1, bytes = 4 } } } },
+    { name = "CPU only", format = "profile", skipped = true,
+      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
   },
 }

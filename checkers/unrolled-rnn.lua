@@ -1,10 +1,31 @@
--- A recurrent cell is called step by step from Python.
+-- A recurrent cell is called step by step from Python, or stands in the graph once for each time step.
+local function written_out(p, cfg)
+  local step_ns = p.fact["step.median_ns"]
+  local cells = p:table("graph_patterns"):where { pattern = "unrolled-cell", count = { min = cfg.min_cells } }
+  local worst = cells:top("ns", 1):rows()[1]
+  local ns = worst and math.min(worst.ns, step_ns)
+  if not worst or ns < cfg.min_share * step_ns or ns / worst.count > cfg.max_call_ns then return nil end
+  return finding {
+    title = ("%s copies of a small cell run in sequence: %s of each step"):format(fmt.count(worst.count), fmt.ms(ns)),
+    severity = "warn",
+    subject = { op = worst.op },
+    evidence = { { "their products and gradients a step", ns, "ns", share = ns / step_ns },
+                 { "copies that wait for each other", worst.count, "count" },
+                 { "a copy", ns / worst.count, "ns" } },
+    condition = ("%s copies in sequence, %s accepted"):format(fmt.count(worst.count), fmt.count(cfg.min_cells)),
+    remedy = { text = "Use a recurrent layer with a fused kernel and its default activations.",
+               code = "outputs = tf.keras.layers.LSTM(units, return_sequences=True)(inputs)" },
+    impact = impact.share { ns = ns },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "unrolled-rnn", api = 1, version = "1.0.0",
   title = "A recurrent cell runs in a Python loop",
   category = "host", severity = "error",
-  formats = { "kineto" },
-  needs = { "step.median_ns", "eager_loops" },
+  formats = { "kineto", "profile", "graph" },
+  needs = { "step.median_ns" },
   cause = "loop", tags = { "ops", "python" },
   more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
       "elementwise-chain", "python-in-step", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
@@ -14,15 +35,23 @@ return rule {
       doc = "time of the loop over the step from which this is said" },
     min_repeats = { default = 16, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
+    min_cells = { default = 32, min = 2, max = 1e7, unit = "count",
+      doc = "copies of a cell in a graph" },
     max_call_ns = { default = 200e3, min = 0, max = 1e9, unit = "ns",
       doc = "mean call, above which the calls do enough work each" },
   },
   doc = [[
 Each time step pays Python, the dispatcher and the autograd engine for a dozen small ops. A recurrent layer multiplies
 the inputs of all time steps at once and runs the rest in one op. Priced as all rounds but one, and less of it.
+In a graph, matrix products of one name that each wait for the one before are such a cell written out.
 Silent for few time steps and for cells that are large enough to hide this.]],
 
   check = function(p, cfg)
+    if p:has("graph_patterns") then return written_out(p, cfg) end
+    if not p:has("eager_loops") then
+      return skip { reason = "neither a graph of ops with their times nor a timeline of PyTorch ops is recorded",
+                    capture = "run metadata beside the graph" }
+    end
     local step_ns, worst = p.fact["step.median_ns"], nil
     for row in p:table("eager_loops"):each() do
       local ns = row.ns - row.conversion_ns
@@ -78,5 +107,10 @@ Silent for few time steps and for cells that are large enough to hide this.]],
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 8, body = 5, calls = 320, span_ns = 1.6e7,
           backward_ns = 0, mean_call_ns = 10000.0, products = 8, gates = 8, concats = 0, concat_ns = 0, readbacks = 0,
           conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
+    { name = "cells in a graph", format = "graph", framework = "tensorflow", finding = true, impact_ns = 1.5e6, facts = { ["step.median_ns"] = 2e7 },
+      tables = { graph_patterns = { { pattern = "unrolled-cell", op = "rnn/cell/MatMul", ns = 5e6, count = 64 } } } },
+    { name = "few cells in a graph", format = "graph", finding = false, facts = { ["step.median_ns"] = 2e7 },
+      tables = { graph_patterns = { { pattern = "unrolled-cell", op = "rnn/cell/MatMul", ns = 5e6, count = 10 } } } },
+    { name = "nothing to look at", format = "graph", skipped = true, facts = { ["step.median_ns"] = 2e7 } },
   },
 }

@@ -62,9 +62,12 @@ bool patterns_find_losses(struct pattern_search *search)
             continue;
         loss.elements = (double)logits->dims[logits->rank - 1];
         product = find_product(profile, op);
-        loss.ns = search->ns[op] + search->gradient_ns[op];
+        loss.ns = search->gradient_ns[op];
         if (product != NO_ID)
-            loss.ns += search->ns[product] + search->gradient_ns[product];
+            loss.ns += search->gradient_ns[product];
+        if (loss.ns <= 0) /* evaluation */
+            continue;
+        loss.ns += search->ns[op] + (product != NO_ID ? search->ns[product] : 0);
         if (!pattern_add(search, loss))
             return false;
     }

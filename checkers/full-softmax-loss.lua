@@ -1,0 +1,53 @@
+-- A loss over all of very many classes takes a large part of the step.
+return rule {
+  id = "full-softmax-loss", api = 1, version = "1.0.0",
+  title = "The loss is computed over very many classes",
+  category = "model", severity = "info",
+  formats = { "profile", "graph" },
+  needs = { "step.median_ns", "graph_patterns" },
+  cause = "loss", tags = { "tensorflow", "ops" },
+  more_specific_than = { "hot-op" },
+  params = {
+    min_classes = { default = 50000, min = 2, max = 1e9, unit = "count", doc = "classes from which this is said" },
+    min_share = { default = 0.10, min = 0, max = 1, unit = "share",
+                  doc = "time of the loss, its product and their gradients over the step" },
+    samples = { default = 8192, min = 1, max = 1e9, unit = "count", doc = "classes that a sampled loss would look at" },
+  },
+  doc = [[
+Softmax cross-entropy over tens of thousands of classes multiplies and exponentiates for each of them. A sampled loss looks
+at a few thousand while training. Priced as the share of classes that are then left out; the model changes, so
+confidence is low. Silent for fewer classes, where the loss takes little, and where it has no gradients: evaluation needs
+all classes and does not train.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    local losses = p:table("graph_patterns"):where { pattern = "softmax-loss", elements = { min = cfg.min_classes } }
+    local worst = losses:top("ns", 1):rows()[1]
+    if not worst then return nil end
+    local ns = math.min(worst.ns, step_ns)
+    if ns < cfg.min_share * step_ns then return nil end
+
+    return finding {
+      title = ("The loss over %s classes takes %s of the step"):format(fmt.count(worst.elements), fmt.pct(ns / step_ns)),
+      subject = { op = worst.op },
+      evidence = { { "loss, its product and their gradients a step", ns, "ns", share = ns / step_ns },
+                   { "classes", worst.elements, "count" } },
+      condition = ("%s classes, %s accepted, and %s of the step, %s accepted"):format(fmt.count(worst.elements),
+        fmt.count(cfg.min_classes), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Train with a sampled loss; evaluate with the full one.",
+                 code = "loss = tf.nn.sampled_softmax_loss(w, b, labels, x, num_sampled=8192, num_classes=classes)" },
+      impact = impact.exposed { ns = ns, low = 0.5 * ns * math.max(0, 1 - cfg.samples / worst.elements),
+                                high = ns * math.max(0, 1 - cfg.samples / worst.elements) },
+      confidence = "low",
+    }
+  end,
+
+  examples = {
+    { name = "a vocabulary", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3.5e6, facts = { ["step.median_ns"] = 1e7 },
+      tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1, elements = 80000 } } } },
+    { name = "ten classes", format = "graph", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1, elements = 10 } } } },
+    { name = "little time", format = "profile", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e5, count = 1, elements = 80000 } } } },
+  },
+}
