@@ -240,11 +240,43 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
                                    .is_python = true });
 }
 
+/* No worker is busy: a program's own gap, an idle wait, or the leader's time again. */
+static bool step_without_workers(struct walk *walk, struct position *at,
+                                 const struct moment *moment)
+{
+    int64_t        floor_ns = moment->last_end_ns, run_start_ns = INT64_MIN;
+    bool           is_in_run = path_in_run(walk, at->t_ns, &run_start_ns);
+    struct segment gap = { .frame = frame_of(moment->leader), .owner = frame_of(moment->leader) };
+
+    if (walk->leader != NO_ID &&
+        ((at->t_ns <= at->waiting_since_ns && !leader_waits(moment) && !is_in_run) ||
+         moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT)) {
+        at->on_workers = false; /* the work had not started yet, or the leader makes input */
+        return true;
+    }
+    if (moment->leader)
+        floor_ns = later(floor_ns, moment->leader->start_ns);
+    if (is_in_run) {
+        gap.part = walk->path->has_device ? PART_IDLE_DEPENDENCY : PART_HOST;
+        if (work_is_active(moment->leading) && !walk->path->has_device) {
+            gap.owner = NO_ID; /* the thread runs the program itself */
+            gap.part = (uint8_t)work_part(moment->leading);
+        }
+        return take(walk, at, later(floor_ns, run_start_ns), gap);
+    }
+    if (walk->leader != NO_ID && moment->leading != WORK_WAITING &&
+        moment->leading != WORK_RUNNING) {
+        at->on_workers = false;
+        return true;
+    }
+    gap.part = walk->leader != NO_ID ? PART_HOST : PART_IDLE_OTHER;
+    if (moment->leading == WORK_WAITING)
+        gap.part = PART_IDLE_SYNC;
+    return take(walk, at, floor_ns, gap);
+}
+
 static bool step_on_workers(struct walk *walk, struct position *at, const struct moment *moment)
 {
-    int64_t floor_ns = moment->last_end_ns, run_start_ns = INT64_MIN;
-    bool    is_in_run = path_in_run(walk, at->t_ns, &run_start_ns);
-
     if (moment->busy) {
         bool     is_pool = moment->working == WORK_POOL;
         uint32_t op = is_pool ? async_op_at(walk, at->t_ns) : NO_ID;
@@ -258,44 +290,12 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
     if (moment->awaited) {
         const struct leaf *cause = moment->input ? moment->input : moment->awaited;
 
-        return take(walk, at, later(cause->start_ns, floor_ns),
+        return take(walk, at, later(cause->start_ns, moment->last_end_ns),
                     (struct segment) { .frame = cause->frame,
                                        .owner = moment->awaited->frame,
                                        .part = PART_INPUT });
     }
-    if (walk->leader != NO_ID && at->t_ns <= at->waiting_since_ns && !leader_waits(moment) &&
-        !is_in_run) {
-        at->on_workers = false; /* not started yet: the leader's time */
-        return true;
-    }
-    if (walk->leader != NO_ID &&
-        (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT)) {
-        at->on_workers = false;
-        return true;
-    }
-    if (moment->leader)
-        floor_ns = later(floor_ns, moment->leader->start_ns);
-    if (is_in_run && work_is_active(moment->leading) && !walk->path->has_device)
-        return take(walk, at,
-                    later(floor_ns, run_start_ns), /* the thread runs the program itself */
-                    (struct segment) { .frame = moment->leader->frame,
-                                       .owner = NO_ID,
-                                       .part = (uint8_t)work_part(moment->leading) });
-    if (is_in_run)
-        return take(
-            walk, at, later(floor_ns, run_start_ns),
-            (struct segment) { .frame = frame_of(moment->leader),
-                               .owner = frame_of(moment->leader),
-                               .part = walk->path->has_device ? PART_IDLE_DEPENDENCY : PART_HOST });
-    if (walk->leader == NO_ID || moment->leading == WORK_WAITING || moment->leading == WORK_RUNNING)
-        return take(walk, at, floor_ns,
-                    (struct segment) { .frame = frame_of(moment->leader),
-                                       .owner = frame_of(moment->leader),
-                                       .part = moment->leading == WORK_WAITING ? PART_IDLE_SYNC
-                                               : walk->leader != NO_ID         ? PART_HOST
-                                                                               : PART_IDLE_OTHER });
-    at->on_workers = false;
-    return true;
+    return step_without_workers(walk, at, moment);
 }
 
 bool path_walk(struct walk *walk, uint32_t step, int64_t start_ns, int64_t end_ns)
