@@ -31,14 +31,20 @@ element takes long enough to be work, where the map stands above the batch, and 
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
-    local map = stages:where { type = { like = "^(Map|ParallelMap)" }, calls = { min = cfg.min_elements },
+    local map = stages:where { type = { like = "^(Map|ParallelMap)" },
                                path_ns = { min = cfg.min_path_share * step_ns } }:top("path_ns", 1):rows()[1]
     if not map then return nil end
+    -- A map joined with its batch is called once a batch, and its function once for each element below.
+    local batch = map.type:find("Batch") and map or nil
+    local elements = batch and stages:where { parent = map.name }:max("calls") or map.calls
     local work_ns = math.max(map.self_ns, map.cpu_ns)
-    if work_ns / map.calls > cfg.max_element_ns or map.python_ns > cfg.max_python_share * work_ns then return nil end
+    if elements < cfg.min_elements or work_ns / elements > cfg.max_element_ns
+       or map.python_ns > cfg.max_python_share * work_ns then
+      return nil
+    end
 
-    local batch, above = nil, map
-    for _ = 1, 32 do
+    local above = map
+    for _ = 1, batch and 0 or 32 do
       above = above and above.parent and above.parent ~= "" and stages:where { name = above.parent }:rows()[1]
       if not above then break end
       if above.type:find("Batch") then batch = above break end
@@ -46,17 +52,17 @@ element takes long enough to be work, where the map stands above the batch, and 
     if not batch then return nil end
     return finding {
       title = ("A map is called %s times a step, %s each"):format(
-        fmt.count(math.floor(map.calls + 0.5)), fmt.ns(work_ns / map.calls)),
+        fmt.count(math.floor(elements + 0.5)), fmt.ns(work_ns / elements)),
       subject = { op = map.name },
       evidence = {
         { "map", map.name },
         { "its time on the path a step", map.path_ns, "ns", share = math.min(1, map.path_ns / step_ns) },
-        { "elements a step", map.calls, "count" },
-        { "time of one", work_ns / map.calls, "ns" },
-        { "batch above it", batch.type },
+        { "elements a step", elements, "count" },
+        { "time of one", work_ns / elements, "ns" },
+        { "batched by", batch.type },
       },
       condition = ("the step waits %s for a map with %s an element, %s accepted"):format(
-        fmt.pct(map.path_ns / step_ns), fmt.ns(work_ns / map.calls), fmt.ns(cfg.max_element_ns)),
+        fmt.pct(map.path_ns / step_ns), fmt.ns(work_ns / elements), fmt.ns(cfg.max_element_ns)),
       remedy = { text = "Batch first, then map over whole batches.",
                  code = "ds = ds.batch(n).map(f_of_a_batch, num_parallel_calls=tf.data.AUTOTUNE)" },
       impact = impact.replay { { "stage_scale", stage = "\\Q" .. map.name .. "\\E", factor = cfg.left },
@@ -74,6 +80,15 @@ element takes long enough to be work, where the map stands above the batch, and 
         { name = "Iterator::Root::Prefetch::BatchV2::Map", type = "Map", calls = 256, self_ns = 8e6, cpu_ns = 6e6,
           python_ns = 0, path_ns = 5e6, parent = "Iterator::Root::Prefetch::BatchV2" } } },
       replay = { 4e6 } },
+    { name = "a map joined with its batch", framework = "tensorflow", finding = true, impact_ns = 3e6,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::MapAndBatch", type = "MapAndBatch", calls = 1, self_ns = 1e5,
+          cpu_ns = 5e6, python_ns = 0, path_ns = 4e6, parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::MapAndBatch::TensorSlice", type = "TensorSlice", calls = 512,
+          self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 1e5,
+          parent = "Iterator::Root::Prefetch::MapAndBatch" } } },
+      replay = { 3e6 } },
     { name = "elements are work", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5 },
       tables = { iterators = {
