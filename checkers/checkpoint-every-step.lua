@@ -6,7 +6,7 @@ return rule {
   formats = { "xspace", "kineto" },
   needs = { "step.median_ns", "activities", "output.steps_share" },
   cause = "output", tags = { "output" },
-  more_specific_than = { "logging-in-step", "summary-every-step", "eager-heavy", "output-bound", "host-bound" },
+  more_specific_than = { "logging-in-step", "summary-every-step", "eager-heavy", "output-bound", "host-bound", "python-in-step" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step spent saving" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the steps that save" },
@@ -17,7 +17,7 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
 
   check = function(p, cfg)
     local rows = p:table("activities"):where { kind = "output", name = {
-      like = "SaveV2|MergeV2Checkpoints|[Ss]ave_?[Cc]heckpoint|savez|torch.save|ShardedFilename" } }:top("path_ns", 5):rows()
+      like = "SaveV2|MergeV2Checkpoints|[Ss]ave_?[Cc]heckpoint|savez|torch.save|serialization.*(save|zipfile_writer)|ShardedFilename" } }:top("path_ns", 5):rows()
     local ns, steps_share, names, evidence = 0, 0, {}, {}
     for _, row in ipairs(rows) do
       ns, steps_share = math.max(ns, row.path_ns), math.max(steps_share, row.steps_share or 1)

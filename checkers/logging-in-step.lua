@@ -6,6 +6,7 @@ return rule {
   formats = { "xspace", "kineto" },
   needs = { "step.median_ns", "activities", "output.path_ns", "output.steps_share" },
   cause = "output", tags = { "output" },
+  more_specific_than = { "python-in-step", "host-bound" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step spent writing" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the steps that write" },

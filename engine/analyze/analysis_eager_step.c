@@ -5,6 +5,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/eager_calls.h"
+#include "analyze/eager_pauses.h"
 #include "analyze/emit.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ enum step_fact {
     FORWARD_NS,
     FORWARD_CALLS,
     FORWARD_GAP_NS,
+    PAUSES_NS,
     LONGEST_PAUSE_NS,
     RECORDED_CALLS,
     RECORDED_SHORT_NS,
@@ -53,8 +55,10 @@ static const struct fact_spec produces[] = {
     [FORWARD_NS] = { "torch.forward_ns", UNIT_NS, "calls of the forward pass a step" },
     [FORWARD_CALLS] = { "torch.forward_calls", UNIT_COUNT, "how many" },
     [FORWARD_GAP_NS] = { "torch.forward_gap_ns", UNIT_NS, "pauses between them a step" },
-    [LONGEST_PAUSE_NS] = { "torch.longest_pause_ns", UNIT_NS,
-                           "the longest pause between calls, mean over steps" },
+    [PAUSES_NS] = { "torch.pauses_ns", UNIT_NS,
+                    "long pauses between calls that come in every step, outside input and "
+                    "optimizers" },
+    [LONGEST_PAUSE_NS] = { "torch.longest_pause_ns", UNIT_NS, "the longest of them" },
     [RECORDED_CALLS] = { "torch.recorded_calls", UNIT_COUNT,
                          "of them, those recorded for a backward pass" },
     [RECORDED_SHORT_NS] = { "torch.recorded_short_ns", UNIT_NS,
@@ -378,29 +382,6 @@ static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
     summer->sums[CLIP_NS] += (double)(calls[end - 1].end_ns - calls[first].start_ns);
 }
 
-/* Pauses while the program is between two calls of one thread and of one step. Requests for input
- * and optimizers have their own ranges. */
-static void count_pauses(struct summer *summer)
-{
-    const struct eager_call *calls = summer->calls->list.items;
-    double                   longest_ns = 0;
-
-    for (size_t i = 1; i < summer->calls->list.count; i++) {
-        const struct eager_call *call = &calls[i], *before = &calls[i - 1];
-        bool is_step = call->timeline == before->timeline && call->window == before->window;
-        bool is_plain = call->phase != PHASE_INPUT && before->phase != PHASE_INPUT &&
-                        call->phase != PHASE_UPDATE;
-
-        if (!is_step) {
-            summer->sums[LONGEST_PAUSE_NS] += longest_ns;
-            longest_ns = 0;
-        } else if (is_plain && (double)(call->start_ns - before->end_ns) > longest_ns) {
-            longest_ns = (double)(call->start_ns - before->end_ns);
-        }
-    }
-    summer->sums[LONGEST_PAUSE_NS] += longest_ns;
-}
-
 static bool count_calls(struct summer *summer)
 {
     const struct eager_call *calls = summer->calls->list.items;
@@ -425,7 +406,6 @@ static bool count_calls(struct summer *summer)
     summer->sums[RECORDED_SHORT_NS] =
         median_of(summer->recorded_ns.items, summer->recorded_ns.count / 2);
     count_all_repeated(summer);
-    count_pauses(summer);
     return true;
 }
 
@@ -459,14 +439,18 @@ static bool sum(struct summer *summer, struct eager_calls *calls)
                                               [EMBEDDING_ELEMENTS] = true };
     struct study     *study = summer->study;
     bool              is_set = true;
+    double            pauses_ns, longest_ns;
 
     if (!eager_calls_make(study, summer->scratch, calls))
         return false;
     summer->calls = calls;
     summer->trait_of = arena_alloc(summer->scratch, (size_t)study->profile->names.count + 1);
-    if (!summer->trait_of || !count_calls(summer))
+    if (!summer->trait_of || !count_calls(summer) ||
+        !eager_pauses(calls, summer->scratch, &pauses_ns, &longest_ns))
         return false;
     count_ranges(summer);
+    summer->sums[PAUSES_NS] = pauses_ns * (double)calls->windows.count;
+    summer->sums[LONGEST_PAUSE_NS] = longest_ns * (double)calls->windows.count;
     for (size_t i = 0; is_set && i < FACT_COUNT; i++)
         is_set = facts_set(&study->facts, &produces[i],
                            is_size[i] ? summer->sums[i]
