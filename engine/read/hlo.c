@@ -13,26 +13,32 @@ enum {
     INSTRUCTION_OPCODE = 2,
     INSTRUCTION_SHAPE = 3,
     INSTRUCTION_METADATA = 7,
+    INSTRUCTION_CONVOLUTION = 16,
     INSTRUCTION_DOT = 30,
     INSTRUCTION_ID = 35,
     INSTRUCTION_OPERANDS = 36,
     INSTRUCTION_CALLED = 38,
     SHAPE_TYPE = 2,
     SHAPE_DIMENSIONS = 3,
+    SHAPE_TUPLE = 4,
     METADATA_NAME = 2,
     METADATA_FILE = 3,
     METADATA_LINE = 4,
     DOT_LHS_CONTRACTING = 1,
+    CONVOLUTION_KERNEL_OUTPUT = 4,
     MAX_OPERANDS = 16,
+    MAX_PARTS = 64,
+    MAX_TUPLE_DEPTH = 8,
 };
 
 static enum dtype dtype_of(uint64_t type)
 {
     static const uint8_t types[] = {
-        DTYPE_UNKNOWN, DTYPE_BOOL,  DTYPE_I8,    DTYPE_I16, DTYPE_I32,  DTYPE_I64,
-        DTYPE_U8,      DTYPE_U16,   DTYPE_U32,   DTYPE_U64, DTYPE_F16,  DTYPE_F32,
-        DTYPE_F64,     DTYPE_OTHER, DTYPE_OTHER, DTYPE_C64, DTYPE_BF16, DTYPE_OTHER,
-        DTYPE_C128,    DTYPE_F8,    DTYPE_F8,    DTYPE_I4,
+        DTYPE_UNKNOWN, DTYPE_BOOL,  DTYPE_I8,    DTYPE_I16,   DTYPE_I32,   DTYPE_I64,
+        DTYPE_U8,      DTYPE_U16,   DTYPE_U32,   DTYPE_U64,   DTYPE_F16,   DTYPE_F32,
+        DTYPE_F64,     DTYPE_OTHER, DTYPE_OTHER, DTYPE_C64,   DTYPE_BF16,  DTYPE_OTHER,
+        DTYPE_C128,    DTYPE_F8,    DTYPE_F8,    DTYPE_I4,    DTYPE_OTHER, DTYPE_F8,
+        DTYPE_F8,      DTYPE_F8,    DTYPE_OTHER, DTYPE_OTHER, DTYPE_F8,    DTYPE_F8,
     };
 
     return type < sizeof types ? (enum dtype)types[type] : DTYPE_OTHER;
@@ -42,10 +48,13 @@ struct instruction {
     struct str    name, opcode, origin, file;
     uint64_t      id, line, computation;
     struct tensor shape;
+    size_t        first_part, part_count; /* of a tuple; part_count 0: `shape` is all */
     uint64_t      operands[MAX_OPERANDS];
     size_t        operand_count;
-    uint64_t      called;      /* first computation called; 0 none */
-    int64_t       contracting; /* lhs dimension of a dot, -1 */
+    uint64_t      called;                       /* first computation called; 0 none */
+    uint64_t      contracting[TENSOR_MAX_RANK]; /* lhs dimensions of a dot */
+    size_t        contracting_count;
+    uint64_t      kernel_output; /* dimension of a convolution's kernel */
     uint32_t      op;
 };
 
@@ -53,6 +62,7 @@ struct module {
     struct profile *profile;
     struct arena   *scratch;
     VEC(struct instruction) list;
+    VEC(struct tensor) parts;       /* of tuples */
     struct id_map by_id, fusion_of; /* computation id -> index of the fusion that calls it */
 };
 
@@ -91,10 +101,27 @@ static struct tensor read_shape(struct str bytes)
     return tensor;
 }
 
+/* The arrays a tuple is made of, tuples inside it too. Recursion ends at MAX_TUPLE_DEPTH. */
+static bool read_parts(struct module *module, struct instruction *item, struct str bytes,
+                       unsigned depth)
+{
+    bool is_tuple = false;
+
+    for (struct wire field = wire_start(bytes); depth < MAX_TUPLE_DEPTH && wire_next(&field);) {
+        if (field.number != SHAPE_TUPLE || field.type != WIRE_BYTES)
+            continue;
+        is_tuple = true;
+        if (!read_parts(module, item, field.bytes, depth + 1))
+            return false;
+    }
+    if (is_tuple || depth == 0 || item->part_count == MAX_PARTS)
+        return true;
+    item->part_count++;
+    return vec_push(&module->parts, module->scratch, read_shape(bytes));
+}
+
 static void read_bytes_field(struct instruction *item, const struct wire *field)
 {
-    uint64_t first = 0;
-
     switch (field->number) {
     case INSTRUCTION_NAME:
         item->name = field->bytes;
@@ -117,8 +144,14 @@ static void read_bytes_field(struct instruction *item, const struct wire *field)
         break;
     case INSTRUCTION_DOT:
         for (struct wire inner = wire_start(field->bytes); wire_next(&inner);)
-            if (inner.number == DOT_LHS_CONTRACTING && numbers(&inner, &first, 0, 1))
-                item->contracting = (int64_t)(first & INT64_MAX);
+            if (inner.number == DOT_LHS_CONTRACTING)
+                item->contracting_count =
+                    numbers(&inner, item->contracting, item->contracting_count, TENSOR_MAX_RANK);
+        break;
+    case INSTRUCTION_CONVOLUTION:
+        for (struct wire inner = wire_start(field->bytes); wire_next(&inner);)
+            if (inner.number == CONVOLUTION_KERNEL_OUTPUT && inner.type == WIRE_VARINT)
+                item->kernel_output = inner.value;
         break;
     default:
         break;
@@ -127,7 +160,9 @@ static void read_bytes_field(struct instruction *item, const struct wire *field)
 
 static bool add_instruction(struct module *module, struct str bytes, uint64_t computation)
 {
-    struct instruction item = { .computation = computation, .contracting = -1, .op = NO_ID };
+    struct instruction item = { .computation = computation,
+                                .first_part = module->parts.count,
+                                .op = NO_ID };
     uint32_t           index = (uint32_t)module->list.count;
 
     for (struct wire field = wire_start(bytes); wire_next(&field);) {
@@ -139,6 +174,9 @@ static bool add_instruction(struct module *module, struct str bytes, uint64_t co
             (void)numbers(&field, &item.called, 0, 1);
         else if (field.type == WIRE_BYTES)
             read_bytes_field(&item, &field);
+        if (field.number == INSTRUCTION_SHAPE && field.type == WIRE_BYTES &&
+            !read_parts(module, &item, field.bytes, 0))
+            return false;
     }
     if (str_equal(item.opcode, STR("fusion")) && item.called &&
         !id_map_put(&module->fusion_of, item.called, index))
@@ -200,23 +238,53 @@ static bool is_elementwise(struct str opcode)
     return false;
 }
 
+/* Two operations for each element that goes into each element that comes out. */
+static int64_t product_flops(int64_t out, int64_t in)
+{
+    int64_t flops;
+
+    return out < 0 || in < 0 || __builtin_mul_overflow(out, in, &flops) ||
+                   __builtin_mul_overflow(flops, 2, &flops)
+               ? -1
+               : flops;
+}
+
+static int64_t dot_flops(const struct instruction *item, const struct tensor *left)
+{
+    int64_t in = 1;
+
+    for (size_t i = 0; i < item->contracting_count; i++)
+        if (left->rank < 0 || item->contracting[i] >= (uint64_t)left->rank ||
+            left->dims[item->contracting[i]] < 0 ||
+            __builtin_mul_overflow(in, left->dims[item->contracting[i]], &in))
+            return -1;
+    return product_flops(elements(&item->shape), item->contracting_count ? in : -1);
+}
+
+/* A kernel has as many elements an output feature as go into one result; its input features count
+ * a group's already. Places where it reaches into the padding count like others. */
+static int64_t convolution_flops(const struct instruction *item, const struct tensor *kernel)
+{
+    int64_t in = elements(kernel);
+
+    if (in < 0 || item->kernel_output >= (uint64_t)kernel->rank ||
+        kernel->dims[item->kernel_output] <= 0)
+        return -1;
+    return product_flops(elements(&item->shape), in / kernel->dims[item->kernel_output]);
+}
+
 static int64_t flops_of(const struct module *module, const struct instruction *item)
 {
-    int64_t                   count = elements(&item->shape), flops;
-    const struct instruction *first = operand(module, item, 0);
+    const struct instruction *first = operand(module, item, 0), *second = operand(module, item, 1);
 
     if (is_elementwise(item->opcode))
-        return count;
+        return elements(&item->shape);
     if (str_equal(item->opcode, STR("reduce")))
         return first ? elements(&first->shape) : -1;
-    if (str_equal(item->opcode, STR("dot"))) {
-        if (!first || item->contracting < 0 || item->contracting >= first->shape.rank ||
-            count < 0 || first->shape.dims[item->contracting] < 0 ||
-            __builtin_mul_overflow(count, first->shape.dims[item->contracting], &flops) ||
-            __builtin_mul_overflow(flops, 2, &flops))
-            return -1;
-        return flops;
-    }
+    if (str_equal(item->opcode, STR("dot")))
+        return first ? dot_flops(item, &first->shape) : -1;
+    if (str_equal(item->opcode, STR("convolution")))
+        return second ? convolution_flops(item, &second->shape) : -1;
     return -1;
 }
 
@@ -230,31 +298,53 @@ static int64_t bytes_of(const struct tensor *tensor)
     return bytes / 8;
 }
 
+static const struct tensor *parts_of(const struct module *module, const struct instruction *item,
+                                     size_t *count)
+{
+    *count = item->part_count ? item->part_count : 1;
+    return item->part_count ? &module->parts.items[item->first_part] : &item->shape;
+}
+
+/* Adds what an instruction gives to the op's operands or results, and to its bytes. */
+static bool add_tensors(const struct module *module, const struct instruction *from, struct op *op,
+                        uint32_t *count)
+{
+    size_t               part_count;
+    const struct tensor *parts = parts_of(module, from, &part_count);
+
+    for (size_t i = 0; i < part_count; i++) {
+        int64_t bytes = bytes_of(&parts[i]);
+
+        if (op->bytes >= 0 && (bytes < 0 || __builtin_add_overflow(op->bytes, bytes, &op->bytes)))
+            op->bytes = -1;
+        if (!vec_push(&module->profile->tensors, module->profile->arena, parts[i]))
+            return false;
+    }
+    *count += (uint32_t)part_count;
+    return true;
+}
+
 static bool fill_op(struct module *module, const struct instruction *item, struct op *op)
 {
     struct profile    *profile = module->profile;
     struct source_line line = { .file = profile_intern(profile, item->file),
                                 .line = item->line <= UINT32_MAX ? (uint32_t)item->line : 0,
                                 .caller = NO_ID };
+    bool               is_whole = true;
 
     op->first_input = (uint32_t)profile->tensors.count;
-    op->bytes = bytes_of(&item->shape);
     for (size_t i = 0; i < item->operand_count; i++) {
         const struct instruction *from = operand(module, item, i);
-        int64_t                   bytes = from ? bytes_of(&from->shape) : -1;
 
-        if (op->bytes >= 0 && (bytes < 0 || __builtin_add_overflow(op->bytes, bytes, &op->bytes)))
-            op->bytes = -1;
-        if (!from)
-            continue;
-        if (!vec_push(&profile->tensors, profile->arena, from->shape))
+        is_whole &= from != NULL;
+        if (from && !add_tensors(module, from, op, &op->input_count))
             return false;
-        op->input_count++;
     }
     op->first_output = (uint32_t)profile->tensors.count;
-    op->output_count = 1;
-    if (!vec_push(&profile->tensors, profile->arena, item->shape))
+    if (!add_tensors(module, item, op, &op->output_count))
         return false;
+    if (!is_whole)
+        op->bytes = -1;
     if (item->file.len) {
         op->source = (uint32_t)profile->sources.count;
         return vec_push(&profile->sources, profile->arena, line);

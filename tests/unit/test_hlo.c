@@ -1,0 +1,209 @@
+/* HloProto made by hand: shapes, operations, bytes and edges as worked out beside each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs the ones above. */
+#include "read/hlo.h"
+
+#include <cmocka.h>
+#include <string.h>
+
+/* A message being written; lengths here stay below 16384. */
+struct out {
+    char   bytes[4096];
+    size_t len;
+};
+
+static void put_number(struct out *out, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        out->bytes[out->len++] = (char)(value | 0x80);
+    out->bytes[out->len++] = (char)value;
+}
+
+static void put_varint(struct out *out, unsigned field, uint64_t value)
+{
+    put_number(out, field << 3);
+    put_number(out, value);
+}
+
+static void put_bytes(struct out *out, unsigned field, const void *bytes, size_t len)
+{
+    put_number(out, field << 3 | 2);
+    put_number(out, len);
+    memcpy(out->bytes + out->len, bytes, len);
+    out->len += len;
+}
+
+static void put_message(struct out *out, unsigned field, const struct out *inner)
+{
+    put_bytes(out, field, inner->bytes, inner->len);
+}
+
+enum { F32 = 11, TUPLE = 13 };
+
+/* ShapeProto: element_type 2, dimensions 3 (packed). */
+static struct out shape(unsigned type, const int *dims, size_t rank)
+{
+    struct out out = { .len = 0 }, packed = { .len = 0 };
+
+    put_varint(&out, 2, type);
+    for (size_t i = 0; i < rank; i++)
+        put_number(&packed, (uint64_t)dims[i]);
+    if (rank)
+        put_message(&out, 3, &packed);
+    return out;
+}
+
+/* HloInstructionProto: name 1, opcode 2, shape 3, id 35, operand_ids 36. */
+static struct out instruction(const char *name, const char *opcode, const struct out *result,
+                              unsigned id, const char *operands)
+{
+    struct out out = { .len = 0 };
+
+    put_bytes(&out, 1, name, strlen(name));
+    put_bytes(&out, 2, opcode, strlen(opcode));
+    put_message(&out, 3, result);
+    put_varint(&out, 35, id);
+    if (operands[0])
+        put_bytes(&out, 36, operands, strlen(operands));
+    return out;
+}
+
+struct fixture {
+    struct arena     arena, scratch;
+    struct profile   profile;
+    struct id_map    rows;
+    struct hlo_edges edges;
+};
+
+/* HloProto: hlo_module 1; module: name 1, computations 3; computation: id 5, instructions 2. */
+static void read_program(struct fixture *fixture, const struct out *instructions, size_t count)
+{
+    struct out computation = { .len = 0 }, module = { .len = 0 }, program = { .len = 0 };
+
+    *fixture = (struct fixture) { .rows.arena = &fixture->scratch };
+    put_varint(&computation, 5, 7);
+    for (size_t i = 0; i < count; i++)
+        put_message(&computation, 2, &instructions[i]);
+    put_bytes(&module, 1, "jit_f", 5);
+    put_message(&module, 3, &computation);
+    put_message(&program, 1, &module);
+    assert_true(profile_init(&fixture->profile, &fixture->arena));
+    assert_true(hlo_add((struct str) { program.bytes, program.len }, &fixture->profile,
+                        &fixture->scratch, &fixture->rows, &fixture->edges));
+    assert_int_equal(fixture->profile.ops.count, count);
+}
+
+static void release(struct fixture *fixture)
+{
+    arena_free(&fixture->arena);
+    arena_free(&fixture->scratch);
+}
+
+/* f32[4,5,8] . f32[5,8,6] over both shared dimensions gives f32[4,6]: 2 * 24 * 40 = 1920
+ * operations; (160 + 240 + 24) * 4 = 1696 bytes. */
+static void counts_dots(void **state)
+{
+    struct out     left = shape(F32, (int[]) { 4, 5, 8 }, 3);
+    struct out     right = shape(F32, (int[]) { 5, 8, 6 }, 3);
+    struct out     result = shape(F32, (int[]) { 4, 6 }, 2), dims = { .len = 0 };
+    struct out     list[3];
+    struct fixture fixture;
+    struct op     *dot;
+
+    (void)state;
+    list[0] = instruction("x", "parameter", &left, 1, "");
+    list[1] = instruction("y", "parameter", &right, 2, "");
+    list[2] = instruction("dot.3", "dot", &result, 3, "\x01\x02");
+    put_bytes(&dims, 1, "\x01\x02", 2); /* lhs_contracting_dimensions */
+    put_message(&list[2], 30, &dims);
+    read_program(&fixture, list, 3);
+    dot = &fixture.profile.ops.items[2];
+    assert_int_equal(dot->flops, 1920);
+    assert_int_equal(dot->bytes, 1696);
+    assert_int_equal(dot->input_count, 2);
+    assert_int_equal(dot->output_count, 1);
+    assert_int_equal(fixture.edges.list.count, 2);
+    assert_string_equal(profile_str(&fixture.profile, dot->module).data, "jit_f");
+    release(&fixture);
+}
+
+/* f32[2,8,8,3] with a kernel f32[3,3,3,16] (height, width, in, out) gives f32[2,8,8,16]:
+ * 2 * 2048 * 27 = 110592. */
+static void counts_convolutions(void **state)
+{
+    struct out     image = shape(F32, (int[]) { 2, 8, 8, 3 }, 4);
+    struct out     kernel = shape(F32, (int[]) { 3, 3, 3, 16 }, 4);
+    struct out     result = shape(F32, (int[]) { 2, 8, 8, 16 }, 4), dims = { .len = 0 };
+    struct out     list[3];
+    struct fixture fixture;
+
+    (void)state;
+    list[0] = instruction("x", "parameter", &image, 1, "");
+    list[1] = instruction("k", "parameter", &kernel, 2, "");
+    list[2] = instruction("convolution.3", "convolution", &result, 3, "\x01\x02");
+    put_varint(&dims, 3, 2); /* kernel_input_feature_dimension */
+    put_varint(&dims, 4, 3); /* kernel_output_feature_dimension */
+    put_message(&list[2], 16, &dims);
+    read_program(&fixture, list, 3);
+    assert_int_equal(fixture.profile.ops.items[2].flops, 110592);
+    release(&fixture);
+}
+
+/* (f32[10], (f32[2,3])) of an f32[]: 40 + 24 + 4 = 68 bytes, two results. */
+static void takes_tuples_apart(void **state)
+{
+    struct out     ten = shape(F32, (int[]) { 10 }, 1), six = shape(F32, (int[]) { 2, 3 }, 2);
+    struct out     scalar = shape(F32, NULL, 0), inner = shape(TUPLE, NULL, 0);
+    struct out     outer = shape(TUPLE, NULL, 0), list[2];
+    struct fixture fixture;
+    struct op     *op;
+
+    (void)state;
+    put_message(&inner, 4, &six);
+    put_message(&outer, 4, &ten);
+    put_message(&outer, 4, &inner);
+    list[0] = instruction("x", "parameter", &scalar, 1, "");
+    list[1] = instruction("fusion.2", "fusion", &outer, 2, "\x01");
+    read_program(&fixture, list, 2);
+    op = &fixture.profile.ops.items[1];
+    assert_int_equal(op->bytes, 68);
+    assert_int_equal(op->output_count, 2);
+    assert_int_equal(fixture.profile.tensors.items[op->first_output + 1].dims[1], 3);
+    release(&fixture);
+}
+
+/* Every prefix of a program is read without a crash. */
+static void survives_cuts(void **state)
+{
+    struct out     small = shape(F32, (int[]) { 4 }, 1), module = { .len = 0 };
+    struct out     computation = { .len = 0 }, program = { .len = 0 }, item;
+    struct fixture fixture;
+
+    (void)state;
+    item = instruction("add.1", "add", &small, 1, "\x01\x01");
+    put_message(&computation, 2, &item);
+    put_message(&module, 3, &computation);
+    put_message(&program, 1, &module);
+    for (size_t len = 0; len <= program.len; len++) {
+        fixture = (struct fixture) { .rows.arena = &fixture.scratch };
+        assert_true(profile_init(&fixture.profile, &fixture.arena));
+        assert_true(hlo_add((struct str) { program.bytes, len }, &fixture.profile, &fixture.scratch,
+                            &fixture.rows, &fixture.edges));
+        release(&fixture);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_dots),
+        cmocka_unit_test(counts_convolutions),
+        cmocka_unit_test(takes_tuples_apart),
+        cmocka_unit_test(survives_cuts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
