@@ -62,6 +62,20 @@ static double plane_number(const struct xplane *plane, const char *name)
     return 0;
 }
 
+/* Unix times in ns are too large for a double to hold them exactly. */
+static int64_t plane_integer(const struct xplane *plane, const char *name)
+{
+    for (size_t i = 0; i < plane->stats.count; i++) {
+        struct xstat stat = xstat_read(plane->stats.items[i]);
+
+        if (!str_equal(xplane_stat_name(plane, stat.type_id), str_from(name)))
+            continue;
+        if (stat.field == XSTAT_UINT64 || stat.field == XSTAT_INT64)
+            return (int64_t)stat.number;
+    }
+    return (int64_t)plane_number(plane, name);
+}
+
 void xspace_environment(struct xhost *host, struct profile *profile)
 {
     for (size_t i = 0; i < host->space.planes.count; i++) {
@@ -69,7 +83,7 @@ void xspace_environment(struct xhost *host, struct profile *profile)
         struct str           version = plane_text(plane, "jax_version");
 
         if (str_equal(plane->name, STR("Task Environment")))
-            host->start_ns = (int64_t)plane_number(plane, "profile_start_time");
+            host->start_ns = plane_integer(plane, "profile_start_time");
         if (version.len) {
             profile->framework = profile_intern(profile, STR("jax"));
             profile->framework_version = profile_intern(profile, version);

@@ -1,0 +1,73 @@
+/* What is no profile is named by what it is, with what to do. First bytes as the formats define. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs the ones above. */
+#include "read/recognise.h"
+
+#include <cmocka.h>
+#include <string.h>
+
+#define BYTES(literal)                                                                             \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
+
+static const struct {
+    struct str  bytes;
+    const char *part; /* of the message */
+} rows[] = {
+    { BYTES(""), "is empty" },
+    { BYTES("<!DOCTYPE html>\n<html><body>404</body></html>"), "web page" },
+    { BYTES("  <html lang=en>"), "web page" },
+    { BYTES("PK\x03\x04\x14\x00"), "zip archive" },
+    { BYTES("version https://git-lfs.github.com/spec/v1\noid sha256:00"), "Git LFS" },
+    /* length 24, its checksum, Event { file_version = "brain.Event:2" } */
+    { BYTES("\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7f\x4b\x22\x09\x00\x00\xc0\x66\x8c\xd5\xd9\x41"
+            "\x1a\x0d"
+            "brain.Event:2"),
+      "event file" },
+    { BYTES("\x08\x01\x12\x10"
+            "saved_model_main"),
+      "SavedModel" },
+    { BYTES("\n\x12\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD/host:CPU"), "text tool" },
+    { BYTES("{\"name\": 1}"), "is JSON" },
+    { BYTES("[1, 2]"), "is JSON" },
+    { BYTES("step 1 took 3 s\n"), "is text" },
+    { BYTES("\xff\x00\x01\x02"), "known format" },
+};
+
+static void names_what_it_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct err err = { 0 };
+
+        assert_false(recognise(rows[i].bytes, &err));
+        assert_int_equal(err.code, ERR_FORMAT);
+        assert_non_null(strstr(err.text, rows[i].part));
+        assert_true(err.advice[0]);
+    }
+}
+
+static void knows_tar_by_its_magic(void **state)
+{
+    char       block[512] = "profile.pb";
+    struct err err = { 0 };
+
+    (void)state;
+    memcpy(block + 257, "ustar", 5);
+    assert_false(recognise((struct str) { block, sizeof block }, &err));
+    assert_non_null(strstr(err.text, "tar archive"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_what_it_is),
+        cmocka_unit_test(knows_tar_by_its_magic),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* Varints, fields and the check before unpacking, on bytes written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs the ones above. */
+#include "read/wire.h"
+#include "xplane.pb-c.h"
+
+#include <cmocka.h>
+#include <string.h>
+
+/* Values and lengths by the encoding: seven bits a byte, low ones first. */
+static const struct {
+    const char *bytes;
+    size_t      len; /* 0: too long */
+    uint64_t    value;
+} varints[] = {
+    { "\x00", 1, 0 },
+    { "\x7F", 1, 127 },
+    { "\x80\x01", 2, 128 },
+    { "\xAC\x02", 2, 300 },
+    { "\xFF\xFF\x03", 3, 65535 },
+    { "\x80\x80\x80\x80\x10", 5, UINT64_C(1) << 32 },
+    { "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 8, (UINT64_C(1) << 56) - 1 },
+    { "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 9, INT64_MAX },
+    { "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 10, UINT64_MAX },
+    { "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 0, 0 },
+};
+
+static void reads_varints(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof varints / sizeof *varints; i++) {
+        uint8_t        buffer[32] = { 0 };
+        uint64_t       fast = 1, slow = 1;
+        const uint8_t *end;
+
+        memcpy(buffer, varints[i].bytes, varints[i].len ? varints[i].len : 11);
+        end = wire_varint_fast(buffer, &fast);
+        assert_ptr_equal(end, varints[i].len ? buffer + varints[i].len : NULL);
+        assert_ptr_equal(wire_varint(buffer, buffer + sizeof buffer, &slow), end);
+        if (!end)
+            continue;
+        assert_true(fast == varints[i].value && slow == varints[i].value);
+        assert_null(wire_varint(buffer, end - 1, &slow));
+    }
+}
+
+/* A varint, eight bytes, three bytes of text and four bytes; then a length beyond the end. */
+static void walks_fields(void **state)
+{
+    static const char bytes[] = "\x08\x96\x01\x11\x01\x00\x00\x00\x00\x00\x00\x00\x1A\x03"
+                                "abc\x25\x02\x00\x00\x00\x2A\x09xy";
+    struct wire       field = wire_start((struct str) { bytes, sizeof bytes - 1 });
+
+    (void)state;
+    assert_true(wire_next(&field) && field.number == 1 && field.value == 150);
+    assert_true(wire_next(&field) && field.number == 2 && field.type == WIRE_64);
+    assert_int_equal(field.value, 1);
+    assert_true(wire_next(&field) && field.number == 3);
+    assert_true(str_equal(field.bytes, STR("abc")));
+    assert_true(wire_next(&field) && field.number == 4 && field.value == 2);
+    assert_false(wire_next(&field));
+    assert_true(field.is_broken);
+    assert_int_equal(wire_offset(&field, (struct str) { bytes, sizeof bytes - 1 }), 22);
+}
+
+/* Where it is wrong: offset and path in an XSpace. */
+static const struct {
+    const char *bytes;
+    size_t      len;
+    const char *path;
+} damaged[] = {
+    { "\x08\x01", 2, "planes" },                       /* a number where a message is due */
+    { "\x0A\x04\x1A\x02\x22\x05", 6, "planes.lines" }, /* an event longer than its line */
+    { "\x0A\x06\x1A\x04\x22\x02\x0A\x00", 8, "planes.lines.events.metadata_id" },
+    { "\x0A\x05\x12", 3, "" }, /* a plane longer than the file */
+};
+
+static void names_the_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        struct arena arena = { 0 };
+        struct err   err = { 0 };
+
+        assert_null(wire_unpack(&tensorflow__profiler__xspace__descriptor,
+                                (struct str) { damaged[i].bytes, damaged[i].len }, &arena, &err));
+        assert_int_equal(err.code, ERR_FORMAT);
+        assert_true(err.has_offset && err.offset <= damaged[i].len);
+        assert_string_equal(err.path, damaged[i].path);
+        arena_free(&arena);
+    }
+}
+
+static void unpacks_what_is_whole(void **state)
+{
+    struct arena                  arena = { 0 };
+    struct err                    err = { 0 };
+    Tensorflow__Profiler__XSpace *space;
+
+    (void)state;
+    space = (Tensorflow__Profiler__XSpace *)wire_unpack(&tensorflow__profiler__xspace__descriptor,
+                                                        (struct str) { "\x0A\x05\x12\x03"
+                                                                       "abc",
+                                                                       7 },
+                                                        &arena, &err);
+    assert_non_null(space);
+    assert_int_equal(space->n_planes, 1);
+    assert_string_equal(space->planes[0]->name, "abc");
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_varints),
+        cmocka_unit_test(walks_fields),
+        cmocka_unit_test(names_the_place),
+        cmocka_unit_test(unpacks_what_is_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
