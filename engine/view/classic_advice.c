@@ -174,6 +174,7 @@ static bool say_code(const struct view_call *call)
 {
     const struct tree_node *node;
     struct tree             tree;
+    size_t                  len = call->text->len;
 
     if (!code_tree(call, &tree))
         return false;
@@ -183,7 +184,8 @@ static bool say_code(const struct view_call *call)
     if (node->shown_count == 0)
         return true;
     say_lines(&tree, node, 0, call);
-    text_add(call->text, STR("\n"));
+    if (call->text->len == len) /* a report that says nothing is a line as well */
+        text_add(call->text, STR("\n"));
     return true;
 }
 

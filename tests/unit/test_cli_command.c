@@ -147,7 +147,7 @@ static void the_man_page_is_roff(void **state)
     arena_free(&arena);
 }
 
-/* --format offers what there is. */
+/* --format offers what there is; advise has the original's words as well. */
 static void formats_are_the_outputs(void **state)
 {
     const struct command *advise = command_find("advise");
@@ -157,6 +157,7 @@ static void formats_are_the_outputs(void **state)
     (void)state;
     for (size_t i = 0; i < output_count; i++)
         text_print(&choices, "%s%s", i > 0 ? "|" : "", outputs[i]->name);
+    text_print(&choices, "|classic");
     for (size_t i = 0; i < advise->option_count; i++) {
         if (strcmp(advise->options[i].name, "format") == 0)
             assert_string_equal(advise->options[i].choices, choices.data);
