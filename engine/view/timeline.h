@@ -22,5 +22,7 @@ void timeline_string(struct text *text, struct str s); /* quoted and escaped */
 
 /* What is shown as a flame chart: a level a process, time as in the totals. */
 bool timeline_of_tree(const struct tree *tree, const struct view_call *call, struct text *json);
+/* When ops ran in one step, by device; what flows between devices; the devices' memory. */
+bool timeline_of_step(const struct tree *tree, const struct view_call *call, struct text *json);
 
 #endif

@@ -3,6 +3,7 @@
  * below the first that reaches it, so what is shared is counted once.
  */
 #include "view/nodes.h"
+#include "view/timeline.h"
 
 struct walk { /* depth first, without recursion */
     const struct classic *classic;
@@ -81,10 +82,20 @@ static bool show(const struct view_call *call, struct err *err)
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
+static bool timeline(const struct view_call *call, struct text *json, struct err *err)
+{
+    struct tree tree;
+
+    return (graph_tree(call, &tree) && timeline_of_step(&tree, call, json)) ||
+           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+}
+
 const struct view view_graph = {
     .name = "graph",
     .doc = "graph: The nodes in the model graph are organized by their inputs: below a node "
            "stands what it takes in.",
     .layout = LAYOUT_NODES,
     .show = show,
+    .timeline = timeline,
+    .is_of_step = true,
 };
