@@ -1,5 +1,7 @@
 #include "read/recognise.h"
 
+#include "read/message.h"
+
 #include <string.h>
 
 enum { LOOK_BYTES = 64 << 10, TAR_MAGIC_AT = 257 };
@@ -51,6 +53,34 @@ static bool is_saved_model(struct str bytes)
            bytes.data[2] == 0x12 && str_contains(head_of(bytes), STR("saved_model"));
 }
 
+static bool is_text(struct str bytes)
+{
+    struct str head = str_slice(bytes, 0, 4096);
+
+    for (size_t i = 0; i < head.len; i++)
+        if ((uint8_t)head.data[i] < 9 || head.data[i] == 127)
+            return false;
+    return head.len > 0;
+}
+
+/* MetaGraphDef: what it is (1), then a GraphDef (2) whose first node (1) has a name (1). */
+static bool is_meta_graph(struct str bytes)
+{
+    struct message outer = message_of(bytes);
+    struct field   field = { 0 };
+    struct err     ignored = { 0 };
+
+    if (!message_next(&outer, &field, &ignored) || !field_is_bytes(&field, 1) ||
+        !message_next(&outer, &field, &ignored) || !field_is_bytes(&field, 2))
+        return false;
+    for (int depth = 0; depth < 2; depth++) {
+        outer = message_of(field.bytes);
+        if (!message_next(&outer, &field, &ignored) || !field_is_bytes(&field, 1))
+            return false;
+    }
+    return is_text(field.bytes);
+}
+
 static bool is_lfs(struct str bytes)
 {
     return str_starts(bytes, STR("version https://git-lfs"));
@@ -61,16 +91,6 @@ static bool is_json(struct str bytes)
     struct str head = str_trim(str_slice(bytes, 0, 512));
 
     return head.len && (head.data[0] == '{' || head.data[0] == '[');
-}
-
-static bool is_text(struct str bytes)
-{
-    struct str head = str_slice(bytes, 0, 4096);
-
-    for (size_t i = 0; i < head.len; i++)
-        if ((uint8_t)head.data[i] < 9 || head.data[i] == 127)
-            return false;
-    return head.len > 0;
 }
 
 static const struct {
@@ -84,6 +104,8 @@ static const struct {
     { is_tfevents, "is a TensorBoard event file",
       "name the log directory; profiles lie in plugins/profile/RUN" },
     { is_saved_model, "is a SavedModel", "a model holds no times; record a profile of a run" },
+    { is_meta_graph, "is a MetaGraphDef",
+      "a model holds no times; give its GraphDef with the RunMetadata of a session run" },
     { is_text_damaged, "is damaged: a text tool replaced its bytes by U+FFFD",
       "copy the file again in binary mode; what was replaced cannot be restored" },
     { is_json, "is JSON, but no trace this program knows",
