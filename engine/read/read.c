@@ -3,7 +3,12 @@
 #include "read/read_paths.h"
 #include "read/recognise.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* Smaller gzip files are inflated whole. */
+enum { STREAM_BYTES = 4 << 20 };
 
 #define READER(name) extern const struct reader reader_##name;
 #include "read/readers.def"
@@ -46,12 +51,55 @@ static const struct reader *best_reader(struct str bytes, const char *path)
     return best;
 }
 
+/* Bytes of a large gzip file as stored; 0: it is none. Pipes are left alone. */
+static uint64_t large_gzip_bytes(const char *path)
+{
+    struct stat   status;
+    unsigned char magic[2] = { 0 };
+    FILE         *stream;
+    bool          is_gzip;
+
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < STREAM_BYTES)
+        return 0;
+    stream = fopen(path, "rb");
+    if (!stream)
+        return 0;
+    is_gzip = fread(magic, 1, 2, stream) == 2 && magic[0] == 0x1F && magic[1] == 0x8B;
+    fclose(stream);
+    return is_gzip ? (uint64_t)status.st_size : 0;
+}
+
+/* A reader that inflates this large gzip file by itself, front to back; NULL: there is none. */
+static const struct reader *streaming_reader(const char *path, const struct read_options *options,
+                                             uint64_t *stored_bytes)
+{
+    const struct reader *reader = NULL;
+    struct file_stream  *stream;
+    struct err           ignored = { 0 };
+
+    *stored_bytes = large_gzip_bytes(path);
+    stream = *stored_bytes ? file_stream_open(path, &ignored) : NULL;
+    if (!stream)
+        return NULL;
+    reader = options->input_format ? reader_named(options->input_format)
+                                   : best_reader(file_stream_next(stream), path);
+    file_stream_close(stream);
+    return reader && reader->streams ? reader : NULL;
+}
+
 static bool open_one(struct opened *opened, const struct read_path *path,
                      const struct read_options *options, struct err *err)
 {
-    struct read_input *input = &opened->items[opened->count];
+    struct read_input   *input = &opened->items[opened->count];
+    uint64_t             stored_bytes;
+    const struct reader *streaming = streaming_reader(path->path, options, &stored_bytes);
 
     *input = (struct read_input) { .path = path->path, .host_name = path->host_name };
+    if (streaming) {
+        input->file.stored_bytes = stored_bytes;
+        opened->kinds[opened->count++] = streaming;
+        return true;
+    }
     if (!file_open(&input->file, path->path, options->memory_budget_bytes, err))
         return err_source(err, path->path);
     opened->kinds[opened->count++] = options->input_format
@@ -109,7 +157,11 @@ static bool keep_files(struct opened *opened, const struct reader *reader, bool 
 
     for (size_t i = 0; i < opened->count; i++) {
         struct read_input *input = &opened->items[i];
-        struct source_file source = { .bytes = input->file.bytes.len, .host = NO_ID, .rank = -1 };
+        const struct file *file = &input->file;
+        struct source_file source = { .bytes =
+                                          file->bytes.data ? file->bytes.len : file->stored_bytes,
+                                      .host = NO_ID,
+                                      .rank = -1 };
 
         if (opened->kinds[i] != reader) {
             if (opened->kinds[i] || !is_directory)
