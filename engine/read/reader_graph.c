@@ -56,6 +56,7 @@ static bool read_one(struct tf_model *model, const struct read_input *input, enu
         return tf_log_read(model, message_of(bytes), err);
     case TF_PROFILE:
         return tf_profile_read(model, message_of(bytes), err);
+    case TF_META_GRAPH:
     case TF_NONE:
         return err_set(err, ERR_FORMAT, "this is no graph, run metadata or op log of TensorFlow");
     }
@@ -130,7 +131,7 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
     /* The graph names the ops that logs and runs speak of. */
     static const enum tf_kind order[] = { TF_GRAPH, TF_GRAPH_TEXT, TF_LOG, TF_RUN, TF_RUN_TEXT };
     struct tf_model           model;
-    bool                      is_read = true, has_any = false;
+    bool                      is_read = true, has_any = false, has_meta = false;
     struct job                job = { .inputs = inputs, .count = count, .options = options };
 
     profile->format = FORMAT_GRAPH;
@@ -141,12 +142,18 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
         enum tf_kind kind = tf_kind_of(inputs[i].file.bytes);
 
         job.kinds[i] = kind;
-        has_any |= kind != TF_NONE && kind != TF_PROFILE;
+        has_any |= kind != TF_NONE && kind != TF_PROFILE && kind != TF_META_GRAPH;
+        has_meta |= kind == TF_META_GRAPH;
         if (kind == TF_PROFILE)
             profile_note(profile, inputs[i].path, 1,
                          "left out: the graph and run metadata beside it say the same and more");
-        else if (kind == TF_NONE)
+        else if (kind == TF_NONE || kind == TF_META_GRAPH)
             profile_note(profile, inputs[i].path, 1, "is no file of TensorFlow's profiler");
+    }
+    if (!has_any && has_meta) {
+        err_set(err, ERR_FORMAT, "is a MetaGraphDef");
+        return err_advise(
+            err, "a model holds no times; give its GraphDef with the RunMetadata of a session run");
     }
     if (!has_any)
         return err_set(err, ERR_FORMAT, "this is no graph, run metadata or op log of TensorFlow");

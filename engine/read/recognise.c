@@ -47,12 +47,6 @@ static bool is_tfevents(struct str bytes)
     return str_contains(str_slice(bytes, 0, 64), STR("brain.Event:"));
 }
 
-static bool is_saved_model(struct str bytes)
-{
-    return bytes.len > 4 && bytes.data[0] == 0x08 && bytes.data[1] == 0x01 &&
-           bytes.data[2] == 0x12 && str_contains(head_of(bytes), STR("saved_model"));
-}
-
 static bool is_text(struct str bytes)
 {
     struct str head = str_slice(bytes, 0, 4096);
@@ -81,6 +75,17 @@ static bool is_meta_graph(struct str bytes)
     return is_text(field.bytes);
 }
 
+static bool is_saved_model(struct str bytes)
+{
+    struct message outer = message_of(bytes);
+    struct field   field = { 0 };
+    struct err     ignored = { 0 };
+
+    return message_next(&outer, &field, &ignored) && field_is_number(&field, 1) &&
+           message_next(&outer, &field, &ignored) && field_is_bytes(&field, 2) &&
+           (is_meta_graph(field.bytes) || str_contains(head_of(field.bytes), STR("saved_model")));
+}
+
 static bool is_lfs(struct str bytes)
 {
     return str_starts(bytes, STR("version https://git-lfs"));
@@ -104,8 +109,6 @@ static const struct {
     { is_tfevents, "is a TensorBoard event file",
       "name the log directory; profiles lie in plugins/profile/RUN" },
     { is_saved_model, "is a SavedModel", "a model holds no times; record a profile of a run" },
-    { is_meta_graph, "is a MetaGraphDef",
-      "a model holds no times; give its GraphDef with the RunMetadata of a session run" },
     { is_text_damaged, "is damaged: a text tool replaced its bytes by U+FFFD",
       "copy the file again in binary mode; what was replaced cannot be restored" },
     { is_json, "is JSON, but no trace this program knows",

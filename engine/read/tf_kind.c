@@ -111,6 +111,19 @@ static struct str first_submessage(struct str bytes)
     return str_slice(bytes, at, length < bytes.len - at ? at + (size_t)length : bytes.len);
 }
 
+/* MetaGraphDef: what it is (1), then a GraphDef (2). */
+static bool is_meta_graph(struct str bytes)
+{
+    struct message message = message_of(bytes);
+    struct field   field = { 0 };
+    struct err     err = { 0 };
+
+    return message_next(&message, &field, &err) && field_is_bytes(&field, 1) &&
+           message_next(&message, &field, &err) && field_is_bytes(&field, 2) &&
+           field.bytes.len > 2 && field.bytes.data[0] == 0x0a &&
+           kind_of_first(first_submessage(field.bytes)) == TF_GRAPH;
+}
+
 enum tf_kind tf_kind_of(struct str bytes)
 {
     enum tf_kind   kind = kind_of_text(bytes);
@@ -120,8 +133,10 @@ enum tf_kind tf_kind_of(struct str bytes)
 
     if (kind != TF_NONE || bytes.len < 2)
         return kind;
-    if (bytes.data[0] == 0x0a)
-        return kind_of_first(first_submessage(bytes));
+    if (bytes.data[0] == 0x0a) {
+        kind = kind_of_first(first_submessage(bytes));
+        return kind != TF_GRAPH && is_meta_graph(bytes) ? TF_META_GRAPH : kind;
+    }
     /* Writers of maps may put others first: ids of strings, or the versions of a graph. */
     message = message_of(bytes);
     for (int i = 0; i < 100000 && message_next(&message, &field, &err); i++) {

@@ -116,7 +116,7 @@ bool tf_profile_read(struct tf_model *model, struct message profile, struct err 
 bool tf_run_read(struct tf_model *model, struct message run, int64_t number, struct err *err);
 
 /* What a file holds. */
-enum tf_kind { TF_NONE, TF_GRAPH, TF_GRAPH_TEXT, TF_RUN, TF_RUN_TEXT, TF_LOG, TF_PROFILE };
+enum tf_kind { TF_NONE, TF_GRAPH, TF_GRAPH_TEXT, TF_RUN, TF_RUN_TEXT, TF_LOG, TF_PROFILE, TF_META_GRAPH };
 enum tf_kind tf_kind_of(struct str bytes);
 
 /* Fills in floating point operations of one execution from shapes where nothing recorded them

@@ -31,6 +31,13 @@ static const struct {
     { BYTES("\x08\x01\x12\x10"
             "saved_model_main"),
       "SavedModel" },
+    /* version 1; a meta graph of tags, and a graph of one node "a" */
+    { BYTES("\x08\x01\x12\x13"
+            "\x0a\x07\x22\x05serve"
+            "\x12\x08\x0a\x06\x0a\x01"
+            "a\x12\x01"
+            "b"),
+      "SavedModel" },
     { BYTES("\n\x12\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD/host:CPU"), "text tool" },
     { BYTES("{\"name\": 1}"), "is JSON" },
     { BYTES("[1, 2]"), "is JSON" },
