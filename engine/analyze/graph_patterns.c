@@ -171,7 +171,7 @@ bool patterns_find_placement(struct pattern_search *search)
             pattern.name = "variable-on-cpu";
             pattern.ns = 0;
             pattern.elements = (double)row->parameters;
-            if (!pattern.bytes)
+            if (pattern.bytes <= 0)
                 pattern.bytes = 4.0 * (double)row->parameters;
             if (!pattern_add(search, pattern))
                 return false;
