@@ -8,6 +8,8 @@ return rule {
   params = {
     min_share = { default = 0.005, min = 0, max = 1, unit = "share",
                   doc = "self time of double-precision ops over the step from which this is said" },
+    max_cast_share = { default = 0.9, min = 0, max = 1, unit = "share",
+                       doc = "of the time of double-precision ops in conversions, from which another rule speaks" },
     speedup = { default = 3, min = 1, max = 64, unit = "ratio",
                 doc = "how much faster the same op is in single precision" },
   },
@@ -31,6 +33,11 @@ pipeline and matrix products outside the vendor library stand for them. Silent b
       if fed and vendor:count() == 0 and plain:count() > 0 then
         doubles, self_ns, guessed = ops, all_ns, true
       end
+    end
+    -- What only converts doubles to another type is not work in double precision.
+    local casts = doubles:where { type = { like = "^aten::(to|_to_copy|copy_|type_as|empty.*)$" } }
+    if p.framework == "pytorch" and self_ns > 0 and casts:sum("self_ns") >= cfg.max_cast_share * self_ns then
+      return nil
     end
     if p:has("device.count") and p:has("precision.f64_ns") then
       -- Ops of an accelerator take scalars in double precision for single-precision work: ask its kernels.
@@ -76,6 +83,10 @@ pipeline and matrix products outside the vendor library stand for them. Silent b
     { name = "a double scalar for single-precision kernels", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 0 },
       tables = { ops = { { name = "aten::mul", type = "aten::mul", dtype = "float64", self_ns = 1e6 } } } },
+    { name = "parameters converted at each use", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "aten::copy_", type = "aten::copy_", dtype = "float64", self_ns = 4e6 },
+                         { name = "aten::mm", type = "aten::mm", dtype = "float32", self_ns = 5e6 } } } },
     { name = "single", finding = false, facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "dot.2", type = "dot", dtype = "float32", self_ns = 1e6 } } } },
   },

@@ -33,6 +33,11 @@ return rule {
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
       doc = "time of the loop over the step from which this is said" },
+    lstm_gates = { default = 4, min = 1, max = 64, unit = "count",
+      doc = "sigmoids and tangents a round, from which it is an LSTM by hand" },
+    low_other = { default = 0.1, min = 0, max = 1, unit = "ratio",
+      doc = "part of the loop that the layer of another cell saves, at least" },
+    high_other = { default = 0.6, min = 0, max = 1, unit = "ratio", doc = "at most" },
     min_repeats = { default = 16, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
     min_cells = { default = 32, min = 2, max = 1e7, unit = "count",
@@ -58,8 +63,11 @@ Silent for few time steps and for cells that are large enough to hide this.]],
       if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.gates >= 0.9 * row.repeats and
           row.products >= 0.9 * row.repeats and
           row.mean_call_ns - row.conversion_ns / row.calls <= cfg.max_call_ns and (not worst or ns > worst.ns) then
-        worst = { row = row, ns = ns, low = 0.9 * (ns - math.max(row.kept_ns, ns / row.repeats)),
-            high = ns - math.max(row.kept_ns, ns / row.repeats) }
+        -- Layers of other cells than the LSTM loop over time inside: they save Python and its dispatching.
+        local is_lstm = (row.ops or row.anchor):find("lstm_cell") or row.gates >= cfg.lstm_gates * row.repeats
+        local saved_ns = ns - math.max(row.kept_ns, ns / row.repeats)
+        worst = { row = row, ns = ns, low = (is_lstm and 0.9 or cfg.low_other) * saved_ns,
+            high = (is_lstm and 1 or cfg.high_other) * saved_ns }
       end
     end
     if not worst then return nil end
@@ -89,6 +97,12 @@ Silent for few time steps and for cells that are large enough to hide this.]],
 
   examples = {
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 1.5e7, facts = { ["step.median_ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 4e4, products = 64, gates = 320, concats = 0, concat_ns = 0,
+          readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = false } } } },
+    { name = "another cell", framework = "pytorch", finding = true, impact_ns = 5.5e6,
+      facts = { ["step.median_ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.6e7, backward_ns = 0, mean_call_ns = 4e4, products = 64, gates = 64, concats = 0, concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,

@@ -29,6 +29,7 @@ enum loops_column {
     KEPT_NS,
     ELEMENTS,
     IS_GROWING,
+    IS_HISTORY,
     OPS,
     SHAPES,
     SOURCE_FILE,
@@ -54,6 +55,8 @@ static const struct column_spec columns[] = {
                   "time a step of its products at the best rate seen, both ways" },
     [ELEMENTS] = { "elements", UNIT_COUNT, "mean elements of the operands of its other calls" },
     [IS_GROWING] = { "is_growing", UNIT_BOOL, "what it concatenates grows" },
+    [IS_HISTORY] = { "is_history", UNIT_BOOL,
+                     "its products take more with each round: all that came before" },
     [OPS] = { "ops", UNIT_NAME, "the first calls of the body" },
     [SHAPES] = { "shapes", UNIT_NAME, "of the first call" },
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the first call, where recorded" },
@@ -91,6 +94,7 @@ static const struct {
     { "matmul", ANCHOR_PRODUCT, 24 },     { "mm", ANCHOR_PRODUCT, 24 },
     { "mv", ANCHOR_PRODUCT, 24 },         { "addmm", ANCHOR_PRODUCT, 24 },
     { "conv1d", ANCHOR_PRODUCT, 24 },     { "conv2d", ANCHOR_PRODUCT, 24 },
+    { "embedding", ANCHOR_PRODUCT, 24 },
 };
 enum {
     IS_PRODUCT = 1,
@@ -167,6 +171,7 @@ struct loop {
     uint32_t key, first_call, count, repeats;
     double   calls, span_ns, call_ns, backward_ns, products, gates, concats, concat_ns, readbacks,
         conversion_ns, flops, elements, others, first_concat, last_concat;
+    bool is_history;
 };
 struct finder {
     struct study             *study;
@@ -326,11 +331,53 @@ static bool is_loop(struct finder *finder, const struct cluster *cluster, uint32
         return false;
     for (uint32_t i = cluster->first; i < end; i++)
         losses += (kind_of(finder, calls[i].type)->traits & IS_LOSS) != 0;
-    for (uint32_t i = end; i < run_end && i < end + LOOK_BEHIND; i++)
-        if (kind_of(finder, calls[i].type)->traits & IS_STACK && calls[i].op != NO_ID &&
-            profile->ops.items[calls[i].op].input_count >= FEWEST_STACKED)
+    for (uint32_t i = end; i < run_end && i < end + LOOK_BEHIND; i++) {
+        const struct op *op = calls[i].op != NO_ID ? &profile->ops.items[calls[i].op] : NULL;
+
+        if (!op || !(kind_of(finder, calls[i].type)->traits & IS_STACK))
+            continue;
+        /* Some recordings leave out what a list holds. */
+        if (op->input_count >= FEWEST_STACKED ||
+            (i == end && eager_elements(profile, calls[i].op) <= 1))
             return true;
+    }
     return losses * 2 >= cluster->count;
+}
+
+/* The product at `last` takes more than the first ones of its type. */
+static bool grows(struct finder *finder, uint32_t first, uint32_t last)
+{
+    enum { EARLY_CALLS = 4, GROWTH = 2 };
+    const struct profile    *profile = finder->study->profile;
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 seen = 0;
+    double                   early = 0;
+
+    for (uint32_t i = first; i < last && seen < EARLY_CALLS; i++) {
+        double elements = eager_elements(profile, calls[i].op);
+
+        if (calls[i].type != calls[last].type)
+            continue;
+        early = elements > early ? elements : early;
+        seen++;
+    }
+    return seen == EARLY_CALLS && eager_elements(profile, calls[last].op) > GROWTH * early;
+}
+
+/* Rounds that work on all that came before: some of the last products have grown. */
+static bool is_history(struct finder *finder, uint32_t first, uint32_t end)
+{
+    enum { LAST_PRODUCTS = 4 };
+    uint32_t left = LAST_PRODUCTS;
+
+    for (uint32_t i = end; left > 0 && i-- > first;) {
+        if (!(kind_of(finder, finder->calls->list.items[i].type)->traits & IS_PRODUCT))
+            continue;
+        if (grows(finder, first, i))
+            return true;
+        left--;
+    }
+    return false;
 }
 
 /* The body behind the last anchor belongs to the loop too. */
@@ -350,6 +397,7 @@ static bool take(struct finder *finder, const struct cluster *cluster, uint32_t 
     if (!loop)
         return false;
     loop->count++;
+    loop->is_history = loop->is_history || is_history(finder, cluster->first, end);
     loop->repeats += cluster->count;
     loop->span_ns += (double)(calls[end - 1].end_ns - calls[cluster->first].start_ns);
     for (uint32_t i = cluster->first; i < end; i++) {
@@ -461,6 +509,7 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     emit_number(table, MEAN_CALL_NS, row, loop->call_ns / loop->calls);
     emit_number(table, ELEMENTS, row, loop->others > 0 ? loop->elements / loop->others : 0);
     emit_number(table, IS_GROWING, row, loop->last_concat > 2 * loop->first_concat);
+    emit_number(table, IS_HISTORY, row, loop->is_history);
     emit_name(table, OPS, row, name_body(finder, loop, body));
     if (first->op != NO_ID)
         emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[first->op]));

@@ -299,7 +299,7 @@ static void count_other(struct summer *summer, const struct eager_call *call)
         summer->sums[CHECK_COUNT]++;
         summer->sums[CHECK_NS] += ns;
     }
-    if (call->phase == PHASE_BACKWARD && trait == TRAIT_EMBEDDING)
+    if (call->phase == PHASE_BACKWARD && trait == TRAIT_EMBEDDING && !call->is_sparse)
         summer->sums[EMBEDDING_NS] += ns;
 }
 

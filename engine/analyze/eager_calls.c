@@ -107,6 +107,15 @@ static void add_conversion(struct walker *walker, uint32_t event)
     call->conversion_ns += (double)event_duration_ns(walker->profile, event);
 }
 
+/* The op that asks for an embedding's gradient does not say of which kind; one inside it does. */
+static void mark_sparse(struct walker *walker, uint32_t event)
+{
+    struct str name = profile_str(walker->profile, event_activity(walker->profile, event)->name);
+
+    if (walker->calls->list.count > 0 && str_equal(name, STR("aten::embedding_sparse_backward")))
+        walker->calls->list.items[walker->calls->list.count - 1].is_sparse = true;
+}
+
 static bool visit(struct walker *walker, uint32_t event)
 {
     const struct profile  *profile = walker->profile;
@@ -130,6 +139,8 @@ static bool visit(struct walker *walker, uint32_t event)
             add_conversion(walker, event);
         else if (windows_find(&walker->calls->windows, start_ns) != SIZE_MAX)
             add_gradient(walker, event, open.phase);
+        if (open.phase == PHASE_BACKWARD)
+            mark_sparse(walker, event);
         return true;
     }
     outer = open.phase;

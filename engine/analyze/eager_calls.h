@@ -29,7 +29,8 @@ struct eager_call {
     uint32_t op;   /* row of profile->ops with its shapes, or NO_ID */
     uint32_t timeline;
     uint32_t window;
-    uint8_t  phase; /* enum call_phase */
+    uint8_t  phase;     /* enum call_phase */
+    bool     is_sparse; /* what it computes is a sparse gradient */
 };
 struct eager_node {    /* a node of the backward pass */
     int64_t  sequence; /* -1: none, as for the accumulation of gradients */
