@@ -7,6 +7,7 @@
 
 #include "base/macros.h"
 #include "base/str.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 
@@ -20,5 +21,7 @@ void         gzip_free(struct gzip *gzip);    /* accepts NULL */
 size_t gzip_inflate(struct gzip *gzip, struct str *input, char *out, size_t room);
 /* What is wrong with the data so far, or NULL. `is_end`: no more input will come. */
 const char *gzip_damage(struct gzip *gzip, bool is_end);
+/* Adds the bytes as gzip data, not compressed. */
+void gzip_store(struct str bytes, struct text *packed);
 
 #endif

@@ -61,7 +61,7 @@ static bool read_trace(struct tf_model *model, struct message trace, uint32_t *s
         else if (field_is_number(&field, 6) && !line.file)
             line.file = string_of(model, field.value);
         else if (field_is_number(&field, 5))
-            line.first_line = field_int64(&field) > 0 ? (uint32_t)field.value : 0;
+            line.first_line = (int32_t)field_int64(&field);
         else if (field_is_number(&field, 7) && !line.function)
             line.function = string_of(model, field.value);
     }

@@ -102,6 +102,7 @@ static void choose(struct tree *tree, const struct view_options *options)
         struct tree_node *node = &nodes[i], *parent = &nodes[node->parent];
         bool              is_trimmed;
 
+        node->origin = node->parent;
         if (!parent->is_kept) {
             node->parent = parent->parent;
             parent = &nodes[node->parent];

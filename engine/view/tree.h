@@ -14,7 +14,10 @@ struct tree_node {
     uint32_t            node;                       /* row of the model's nodes, or NO_ID */
     uint32_t            parent;                     /* row of the tree; NO_ID: the root, row 0 */
     uint32_t            first_member, member_count; /* rows of tree->members: accounted nodes */
-    int64_t             depth;                      /* shown: root 1 */
+    uint32_t            source;                     /* of code: row of the profile's sources */
+    uint32_t            origin;                     /* the parent before any was left out */
+    bool                is_gradient;
+    int64_t             depth; /* shown: root 1 */
     bool                is_accounted, is_kept, is_started, is_cut, is_visible;
     struct view_numbers self, total;
     uint32_t            first_shown, shown_count; /* rows of tree->shown */

@@ -3,6 +3,7 @@
  * from the line they are of: they stand in branches of their own, by the trace of what they derive.
  */
 #include "view/groups.h"
+#include "view/pprof.h"
 #include "view/timeline.h"
 
 #include <stdlib.h>
@@ -58,7 +59,9 @@ static uint32_t add_child(struct builder *builder, uint32_t parent, uint32_t sou
     uint32_t              label = name.data ? intern_add(&builder->labels, name) : NO_ID;
     uint64_t              key = (uint64_t)parent << 32 | label;
     uint32_t              row = id_map_get(&builder->children, key);
-    struct tree_node      node = { .node = NO_ID, .parent = parent };
+    struct tree_node      node = {
+             .node = NO_ID, .parent = parent, .source = source, .is_gradient = is_gradient
+    };
 
     if (label == NO_ID || row != NO_ID)
         return label == NO_ID ? NO_ID : row;
@@ -280,6 +283,14 @@ static bool timeline(const struct view_call *call, struct text *json, struct err
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
+static bool pprof(const struct view_call *call, struct text *packed, bool *is_made, struct err *err)
+{
+    struct tree tree;
+
+    return (code_tree(call, &tree) && pprof_of_tree(&tree, call, packed, is_made)) ||
+           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+}
+
 const struct view view_code = {
     .name = "code",
     .doc = "code: When python trace is available, the nodes are python lines and their are "
@@ -288,4 +299,5 @@ const struct view view_code = {
     .needs_code = true,
     .show = show,
     .timeline = timeline,
+    .pprof = pprof,
 };

@@ -1,0 +1,397 @@
+/*
+ * Each edge between displayed lines is a location: the line of the caller in the function called.
+ * Format: github.com/google/pprof/proto/profile.proto
+ */
+#include "view/pprof.h"
+
+#include "base/gzip.h"
+#include "base/intern.h"
+#include "base/macros.h"
+
+#include <stdlib.h>
+
+struct function {
+    struct str file, name; /* of the code, with " (gradient)" */
+    int64_t    first_line;
+    uint32_t   text_name, text_file; /* strings */
+};
+struct location {
+    struct str file, name;
+    int64_t    line;
+    uint32_t   function; /* id */
+};
+struct sample {
+    struct str name;
+    uint32_t   sequence, text_name;
+    uint32_t   first_location, location_count; /* rows of pprof.stacks, leaf first */
+    int64_t    value;
+};
+struct pprof {
+    const struct tree      *tree;
+    const struct view_call *call;
+    enum view_value         value;
+    struct intern           strings;
+    uint32_t                label;
+    VEC(struct function) functions; /* ids are rows + 1 */
+    VEC(struct location) locations;
+    VEC(struct sample) samples;
+    VEC(uint32_t) stacks;
+    VEC(uint32_t) path;   /* ids of locations down to where the walk is */
+    uint32_t *child_ends; /* by row of the tree: row behind all below it */
+};
+
+static const struct {
+    enum attribute attribute;
+    const char    *unit, *comment;
+} kinds[] = {
+    { ATTRIBUTE_MICROS, "microseconds",
+      "Sum of accelerator execution time and cpu execution time." },
+    { ATTRIBUTE_ACCELERATOR_MICROS, "microseconds", "Accelerator execution time." },
+    { ATTRIBUTE_CPU_MICROS, "microseconds", "CPU execution time." },
+    { ATTRIBUTE_BYTES, "bytes",
+      "Sum of operation total memory requests, excluding deallocations." },
+    { ATTRIBUTE_PEAK_BYTES, "bytes", "Sum of operation peak memory usage." },
+    { ATTRIBUTE_RESIDUAL_BYTES, "bytes", "Sum of operation allocated memory after finish." },
+    { ATTRIBUTE_OUTPUT_BYTES, "bytes", "Sum of operation output size." },
+    { ATTRIBUTE_PARAMS, "count", "Model parameters." },
+    { ATTRIBUTE_FLOAT_OPS, "count", "Model float operations (Only available if defined)." },
+};
+
+static void put_varint(struct text *text, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        text_add_byte(text, (char)(value | 0x80));
+    text_add_byte(text, (char)value);
+}
+
+static void put_number(struct text *text, unsigned field, int64_t value)
+{
+    if (value == 0)
+        return;
+    put_varint(text, field << 3);
+    put_varint(text, (uint64_t)value);
+}
+
+static void put_bytes(struct text *text, unsigned field, struct str bytes)
+{
+    put_varint(text, field << 3 | 2);
+    put_varint(text, bytes.len);
+    text_add(text, bytes);
+}
+
+static const struct source_line *line_of(const struct pprof *pprof, uint32_t row)
+{
+    return &pprof->call->classic->profile->sources.items[pprof->tree->nodes.items[row].source];
+}
+
+/* Name of the function that a line of the tree is in. */
+static struct str function_name(struct pprof *pprof, uint32_t row)
+{
+    const struct profile *profile = pprof->call->classic->profile;
+    struct str            name = profile_str(profile, line_of(pprof, row)->function);
+    char                 *text;
+
+    if (!pprof->tree->nodes.items[row].is_gradient)
+        return name;
+    text = arena_text(pprof->call->arena, "%.*s (gradient)", STR_ARG(name));
+    return str_from(text);
+}
+
+/* "model:fc": the file's name without folder and ending. */
+static uint32_t short_name(struct pprof *pprof, struct str file, struct str name)
+{
+    struct text text = { .arena = pprof->call->arena };
+    size_t      slash = str_find_last(file, '/');
+    struct str  base = slash < file.len ? str_slice(file, slash + 1, file.len) : file;
+
+    text_print(&text, "%.*s:%.*s", STR_ARG(str_slice(base, 0, str_find_last(base, '.'))),
+               STR_ARG(name));
+    return intern_add(&pprof->strings, text_str(&text));
+}
+
+static uint32_t function_id(struct pprof *pprof, uint32_t row)
+{
+    const struct profile *profile = pprof->call->classic->profile;
+    struct function       function = { .file = profile_str(profile, line_of(pprof, row)->file),
+                                       .name = function_name(pprof, row),
+                                       .first_line = line_of(pprof, row)->first_line };
+
+    for (uint32_t i = 0; i < pprof->functions.count; i++) {
+        const struct function *known = &pprof->functions.items[i];
+
+        if (known->first_line == function.first_line && str_equal(known->name, function.name) &&
+            str_equal(known->file, function.file))
+            return i + 1;
+    }
+    function.text_name = short_name(pprof, function.file, function.name);
+    function.text_file = intern_add(&pprof->strings, function.file);
+    return vec_push(&pprof->functions, pprof->call->arena, function)
+               ? (uint32_t)pprof->functions.count
+               : NO_ID;
+}
+
+static uint32_t location_id(struct pprof *pprof, uint32_t parent, uint32_t row)
+{
+    const struct profile *profile = pprof->call->classic->profile;
+    struct location       location = { .file = profile_str(profile, line_of(pprof, parent)->file),
+                                       .name = function_name(pprof, row),
+                                       .line = line_of(pprof, parent)->line };
+
+    for (uint32_t i = 0; i < pprof->locations.count; i++) {
+        const struct location *known = &pprof->locations.items[i];
+
+        if (known->line == location.line && str_equal(known->name, location.name) &&
+            str_equal(known->file, location.file))
+            return i + 1;
+    }
+    location.function = function_id(pprof, row);
+    return location.function != NO_ID && vec_push(&pprof->locations, pprof->call->arena, location)
+               ? (uint32_t)pprof->locations.count
+               : NO_ID;
+}
+
+static bool add_sample(struct pprof *pprof, uint32_t node)
+{
+    const struct classic *classic = pprof->call->classic;
+    struct arena         *arena = pprof->call->arena;
+    struct sample         sample = { .name = classic_name(classic, node),
+                                     .sequence = (uint32_t)pprof->samples.count,
+                                     .first_location = (uint32_t)pprof->stacks.count,
+                                     .location_count = (uint32_t)pprof->path.count };
+
+    pprof->label = intern_add(&pprof->strings, STR("graph node:"));
+    sample.text_name = intern_add(&pprof->strings, sample.name);
+    sample.value = values_of_node(classic, node, pprof->call->options->step).values[pprof->value];
+    for (size_t i = pprof->path.count; i-- > 0;)
+        if (!vec_push(&pprof->stacks, arena, pprof->path.items[i]))
+            return false;
+    return vec_push(&pprof->samples, arena, sample);
+}
+
+/* Of all lines at the end of a trace, below this one or this one itself. */
+static bool add_samples(struct pprof *pprof, uint32_t row)
+{
+    const struct tree *tree = pprof->tree;
+
+    for (uint32_t i = row; i < pprof->child_ends[row]; i++) {
+        const struct tree_node *node = &tree->nodes.items[i];
+
+        for (uint32_t n = 0; n < node->member_count && pprof->child_ends[i] == i + 1; n++)
+            if (!add_sample(pprof, tree->members[node->first_member + n]))
+                return false;
+    }
+    return true;
+}
+
+static bool find_ends(struct pprof *pprof)
+{
+    const struct tree *tree = pprof->tree;
+
+    pprof->child_ends = arena_new_array(pprof->call->arena, uint32_t, tree->nodes.count);
+    for (size_t i = tree->nodes.count; pprof->child_ends && i-- > 0;) {
+        uint32_t above = tree->nodes.items[i].origin;
+
+        if (pprof->child_ends[i] == 0)
+            pprof->child_ends[i] = (uint32_t)i + 1;
+        if (i > 0 && pprof->child_ends[above] < pprof->child_ends[i])
+            pprof->child_ends[above] = pprof->child_ends[i];
+    }
+    return pprof->child_ends != NULL;
+}
+
+struct step_in { /* of the walk */
+    uint32_t row, parent;
+    uint32_t depth; /* length of the path to it */
+};
+
+static bool walk(struct pprof *pprof)
+{
+    const struct tree *tree = pprof->tree;
+    struct step_in *stack = arena_new_array(pprof->call->arena, struct step_in, tree->nodes.count);
+    size_t          depth = 0;
+
+    if (!stack)
+        return false;
+    stack[depth++] = (struct step_in) { 0 };
+    while (depth > 0) {
+        struct step_in          at = stack[--depth];
+        const struct tree_node *node = &tree->nodes.items[at.row];
+
+        pprof->path.count = at.depth;
+        if (at.row && at.parent) {
+            uint32_t id = location_id(pprof, at.parent, at.row);
+
+            if (id == NO_ID || !vec_push(&pprof->path, pprof->call->arena, id))
+                return false;
+        }
+        if (at.row && !node->shown_count && !add_samples(pprof, at.row))
+            return false;
+        for (uint32_t i = node->shown_count; i-- > 0;)
+            stack[depth++] = (struct step_in) { tree->shown[node->first_shown + i], at.row,
+                                                (uint32_t)pprof->path.count };
+    }
+    return true;
+}
+
+static int compare_samples(const void *left, const void *right)
+{
+    const struct sample *a = left, *b = right;
+    int                  order = str_compare(a->name, b->name);
+
+    return order ? order : (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+static void put_samples(struct pprof *pprof, struct text *text)
+{
+    if (pprof->samples.count)
+        qsort(pprof->samples.items, pprof->samples.count, sizeof(struct sample), compare_samples);
+    for (size_t i = 0; i < pprof->samples.count; i++) {
+        const struct sample *sample = &pprof->samples.items[i];
+        struct text          body = { .arena = text->arena }, packed = body, label = body;
+
+        for (uint32_t n = 0; n < sample->location_count; n++)
+            put_varint(&packed, pprof->stacks.items[sample->first_location + n]);
+        if (packed.len)
+            put_bytes(&body, 1, text_str(&packed));
+        packed = (struct text) { .arena = text->arena };
+        put_varint(&packed, 1);
+        put_varint(&packed, (uint64_t)sample->value);
+        put_bytes(&body, 2, text_str(&packed));
+        put_number(&label, 1, pprof->label);
+        put_number(&label, 2, sample->text_name);
+        put_bytes(&body, 3, text_str(&label));
+        put_bytes(text, 2, text_str(&body));
+    }
+}
+
+struct keyed { /* a function or location by its key */
+    struct str file, name;
+    int64_t    line;
+    uint32_t   row;
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct keyed *a = left, *b = right;
+    int                 order = str_compare(a->file, b->file);
+
+    if (!order)
+        order = str_compare(a->name, b->name);
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+static bool put_locations(struct pprof *pprof, struct text *text)
+{
+    size_t        count = pprof->locations.count;
+    struct keyed *keys = arena_new_array(text->arena, struct keyed, count);
+
+    for (uint32_t i = 0; keys && i < count; i++) {
+        const struct location *location = &pprof->locations.items[i];
+
+        keys[i] = (struct keyed) { location->file, location->name, location->line, i };
+    }
+    if (keys && count)
+        qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t i = 0; keys && i < count; i++) {
+        struct text body = { .arena = text->arena }, line = body;
+
+        put_number(&body, 1, keys[i].row + 1);
+        put_number(&line, 1, pprof->locations.items[keys[i].row].function);
+        put_number(&line, 2, keys[i].line);
+        put_bytes(&body, 4, text_str(&line));
+        put_bytes(text, 4, text_str(&body));
+    }
+    return keys != NULL;
+}
+
+static bool put_functions(struct pprof *pprof, struct text *text)
+{
+    size_t        count = pprof->functions.count;
+    struct keyed *keys = arena_new_array(text->arena, struct keyed, count);
+
+    for (uint32_t i = 0; keys && i < count; i++) {
+        const struct function *function = &pprof->functions.items[i];
+
+        keys[i] = (struct keyed) { function->file, function->name, function->first_line, i };
+    }
+    if (keys && count)
+        qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t i = 0; keys && i < count; i++) {
+        const struct function *function = &pprof->functions.items[keys[i].row];
+        struct text            body = { .arena = text->arena };
+
+        put_number(&body, 1, keys[i].row + 1);
+        put_number(&body, 2, function->text_name);
+        put_number(&body, 4, function->text_file);
+        put_number(&body, 5, function->first_line);
+        put_bytes(text, 5, text_str(&body));
+    }
+    return keys != NULL;
+}
+
+static void put_type(struct text *text, uint32_t type, uint32_t unit)
+{
+    struct text body = { .arena = text->arena };
+
+    put_number(&body, 1, type);
+    put_number(&body, 2, unit);
+    put_bytes(text, 1, text_str(&body));
+}
+
+static bool put_profile(struct pprof *pprof, size_t kind, struct text *text)
+{
+    const char *name = attribute_name(kinds[kind].attribute);
+    uint32_t    count = intern_add(&pprof->strings, STR("count"));
+    uint32_t    type = intern_add(&pprof->strings, str_from(name));
+    uint32_t    unit = intern_add(&pprof->strings, str_from(kinds[kind].unit));
+    uint32_t    comment = intern_add(&pprof->strings, str_from(kinds[kind].comment));
+    struct text comments = { .arena = text->arena };
+
+    put_type(text, count, count);
+    put_type(text, type, unit);
+    put_samples(pprof, text);
+    if (!put_locations(pprof, text) || !put_functions(pprof, text))
+        return false;
+    for (uint32_t i = 0; i < pprof->strings.count; i++)
+        put_bytes(text, 6, intern_str(&pprof->strings, i));
+    put_varint(&comments, comment);
+    put_bytes(text, 13, text_str(&comments));
+    return true;
+}
+
+/* Which of the kinds is selected, alone. */
+static bool find_kind(const struct view_call *call, size_t *kind)
+{
+    unsigned selected = call->options->selected;
+
+    if (selected == 0 || (selected & (selected - 1))) {
+        text_add(call->complaints, STR("Can only select 1 attribute for pprof output.\n"));
+        return false;
+    }
+    for (*kind = 0; *kind < ARRAY_COUNT(kinds); ++*kind)
+        if (selected == 1u << kinds[*kind].attribute)
+            return true;
+    for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
+        if (selected == 1u << i)
+            text_print(call->complaints, "pprof doesn't support -select=%s\n",
+                       attribute_name((enum attribute)i));
+    return false;
+}
+
+bool pprof_of_tree(const struct tree *tree, const struct view_call *call, struct text *packed,
+                   bool *is_made)
+{
+    struct pprof pprof = { .tree = tree, .call = call };
+    struct text  profile = { .arena = call->arena };
+    size_t       kind;
+
+    *is_made = find_kind(call, &kind);
+    if (!*is_made)
+        return true;
+    attribute_is_number(kinds[kind].attribute, &pprof.value);
+    if (!intern_init(&pprof.strings, call->arena) || !find_ends(&pprof) || !walk(&pprof) ||
+        !put_profile(&pprof, kind, &profile))
+        return false;
+    gzip_store(text_str(&profile), packed);
+    return true;
+}
