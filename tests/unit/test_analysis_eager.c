@@ -221,6 +221,37 @@ static void clearing_and_clipping_are_summed(void **state)
     builder_free(&program.b);
 }
 
+/*
+ * Three steps of 1 ms: a call of 100 us, a pause, another call. The pause is 500, 590 and 500 us:
+ * every step has 500. The 350 us behind the last call of the third step are no other step's, and
+ * the pause inside the optimizer is its own.
+ */
+static void pauses_of_every_step_are_summed(void **state)
+{
+    static const int64_t starts[] = { 600000, 690000, 600000 },
+                         ends[] = { 1000000, 1000000, 650000 };
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    builder_step(&program.b, program.host, 1000000, 2000000);
+    builder_step(&program.b, program.host, 2000000, 3000000);
+    for (size_t i = 0; i < 3; i++) {
+        program.now = (int64_t)i * 1000000;
+        call(&program, "aten::relu", "f32[512]", 100000);
+        program.now = (int64_t)i * 1000000 + starts[i];
+        builder_slice(&program.b, program.thread, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION,
+                      program.now, ends[i] - starts[i]);
+        call(&program, "aten::add_", "f32[512]", 10000);
+    }
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.pauses_ns") == 500000);
+    assert_true(builder_fact(&program.b, "torch.longest_pause_ns") == 500000);
+    builder_free(&program.b);
+}
+
 /* One conversion of 3 us that copies; one that hands its input on is none. */
 static void casts_are_counted(void **state)
 {
@@ -261,6 +292,7 @@ int main(void)
         cmocka_unit_test(layers_are_no_loop),
         cmocka_unit_test(a_second_forward_is_seen),
         cmocka_unit_test(clearing_and_clipping_are_summed),
+        cmocka_unit_test(pauses_of_every_step_are_summed),
         cmocka_unit_test(casts_are_counted),
         cmocka_unit_test(medians_need_no_order),
     };
