@@ -47,7 +47,8 @@ struct classic_exec { /* a node in one step */
     uint32_t first_memory, memory_count;
 };
 struct classic_node {
-    uint32_t op;        /* row of profile->ops: name, type, source, attributes */
+    uint32_t op;        /* row of profile->ops: name, type, attributes */
+    uint32_t source;    /* row of profile->sources: the innermost line that made it; NO_ID none */
     uint32_t device;    /* interned canonical name, lower case; 0: never ran on one */
     int64_t  float_ops; /* one run, as the log tells it; 0 unknown */
     uint32_t shape;     /* row of shapes: attribute "shape"; NO_ID none */

@@ -14,7 +14,7 @@ bool tf_classic_start(struct tf_model *model)
         return false;
     classic->device_of.arena = classic->float_ops_of.arena = &model->scratch;
     classic->shape_of.arena = classic->exec_of.arena = &model->scratch;
-    classic->row_of_step.arena = &model->scratch;
+    classic->row_of_step.arena = classic->source_of.arena = &model->scratch;
     return true;
 }
 
@@ -48,10 +48,16 @@ bool tf_classic_device(struct tf_model *model, uint32_t op, struct str name)
            (interned != NO_ID && id_map_put(&model->classic->device_of, op, interned));
 }
 
-void tf_classic_code(struct tf_model *model)
+/* The first trace of an op counts. */
+bool tf_classic_code(struct tf_model *model, uint32_t op, uint32_t source)
 {
-    if (model->classic)
-        model->classic->has_code = true;
+    struct tf_classic *classic = model->classic;
+
+    if (!classic)
+        return true;
+    classic->has_code = true;
+    return source == NO_ID || id_map_get(&classic->source_of, op) != NO_ID ||
+           id_map_put(&classic->source_of, op, source);
 }
 
 void tf_classic_misses_streams(struct tf_model *model)
@@ -122,7 +128,9 @@ static bool make_nodes(struct tf_model *model, struct classic *classic, uint32_t
         uint32_t            device = id_map_get(&model->classic->device_of, op);
         uint32_t            float_ops = id_map_get(&model->classic->float_ops_of, op);
         uint32_t            shape = id_map_get(&model->classic->shape_of, op);
-        struct classic_node node = { .op = op, .device = device == NO_ID ? 0 : device };
+        struct classic_node node = { .op = op,
+                                     .device = device == NO_ID ? 0 : device,
+                                     .source = id_map_get(&model->classic->source_of, op) };
 
         node.float_ops = float_ops == NO_ID ? 0 : model->classic->float_ops.items[float_ops];
         node.shape = shape == NO_ID ? NO_ID : (uint32_t)classic->shapes.count;

@@ -16,7 +16,7 @@ bool tf_classic_shape(struct tf_model *model, uint32_t op, const struct tensor *
 bool tf_classic_output(struct tf_model *model, const struct tf_output *output);
 bool tf_classic_float_ops(struct tf_model *model, uint32_t op, int64_t float_ops);
 bool tf_classic_device(struct tf_model *model, uint32_t op, struct str name);
-void tf_classic_code(struct tf_model *model);
+bool tf_classic_code(struct tf_model *model, uint32_t op, uint32_t source);
 void tf_classic_misses_streams(struct tf_model *model);
 /* NodeExecStats of an op on a device, ExecProfile of an op (tf_classic_run.c). */
 bool tf_classic_stats(struct tf_model *model, uint32_t op, struct str device, int64_t step,
@@ -45,8 +45,9 @@ struct tf_allocation {
     struct classic_allocation allocation;
 };
 struct tf_classic {
-    struct id_map device_of, float_ops_of, shape_of; /* op -> name, rows of the vectors below */
-    struct id_map exec_of;                           /* op << 32 | row of steps -> row of execs */
+    struct id_map device_of, float_ops_of, shape_of,
+        source_of;         /* op -> name, rows of the vectors below */
+    struct id_map exec_of; /* op << 32 | row of steps -> row of execs */
     struct id_map row_of_step;
     VEC(int64_t) steps;
     VEC(int64_t) float_ops;

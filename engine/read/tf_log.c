@@ -102,7 +102,8 @@ bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, stru
     if (model->profile->ops.items[op].source == NO_ID)
         model->profile->ops.items[op].source = users != NO_ID ? users : source;
     model->profile->has_stacks = true;
-    tf_classic_code(model);
+    if (!tf_classic_code(model, op, source))
+        return tf_model_full(err);
     return !code.is_damaged;
 }
 

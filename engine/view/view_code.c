@@ -75,7 +75,7 @@ static uint32_t add_child(struct builder *builder, uint32_t parent, uint32_t sou
 
 static uint32_t source_of(const struct classic *classic, uint32_t node)
 {
-    return classic->profile->ops.items[classic->nodes.items[node].op].source;
+    return classic->nodes.items[node].source;
 }
 
 /* Row of the innermost line of a trace, with what is missing above it. */
@@ -142,12 +142,22 @@ static bool add_gradients(struct builder *builder)
     return true;
 }
 
+static int compare_attached(const void *left, const void *right)
+{
+    const struct attached *a = left, *b = right;
+
+    return (a->node > b->node) - (a->node < b->node);
+}
+
 /* Members of one row stand together, in the order of their names. */
 static bool place_members(struct builder *builder)
 {
     struct tree *tree = builder->tree;
     uint32_t     total = 0;
 
+    if (builder->attached.count)
+        qsort(builder->attached.items, builder->attached.count, sizeof(struct attached),
+              compare_attached);
     tree->members = arena_new_array(builder->call->arena, uint32_t, builder->attached.count);
     if (!tree->members)
         return false;
