@@ -1,4 +1,19 @@
 -- Printing and logging happen in every step.
+-- Printing a tensor of PyTorch formats it in ops: which elements are finite, how many digits they need,
+-- then one value after the other.
+local function printed_ns(p)
+  if p.format ~= "kineto" or not p:has("eager_loops") or not p:has("ops") then return 0 end
+  local ops = p:table("ops")
+  for _, type in ipairs { "isfinite", "masked_select", "ceil", "is_nonzero" } do
+    if (ops:where { type = { like = "^aten::" .. type .. "$" } }:max("calls") or 0) < 1 then return 0 end
+  end
+  local ns = 0
+  for row in p:table("eager_loops"):each() do
+    if row.readbacks >= 0.3 * row.repeats and row.products == 0 then ns = ns + row.ns end
+  end
+  return ns
+end
+
 return rule {
   id = "logging-in-step", api = 1, version = "1.0.0",
   title = "Every step writes logs",
@@ -6,14 +21,15 @@ return rule {
   formats = { "xspace", "kineto" },
   needs = { "step.median_ns", "activities", "output.path_ns", "output.steps_share" },
   cause = "output", tags = { "output" },
-  more_specific_than = { "python-in-step", "host-bound" },
+  more_specific_than = { "python-in-step", "host-bound", "loop-indexing", "tiny-ops" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step spent writing" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the steps that write" },
   },
   doc = [[
 Printing, plots, histograms and images format data and wait for files. Once every hundred steps is
-usually enough. Priced as the step's time inside such calls, less one step in a hundred. Silent for
+usually enough. Priced as the step's time inside such calls, less one step in a hundred; where PyTorch
+formats whole tensors and no stacks tell, as the loops that read their values. Silent for
 checkpoints and TensorFlow summaries, which have rules of their own, and below min_share.]],
 
   check = function(p, cfg)
@@ -30,6 +46,20 @@ checkpoints and TensorFlow summaries, which have rules of their own, and below m
       end
     end
     local share = ns / p.fact["step.median_ns"]
+    local print_ns = #names == 0 and printed_ns(p) or 0
+    if print_ns >= cfg.min_share * p.fact["step.median_ns"] then
+      share = print_ns / p.fact["step.median_ns"]
+      return finding {
+        title = ("Tensors are formatted for printing: %s of each step"):format(fmt.ms(print_ns)),
+        evidence = { { "reading values one by one a step", print_ns, "ns", share = math.min(share, 1) } },
+        condition = ("formatting takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+        remedy = { text = "Print every 100 steps, and scalars instead of whole tensors.",
+                   code = "if step % 100 == 0: print(loss.item())" },
+        impact = impact.exposed { ns = print_ns, low = 0.8 * print_ns,
+                                  high = math.min(1.6 * print_ns, 0.95 * p.fact["step.median_ns"]) },
+        confidence = "medium",
+      }
+    end
     if #names == 0 or share < cfg.min_share or p.fact["output.steps_share"] < cfg.min_steps_share then return nil end
 
     table.insert(evidence, 1, { "writing logs a step", ns, "ns", share = math.min(share, 1) })
@@ -48,6 +78,12 @@ checkpoints and TensorFlow summaries, which have rules of their own, and below m
     { name = "prints each step", finding = true, replay = { 2e6 },
       facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 2e6, ["output.steps_share"] = 1 },
       tables = { activities = { { name = "$<unknown> print", kind = "output", path_ns = 2e6 } } } },
+    { name = "whole tensors", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3.6e6,
+      facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0 },
+      tables = { activities = { { name = "aten::mm", kind = "op", path_ns = 1e6 } },
+                 ops = { { type = "aten::isfinite", calls = 2 }, { type = "aten::masked_select", calls = 2 },
+                         { type = "aten::ceil", calls = 2 }, { type = "aten::is_nonzero", calls = 60 } },
+                 eager_loops = { { anchor = "select", repeats = 60, readbacks = 120, products = 0, ns = 3e6 } } } },
     { name = "now and then", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 2e6, ["output.steps_share"] = 0.1 },
       tables = { activities = { { name = "$<unknown> print", kind = "output", path_ns = 2e6 } } } },
