@@ -328,6 +328,7 @@ static bool add_row(struct matcher *matcher, struct table *table, size_t idiom)
     const struct profile *profile = study->profile;
     const struct found   *found = &matcher->found[idiom];
     double                steps = (double)matcher->calls->windows.count;
+    double                ns_steps = steps / eager_median_factor(matcher->calls);
     size_t                row = table_add(table, study->arena);
 
     if (row == SIZE_MAX)
@@ -335,12 +336,12 @@ static bool add_row(struct matcher *matcher, struct table *table, size_t idiom)
     emit_name(table, IDIOM, row, facts_name(&study->facts, str_from(idioms[idiom].name)));
     emit_number(table, COUNT, row, found->count / steps);
     emit_number(table, CALLS, row, found->calls / steps);
-    emit_number(table, NS, row, found->ns / steps);
-    emit_number(table, FORWARD_NS, row, found->forward_ns / steps);
-    emit_number(table, PRODUCT_NS, row, found->product_ns / steps);
+    emit_number(table, NS, row, found->ns / ns_steps);
+    emit_number(table, FORWARD_NS, row, found->forward_ns / ns_steps);
+    emit_number(table, PRODUCT_NS, row, found->product_ns / ns_steps);
     emit_number(table, PRODUCT_FLOPS, row, found->flops / steps);
-    emit_number(table, PIVOT_NS, row, found->pivot_ns / steps);
-    emit_number(table, LONGEST_NS, row, found->longest_ns / steps);
+    emit_number(table, PIVOT_NS, row, found->pivot_ns / ns_steps);
+    emit_number(table, LONGEST_NS, row, found->longest_ns / ns_steps);
     emit_number(table, ELEMENTS, row, found->elements);
     emit_number(table, LAST_DIM, row, found->last_dim);
     if (found->pivot_op != NO_ID)

@@ -475,6 +475,7 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     const struct profile    *profile = study->profile;
     const struct eager_call *first = &finder->calls->list.items[loop->first_call];
     double                   steps = (double)finder->calls->windows.count;
+    double                   factor = eager_median_factor(finder->calls);
     uint32_t                 source = event_activity(profile, first->event)->source;
     double                   body = loop->calls / loop->repeats;
     const struct {
@@ -499,7 +500,8 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     if (row == SIZE_MAX)
         return false;
     for (size_t i = 0; i < ARRAY_COUNT(sums); i++)
-        emit_number(table, sums[i].column, row, sums[i].total / steps);
+        emit_number(table, sums[i].column, row,
+                    sums[i].total / steps * (columns[sums[i].column].unit == UNIT_NS ? factor : 1));
     /* The backward pass has two products for each. */
     emit_number(table, KEPT_NS, row,
                 loop->flops * (loop->backward_ns > 0 ? 3 : 1) / finder->best_rate / steps);

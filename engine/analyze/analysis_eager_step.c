@@ -449,6 +449,9 @@ static bool sum(struct summer *summer, struct eager_calls *calls)
         !eager_pauses(calls, summer->scratch, &pauses_ns, &longest_ns))
         return false;
     count_ranges(summer);
+    for (size_t i = 0; i < FACT_COUNT; i++)
+        if (produces[i].unit == UNIT_NS && !is_size[i])
+            summer->sums[i] *= eager_median_factor(calls);
     summer->sums[PAUSES_NS] = pauses_ns * (double)calls->windows.count;
     summer->sums[LONGEST_PAUSE_NS] = longest_ns * (double)calls->windows.count;
     for (size_t i = 0; is_set && i < FACT_COUNT; i++)

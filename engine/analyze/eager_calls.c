@@ -238,6 +238,13 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
     return true;
 }
 
+double eager_median_factor(const struct eager_calls *calls)
+{
+    double mean_ns = (double)calls->windows.total_ns / (double)calls->windows.count;
+
+    return calls->windows.step_ns < mean_ns ? calls->windows.step_ns / mean_ns : 1;
+}
+
 bool eager_applies(struct study *study, const char *name)
 {
     const struct profile *profile = study->profile;

@@ -61,6 +61,9 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
 /* Time of the backward nodes whose numbers are in [first, end), pauses between them included.
  * O(log nodes + nodes in it). */
 double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end);
+/* What makes a mean time over the steps one of the median step: a few steps that something else
+ * held up lengthen the mean. At most 1. */
+double eager_median_factor(const struct eager_calls *calls);
 /* The profile runs op by op on the host; otherwise sets absences for `name` and returns false. */
 bool eager_applies(struct study *study, const char *name);
 /* The name without its library and a trailing underscore: "aten::add_" is "add". */
