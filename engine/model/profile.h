@@ -185,7 +185,7 @@ struct kernel_config { /* launch configuration; STAT_KERNEL_CONFIG holds its row
     float    occupancy_pct; /* < 0 unknown */
 };
 
-enum flow_kind { FLOW_LAUNCH, FLOW_PRODUCE, FLOW_ITERATOR, FLOW_FORWARD_BACKWARD, FLOW_SYNC };
+enum flow_kind { FLOW_LAUNCH, FLOW_FORWARD_BACKWARD, FLOW_SYNC };
 struct flow { /* happens-before between two events */
     uint32_t from, to;
     uint8_t  kind;

@@ -1,11 +1,8 @@
 #include "read/xspace_merge.h"
 
-enum {
-    GROUP_LIMIT = 64, /* more producers of one id say nothing about who waited for whom */
-    LOOK_AHEAD = 16   /* slots are far apart in memory: they are asked for early */
-};
+enum { LOOK_AHEAD = 16 }; /* slots are far apart in memory: they are asked for early */
 
-/* One id of producers: the last event that has it, and how many have. */
+/* One id: the last host event that has it, and how many have. */
 struct slot {
     uint64_t key;
     uint32_t last, count;
@@ -63,9 +60,9 @@ static void look_ahead(const struct join *join, const struct stat_column *column
         __builtin_prefetch(first_slot(join, key_of(timeline, column->values[i + LOOK_AHEAD])), 1);
 }
 
-/* A table of the column's events, host events only on request. false: the budget. */
-static bool join_start(struct join *join, const struct stat_column *column, bool is_host_only,
-                       struct profile *profile, struct arena *scratch)
+/* A table of the column's host events. false: the budget. */
+static bool join_start(struct join *join, const struct stat_column *column, struct profile *profile,
+                       struct arena *scratch)
 {
     struct place place = { .profile = profile };
     uint64_t     slot_count = 64;
@@ -80,7 +77,7 @@ static bool join_start(struct join *join, const struct stat_column *column, bool
         struct slot           *slot;
 
         look_ahead(join, column, i, timeline);
-        if (is_host_only && timeline->device != NO_ID)
+        if (timeline->device != NO_ID)
             continue;
         slot = find_slot(join, key);
         slot->key = key;
@@ -96,7 +93,7 @@ static bool launch_flows(struct profile *profile, struct arena *scratch)
     struct place              place = { .profile = profile };
     struct join               join;
 
-    if (!join_start(&join, column, true, profile, scratch))
+    if (!join_start(&join, column, profile, scratch))
         return false;
     for (size_t i = 0; i < column->count; i++) {
         const struct timeline *timeline = timeline_of(&place, column->events[i]);
@@ -115,39 +112,19 @@ static bool launch_flows(struct profile *profile, struct arena *scratch)
     return true;
 }
 
-static bool produce_flows(struct profile *profile, struct arena *scratch)
+static bool has_device_events(const struct profile *profile)
 {
-    const struct stat_column *consumers = &profile->stats[STAT_CONSUMER];
-    struct place              place = { .profile = profile };
-    struct join               join;
-
-    if (!join_start(&join, &profile->stats[STAT_PRODUCER], false, profile, scratch) ||
-        !vec_reserve(&profile->flows, profile->arena, consumers->count))
-        return false;
-    for (size_t i = 0; i < consumers->count; i++) {
-        uint32_t               event = consumers->events[i];
-        const struct timeline *timeline = timeline_of(&place, event);
-        const struct slot     *slot = find_slot(&join, key_of(timeline, consumers->values[i]));
-
-        look_ahead(&join, consumers, i, timeline);
-        if (slot->count == 0 || slot->last == event || slot->count >= GROUP_LIMIT ||
-            profile->event_start_ns[slot->last] > event_end_ns(profile, event))
-            continue;
-        if (!vec_push(&profile->flows, profile->arena,
-                      (struct flow) { .from = slot->last, .to = event, .kind = FLOW_PRODUCE }))
-            return false;
-    }
-    vec_fit(&profile->flows, profile->arena);
-    return true;
+    for (size_t t = 0; t < profile->timelines.count; t++)
+        if (profile->timelines.items[t].device != NO_ID && profile->timelines.items[t].event_count)
+            return true;
+    return false;
 }
 
 bool xspace_flows(struct profile *profile)
 {
     struct arena scratch = { .budget_bytes = profile->arena->budget_bytes };
-    bool         ok = profile->timelines.count == 0 || launch_flows(profile, &scratch);
+    bool         ok = !has_device_events(profile) || launch_flows(profile, &scratch);
 
-    arena_free(&scratch);
-    ok = ok && (profile->timelines.count == 0 || produce_flows(profile, &scratch));
     arena_free(&scratch);
     return ok;
 }
