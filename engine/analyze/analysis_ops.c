@@ -112,6 +112,7 @@ static const struct table_spec tables[] = {
 static void fill_source(const struct profile *profile, struct table *table, size_t row,
                         uint32_t source)
 {
+    source = profile_user_source(profile, source);
     if (source >= profile->sources.count)
         return;
     emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);

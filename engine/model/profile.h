@@ -313,6 +313,9 @@ struct str      profile_str(const struct profile *profile, uint32_t name);
 int64_t         profile_long_duration(const struct profile *profile, uint32_t event);
 bool            profile_stat(const struct profile *profile, enum stat_key key, uint32_t event,
                              int64_t *value); /* O(log n); false: the event has none */
+/* The innermost frame of the user's own program at or above `source` (a row of sources, or NO_ID):
+ * frames inside TensorFlow and Keras say nothing about it. `source` itself when there is none. */
+uint32_t        profile_user_source(const struct profile *profile, uint32_t source);
 const char     *activity_kind_name(enum activity_kind kind); /* "op", "input-stage" … */
 const char     *stat_key_name(enum stat_key key);
 

@@ -75,32 +75,20 @@ static bool read_trace(struct tf_model *model, struct message trace, uint32_t *s
     return true;
 }
 
-/* Frames inside TensorFlow's own Python say nothing about the user's program. */
-static bool is_users(const struct tf_model *model, uint32_t source)
-{
-    const struct profile *profile = model->profile;
-    struct str            file = profile_str(profile, profile->sources.items[source].file);
-
-    return !str_contains(file, STR("/tensorflow/python/")) &&
-           !str_contains(file, STR("/tensorflow_core/python/")) &&
-           !str_contains(file, STR("/tf_keras/")) && !str_contains(file, STR("/keras/src/"));
-}
-
 bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, struct err *err)
 {
     struct field field;
-    uint32_t     source = NO_ID, users = NO_ID, index = 0;
+    uint32_t     source = NO_ID, index = 0;
 
     while (message_next(&code, &field, err)) {
         if (!field_is_bytes(&field, 1))
             continue;
         if (!read_trace(model, message_inside(&code, field.bytes), &source, err))
             return err_in(err, "traces[%u]", index);
-        users = is_users(model, source) ? source : users;
         index++;
     }
     if (model->profile->ops.items[op].source == NO_ID)
-        model->profile->ops.items[op].source = users != NO_ID ? users : source;
+        model->profile->ops.items[op].source = source;
     model->profile->has_stacks = true;
     if (!tf_classic_code(model, op, source))
         return tf_model_full(err);
