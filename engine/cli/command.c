@@ -104,8 +104,7 @@ static char *const *command_first(int argument_count, char *const *arguments, st
         return NULL;
     moved[0] = arguments[at];
     memcpy(moved + 1, arguments, (size_t)at * sizeof *moved);
-    memcpy(moved + at + 1, arguments + at + 1,
-           (size_t)(argument_count - at - 1) * sizeof *moved);
+    memcpy(moved + at + 1, arguments + at + 1, (size_t)(argument_count - at - 1) * sizeof *moved);
     return moved;
 }
 

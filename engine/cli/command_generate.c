@@ -10,11 +10,8 @@ static const struct {
     const char *name;
     void (*write)(struct text *text);
 } kinds[] = {
-    { "man", generate_man },
-    { "bash", generate_bash },
-    { "zsh", generate_zsh },
-    { "fish", generate_fish },
-    { "facts", generate_facts },
+    { "man", generate_man },   { "bash", generate_bash },   { "zsh", generate_zsh },
+    { "fish", generate_fish }, { "facts", generate_facts },
 };
 
 static bool run(struct call *call, struct err *err)

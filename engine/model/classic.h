@@ -66,10 +66,9 @@ struct classic {
     VEC(struct classic_time) times; /* of one exec: as recorded */
     VEC(struct classic_memory) memory;
     VEC(struct classic_allocation) allocations;
-    VEC(int64_t) steps;   /* ascending */
-    VEC(double) coverage; /* of each run metadata file, in order */
-    bool has_code;        /* some node had a trace, or a log said so */
-    bool misses_streams;  /* a GPU ran, but no row of all its streams was recorded */
+    VEC(int64_t) steps;  /* ascending */
+    bool has_code;       /* some node had a trace, or a log said so */
+    bool misses_streams; /* a GPU ran, but no row of all its streams was recorded */
 };
 
 /* What a node did in one step; over all in which it ran, truncated, where step is negative. */

@@ -225,46 +225,71 @@ static bool read_map(struct tf_model *model, uint32_t op, const struct field *fi
     }
 }
 
+/* Fields of one value: device, type, flops. */
+static bool read_value(struct tf_model *model, uint32_t op, const struct field *field)
+{
+    uint32_t device;
+
+    if (field_is_number(field, 8)) {
+        if (field_int64(field) > 0)
+            model->profile->ops.items[op].flops = field_int64(field);
+        return tf_classic_float_ops(model, op, field_int64(field));
+    }
+    if (field_is_bytes(field, 5))
+        return op < model->first_new_op ||
+               tf_model_add_attr(model, op, STR("op_type"), field->bytes);
+    if (!field_is_bytes(field, 6) || !field->bytes.len)
+        return true;
+    device = tf_model_device(model, field->bytes);
+    if (device == NO_ID)
+        return false;
+    model->profile->ops.items[op].device = device;
+    return tf_classic_device(model, op, field->bytes);
+}
+
+/* Profiles of one program repeat its graph; only what it ran is new. */
+static bool is_new_map(const struct tf_model *model, uint32_t op, const struct field *field)
+{
+    return field_is_bytes(field, 12) ||
+           (op >= model->first_new_op &&
+            (field_is_bytes(field, 2) || field_is_bytes(field, 11) || field_is_bytes(field, 15)));
+}
+
 static bool read_node(struct tf_model *model, uint32_t op, struct message node, struct err *err)
 {
-    struct profile *profile = model->profile;
-    struct field    field;
-    struct tensor   shape = { 0 };
-    size_t          count = 0;
+    struct field  field;
+    struct tensor shape = { 0 };
+    size_t        count = 0;
 
     while (message_next(&node, &field, err)) {
         struct message inner = message_inside(&node, field.bytes);
 
-        if (field_is_bytes(&field, 6) && field.bytes.len) {
-            uint32_t device = tf_model_device(model, field.bytes);
-
-            if (device == NO_ID)
-                return tf_model_full(err);
-            profile->ops.items[op].device = device;
-            if (!tf_classic_device(model, op, field.bytes))
-                return tf_model_full(err);
-        }
         if (field_is_bytes(&field, 4) || field_is_number(&field, 4))
             count = field_numbers(&field, shape.dims, count, TENSOR_MAX_RANK);
-        if (field_is_number(&field, 8) && !tf_classic_float_ops(model, op, field_int64(&field)))
+        else if (!read_value(model, op, &field))
             return tf_model_full(err);
-        if (field_is_bytes(&field, 5) && op >= model->first_new_op &&
-            !tf_model_add_attr(model, op, STR("op_type"), field.bytes))
-            return tf_model_full(err);
-        if (field_is_number(&field, 8) && field_int64(&field) > 0)
-            profile->ops.items[op].flops = field_int64(&field);
         if (field_is_bytes(&field, 10) && !tf_code_read(model, op, inner, err))
             return err_in(err, "trace");
-        if ((field_is_bytes(&field, 12) ||
-             (op >= model->first_new_op &&
-              (field_is_bytes(&field, 2) || field_is_bytes(&field, 11) ||
-               field_is_bytes(&field, 15)))) &&
-            !read_map(model, op, &field, inner, err))
+        if (is_new_map(model, op, &field) && !read_map(model, op, &field, inner, err))
             return false;
     }
     shape.rank = (int8_t)(count > TENSOR_MAX_RANK ? -1 : (int)count);
     return !node.is_damaged &&
            (count == 0 || tf_classic_shape(model, op, &shape) || tf_model_full(err));
+}
+
+/* Fields of the whole profile. */
+static bool read_global(struct tf_model *model, const struct field *field, bool is_making)
+{
+    if (field_is_number(field, 5) && field->value) {
+        tf_classic_misses_streams(model);
+        return !is_making ||
+               profile_note(model->profile, NULL, 1,
+                            "ops ran on an accelerator, but its streams were not recorded: "
+                            "accelerator times are missing");
+    }
+    return !field_is_number(field, 3) || (tf_model_step(model, field_int64(field)) != NO_ID &&
+                                          tf_classic_step(model, field_int64(field)));
 }
 
 static bool read_nodes(struct tf_model *model, struct message profile, bool is_making,
@@ -278,12 +303,7 @@ static bool read_nodes(struct tf_model *model, struct message profile, bool is_m
         struct entry   entry;
         bool           is_read;
 
-        if (field_is_number(&field, 5) && field.value && is_making)
-            profile_note(model->profile, NULL, 1,
-                         "ops ran on an accelerator, but its streams were not recorded: "
-                         "accelerator times are missing");
-        if (field_is_number(&field, 3) && (tf_model_step(model, field_int64(&field)) == NO_ID ||
-                                           !tf_classic_step(model, field_int64(&field))))
+        if (!read_global(model, &field, is_making))
             return tf_model_full(err);
         if (!field_is_bytes(&field, 1))
             continue;

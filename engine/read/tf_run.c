@@ -353,6 +353,11 @@ static bool read_node_stats(struct tf_model *model, const struct row *row, struc
            tf_model_full(err);
 }
 
+static bool is_gpu(struct str device)
+{
+    return str_contains(device, STR("GPU")) || str_contains(device, STR("gpu"));
+}
+
 static bool read_device_name(struct message device, struct str *name, struct err *err)
 {
     struct field field;
@@ -423,11 +428,30 @@ static bool read_devices(struct tf_model *model, struct message stats, bool is_s
         if (!read_device_name(device, &name, err))
             return err_in(err, "step_stats.dev_stats[%u]", index);
         model->has_stream_all |= row_kind(name) == ROW_ALL_STREAMS;
-        model->has_gpu |= str_contains(name, STR("GPU")) || str_contains(name, STR("gpu"));
+        model->has_gpu |= is_gpu(name);
         if ((row_kind(name) != ROW_OPS) == is_streams && !read_device(model, device, step, err))
             return err_in(err, "step_stats.dev_stats[%u]", index);
     }
     return !stats.is_damaged || err_in(err, "step_stats");
+}
+
+/* One step of a GPU without the row that sums its streams is enough to warn of all. */
+static bool misses_streams(struct message stats)
+{
+    struct field field;
+    struct err   ignored = { 0 };
+    bool         has_gpu = false, has_all_streams = false;
+
+    while (message_next(&stats, &field, &ignored)) {
+        struct str name = { 0 };
+
+        if (!field_is_bytes(&field, 1) ||
+            !read_device_name(message_inside(&stats, field.bytes), &name, &ignored))
+            continue;
+        has_gpu |= is_gpu(name);
+        has_all_streams |= row_kind(name) == ROW_ALL_STREAMS;
+    }
+    return has_gpu && !has_all_streams;
 }
 
 bool tf_run_read(struct tf_model *model, struct message run, int64_t number, struct err *err)
@@ -443,6 +467,8 @@ bool tf_run_read(struct tf_model *model, struct message run, int64_t number, str
         step = tf_model_step(model, number);
         if (step == NO_ID || !tf_classic_step(model, number))
             return tf_model_full(err);
+        if (misses_streams(stats))
+            tf_classic_misses_streams(model);
         if (!read_devices(model, stats, false, step, err) ||
             !read_devices(model, stats, true, step, err))
             return false;

@@ -131,8 +131,8 @@ static void slow_steps_are_counted(void **state)
     builder_free(&b);
 }
 
-/* No markers, but a thread asks for the next batch every 100 us, four times: three steps reach to the
- * next call, the last one is cut. */
+/* No markers, but a thread asks for the next batch every 100 us, four times: three steps reach to
+ * the next call, the last one is cut. */
 static void calls_for_input_begin_steps(void **state)
 {
     struct profile_builder b;

@@ -4,6 +4,7 @@
  */
 #include "tf_sample.h"
 
+#include "model/classic.h"
 #include "model/op_graph.h"
 
 #include <stdio.h>
@@ -286,6 +287,33 @@ static void each_kind_is_recognised(void **state)
     assert_int_equal(reader_graph.score(STR("{\"traceEvents\": []}"), ""), 0);
 }
 
+/* The classic tool warns once a step of a GPU lacks the row that sums its streams. */
+static void a_gpu_without_its_streams_is_known(void **state)
+{
+    static const struct {
+        struct str run;
+        bool       misses;
+    } rows[] = {
+        { STR_INIT("\x0a\x0a\x0a\x08\x0a\x06/gpu:0"), true },
+        { STR_INIT("\x0a\x0a\x0a\x08\x0a\x06/cpu:0"), false },
+        { STR_INIT("\x0a\x1f\x0a\x08\x0a\x06/gpu:0\x0a\x13\x0a\x11/gpu:0/stream:all"), false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct tf_sample    sample = { 0 };
+        struct read_options options = { .is_classic = true };
+
+        sample_bytes(&sample, "graph.pbtxt", STR("node { name: \"a\" op: \"NoOp\" }"));
+        sample_bytes(&sample, "run_meta", rows[i].run);
+        assert_true(profile_init(&sample.profile, &sample.arena));
+        assert_true(reader_graph.read(sample.inputs, sample.input_count, &options, &sample.profile,
+                                      &sample.err));
+        assert_int_equal(sample.profile.classic->misses_streams, rows[i].misses);
+        sample_free(&sample);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +323,7 @@ int main(void)
         cmocka_unit_test(damage_is_located),
         cmocka_unit_test(what_is_whole_before_damage_is_kept),
         cmocka_unit_test(each_kind_is_recognised),
+        cmocka_unit_test(a_gpu_without_its_streams_is_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

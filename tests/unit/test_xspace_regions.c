@@ -8,8 +8,8 @@
 #include "profile_builder.h"
 #include "read/xspace_regions.h"
 
-/* Two tasks on a pool thread, 10..40 and 50..60 ns, each between two instants; a start without a stop
- * at 70 ns stays an instant. */
+/* Two tasks on a pool thread, 10..40 and 50..60 ns, each between two instants; a start without a
+ * stop at 70 ns stays an instant. */
 static void pairs_become_one_event(void **state)
 {
     static const struct {
@@ -17,10 +17,8 @@ static void pairs_become_one_event(void **state)
         int64_t     at_ns;
         int64_t     duration_ns; /* expected */
     } marks[] = {
-        { "ThreadpoolListener::StartRegion", 10, 30 },
-        { "ThreadpoolListener::StopRegion", 40, 0 },
-        { "ThreadpoolListener::StartRegion", 50, 10 },
-        { "ThreadpoolListener::StopRegion", 60, 0 },
+        { "ThreadpoolListener::StartRegion", 10, 30 }, { "ThreadpoolListener::StopRegion", 40, 0 },
+        { "ThreadpoolListener::StartRegion", 50, 10 }, { "ThreadpoolListener::StopRegion", 60, 0 },
         { "ThreadpoolListener::StartRegion", 70, 0 },
     };
     struct profile_builder b;
@@ -37,9 +35,9 @@ static void pairs_become_one_event(void **state)
     assert_true(xspace_join_regions(&b.profile));
     for (size_t i = 0; i < ARRAY_COUNT(marks); i++)
         assert_int_equal(event_duration_ns(&b.profile, b.rows[tags[i]]), marks[i].duration_ns);
-    assert_true(str_equal(
-        profile_str(&b.profile, event_activity(&b.profile, b.rows[tags[0]])->name),
-        STR("ThreadpoolListener::Region")));
+    assert_true(
+        str_equal(profile_str(&b.profile, event_activity(&b.profile, b.rows[tags[0]])->name),
+                  STR("ThreadpoolListener::Region")));
     builder_free(&b);
 }
 
