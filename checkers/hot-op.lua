@@ -37,7 +37,10 @@ a small part of the step.]],
       for i, row in ipairs(p:table("ops"):where { type = top[1].type }:top("self_ns", 3):rows()) do
         if i == 1 and subject == "fusion" then subject = row.name end
         local from = row.scope and row.scope ~= "" and " from " .. row.scope or ""
-        evidence[#evidence + 1] = { row.name .. from, row.self_ns, "ns" }
+        -- Profiles without names of ops call each by its type.
+        if row.name .. from ~= top[1].type then
+          evidence[#evidence + 1] = { row.name .. from, row.self_ns, "ns" }
+        end
         if row.source_file and row.source_file ~= "" then
           locations[#locations + 1] = { file = row.source_file, line = row.source_line }
         end
