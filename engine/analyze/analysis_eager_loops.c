@@ -298,7 +298,7 @@ static bool is_network(struct finder *finder, const struct cluster *cluster)
 {
     enum { MOST_LAYERS = 24 };
     const struct eager_call *calls = finder->calls->list.items;
-    uint32_t                 layers = 0, rounds = 1, before = cluster->first, longest = 1;
+    uint32_t                 layers = 0, rounds = 1, before, longest = 1;
 
     for (uint32_t i = cluster->first; i <= cluster->last; i++)
         layers += (kind_of(finder, calls[i].type)->traits & IS_LAYER) != 0;
