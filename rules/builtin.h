@@ -1,4 +1,4 @@
-/* builtin: what the build compiles in: the rules of checkers/ and the prelude (embed.cmake). */
+/* builtin: what the build compiles in: the rules of checkers/, as bytecode, and the prelude (embed.cmake). */
 #ifndef TFPROF_RULES_BUILTIN_H
 #define TFPROF_RULES_BUILTIN_H
 
@@ -6,7 +6,8 @@
 
 struct builtin_rule {
     const char *file; /* "hot-op.lua" */
-    struct str  script;
+    struct str  first_line; /* of the script: the comment it begins with */
+    struct str  bytecode;
 };
 extern const struct builtin_rule builtin_rules[];
 extern const size_t              builtin_rule_count;

@@ -63,6 +63,9 @@ struct rule_run {
 /* Loads one rule from its script. Faults of the script are in rule->error; false: ERR_LIMIT. */
 bool rule_load(struct rule *rule, const char *file, struct str script,
                const struct rule_limits *limits, struct arena *arena, struct err *err);
+struct builtin_rule;
+bool rule_load_builtin(struct rule *rule, const struct builtin_rule *builtin,
+                       const struct rule_limits *limits, struct arena *arena, struct err *err);
 /* Runs a loaded rule. Faults of the script are outcomes; false: ERR_LIMIT. */
 bool rule_run(const struct rule *rule, const struct rule_view *view, struct arena *arena,
               struct rule_run *run, struct err *err);

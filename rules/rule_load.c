@@ -4,6 +4,7 @@
 #include "analyze/analysis.h"
 #include "model/profile.h"
 #include "rules/bind.h"
+#include "rules/builtin.h"
 #include "rules/fields.h"
 #include "rules/names.h"
 #include "rules/sandbox.h"
@@ -16,6 +17,7 @@
 struct load {
     struct rule  *rule;
     struct str    script;
+    const char   *mode; /* of lua_load: only our own build is trusted with bytecode */
     struct arena *arena;
 };
 
@@ -203,8 +205,8 @@ static int load_rule(lua_State *lua)
     struct load *load = lua_touserdata(lua, 1);
     const char  *name = lua_pushfstring(lua, "@%s", load->rule->info.file);
 
-    if (luaL_loadbufferx(lua, load->script.data, load->script.len, name, "t") != LUA_OK)
-        return lua_error(lua); /* "t": no precompiled chunks */
+    if (luaL_loadbufferx(lua, load->script.data, load->script.len, name, load->mode) != LUA_OK)
+        return lua_error(lua);
     set_environment(lua);
     lua_call(lua, 0, 1);
     if (!field_is_tagged(lua, -1, "rule"))
@@ -223,20 +225,36 @@ static const char *first_comment(struct str script, struct arena *arena)
     return str_starts(line, STR("--")) ? arena_str(arena, rest).data : "";
 }
 
+static bool load_in_sandbox(struct load *load, const char *file, struct str comment,
+                            const struct rule_limits *limits, struct err *err)
+{
+    struct rule *rule = load->rule;
+
+    *rule = (struct rule) { .info = { .id = file, .title = "", .file = file } };
+    rule->info.summary = first_comment(comment, load->arena);
+    rule->sandbox = sandbox_new(limits, load->arena, err);
+    if (!rule->sandbox)
+        return false;
+    rule->error = sandbox_call(rule->sandbox, load_rule, load, load->arena);
+    if (rule->error)
+        rule->error = rule_message(rule, rule->error, load->arena);
+    return true;
+}
+
 bool rule_load(struct rule *rule, const char *file, struct str script,
                const struct rule_limits *limits, struct arena *arena, struct err *err)
 {
-    struct load load = { rule, script, arena };
+    struct load load = { rule, script, "t", arena };
 
-    *rule = (struct rule) { .info = { .id = file, .title = "", .file = file } };
-    rule->info.summary = first_comment(script, arena);
-    rule->sandbox = sandbox_new(limits, arena, err);
-    if (!rule->sandbox)
-        return false;
-    rule->error = sandbox_call(rule->sandbox, load_rule, &load, arena);
-    if (rule->error)
-        rule->error = rule_message(rule, rule->error, arena);
-    return true;
+    return load_in_sandbox(&load, file, script, limits, err);
+}
+
+bool rule_load_builtin(struct rule *rule, const struct builtin_rule *builtin,
+                       const struct rule_limits *limits, struct arena *arena, struct err *err)
+{
+    struct load load = { rule, builtin->bytecode, "b", arena };
+
+    return load_in_sandbox(&load, builtin->file, builtin->first_line, limits, err);
 }
 
 void rule_free(struct rule *rule)

@@ -21,18 +21,15 @@ static const char *stem_of(const char *file, struct arena *arena)
     return arena_str(arena, name).data;
 }
 
-static bool add_script(struct rule_set *set, const char *file, struct str script, const char *pack,
-                       const struct rule_limits *limits, struct arena *arena, struct err *err)
+/* Takes the loaded rule over, also where it fails. */
+static bool add_rule(struct rule_set *set, struct rule *rule, const char *pack, struct arena *arena,
+                     struct err *err)
 {
-    struct rule rule;
-
-    if (!rule_load(&rule, file, script, limits, arena, err))
-        return false;
-    rule.info.pack = pack;
-    if (rule.error)
-        rule.info.id = stem_of(file, arena);
-    if (!rule.info.id || !vec_push(&set->rules, arena, rule)) {
-        rule_free(&rule);
+    rule->info.pack = pack;
+    if (rule->error)
+        rule->info.id = stem_of(rule->info.file, arena);
+    if (!rule->info.id || !vec_push(&set->rules, arena, *rule)) {
+        rule_free(rule);
         return err_set(err, ERR_LIMIT, "no memory left for the rules");
     }
     return true;
@@ -42,10 +39,12 @@ static bool add_file(struct rule_set *set, const char *path, const char *pack,
                      const struct rule_limits *limits, struct arena *arena, struct err *err)
 {
     struct file file = { 0 };
+    struct rule rule;
 
     if (!file_open(&file, path, limits->memory_bytes, err))
         return false;
-    bool is_added = add_script(set, path, file.bytes, pack, limits, arena, err);
+    bool is_added = rule_load(&rule, path, file.bytes, limits, arena, err) &&
+                    add_rule(set, &rule, pack, arena, err);
     file_close(&file);
     return is_added;
 }
@@ -100,10 +99,13 @@ static bool add_builtin(struct rule_set *set, const struct rule_limits *limits, 
 {
     struct pack ours = { "tfprof", TFPROF_VERSION, (uint32_t)builtin_rule_count };
 
-    for (size_t i = 0; i < builtin_rule_count; i++)
-        if (!add_script(set, builtin_rules[i].file, builtin_rules[i].script, ours.name, limits,
-                        arena, err))
+    for (size_t i = 0; i < builtin_rule_count; i++) {
+        struct rule rule;
+
+        if (!rule_load_builtin(&rule, &builtin_rules[i], limits, arena, err) ||
+            !add_rule(set, &rule, ours.name, arena, err))
             return false;
+    }
     return vec_push(&set->packs, arena, ours) ||
            err_set(err, ERR_LIMIT, "no memory left for the rules");
 }
