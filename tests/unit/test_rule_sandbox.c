@@ -152,6 +152,24 @@ static void attacks_fail(void **state)
     assert_int_equal(faults, 0);
 }
 
+/* Where instructions would last for hours, the clock ends a rule: also between calls of C. */
+static void time_is_bounded(void **state)
+{
+    static const struct rule_limits brief = { (size_t)4 << 20, INT64_MAX, 20000000 };
+    static const char *const bodies[] = { "while true do end", "while true do pcall(error) end",
+                                          "while true do local s = ('a'):rep(1000) end" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(bodies); i++) {
+        struct fixture f;
+        int64_t        start_ns = trace_now_ns();
+
+        assert_non_null(strstr(run_body(&f, bodies[i], &brief), "too long"));
+        assert_true(trace_now_ns() - start_ns > 20000000);
+        finish(&f);
+    }
+}
+
 static void bytecode_is_refused(void **state)
 {
     struct arena arena = { 0 };
@@ -208,9 +226,8 @@ static void a_small_heap_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attacks_fail),
-        cmocka_unit_test(bytecode_is_refused),
-        cmocka_unit_test(runs_are_the_same),
+        cmocka_unit_test(attacks_fail),         cmocka_unit_test(time_is_bounded),
+        cmocka_unit_test(bytecode_is_refused),  cmocka_unit_test(runs_are_the_same),
         cmocka_unit_test(a_small_heap_is_told),
     };
 
