@@ -427,16 +427,15 @@ static bool read_devices(struct tf_model *model, struct message stats, bool is_s
             continue;
         if (!read_device_name(device, &name, err))
             return err_in(err, "step_stats.dev_stats[%u]", index);
-        model->has_stream_all |= row_kind(name) == ROW_ALL_STREAMS;
-        model->has_gpu |= is_gpu(name);
         if ((row_kind(name) != ROW_OPS) == is_streams && !read_device(model, device, step, err))
             return err_in(err, "step_stats.dev_stats[%u]", index);
     }
     return !stats.is_damaged || err_in(err, "step_stats");
 }
 
-/* One step of a GPU without the row that sums its streams is enough to warn of all. */
-static bool misses_streams(struct message stats)
+/* What rows there are, before any is read. One step of a GPU without the row that sums its streams
+ * is enough to warn of all. */
+static void survey_devices(struct tf_model *model, struct message stats)
 {
     struct field field;
     struct err   ignored = { 0 };
@@ -451,7 +450,10 @@ static bool misses_streams(struct message stats)
         has_gpu |= is_gpu(name);
         has_all_streams |= row_kind(name) == ROW_ALL_STREAMS;
     }
-    return has_gpu && !has_all_streams;
+    model->has_gpu |= has_gpu;
+    model->has_stream_all |= has_all_streams;
+    if (has_gpu && !has_all_streams)
+        tf_classic_misses_streams(model);
 }
 
 bool tf_run_read(struct tf_model *model, struct message run, int64_t number, struct err *err)
@@ -467,8 +469,7 @@ bool tf_run_read(struct tf_model *model, struct message run, int64_t number, str
         step = tf_model_step(model, number);
         if (step == NO_ID || !tf_classic_step(model, number))
             return tf_model_full(err);
-        if (misses_streams(stats))
-            tf_classic_misses_streams(model);
+        survey_devices(model, stats);
         if (!read_devices(model, stats, false, step, err) ||
             !read_devices(model, stats, true, step, err))
             return false;
