@@ -44,7 +44,8 @@ static bool run(struct call *call, struct err *err)
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
-    is_done = input_read(&input, &values->input, &call->operands, true, err);
+    is_done = input_read(&input, &values->input, &call->operands,
+                         values->view.is_compat ? INPUT_COMPAT_VIEWS : INPUT_VIEWS, err);
     if (is_done) {
         is_done = show(view_find(call->command->name), values, &input, err);
         input_free(&input);

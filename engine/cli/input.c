@@ -42,7 +42,7 @@ bool input_has_paths(const struct input_values *values)
 }
 
 static bool read_all(struct input *input, const struct input_values *values,
-                     const struct option_list *operands, bool is_classic, struct err *err)
+                     const struct option_list *operands, enum input_use use, struct err *err)
 {
     struct read_options options = {
         .input_format = values->input_format,
@@ -56,7 +56,8 @@ static bool read_all(struct input *input, const struct input_values *values,
         .memory_budget_bytes = (size_t)values->memory_bytes,
         .threads = values->threads > UINT_MAX ? UINT_MAX : (unsigned)values->threads,
         .is_strict = values->is_strict,
-        .is_classic = is_classic,
+        .is_classic = use != INPUT_ANALYSES,
+        .is_compat = use == INPUT_COMPAT_VIEWS,
     };
 
     input->profile_arena.budget_bytes = options.memory_budget_bytes;
@@ -69,14 +70,14 @@ static bool read_all(struct input *input, const struct input_values *values,
 }
 
 bool input_read(struct input *input, const struct input_values *values,
-                const struct option_list *operands, bool is_classic, struct err *err)
+                const struct option_list *operands, enum input_use use, struct err *err)
 {
     *input = (struct input) { 0 };
     if (operands->values.count == 0 && !input_has_paths(values)) {
         err_set(err, ERR_USAGE, "no profile given");
         return err_advise(err, "name a file or directory, or - for standard input");
     }
-    if (read_all(input, values, operands, is_classic, err))
+    if (read_all(input, values, operands, use, err))
         return true;
     input_free(input);
     return false;
@@ -94,7 +95,7 @@ bool input_load(struct input *input, const struct input_values *values,
     if (values->steps &&
         !input_steps_scan(values->steps, &options.first_step, &options.last_step, err))
         return false;
-    if (!input_read(input, values, operands, false, err))
+    if (!input_read(input, values, operands, INPUT_ANALYSES, err))
         return false;
     progress_stage("analysing");
     if (!study_run(&input->study, &input->profile, &options, &input->report_arena, err)) {

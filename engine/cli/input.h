@@ -28,9 +28,14 @@ bool input_has_paths(const struct input_values *values);
 /* Reads and analyses. On false nothing needs input_free. */
 bool input_load(struct input *input, const struct input_values *values,
                 const struct option_list *operands, struct err *err) MUST_USE;
-/* Reads without analysing; is_classic: for the classic views. */
+enum input_use {
+    INPUT_ANALYSES,
+    INPUT_VIEWS,        /* for the classic views */
+    INPUT_COMPAT_VIEWS, /* with what the original takes alone */
+};
+/* Reads without analysing. */
 bool input_read(struct input *input, const struct input_values *values,
-                const struct option_list *operands, bool is_classic, struct err *err) MUST_USE;
+                const struct option_list *operands, enum input_use use, struct err *err) MUST_USE;
 void input_free(struct input *input);
 /* Prints to standard output what the operands (directories) hold. */
 bool input_list(const struct option_list *operands, struct arena *arena, struct err *err);

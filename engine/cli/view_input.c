@@ -38,7 +38,7 @@ bool view_input_advise(const struct input_values *values, const struct option_li
     struct input        input;
     bool                is_done;
 
-    if (!input_read(&input, values, operands, true, err))
+    if (!input_read(&input, values, operands, INPUT_COMPAT_VIEWS, err))
         return false;
     is_done = view_input_call(&input, &call, texts, "the classic advice", err);
     call.options = &options;

@@ -108,6 +108,30 @@ bool classic_has_step(const struct classic *classic, int64_t step)
     return false;
 }
 
+bool classic_is_variable(const struct classic *classic, uint32_t node)
+{
+    return classic->variable_of && classic->variable_of[node] != NO_ID;
+}
+
+const struct classic_variable *classic_variable_find(const struct classic_checkpoint *checkpoint,
+                                                     struct str                       name)
+{
+    size_t low = 0, high = checkpoint->variables.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (str_compare(checkpoint->variables.items[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < checkpoint->variables.count &&
+                   str_equal(checkpoint->variables.items[low].name, name)
+               ? &checkpoint->variables.items[low]
+               : NULL;
+}
+
 bool classic_is_canonical(struct str device)
 {
     static const struct str kinds[] = {

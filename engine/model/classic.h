@@ -7,6 +7,7 @@
 #ifndef TFPROF_MODEL_CLASSIC_H
 #define TFPROF_MODEL_CLASSIC_H
 
+#include "base/err.h"
 #include "base/vec.h"
 #include "model/profile.h"
 
@@ -57,6 +58,36 @@ struct classic_node {
     uint32_t first_exec, exec_count;     /* rows of execs, by step */
     uint32_t first_allocation, allocation_count;
 };
+enum tensor_kind {  /* how a variable's values are held */
+    TENSOR_UNKNOWN, /* of a type that has no numbers and no text */
+    TENSOR_NUMBERS,
+    TENSOR_INTEGERS,
+    TENSOR_STRINGS,
+};
+struct classic_tensor { /* values of a variable, row-major */
+    int              type; /* TensorFlow's DataType */
+    struct tensor    shape;
+    enum tensor_kind kind;
+    size_t           count;
+    double          *numbers; /* the one of its kind */
+    int64_t         *integers;
+    struct str      *strings;
+};
+struct classic_variable { /* of a checkpoint */
+    struct str    name;
+    int           type; /* TensorFlow's DataType */
+    struct tensor shape; /* rank -1: more dimensions than a tensor holds */
+    uint32_t      row;   /* the reader's own */
+};
+struct classic_checkpoint {
+    VEC(struct classic_variable) variables; /* by name, bytewise */
+    bool  is_v1;
+    void *reader; /* what `read` needs */
+    /* Values are read when they are asked for, into the arena. */
+    bool (*read)(const struct classic_checkpoint *checkpoint,
+                 const struct classic_variable *variable, struct arena *arena,
+                 struct classic_tensor *tensor, struct err *err);
+};
 struct classic {
     const struct profile *profile;
     VEC(struct classic_node) nodes; /* by name, bytewise */
@@ -67,6 +98,9 @@ struct classic {
     VEC(struct classic_memory) memory;
     VEC(struct classic_allocation) allocations;
     VEC(int64_t) steps;  /* ascending */
+    const struct classic_checkpoint *checkpoint; /* NULL: none was given */
+    uint32_t *variable_of;   /* by node: row of the checkpoint's variables; NULL: no checkpoint */
+    uint32_t  variable_type; /* interned type of nodes that are variables of the checkpoint */
     bool has_code;       /* some node had a trace, or a log said so */
     bool misses_streams; /* a GPU ran, but no row of all its streams was recorded */
 };
@@ -85,6 +119,11 @@ bool     classic_has_step(const struct classic *classic, int64_t step);
 /* NULL: the node did not run in that step. */
 const struct classic_exec *classic_exec_of(const struct classic *classic, uint32_t node,
                                            int64_t step);
+/* Whether the node is a variable of the checkpoint. */
+bool classic_is_variable(const struct classic *classic, uint32_t node);
+/* NULL: the checkpoint has none of that name. O(log n). */
+const struct classic_variable *classic_variable_find(const struct classic_checkpoint *checkpoint,
+                                                     struct str name);
 /* Whether a device is one that the classic tool places nodes on: "…/gpu:0", "…/device:cpu:1". */
 bool classic_is_canonical(struct str lower_case_device);
 

@@ -1,5 +1,6 @@
 #include "read/read.h"
 
+#include "read/checkpoint.h"
 #include "read/read_paths.h"
 #include "read/recognise.h"
 
@@ -232,6 +233,24 @@ static bool add_named_files(const struct read_options *options, struct arena *ar
     return true;
 }
 
+/* The original marks no variables in a ProfileProto. */
+static bool read_checkpoint(const struct read_options *options, struct profile *profile,
+                            struct err *err)
+{
+    const struct option_list *paths = &options->checkpoint_paths;
+
+    if (paths->values.count == 0)
+        return true;
+    if (paths->values.count > 1)
+        return err_set(err, ERR_USAGE, "--checkpoint-path takes one checkpoint");
+    return checkpoint_read(profile->classic, profile, paths->values.items[0],
+                           options->is_compat && profile->format == FORMAT_PROFILE
+                               ? CHECKPOINT_VALUES
+                           : options->is_compat ? CHECKPOINT_TYPES
+                                                : CHECKPOINT_SHAPES,
+                           err);
+}
+
 bool read_profile(const char *const *paths, size_t count, const struct read_options *options,
                   struct profile *profile, struct err *err)
 {
@@ -249,6 +268,8 @@ bool read_profile(const char *const *paths, size_t count, const struct read_opti
     ok = ok && add_named_files(options, &scratch, &found, err) &&
          open_all(&opened, &found, options, &scratch, err) &&
          read_opened(&opened, options, is_directory, profile, err);
+    if (ok && profile->classic)
+        ok = read_checkpoint(options, profile, err);
     if (ok && !profile->name && count)
         profile->name = short_name(profile->arena, paths[0]);
     for (size_t i = 0; i < opened.count; i++)

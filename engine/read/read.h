@@ -21,6 +21,7 @@ struct read_options {
     unsigned           threads;             /* 0: one a core */
     bool               is_strict;           /* damage is an error, not a note */
     bool               is_classic;          /* also fill profile->classic */
+    bool               is_compat;           /* of a checkpoint: only what the original takes */
 };
 
 /* One input of a job as handed to a reader. */

@@ -30,7 +30,8 @@ bool type_filter_takes(struct type_filter *filter, const struct classic *classic
 
     if (filter->patterns->is_everything)
         return true;
-    if (takes(filter, op->type) || (row->device && takes(filter, row->device)))
+    if (takes(filter, op->type) || (row->device && takes(filter, row->device)) ||
+        (classic_is_variable(classic, node) && takes(filter, classic->variable_type)))
         return true;
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct attr *attr = &filter->profile->attrs.items[op->first_attr + i];
@@ -48,7 +49,9 @@ static bool takes_alone(struct pattern *pattern, const struct classic *classic, 
 
     if (pattern_matches(pattern, classic_type(classic, node)) == PATTERN_YES ||
         (classic->nodes.items[node].device &&
-         pattern_matches(pattern, classic_device(classic, node)) == PATTERN_YES))
+         pattern_matches(pattern, classic_device(classic, node)) == PATTERN_YES) ||
+        (classic_is_variable(classic, node) &&
+         pattern_matches(pattern, profile_str(profile, classic->variable_type)) == PATTERN_YES))
         return true;
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct attr *attr = &profile->attrs.items[op->first_attr + i];
@@ -95,7 +98,9 @@ bool node_types_add(struct node_types *types, const struct classic *classic, uin
     const struct op           *op = &profile->ops.items[row->op];
 
     if (!node_types_add_name(types, profile_str(profile, op->type), arena) ||
-        (row->device && !node_types_add_name(types, profile_str(profile, row->device), arena)))
+        (row->device && !node_types_add_name(types, profile_str(profile, row->device), arena)) ||
+        (classic_is_variable(classic, node) &&
+         !node_types_add_name(types, profile_str(profile, classic->variable_type), arena)))
         return false;
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct attr *attr = &profile->attrs.items[op->first_attr + i];

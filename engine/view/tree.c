@@ -1,5 +1,7 @@
 #include "view/tree.h"
 
+#include "view/tensors.h"
+
 #include <stdlib.h>
 
 bool tree_order(struct tree *tree, struct arena *arena)
@@ -276,6 +278,8 @@ bool tree_print(const struct tree *tree, const struct view_call *call,
         text_add(call->text, STR(" ("));
         row(tree, node, call);
         text_add(call->text, STR(")\n"));
+        if (at.row != 0 && tree->rules != TREE_CODE)
+            print_tensor(node->name, call);
         for (uint32_t i = node->shown_count; i-- > 0;)
             stack[depth++] = (struct place) { tree->shown[node->first_shown + i], at.indent + 2 };
     }

@@ -1,0 +1,13 @@
+/* tensors: values of a checkpoint's variables as the views show them. */
+#ifndef TFPROF_VIEW_TENSORS_H
+#define TFPROF_VIEW_TENSORS_H
+
+#include "view/view.h"
+
+/* Below the row of a node, if values are selected and there is a checkpoint. What it lacks is told
+ * in the complaints. */
+void print_tensor(struct str name, const struct view_call *call);
+/* "[[1.00 2.00 ],\n[3.00 4.00 ],\n],\n", cut behind 10000 bytes. is_compat: numbers of six digits. */
+void print_tensor_values(const struct classic_tensor *tensor, bool is_compat, struct text *text);
+
+#endif
