@@ -21,8 +21,8 @@ than four in five steps show it.]],
     if ns / step_ns < cfg.min_share or steps < cfg.min_steps then return nil end
     local gaps = p:table("gaps"):where { is_boundary = true, cause = { like = "host-late|sync|other" } }
     if gaps:count() < cfg.min_gaps_share * math.min(steps, 10) then return nil end
-    local top = gaps:group("host_activity", "ns")[1]
-    local did = top.key and top.key ~= "" and top.key or "Python outside any event"
+    local top = gaps:group("host_activity", "ns")[1] or { first = gaps:top("ns", 1):rows()[1] }
+    local did = top.key and top.key ~= "" and top.key or "nothing that was recorded"
     return finding {
       title = ("The device is idle %s from step to step, while the host runs %s"):format(fmt.ms(ns), did),
       subject = { device = top.first.device, op = did },
@@ -43,6 +43,11 @@ than four in five steps show it.]],
                           { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" },
                           { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" },
                           { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" } } } },
+    { name = "the host was not recorded", finding = true, impact_ns = 5e5,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 3, ["device.idle_boundary_ns"] = 1e6 },
+      tables = { gaps = { { device = "TPU 0", cause = "other", ns = 1e6, is_boundary = true },
+                          { device = "TPU 0", cause = "other", ns = 1e6, is_boundary = true },
+                          { device = "TPU 0", cause = "other", ns = 1e6, is_boundary = true } } } },
     { name = "steps follow on", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["step.used"] = 4, ["device.idle_boundary_ns"] = 1e5 }, tables = { gaps = {} } },
   },

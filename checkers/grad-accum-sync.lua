@@ -1,0 +1,56 @@
+-- Gradients are reduced in each micro-step although the optimizer runs every few.
+return rule {
+  id = "grad-accum-sync", api = 1, version = "1.0.0",
+  title = "Gradients are reduced in each micro-step",
+  category = "communication", severity = "warn",
+  formats = { "kineto" },
+  needs = { "step.median_ns", "step.used", "comm.exposed_ns", "activities", "collectives" },
+  cause = "communication", tags = { "communication" },
+  more_specific_than = { "exposed-comm", "overlap-low" },
+  params = {
+    min_steps = { default = 4, min = 2, max = 1e6, unit = "count", doc = "steps needed to see the rhythm" },
+    min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "uncovered reductions over the step" },
+  },
+  doc = [[
+With gradients accumulated over k micro-steps only the last one needs to reduce them. Seen where steps run the backward
+pass and all-reduce, and only every k-th runs the optimizer. Priced as the uncovered reductions of the others. Silent
+where each step runs the optimizer. Sharded parameters reduce each time on purpose.]],
+
+  check = function(p, cfg)
+    if p.fact["step.used"] < cfg.min_steps then return nil end
+    local step_ns, activities = p.fact["step.median_ns"], p:table("activities")
+    local updates = activities:where { name = { like = "^Optimizer\\.step#" } }
+    local share = updates:max("steps_share") or 0
+    local forward = activities:where { name = "DistributedDataParallel.forward", steps_share = { min = 0.9 } }
+    if share <= 0 or share > 0.55 or forward:count() == 0 then return nil end
+    local reduces = p:table("collectives"):where { type = "all-reduce" }
+    local every = activities:where { name = { like = "(?i)allreduce|all_reduce" }, steps_share = { min = 0.9 } }
+    local ns = math.min(reduces:sum("exposed_ns"), p.fact["comm.exposed_ns"], step_ns)
+    if every:count() == 0 or ns < cfg.min_share * step_ns then return nil end
+    return finding {
+      title = ("Gradients are reduced in every micro-step, the optimizer runs in %s of them"):format(fmt.pct(share)),
+      evidence = { { "all-reduces that nothing covers, a micro-step", ns, "ns", share = ns / step_ns },
+                   { "of the steps, those with an update", share, "share" },
+                   { "all-reduces a step", reduces:sum("count"), "count" } },
+      condition = ("updates in %s of the steps, reductions in all of them"):format(fmt.pct(share)),
+      remedy = { text = "Skip the reduction in all but the last micro-step.",
+                 code = "with model.no_sync() if (i + 1) % k else contextlib.nullcontext():\n    loss.backward()" },
+      impact = impact.exposed { ns = ns * (1 - share) },
+      claims = { { parts = { "communication" } } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "every fourth", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.2e6,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6 },
+      tables = { activities = { { name = "Optimizer.step#AdamW.step", steps_share = 0.25 }, { name = "DistributedDataParallel.forward", steps_share = 1 },
+                                { name = "nccl:all_reduce", steps_share = 1 } },
+                 collectives = { { type = "all-reduce", count = 8, exposed_ns = 2e6 } } } },
+    { name = "each step", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6 },
+      tables = { activities = { { name = "Optimizer.step#AdamW.step", steps_share = 1 }, { name = "DistributedDataParallel.forward", steps_share = 1 },
+                                { name = "nccl:all_reduce", steps_share = 1 } },
+                 collectives = { { type = "all-reduce", count = 8, exposed_ns = 2e6 } } } },
+  },
+}

@@ -1,0 +1,59 @@
+-- Copies from pinned memory wait although they could run beside the step.
+return rule {
+  id = "non-blocking-missing", api = 1, version = "1.0.0",
+  title = "Copies from pinned memory still wait",
+  category = "copies", severity = "warn",
+  formats = { "kineto" },
+  needs = { "step.median_ns", "device.idle_share", "copies", "syncs" },
+  cause = "sync", tags = { "copies", "sync" },
+  more_specific_than = { "blocking-sync-in-step", "long-gpu-gap" },
+  params = {
+    min_count = { default = 1, min = 0, max = 1e6, unit = "count", doc = "waits of such copies a step" },
+    min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "idle time of the device after them, over the step" },
+  },
+  doc = [[
+`.to(device)` waits for its copy unless told otherwise. From pinned memory it need not. Priced as the device's idle time
+after the waits. Silent where nothing is copied from pinned memory, and where work is queued behind the wait.]],
+
+  check = function(p, cfg)
+    local step_ns = p.fact["step.median_ns"]
+    local pinned = p:table("copies"):where { direction = "h2d", is_pageable = false, name = { like = "(?i)pinned" } }
+    if pinned:count() == 0 then return nil end
+    local waits = p:table("syncs"):where { owner = { like = "^aten::(to|_to_copy|copy_|cuda)$" }, name = { like = "StreamSynchronize" } }
+    local count, bubble_ns = waits:sum("count"), math.min(waits:sum("bubble_ns"), step_ns)
+    -- A wait inside a copy may be that of a download; those end in pageable memory.
+    local down = p:table("copies"):where { direction = "d2h" }:sum("count")
+    if down >= count or count < cfg.min_count or bubble_ns < cfg.min_share * step_ns then return nil end
+    return finding {
+      title = ("%s copies a step from pinned memory wait; the device is idle for %s after them"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.ms(bubble_ns)),
+      subject = { op = waits:top("bubble_ns", 1):rows()[1].owner },
+      evidence = { { "device idle after them a step", bubble_ns, "ns", share = bubble_ns / step_ns },
+                   { "waits a step", count, "count" },
+                   { "copies from pinned memory a step", pinned:sum("count"), "count" },
+                   { "their bytes a step", pinned:sum("bytes"), "bytes" } },
+      condition = ("idle after such waits takes %s of the step, %s accepted"):format(fmt.pct(bubble_ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Copy without waiting: the device's own order keeps it right.",
+                 code = "x = x.to(device, non_blocking=True)" },
+      impact = impact.exposed { ns = bubble_ns },
+      claims = { { parts = { "idle.sync" } } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "two waits", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4e5,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3 },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false, count = 2, bytes = 2e7 } },
+                 syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
+    { name = "from pageable memory", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3 },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pageable -> Device)", is_pageable = true, count = 2, bytes = 2e7 } },
+                 syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
+    { name = "downloads", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3 },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false, count = 2, bytes = 2e7 },
+                            { direction = "d2h", name = "Memcpy DtoH (Device -> Pageable)", is_pageable = true, count = 2, bytes = 8 } },
+                 syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
+  },
+}
