@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static void new_line(struct json_writer *json)
 {
@@ -159,6 +161,30 @@ void json_number(struct json_writer *json, double number)
         text_print(json->text, "%.0f", number);
     else
         text_print(json->text, "%.6g", number);
+}
+
+void json_exact(struct json_writer *json, double number)
+{
+    char digits[32];
+
+    assert(isfinite(number));
+    if (fabs(number) < 9007199254740992.0 && number == floor(number)) {
+        json_number(json, number);
+        return;
+    }
+    begin_item(json);
+    for (int precision = 6; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+        if (strtod(digits, NULL) == number)
+            break;
+    }
+    text_add(json->text, str_from(digits));
+}
+
+void json_null(struct json_writer *json)
+{
+    begin_item(json);
+    text_add(json->text, STR("null"));
 }
 
 void json_integer(struct json_writer *json, int64_t number)

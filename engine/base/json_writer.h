@@ -26,6 +26,8 @@ void json_key(struct json_writer *json, const char *key);
 void json_str(struct json_writer *json, struct str s);
 void json_text(struct json_writer *json, const char *text);
 void json_number(struct json_writer *json, double number); /* NaN, infinity: assert */
+void json_exact(struct json_writer *json, double number); /* shortest that reads back equal */
+void json_null(struct json_writer *json);
 void json_integer(struct json_writer *json, int64_t number);
 void json_bool(struct json_writer *json, bool value);
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 struct advice;
+struct gate_result;
 struct rule_explanation;
 struct rule_list;
 struct study;
@@ -23,6 +24,8 @@ struct output_options {
     double   min_share;   /* text leaves out priced findings below this share of the step */
 };
 
+/* Which results a format can show is up to it; functions of others are NULL, and the command's
+ * --format does not offer it. */
 struct output {
     const char *name; /* as --format takes it */
     const char *summary;
@@ -35,6 +38,8 @@ struct output {
     /* profile_name NULL: the rule alone. */
     void (*explain)(const struct rule_explanation *explanation, const char *profile_name,
                     const struct output_options *options, struct text *text);
+    void (*gate)(const struct gate_result *result, const struct output_options *options,
+                 struct text *text);
 };
 #define OUTPUT(name) extern const struct output output_##name;
 #include "report/outputs.def"

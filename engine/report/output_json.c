@@ -7,6 +7,7 @@
 #include "analyze/study.h"
 #include "report/describe.h"
 #include "report/finding_json.h"
+#include "report/gate_json.h"
 #include "report/info_json.h"
 #include "report/json_fields.h"
 #include "report/rules_json.h"
@@ -192,4 +193,5 @@ const struct output output_json = {
     .info = info_json,
     .rules = rules_json,
     .explain = explain_json,
+    .gate = gate_json,
 };

@@ -9,6 +9,7 @@
 #include "report/coverage_text.h"
 #include "report/describe.h"
 #include "report/finding_text.h"
+#include "report/gate_text.h"
 #include "report/info_text.h"
 #include "report/layout.h"
 #include "report/rules_text.h"
@@ -336,4 +337,5 @@ const struct output output_text = {
     .info = info_text,
     .rules = rules_text,
     .explain = explain_text,
+    .gate = gate_text,
 };

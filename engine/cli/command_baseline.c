@@ -1,0 +1,64 @@
+/* baseline: what a gate compares with, as a file. */
+#include "base/file.h"
+#include "base/macros.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/summarize.h"
+
+struct baseline_values {
+    struct input_values   input;
+    struct advise_options rules;
+    const char           *path, *reason;
+};
+
+#define INPUT(field) offsetof(struct baseline_values, input.field)
+#define BASELINE(field) offsetof(struct baseline_values, field)
+/* clang-format off */
+static const struct option options[] = {
+    { .name = "output", .short_name = "o", .kind = OPTION_TEXT, .offset = BASELINE(path),
+      .choices = "FILE", .help = "write the baseline to FILE, whole or not at all" },
+    { .name = "reason", .kind = OPTION_TEXT, .offset = BASELINE(reason), .choices = "TEXT",
+      .help = "why there is a new baseline; kept in it" },
+    { .name = "rules", .kind = OPTION_REPEAT, .offset = BASELINE(rules.rule_directories),
+      .choices = "DIR", .help = "add the rules of a directory" },
+#include "cli/input_options.def"
+};
+/* clang-format on */
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct baseline_values *values = call->values;
+    struct summary                summary;
+    struct text                   text = { .arena = call->arena };
+
+    if (values->input.is_list)
+        return input_list(&call->operands, call->arena, err);
+    if (!summarize(&summary, &values->input, &values->rules, &call->operands, call->arena, err)) {
+        progress_end();
+        return false;
+    }
+    summary.comment = values->reason ? values->reason : "";
+    summary_write(&summary, &text);
+    progress_end();
+    if (text.is_cut)
+        return err_set(err, ERR_LIMIT, "the baseline does not fit the memory limit");
+    return file_write(values->path ? values->path : "-", text_str(&text), err);
+}
+
+const struct command command_baseline = {
+    .name = "baseline",
+    .summary = "write what later runs are compared with",
+    .operands = "PROFILE...",
+    .description =
+        "Writes the numbers of one or several recordings of the same program to a small file that "
+        "`tfprof gate --baseline` compares with: exact counts, step times, what the step waits "
+        "for, its largest ops, kernels and call sites, findings, and what identifies hardware and "
+        "work.\n"
+        "Each PROFILE is a run of its own. With four or more runs on both sides a gate can tell "
+        "small changes from chance.",
+    .options = options,
+    .option_count = ARRAY_COUNT(options),
+    .values_bytes = sizeof(struct baseline_values),
+    .takes_files = true,
+    .run = run,
+};

@@ -1,0 +1,148 @@
+/* bootstrap: the change of a median between two sides, with an interval. */
+#include "gate/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RESAMPLES = 1000, MOST_STEPS = 400 };
+
+double select_kth(double *values, size_t count, size_t k)
+{
+    ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, at = (ptrdiff_t)k;
+
+    while (low < high) {
+        double    pivot = values[low + (high - low) / 2];
+        ptrdiff_t i = low, j = high;
+
+        while (i <= j) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i <= j) {
+                double kept = values[i];
+                values[i++] = values[j];
+                values[j--] = kept;
+            }
+        }
+        if (at <= j)
+            high = j;
+        else if (at >= i)
+            low = i;
+        else
+            break;
+    }
+    return values[k];
+}
+
+double select_median(double *values, size_t count)
+{
+    double upper;
+
+    if (count == 0)
+        return 0;
+    upper = select_kth(values, count, count / 2);
+    if (count % 2)
+        return upper;
+    return (select_kth(values, count, count / 2 - 1) + upper) / 2;
+}
+
+struct sampler { /* one side, thinned to what resampling can afford */
+    double **runs;
+    size_t  *counts;
+    size_t   run_count;
+    double  *medians, *buffer;
+};
+
+/* Evenly spaced observations in their order. */
+static bool thin(struct sampler *sampler, size_t run, const double *values, size_t count,
+                 struct arena *scratch)
+{
+    size_t kept = count < MOST_STEPS ? count : MOST_STEPS;
+
+    sampler->runs[run] = arena_new_array(scratch, double, kept + 1);
+    sampler->counts[run] = kept;
+    if (!sampler->runs[run])
+        return false;
+    for (size_t i = 0; i < kept; i++)
+        sampler->runs[run][i] = values[i * count / kept];
+    return true;
+}
+
+static bool sampler_start(struct sampler *sampler, const struct observations *side,
+                          struct arena *scratch)
+{
+    sampler->run_count = 0;
+    sampler->runs = arena_new_array(scratch, double *, side->run_count + 1);
+    sampler->counts = arena_new_array(scratch, size_t, side->run_count + 1);
+    sampler->medians = arena_new_array(scratch, double, side->run_count + 1);
+    sampler->buffer = arena_new_array(scratch, double, MOST_STEPS);
+    if (!sampler->runs || !sampler->counts || !sampler->medians || !sampler->buffer)
+        return false;
+    for (size_t i = 0; i < side->run_count; i++)
+        if (side->counts[i] > 0 &&
+            !thin(sampler, sampler->run_count++, side->runs[i], side->counts[i], scratch))
+            return false;
+    return true;
+}
+
+/* A run of the same length from blocks of consecutive steps, wrapped at the end. */
+static void resample_run(struct random *random, const double *values, size_t count, double *into)
+{
+    size_t block = (size_t)lround(cbrt((double)count));
+
+    block = block < 1 ? 1 : block;
+    for (size_t at = 0; at < count;) {
+        size_t from = random_below(random, (uint32_t)count);
+
+        for (size_t i = 0; i < block && at < count; i++)
+            into[at++] = values[(from + i) % count];
+    }
+}
+
+static double sampler_draw(struct sampler *sampler, struct random *random)
+{
+    for (size_t i = 0; i < sampler->run_count; i++) {
+        resample_run(random, sampler->runs[i], sampler->counts[i], sampler->buffer);
+        sampler->medians[i] = select_median(sampler->buffer, sampler->counts[i]);
+    }
+    return select_median(sampler->medians, sampler->run_count);
+}
+
+double observations_median(const struct observations *side, struct arena *scratch)
+{
+    double *medians = arena_new_array(scratch, double, side->run_count + 1);
+    size_t  used = 0;
+
+    for (size_t i = 0; medians && i < side->run_count; i++) {
+        double *copy = arena_new_array(scratch, double, side->counts[i] + 1);
+
+        if (!copy || side->counts[i] == 0)
+            continue;
+        memcpy(copy, side->runs[i], side->counts[i] * sizeof *copy);
+        medians[used++] = select_median(copy, side->counts[i]);
+    }
+    return medians ? select_median(medians, used) : 0;
+}
+
+bool bootstrap_change(const struct observations *before, const struct observations *after,
+                      struct arena *scratch, struct interval_share *result)
+{
+    struct random  random = { .state = 20240229 };
+    struct sampler left, right;
+    double        *changes = arena_new_array(scratch, double, RESAMPLES);
+    double         base = observations_median(before, scratch);
+
+    if (!changes || !sampler_start(&left, before, scratch) ||
+        !sampler_start(&right, after, scratch) || base <= 0)
+        return false;
+    result->change = observations_median(after, scratch) / base - 1;
+    for (size_t i = 0; i < RESAMPLES; i++) {
+        double from = sampler_draw(&left, &random), to = sampler_draw(&right, &random);
+
+        changes[i] = from > 0 ? to / from - 1 : 0;
+    }
+    result->low = select_kth(changes, RESAMPLES, RESAMPLES * 25 / 1000);
+    result->high = select_kth(changes, RESAMPLES, RESAMPLES * 975 / 1000 - 1);
+    return true;
+}

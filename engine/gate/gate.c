@@ -1,0 +1,217 @@
+#include "gate/gate.h"
+
+#include "base/macros.h"
+#include "gate/judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *outcome_name(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_PASS:
+        return "pass";
+    case OUTCOME_WARN:
+        return "warn";
+    case OUTCOME_INCONCLUSIVE:
+        return "inconclusive";
+    case OUTCOME_FAIL:
+        break;
+    }
+    return "fail";
+}
+
+const char *check_kind_name(enum check_kind kind)
+{
+    switch (kind) {
+    case CHECK_COMPARABLE:
+        return "comparable";
+    case CHECK_COUNT:
+        return "count";
+    case CHECK_TIME:
+        return "time";
+    case CHECK_FINDING:
+        return "finding";
+    case CHECK_BUDGET:
+        break;
+    }
+    return "budget";
+}
+
+/* FNV-1a over texts without their digits, which name instances, not programs. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++)
+        if (*text < '0' || *text > '9')
+            hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return (hash ^ 0xff) * 1099511628211u;
+}
+
+void judge_fingerprint(char fingerprint[17], const char *rule, const char *name, const char *more)
+{
+    uint64_t hash = hash_text(14695981039346656037u, rule);
+
+    hash = hash_text(hash_text(hash, name), more);
+    snprintf(fingerprint, 17, "%016llx", (unsigned long long)hash);
+}
+
+const char *judge_value(struct arena *arena, double value, enum unit unit)
+{
+    struct text text = { .arena = arena };
+
+    /* Exact counts are shown exactly. */
+    if ((unit == UNIT_COUNT || unit == UNIT_BYTES || unit == UNIT_FLOPS) && value == floor(value) &&
+        fabs(value) < 1e7)
+        text_print(&text, "%.0f%s", value, unit == UNIT_BYTES ? " B" : "");
+    else if ((unit == UNIT_COUNT || unit == UNIT_BYTES) && value == floor(value) &&
+             fabs(value) < 1e15)
+        text_print(&text, "%.0f%s", value, unit == UNIT_BYTES ? " B" : "");
+    else
+        unit_print(&text, value, unit);
+    return text.data ? text.data : "";
+}
+
+const char *judge_percent(struct arena *arena, double share)
+{
+    double      percent = share * 100;
+    const char *text = arena_text(arena,
+                                  fabs(percent) < 0.1 && percent != 0 ? "%+.2g %%"
+                                  : fabs(percent) < 100               ? "%+.1f %%"
+                                                                      : "%+.0f %%",
+                                  percent);
+
+    return text ? text : "";
+}
+
+bool judge_add(struct judging *judging, struct check check)
+{
+    check.detail = check.detail ? check.detail : "";
+    check.file = check.file ? check.file : "";
+    judge_fingerprint(check.fingerprint, check.rule, check.id, check.file);
+    return check.title && check.id && vec_push(&judging->result->checks, judging->arena, check);
+}
+
+/* Failed first, then what is not known, then warnings; counts before times. */
+static int by_weight(const void *left, const void *right)
+{
+    const struct check *a = left, *b = right;
+
+    if (a->outcome != b->outcome)
+        return a->outcome > b->outcome ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return strcmp(a->id, b->id);
+}
+
+static size_t count_of(const struct gate_result *result, enum outcome outcome)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < result->checks.count; i++)
+        count += result->checks.items[i].outcome == outcome;
+    return count;
+}
+
+static enum outcome worst(const struct gate_result *result)
+{
+    enum outcome outcome = OUTCOME_PASS;
+
+    for (size_t i = 0; i < result->checks.count; i++)
+        if (result->checks.items[i].outcome > outcome)
+            outcome = result->checks.items[i].outcome;
+    return outcome;
+}
+
+static const char *make_headline(const struct gate_result *result, struct arena *arena)
+{
+    size_t      count = count_of(result, result->outcome);
+    const char *first = result->checks.count > 0 ? result->checks.items[0].title : "no check";
+
+    switch (result->outcome) {
+    case OUTCOME_PASS:
+        return arena_text(arena, "Passed: %zu check%s held", count, count == 1 ? "" : "s");
+    case OUTCOME_WARN:
+        return arena_text(arena, "Passed with a warning: %s", first);
+    case OUTCOME_INCONCLUSIVE:
+        return arena_text(arena, "Inconclusive: %s", first);
+    case OUTCOME_FAIL:
+        break;
+    }
+    if (count == 1)
+        return arena_text(arena, "Failed: %s", first);
+    return arena_text(arena, "Failed: %s, and %zu more", first, count - 1);
+}
+
+static bool explain(struct judging *judging)
+{
+    return !judging->before || !judging->is_comparable ||
+           (judge_parts(judging) && judge_changes(judging));
+}
+
+static bool judge(struct judging *judging, struct err *err)
+{
+    bool has_memory = true;
+
+    if (judging->before)
+        has_memory = judge_workload(judging) && judge_counts(judging) && judge_time(judging) &&
+                     judge_findings(judging);
+    if (has_memory && !judge_budgets(judging, err))
+        return false;
+    return (has_memory && explain(judging)) ||
+           err_set(err, ERR_LIMIT, "no memory left for the comparison");
+}
+
+bool gate_run(const struct summary *baseline, const struct summary *after,
+              const struct gate_limits *limits, struct arena *arena, struct gate_result *result,
+              struct err *err)
+{
+    struct arena   scratch = { .budget_bytes = arena->budget_bytes };
+    struct judging judging = { baseline, after, limits, arena, &scratch, result, true };
+    bool           is_done;
+
+    *result = (struct gate_result) {
+        .profile = after->name,
+        .baseline = baseline ? baseline->name : NULL,
+        .p_value = NAN,
+        .change_low = NAN,
+        .change_high = NAN,
+        .after_summary = after,
+    };
+    is_done = judge(&judging, err);
+    arena_free(&scratch);
+    if (!is_done)
+        return false;
+    if (result->checks.count > 0)
+        qsort(result->checks.items, result->checks.count, sizeof *result->checks.items, by_weight);
+    result->outcome = worst(result);
+    result->headline = make_headline(result, arena);
+    result->command =
+        baseline ? arena_text(arena, "tfprof gate %s --baseline %s", after->name, baseline->name)
+                 : arena_text(arena, "tfprof advise %s", after->name);
+    return (result->headline && result->command) ||
+           err_set(err, ERR_LIMIT, "no memory left for the comparison");
+}
+
+int gate_status(const struct gate_result *result, const char *inconclusive)
+{
+    if (result->outcome == OUTCOME_FAIL)
+        return 1;
+    return result->outcome == OUTCOME_INCONCLUSIVE && strcmp(inconclusive, "fail") == 0 ? 4 : 0;
+}
+
+const struct diff_rule diff_rules[] = {
+#define DIFF_RULE(id, severity, title, remedy) { id, title, remedy, SEVERITY_##severity },
+#include "gate/diff_rules.def"
+#undef DIFF_RULE
+};
+const size_t diff_rule_count = ARRAY_COUNT(diff_rules);
+
+const struct diff_rule *diff_rule_find(const char *id)
+{
+    for (size_t i = 0; i < diff_rule_count; i++)
+        if (strcmp(diff_rules[i].id, id) == 0)
+            return &diff_rules[i];
+    return NULL;
+}

@@ -1,0 +1,94 @@
+/*
+ * gate: may this change land? Budgets on numbers of the profile, and comparison with a baseline:
+ * exact counts first, then the step time where it is significant and large enough, and what
+ * explains the difference. The result is plain data for renderers.
+ */
+#ifndef TFPROF_GATE_GATE_H
+#define TFPROF_GATE_GATE_H
+
+#include "base/option.h"
+#include "gate/summary.h"
+
+enum outcome { OUTCOME_PASS, OUTCOME_WARN, OUTCOME_INCONCLUSIVE, OUTCOME_FAIL };
+const char *outcome_name(enum outcome outcome); /* "pass" */
+
+enum check_kind { CHECK_COMPARABLE, CHECK_COUNT, CHECK_TIME, CHECK_FINDING, CHECK_BUDGET };
+const char *check_kind_name(enum check_kind kind); /* "count" */
+
+struct check { /* one assertion and how it ended */
+    const char     *id;    /* "count/launches", "budget/step_ms.p50": stable */
+    const char     *rule;  /* of a diff rule: "step-regressed"; "budget", "finding" */
+    enum check_kind kind;
+    enum outcome    outcome;
+    const char     *title;  /* one sentence with the numbers, no full stop */
+    const char     *detail; /* how it was judged, or why not; "" none */
+    const char     *file;   /* of the user's program; "" unknown */
+    uint32_t        line;
+    bool            has_before, has_after;
+    double          before, after; /* in `unit` */
+    enum unit       unit;
+    char            fingerprint[17];
+};
+struct part_change { /* rows sum to the change of the step */
+    enum part part;
+    double    before_ns, after_ns;
+};
+struct change { /* an op, kernel or call site that is not as it was */
+    const char   *rule; /* diff rule, or NULL: only its time changed */
+    const char   *title, *remedy; /* remedy "" without a rule */
+    const char   *noun; /* "kernel" */
+    const char   *name, *group, *file;
+    uint32_t      line;
+    enum severity severity;
+    enum { CHANGE_MORE, CHANGE_LESS, CHANGE_NEW, CHANGE_GONE } how;
+    double        before_ns, after_ns, before_count, after_count; /* a step */
+    char          fingerprint[17];
+};
+struct difference { /* of hardware or work */
+    const char *what, *before, *after;
+    bool        is_hardware, is_fatal; /* fatal: times are not compared */
+};
+struct gate_result {
+    enum outcome outcome;
+    const char  *headline; /* one sentence: what came out, and of what first */
+    const char  *profile, *baseline; /* names; baseline NULL: budgets alone */
+    size_t       runs_before, runs_after, steps_before, steps_after;
+    bool         has_step;
+    double       before_ns, after_ns; /* step, median */
+    double       change, change_low, change_high; /* share; interval NaN where unknown */
+    double       p_value; /* NaN: not from runs */
+    VEC(struct difference) differences;
+    VEC(struct check)       checks;   /* failed first */
+    VEC(struct part_change) parts;    /* largest change first; empty: not known */
+    VEC(struct change)      changes;  /* those with a rule first, then by time */
+    VEC(const struct finding *) added; /* advice that the baseline does not have */
+    VEC(const struct known_finding *) fixed;
+    const char *likely_cause; /* of a uniform slowdown; NULL otherwise */
+    const char *command;      /* to see it locally */
+    const struct summary *after_summary;
+};
+
+struct gate_limits {
+    double             max_regression; /* share of the step; NaN: times are not gated */
+    double             count_tolerance; /* share; 0: exact */
+    struct option_list budgets;
+    const char        *fail_on; /* severity of new findings that fail, or NULL */
+};
+
+/* baseline NULL: budgets alone. ERR_USAGE for a budget that cannot be read. */
+bool gate_run(const struct summary *baseline, const struct summary *after,
+              const struct gate_limits *limits, struct arena *arena, struct gate_result *result,
+              struct err *err);
+/* The exit status: 0, 1 or 4; `inconclusive` is "fail", "warn" or "pass". */
+int gate_status(const struct gate_result *result, const char *inconclusive);
+
+/* Rules about the difference of two profiles, for catalogues of reports. */
+struct diff_rule {
+    const char   *id, *title, *remedy;
+    enum severity severity;
+};
+extern const struct diff_rule diff_rules[];
+extern const size_t           diff_rule_count;
+const struct diff_rule       *diff_rule_find(const char *id); /* NULL: unknown */
+
+#endif

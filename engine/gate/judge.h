@@ -1,0 +1,39 @@
+/* judge: the pieces of a gate. Each adds to the result; false: memory ran out. */
+#ifndef TFPROF_GATE_JUDGE_H
+#define TFPROF_GATE_JUDGE_H
+
+#include "gate/gate.h"
+
+struct judging {
+    const struct summary     *before, *after; /* before NULL: no baseline */
+    const struct gate_limits *limits;
+    struct arena             *arena;  /* of the result */
+    struct arena             *scratch;
+    struct gate_result       *result;
+    bool                      is_comparable;
+};
+
+/* Adds a check; fills its fingerprint. */
+bool judge_add(struct judging *judging, struct check check);
+bool judge_workload(struct judging *judging);  /* workload.c: sets is_comparable */
+bool judge_counts(struct judging *judging);    /* judge_counts.c */
+bool judge_time(struct judging *judging);      /* judge_time.c: step, significance, uniform */
+bool judge_findings(struct judging *judging);  /* judge_findings.c */
+bool judge_budgets(struct judging *judging, struct err *err); /* judge_budgets.c */
+bool judge_parts(struct judging *judging);     /* changes.c: the change of the step in parts */
+bool judge_changes(struct judging *judging);   /* changes.c: ops, kernels, call sites */
+bool judge_items(struct judging *judging);     /* diff_items.c: rules on pairs of rows */
+bool judge_rules(struct judging *judging);     /* diff_totals.c: rules on totals, as changes */
+/* Adds a change that a rule is about; fills severity, remedy and fingerprint. */
+bool judge_change(struct judging *judging, struct change change);
+
+/* Stable over runs: `rule` and names without their digits. */
+void judge_fingerprint(char fingerprint[17], const char *rule, const char *name, const char *more);
+/* "212.4 ms" in the arena. */
+const char *judge_value(struct arena *arena, double value, enum unit unit);
+/* "+4.1 %", "-0.3 %". */
+const char *judge_percent(struct arena *arena, double share);
+/* Every op or kernel that both have slower by about one factor: that factor; else 0. */
+double uniform_factor(const struct judging *judging);
+
+#endif

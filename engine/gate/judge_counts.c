@@ -1,0 +1,94 @@
+/* judge_counts: what a step does, counted. Counts are the same in every run of a program, so they
+ * show a change of one launch where times show nothing. */
+#include "gate/judge.h"
+
+#include <math.h>
+
+struct side {
+    double value, low, high; /* most over runs */
+    bool   is_known, is_steady;
+};
+
+static struct side side_of(const struct summary *summary, size_t spec)
+{
+    struct side side = {
+        .low = INFINITY, .high = -INFINITY, .value = -INFINITY, .is_steady = true
+    };
+
+    for (size_t i = 0; i < summary->runs.count; i++) {
+        const struct count_value *count = &summary->runs.items[i].counts[spec];
+
+        if (!isfinite(count->value))
+            continue;
+        side.is_known = true;
+        side.is_steady &= count->is_steady;
+        side.value = fmax(side.value, count->value);
+        side.low = fmin(side.low, count->low);
+        side.high = fmax(side.high, count->high);
+    }
+    return side;
+}
+
+/* Facts are means over steps: the last digits depend on where the recording was cut. */
+static double tolerance(const struct judging *judging, const struct count_spec *spec)
+{
+    static const double MEAN_TOLERANCE = 0.001;
+
+    return fmax(judging->limits->count_tolerance, spec->source == COUNT_FACT ? MEAN_TOLERANCE : 0);
+}
+
+static const char *title_of(struct judging *judging, const struct count_spec *spec,
+                            const struct side *before, const struct side *after)
+{
+    double change = after->value - before->value;
+
+    if (change == 0)
+        return arena_text(judging->arena, "%s a step: %s as before", spec->title,
+                          judge_value(judging->arena, after->value, spec->unit));
+    return arena_text(judging->arena, "%s a step: %s, was %s (%s%s)", spec->title,
+                      judge_value(judging->arena, after->value, spec->unit),
+                      judge_value(judging->arena, before->value, spec->unit),
+                      change > 0 ? "+" : "-",
+                      judge_value(judging->arena, fabs(change), spec->unit));
+}
+
+static bool judge_count(struct judging *judging, size_t index)
+{
+    const struct count_spec *spec = &count_specs[index];
+    struct side  before = side_of(judging->before, index), after = side_of(judging->after, index);
+    struct check check = {
+        .id = arena_text(judging->arena, "count/%s", spec->name),
+        .rule = "count-grew",
+        .kind = CHECK_COUNT,
+        .has_before = true,
+        .has_after = true,
+        .before = before.value,
+        .after = after.value,
+        .unit = spec->unit,
+    };
+
+    if (!before.is_known || !after.is_known || (before.value == 0 && after.value == 0))
+        return true;
+    check.title = title_of(judging, spec, &before, &after);
+    if (before.is_steady && after.is_steady) {
+        bool has_grown = after.value > before.value * (1 + tolerance(judging, spec));
+
+        check.outcome = has_grown ? OUTCOME_FAIL : OUTCOME_PASS;
+        check.detail = has_grown ? "the same in nearly every step, so one more is one more" : "";
+    } else {
+        bool has_grown = after.low > before.high;
+
+        check.outcome = has_grown ? OUTCOME_FAIL : OUTCOME_PASS;
+        check.detail = has_grown ? "varies, but every step has more than any step before"
+                                 : "varies from step to step";
+    }
+    return judge_add(judging, check);
+}
+
+bool judge_counts(struct judging *judging)
+{
+    for (size_t i = 0; judging->is_comparable && i < count_spec_count; i++)
+        if (!judge_count(judging, i))
+            return false;
+    return true;
+}

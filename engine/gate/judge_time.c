@@ -1,0 +1,231 @@
+/* judge_time: is the step slower, and is that more than chance? Both significance and size are
+ * asked for; with few runs the variation between runs is unknown, so small changes count less. */
+#include "gate/judge.h"
+
+#include "gate/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FEWEST_STEPS = 4, MANN_WHITNEY_RUNS = 4 };
+static const double SMALLEST_CHANGE = 0.02, ALPHA = 0.05, OUTLIER_Z = 3.5,
+                    EXPLAINED_SHARE = 0.03; /* a uniform factor explains a change up to this */
+
+struct side {
+    struct observations observed;
+    size_t              step_count, outlier_count;
+};
+
+/* Steps far above the median are pauses of the machine or of the program, not its pace. */
+static size_t drop_outliers(double *values, size_t count, struct arena *scratch)
+{
+    double *copy = arena_new_array(scratch, double, count + 1), median, mad;
+    size_t  kept = 0;
+
+    if (!copy || count < FEWEST_STEPS)
+        return count;
+    memcpy(copy, values, count * sizeof *copy);
+    median = select_median(copy, count);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = fabs(values[i] - median);
+    mad = fmax(select_median(copy, count), median * 0.001);
+    for (size_t i = 0; i < count; i++)
+        if (0.6745 * (values[i] - median) / mad <= OUTLIER_Z)
+            values[kept++] = values[i];
+    return kept;
+}
+
+static bool side_start(struct side *side, const struct summary *summary, struct arena *scratch)
+{
+    size_t   runs = summary->runs.count;
+    double **values = arena_new_array(scratch, double *, runs + 1);
+    size_t  *counts = arena_new_array(scratch, size_t, runs + 1);
+
+    if (!values || !counts)
+        return false;
+    for (size_t i = 0; i < runs; i++) {
+        const struct run *run = &summary->runs.items[i];
+
+        values[i] = arena_new_array(scratch, double, run->step_count + 1);
+        if (!values[i])
+            return false;
+        if (run->step_count > 0)
+            memcpy(values[i], run->step_ns, run->step_count * sizeof(double));
+        counts[i] = drop_outliers(values[i], run->step_count, scratch);
+        side->step_count += counts[i];
+        side->outlier_count += run->step_count - counts[i];
+    }
+    side->observed = (struct observations) { values, counts, runs };
+    return true;
+}
+
+/* Medians of runs that have steps, in `medians`. */
+static size_t run_medians(const struct side *side, double *medians, struct arena *scratch)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < side->observed.run_count; i++) {
+        struct observations one = { &side->observed.runs[i], &side->observed.counts[i], 1 };
+
+        if (side->observed.counts[i] > 0)
+            medians[kept++] = observations_median(&one, scratch);
+    }
+    return kept;
+}
+
+struct judgement {
+    bool        is_significant;
+    const char *how;
+};
+
+static bool all_above(const double *x, size_t x_count, const double *y, size_t y_count)
+{
+    for (size_t i = 0; i < x_count; i++)
+        for (size_t j = 0; j < y_count; j++)
+            if (x[i] <= y[j])
+                return false;
+    return true;
+}
+
+static bool judge_significance(struct judging *judging, const struct side *before,
+                               const struct side *after, struct judgement *judgement)
+{
+    struct gate_result *result = judging->result;
+    double *x = arena_new_array(judging->scratch, double, after->observed.run_count + 1);
+    double *y = arena_new_array(judging->scratch, double, before->observed.run_count + 1);
+
+    if (!x || !y)
+        return false;
+    size_t n = run_medians(after, x, judging->scratch);
+    size_t m = run_medians(before, y, judging->scratch);
+
+    if (n >= MANN_WHITNEY_RUNS && m >= MANN_WHITNEY_RUNS) {
+        result->p_value = mann_whitney(x, n, y, m, judging->scratch, NULL);
+        judgement->is_significant = result->p_value < ALPHA;
+        judgement->how = arena_text(judging->arena, "Mann-Whitney over %zu and %zu runs, p = %.3g",
+                                    m, n, result->p_value);
+    } else {
+        judgement->is_significant = result->change_low > SMALLEST_CHANGE && all_above(x, n, y, m);
+        judgement->how = arena_text(
+            judging->arena, "%zu and %zu steps resampled in blocks: %s to %s; %s",
+            before->step_count, after->step_count,
+            judge_percent(judging->arena, result->change_low),
+            judge_percent(judging->arena, result->change_high),
+            n == 1 && m == 1 ? "one run a side, so changes below 2 % do not count"
+                             : "fewer than four runs a side, so changes below 2 % do not count");
+    }
+    return judgement->how != NULL;
+}
+
+static const char *time_title(struct judging *judging, const char *verb)
+{
+    const struct gate_result *result = judging->result;
+
+    return arena_text(judging->arena, "step %s: %s, was %s (%s)", verb,
+                      judge_value(judging->arena, result->after_ns, UNIT_NS),
+                      judge_value(judging->arena, result->before_ns, UNIT_NS),
+                      judge_percent(judging->arena, result->change));
+}
+
+static struct check time_check(const struct judging *judging)
+{
+    return (struct check) {
+        .id = "time/step",
+        .rule = "step-regressed",
+        .kind = CHECK_TIME,
+        .has_before = judging->result->has_step,
+        .has_after = judging->result->has_step,
+        .before = judging->result->before_ns,
+        .after = judging->result->after_ns,
+        .unit = UNIT_NS,
+    };
+}
+
+/* A slow-down fails when it is no chance, matters, and may be as large as the limit. */
+static bool add_verdict(struct judging *judging, const struct judgement *judgement)
+{
+    struct gate_result *result = judging->result;
+    struct check        check = time_check(judging);
+    double              limit = judging->limits->max_regression;
+    bool                is_large = result->change >= fmin(SMALLEST_CHANGE, limit);
+    double              factor;
+
+    check.detail = judgement->how;
+    if (!judgement->is_significant || !is_large || result->change <= 0) {
+        bool is_faster = result->change < -SMALLEST_CHANGE && result->change_high < 0;
+
+        check.title = time_title(judging, is_faster ? "faster" : "not slower");
+        return judge_add(judging, check);
+    }
+    factor = uniform_factor(judging);
+    check.title = time_title(judging, "slower");
+    if (factor > 0 && 1 + result->change <= factor + EXPLAINED_SHARE) {
+        check.rule = "uniform-slowdown";
+        check.outcome = OUTCOME_INCONCLUSIVE;
+        result->likely_cause = arena_text(
+            judging->arena,
+            "everything is %.3g times as slow: clocks, power, temperature or other load on the "
+            "machine rather than the code; run again on a quiet machine with locked clocks",
+            factor);
+        check.detail = result->likely_cause;
+        return check.detail && judge_add(judging, check);
+    }
+    check.outcome =
+        result->change >= limit || result->change_high >= limit ? OUTCOME_FAIL : OUTCOME_WARN;
+    return judge_add(judging, check);
+}
+
+static bool add_too_few(struct judging *judging, const struct side *before,
+                        const struct side *after)
+{
+    struct check check = time_check(judging);
+
+    check.outcome = OUTCOME_INCONCLUSIVE;
+    check.title = arena_text(judging->arena,
+                             "too few steps to compare times: %zu before and %zu now, %d needed",
+                             before->step_count, after->step_count, FEWEST_STEPS);
+    check.detail = "record more steps, or give several runs on both sides";
+    return judge_add(judging, check);
+}
+
+static bool compare(struct judging *judging, const struct side *before, const struct side *after)
+{
+    struct gate_result   *result = judging->result;
+    struct interval_share change;
+    struct judgement      judgement;
+    double                grain_ns;
+
+    result->before_ns = observations_median(&before->observed, judging->scratch);
+    result->after_ns = observations_median(&after->observed, judging->scratch);
+    result->has_step = result->before_ns > 0 && result->after_ns > 0;
+    if (!result->has_step)
+        return add_too_few(judging, before, after);
+    grain_ns = part_grain_ns(fmax(result->before_ns, result->after_ns));
+    result->before_ns = round(result->before_ns / grain_ns) * grain_ns;
+    result->after_ns = round(result->after_ns / grain_ns) * grain_ns;
+    result->change = result->after_ns / result->before_ns - 1;
+    if (before->step_count < FEWEST_STEPS || after->step_count < FEWEST_STEPS)
+        return add_too_few(judging, before, after);
+    if (!bootstrap_change(&before->observed, &after->observed, judging->scratch, &change))
+        return false;
+    result->change_low = change.low;
+    result->change_high = change.high;
+    return judge_significance(judging, before, after, &judgement) &&
+           add_verdict(judging, &judgement);
+}
+
+bool judge_time(struct judging *judging)
+{
+    struct side before = { 0 }, after = { 0 };
+
+    judging->result->runs_before = judging->before->runs.count;
+    judging->result->runs_after = judging->after->runs.count;
+    if (!side_start(&before, judging->before, judging->scratch) ||
+        !side_start(&after, judging->after, judging->scratch))
+        return false;
+    judging->result->steps_before = before.step_count;
+    judging->result->steps_after = after.step_count;
+    if (!judging->is_comparable || !isfinite(judging->limits->max_regression))
+        return true;
+    return compare(judging, &before, &after);
+}

@@ -1,0 +1,208 @@
+#include "report/gate_text.h"
+
+#include "gate/gate.h"
+#include "report/gate_words.h"
+#include "report/layout.h"
+#include "report/output.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_CHANGES = 12, MOST_ADVICE = 5, NAME_COLUMNS = 22, TIME_COLUMNS = 14 };
+
+static const char *mark(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_PASS:
+        return "pass";
+    case OUTCOME_WARN:
+        return "warn";
+    case OUTCOME_INCONCLUSIVE:
+        return "????";
+    case OUTCOME_FAIL:
+        break;
+    }
+    return "FAIL";
+}
+
+static enum style style_of(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_PASS:
+        return STYLE_GOOD;
+    case OUTCOME_WARN:
+    case OUTCOME_INCONCLUSIVE:
+        return STYLE_DOUBTFUL;
+    case OUTCOME_FAIL:
+        break;
+    }
+    return STYLE_BAD;
+}
+
+static struct str clean(struct layout *layout, const char *text)
+{
+    return layout_clean(layout->arena, str_from(text));
+}
+
+static void write_check(struct layout *layout, const struct check *check)
+{
+    const char *place = gate_words_place(check->file, check->line, layout->arena);
+
+    layout_style(layout, style_of(check->outcome));
+    text_print(layout->text, "  %s  ", mark(check->outcome));
+    layout_end(layout);
+    layout_wrap(layout, 0, "", 8, clean(layout, check->title));
+    if (place[0])
+        layout_wrap(layout, 8, "", 8, clean(layout, place));
+    if (check->detail[0] && check->outcome != OUTCOME_PASS)
+        layout_wrap(layout, 8, "", 8, clean(layout, check->detail));
+}
+
+static void write_checks(struct layout *layout, const struct gate_result *result, bool is_complete)
+{
+    size_t passed = 0;
+
+    for (size_t i = 0; i < result->checks.count; i++) {
+        const struct check *check = &result->checks.items[i];
+
+        passed += check->outcome == OUTCOME_PASS;
+        if (check->outcome != OUTCOME_PASS || check->kind != CHECK_COUNT || is_complete)
+            write_check(layout, check);
+    }
+    if (passed > 0 && !is_complete) {
+        size_t counts = 0;
+
+        for (size_t i = 0; i < result->checks.count; i++)
+            counts += result->checks.items[i].outcome == OUTCOME_PASS &&
+                      result->checks.items[i].kind == CHECK_COUNT;
+        if (counts > 0)
+            text_print(layout->text, "  pass  %zu exact count%s a step\n", counts,
+                       counts == 1 ? "" : "s");
+    }
+    layout_line(layout);
+}
+
+static void write_differences(struct layout *layout, const struct gate_result *result)
+{
+    for (size_t i = 0; i < result->differences.count; i++) {
+        const struct difference *difference = &result->differences.items[i];
+        struct text              line = { .arena = layout->arena };
+
+        text_print(&line, "%s: %s, was %s", difference->what, difference->after,
+                   difference->before);
+        layout_wrap(layout, 0,
+                    difference->is_fatal      ? "Differs:"
+                    : difference->is_hardware ? "Note:"
+                                              : "Note:",
+                    9, clean(layout, text_str(&line).data));
+    }
+    if (result->differences.count > 0)
+        layout_line(layout);
+}
+
+static void write_row(struct layout *layout, const struct gate_result *result, const char *name,
+                      const struct part_change *part)
+{
+    text_add(layout->text, STR("  "));
+    layout_pad(layout, str_from(name), NAME_COLUMNS);
+    layout_pad_left(layout,
+                    str_from(gate_words_time(result, part->before_ns, false, layout->arena)),
+                    TIME_COLUMNS);
+    layout_pad_left(layout, str_from(gate_words_time(result, part->after_ns, false, layout->arena)),
+                    TIME_COLUMNS);
+    layout_pad_left(
+        layout,
+        str_from(gate_words_time(result, part->after_ns - part->before_ns, true, layout->arena)),
+        TIME_COLUMNS);
+    layout_line(layout);
+}
+
+static void write_parts(struct layout *layout, const struct gate_result *result)
+{
+    struct part_change total = gate_words_total(result);
+
+    if (result->parts.count == 0)
+        return;
+    layout_pad(layout, STR("The step in parts"), NAME_COLUMNS + 2);
+    layout_pad_left(layout, STR("before"), TIME_COLUMNS);
+    layout_pad_left(layout, STR("now"), TIME_COLUMNS);
+    layout_pad_left(layout, STR("change"), TIME_COLUMNS);
+    layout_line(layout);
+    for (size_t i = 0; i < result->parts.count; i++)
+        write_row(layout, result, part_name(result->parts.items[i].part), &result->parts.items[i]);
+    write_row(layout, result, "step", &total);
+    layout_line(layout);
+}
+
+static void write_changes(struct layout *layout, const struct gate_result *result)
+{
+    size_t shown = result->changes.count < MOST_CHANGES ? result->changes.count : MOST_CHANGES;
+
+    if (shown == 0)
+        return;
+    text_add(layout->text, STR("What changed\n"));
+    for (size_t i = 0; i < shown; i++) {
+        const struct change *change = &result->changes.items[i];
+        const char          *place = gate_words_place(change->file, change->line, layout->arena);
+        struct text          line = { .arena = layout->arena };
+
+        text_print(&line, "%s%s%s", change->title, place[0] ? "  " : "", place);
+        if (change->rule)
+            text_print(&line, "  [%s]", change->rule);
+        layout_wrap(layout, 2, "-", 4, clean(layout, text_str(&line).data));
+        if (change->rule && change->remedy[0])
+            layout_wrap(layout, 4, "Fix:", 9, str_from(change->remedy));
+    }
+    if (shown < result->changes.count)
+        text_print(layout->text, "  %zu more: --format json\n", result->changes.count - shown);
+    layout_line(layout);
+}
+
+static void write_advice(struct layout *layout, const struct gate_result *result)
+{
+    size_t shown = result->added.count < MOST_ADVICE ? result->added.count : MOST_ADVICE;
+
+    if (shown > 0)
+        text_add(layout->text, STR("Advice that is new\n"));
+    for (size_t i = 0; i < shown; i++) {
+        const struct finding *finding = result->added.items[i];
+        struct text           line = { .arena = layout->arena };
+
+        text_print(&line, "%s  [%s]", finding->title, finding->rule);
+        layout_wrap(layout, 2, "-", 4, clean(layout, text_str(&line).data));
+        if (finding->remedy_text)
+            layout_wrap(layout, 4, "Fix:", 9, clean(layout, finding->remedy_text));
+    }
+    if (shown < result->added.count)
+        text_print(layout->text, "  %zu more: tfprof advise\n", result->added.count - shown);
+    if (shown > 0)
+        layout_line(layout);
+    for (size_t i = 0; i < result->fixed.count; i++)
+        layout_wrap(layout, 0, "Gone:", 6, clean(layout, result->fixed.items[i]->title));
+    if (result->fixed.count > 0)
+        layout_line(layout);
+}
+
+void gate_text(const struct gate_result *result, const struct output_options *options,
+               struct text *text)
+{
+    struct layout layout = {
+        .text = text,
+        .arena = text->arena,
+        .width = options->width,
+        .is_colored = options->is_colored,
+    };
+    bool is_explained = result->outcome != OUTCOME_PASS || options->is_complete;
+
+    layout_wrap(&layout, 0, "", 0, clean(&layout, result->headline));
+    layout_wrap(&layout, 0, "", 0, clean(&layout, gate_words_subject(result, layout.arena)));
+    layout_line(&layout);
+    write_checks(&layout, result, options->is_complete);
+    write_differences(&layout, result);
+    if (!is_explained)
+        return;
+    write_parts(&layout, result);
+    write_changes(&layout, result);
+    write_advice(&layout, result);
+    layout_wrap(&layout, 0, "See it here:", 13, clean(&layout, result->command));
+}

@@ -1,0 +1,79 @@
+/* output_github: workflow commands, which GitHub Actions shows as annotations. It shows ten of a
+ * level a step, so only what failed or could not be told is written, and one notice. */
+#include "gate/gate.h"
+#include "report/layout.h"
+#include "report/output.h"
+
+#include <string.h>
+
+/* Values end at a newline; in properties ":" and "," end them too. */
+static void add_escaped(struct text *text, const char *words, bool is_property)
+{
+    for (; *words; words++) {
+        if (strchr("%\r\n", *words) || (is_property && strchr(":,", *words)))
+            text_print(text, "%%%02X", (unsigned char)*words);
+        else
+            text_add_byte(text, *words);
+    }
+}
+
+static const char *level_of(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_PASS:
+        return "notice";
+    case OUTCOME_WARN:
+        return "warning";
+    case OUTCOME_INCONCLUSIVE:
+    case OUTCOME_FAIL:
+        break;
+    }
+    return "error";
+}
+
+static void add_command(struct text *text, enum outcome outcome, const char *title,
+                        const char *file, uint32_t line, const char *message)
+{
+    text_print(text, "::%s ", level_of(outcome));
+    if (file[0]) {
+        text_add(text, STR("file="));
+        add_escaped(text, file, true);
+        text_print(text, ",line=%u,", line > 0 ? line : 1);
+    }
+    text_add(text, STR("title="));
+    add_escaped(text, title, true);
+    text_add(text, STR("::"));
+    add_escaped(text, message, false);
+    text_add_byte(text, '\n');
+}
+
+static void gate_github(const struct gate_result *result, const struct output_options *options,
+                        struct text *text)
+{
+    (void)options;
+    add_command(text, result->outcome, "tfprof gate", "", 0, result->headline);
+    for (size_t i = 0; i < result->checks.count; i++) {
+        const struct check *check = &result->checks.items[i];
+        const char         *message = check->title;
+
+        if (check->outcome == OUTCOME_PASS)
+            continue;
+        if (check->detail[0])
+            message = arena_text(text->arena, "%s\n%s", check->title, check->detail);
+        add_command(text, check->outcome, check->rule, check->file, check->line,
+                    message ? message : check->title);
+    }
+    for (size_t i = 0; result->outcome != OUTCOME_PASS && i < result->changes.count; i++) {
+        const struct change *change = &result->changes.items[i];
+
+        if (change->rule)
+            add_command(text, OUTCOME_WARN, change->rule, change->file, change->line,
+                        change->title);
+    }
+}
+
+const struct output output_github = {
+    .name = "github",
+    .summary = "workflow commands for GitHub Actions",
+    .gate = gate_github,
+};
