@@ -93,7 +93,7 @@ bool judge_add(struct judging *judging, struct check check)
     return check.title && check.id && vec_push(&judging->result->checks, judging->arena, check);
 }
 
-/* Failed first, then what is not known, then warnings; counts before times. */
+/* Failed first, then what is not known, then warnings. */
 static int by_weight(const void *left, const void *right)
 {
     const struct check *a = left, *b = right;

@@ -12,7 +12,8 @@
 enum outcome { OUTCOME_PASS, OUTCOME_WARN, OUTCOME_INCONCLUSIVE, OUTCOME_FAIL };
 const char *outcome_name(enum outcome outcome); /* "pass" */
 
-enum check_kind { CHECK_COMPARABLE, CHECK_COUNT, CHECK_TIME, CHECK_FINDING, CHECK_BUDGET };
+/* In the order of reports: what a failed one costs comes before what it counts. */
+enum check_kind { CHECK_COMPARABLE, CHECK_TIME, CHECK_COUNT, CHECK_FINDING, CHECK_BUDGET };
 const char *check_kind_name(enum check_kind kind); /* "count" */
 
 struct check { /* one assertion and how it ended */

@@ -43,9 +43,9 @@ static const char *title_of(struct judging *judging, const struct count_spec *sp
     double change = after->value - before->value;
 
     if (change == 0)
-        return arena_text(judging->arena, "%s a step: %s as before", spec->title,
+        return arena_text(judging->arena, "%s: %s as before", spec->title,
                           judge_value(judging->arena, after->value, spec->unit));
-    return arena_text(judging->arena, "%s a step: %s, was %s (%s%s)", spec->title,
+    return arena_text(judging->arena, "%s: %s, was %s (%s%s)", spec->title,
                       judge_value(judging->arena, after->value, spec->unit),
                       judge_value(judging->arena, before->value, spec->unit),
                       change > 0 ? "+" : "-",

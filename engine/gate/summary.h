@@ -30,7 +30,7 @@ struct series { /* a number a run */
 enum count_source { COUNT_BY_STEP, COUNT_FACT };
 struct count_spec { /* gate/counts.def */
     const char       *name; /* "launches" */
-    const char       *title; /* "launches" in "launches a step" */
+    const char       *title; /* "launches a step" */
     enum unit         unit;
     enum count_source source;
     const char       *fact; /* COUNT_FACT: where it comes from */

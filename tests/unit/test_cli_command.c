@@ -147,21 +147,32 @@ static void the_man_page_is_roff(void **state)
     arena_free(&arena);
 }
 
+static const char *formats_of(const char *command_name)
+{
+    const struct command *command = command_find(command_name);
+
+    for (size_t i = 0; i < command->option_count; i++)
+        if (strcmp(command->options[i].name, "format") == 0)
+            return command->options[i].choices;
+    return "";
+}
+
 /* --format offers what there is; advise has the original's words as well. */
 static void formats_are_the_outputs(void **state)
 {
-    const struct command *advise = command_find("advise");
-    struct arena          arena = { 0 };
-    struct text           choices = { .arena = &arena };
+    struct arena arena = { 0 };
+    struct text  advise = { .arena = &arena }, gate = { .arena = &arena };
 
     (void)state;
-    for (size_t i = 0; i < output_count; i++)
-        text_print(&choices, "%s%s", i > 0 ? "|" : "", outputs[i]->name);
-    text_print(&choices, "|classic");
-    for (size_t i = 0; i < advise->option_count; i++) {
-        if (strcmp(advise->options[i].name, "format") == 0)
-            assert_string_equal(advise->options[i].choices, choices.data);
+    for (size_t i = 0; i < output_count; i++) {
+        if (outputs[i]->advice)
+            text_print(&advise, "%s|", outputs[i]->name);
+        if (outputs[i]->gate)
+            text_print(&gate, "%s%s", i > 0 ? "|" : "", outputs[i]->name);
     }
+    text_print(&advise, "classic");
+    assert_string_equal(formats_of("advise"), advise.data);
+    assert_string_equal(formats_of("gate"), gate.data);
     arena_free(&arena);
 }
 
