@@ -1,5 +1,6 @@
 #include "read/hlo.h"
 
+#include "read/hlo_attrs.h"
 #include "read/wire.h"
 
 /* Field numbers of xla's hlo.proto and xla_data.proto. */
@@ -442,7 +443,8 @@ bool hlo_add(struct str bytes, struct profile *profile, struct arena *scratch, s
 {
     for (struct wire field = wire_start(bytes); wire_next(&field);)
         if (field.number == PROTO_MODULE && field.type == WIRE_BYTES &&
-            !add_module(field.bytes, profile, scratch, rows, edges))
+            (!add_module(field.bytes, profile, scratch, rows, edges) ||
+             !hlo_attrs_add(field.bytes, profile, rows)))
             return false;
     return true;
 }

@@ -253,10 +253,14 @@ struct str kineto_collective(struct str name)
         struct str part, type;
     } types[] = {
         { STR_INIT("allreduce"), STR_INIT("all-reduce") },
+        { STR_INIT("collectivereduce"), STR_INIT("all-reduce") }, /* TensorFlow's */
+        { STR_INIT("collectivegather"), STR_INIT("all-gather") },
         { STR_INIT("crossdevicereduce"), STR_INIT("all-reduce") },
         { STR_INIT("reducescatter"), STR_INIT("reduce-scatter") },
         { STR_INIT("allgather"), STR_INIT("all-gather") },
+        { STR_INIT("raggedalltoall"), STR_INIT("ragged-all-to-all") },
         { STR_INIT("alltoall"), STR_INIT("all-to-all") },
+        { STR_INIT("collectivepermute"), STR_INIT("collective-permute") },
         { STR_INIT("broadcast"), STR_INIT("broadcast") },
         { STR_INIT("sendrecv"), STR_INIT("send-recv") },
         { STR_INIT("barrier"), STR_INIT("barrier") },

@@ -1,5 +1,6 @@
 /* XSpace: what the TensorFlow, JAX and PyTorch/XLA profilers write, one .xplane.pb file a host. */
 #include "read/hlo.h"
+#include "read/xspace_collectives.h"
 #include "read/xspace_decode.h"
 #include "read/xspace_planes.h"
 
@@ -190,7 +191,8 @@ static bool read_xspace(struct read_input *inputs, size_t count, const struct re
     if (!ok)
         return false;
     set_capture(profile);
-    return true;
+    return xspace_collectives(profile) ||
+           err_set(err, ERR_LIMIT, "its collectives do not fit into the memory budget");
 }
 
 const struct reader reader_xspace = {

@@ -208,6 +208,8 @@ static const struct name_row op_types[] = {
     { PREFIX, "reduce-scatter", ACTIVITY_COLLECTIVE, COPY_NONE },
     { PREFIX, "all-to-all", ACTIVITY_COLLECTIVE, COPY_NONE },
     { PREFIX, "collective-permute", ACTIVITY_COLLECTIVE, COPY_NONE },
+    { PREFIX, "collective-broadcast", ACTIVITY_COLLECTIVE, COPY_NONE },
+    { PREFIX, "ragged-all-to-all", ACTIVITY_COLLECTIVE, COPY_NONE },
     { PREFIX, "ncclDev", ACTIVITY_COLLECTIVE, COPY_NONE },
     { PREFIX, "ncclKernel", ACTIVITY_COLLECTIVE, COPY_NONE },
     { PREFIX, "pure_callback", ACTIVITY_CALLBACK, COPY_NONE },

@@ -196,13 +196,89 @@ static void survives_cuts(void **state)
     }
 }
 
+static const char *attr_of(const struct fixture *fixture, uint32_t op, const char *name)
+{
+    const struct op *row = &fixture->profile.ops.items[op];
+
+    for (uint32_t i = 0; i < row->attr_count; i++) {
+        const struct attr *attr = &fixture->profile.attrs.items[row->first_attr + i];
+
+        if (str_equal(profile_str(&fixture->profile, attr->name), str_from(name)))
+            return profile_str(&fixture->profile, attr->value).data;
+    }
+    return "";
+}
+
+/* Two parameters and a sum in the entry (computation 7, root id 3); the first is given away. */
+static void tells_what_is_donated(void **state)
+{
+    struct out     small = shape(F32, (int[]) { 4 }, 1), computation = { .len = 0 };
+    struct out     module = { .len = 0 }, program = { .len = 0 }, alias = { .len = 0 };
+    struct out     entry = { .len = 0 }, list[3];
+    struct fixture fixture = { .rows.arena = &fixture.scratch };
+
+    (void)state;
+    list[0] = instruction("x", "parameter", &small, 1, "");
+    list[1] = instruction("y", "parameter", &small, 2, "");
+    put_varint(&list[1], 9, 1); /* parameter_number */
+    list[2] = instruction("add.3", "add", &small, 3, "\x01\x02");
+    put_varint(&computation, 5, 7);
+    put_varint(&computation, 6, 3); /* root_id */
+    for (size_t i = 0; i < 3; i++)
+        put_message(&computation, 2, &list[i]);
+    put_varint(&entry, 2, 0); /* parameter_number of an entry */
+    put_message(&alias, 1, &entry);
+    put_bytes(&module, 1, "jit_f", 5);
+    put_message(&module, 3, &computation);
+    put_varint(&module, 6, 7); /* entry_computation_id */
+    put_message(&module, 8, &alias);
+    put_message(&program, 1, &module);
+    assert_true(profile_init(&fixture.profile, &fixture.arena));
+    assert_true(hlo_add((struct str) { program.bytes, program.len }, &fixture.profile,
+                        &fixture.scratch, &fixture.rows, &fixture.edges));
+    assert_string_equal(attr_of(&fixture, 0, "entry"), "true");
+    assert_string_equal(attr_of(&fixture, 0, "donated"), "true");
+    assert_string_equal(attr_of(&fixture, 1, "entry"), "true");
+    assert_string_equal(attr_of(&fixture, 1, "donated"), "");
+    assert_string_equal(attr_of(&fixture, 2, "root"), "true");
+    release(&fixture);
+}
+
+/* The three ways in which groups are written: lists of ids, a regular list of 4 groups of 2, and
+ * axes of a mesh of 2 x 3 (the second one: 3 in a group). */
+static void reads_groups(void **state)
+{
+    static const struct {
+        unsigned    field;
+        const char *bytes;
+        size_t      len;
+        const char *size, *ids;
+    } cases[] = {
+        { 49, "\x0a\x03\x00\x02\x04", 5, "3", "0,2,4" },
+        { 87, "\x12\x04\x08\x04\x10\x02", 6, "2", "" },
+        { 93, "\x0a\x08\x0a\x02\x10\x02\x0a\x02\x10\x03\x12\x02\x08\x01", 14, "3", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct out     small = shape(F32, (int[]) { 4 }, 1), item;
+        struct fixture fixture;
+
+        item = instruction("all-reduce.1", "all-reduce", &small, 1, "");
+        put_bytes(&item, cases[i].field, cases[i].bytes, cases[i].len);
+        read_program(&fixture, &item, 1);
+        assert_string_equal(attr_of(&fixture, 0, "group_size"), cases[i].size);
+        assert_string_equal(attr_of(&fixture, 0, "group"), cases[i].ids);
+        release(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_dots),
-        cmocka_unit_test(counts_convolutions),
-        cmocka_unit_test(takes_tuples_apart),
-        cmocka_unit_test(survives_cuts),
+        cmocka_unit_test(counts_dots),           cmocka_unit_test(counts_convolutions),
+        cmocka_unit_test(takes_tuples_apart),    cmocka_unit_test(survives_cuts),
+        cmocka_unit_test(tells_what_is_donated), cmocka_unit_test(reads_groups),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

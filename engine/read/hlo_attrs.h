@@ -1,0 +1,15 @@
+/*
+ * hlo_attrs: what a program's instructions say besides shapes, as attributes of their ops: which
+ * parameters of the entry there are and which of them are given away to a result ("entry",
+ * "donated"), the entry's result ("root"), and the groups of collectives ("group", "group_size").
+ */
+#ifndef TFPROF_READ_HLO_ATTRS_H
+#define TFPROF_READ_HLO_ATTRS_H
+
+#include "model/profile.h"
+
+/* `module`: an HloModuleProto whose ops are in the profile; `rows` as hlo_add fills it. Damage ends
+ * it early. false: the budget. */
+bool hlo_attrs_add(struct str module, struct profile *profile, const struct id_map *rows);
+
+#endif
