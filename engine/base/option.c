@@ -297,13 +297,20 @@ bool option_parse(const struct option *options, size_t count, int argument_count
                   char *const *arguments, struct arena *arena, void *values,
                   struct option_list *operands, struct err *err)
 {
+    return option_presets(options, count, arena, values, err) &&
+           option_update(options, count, argument_count, arguments, arena, values, operands, err);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): as option_parse */
+bool option_update(const struct option *options, size_t count, int argument_count,
+                   char *const *arguments, struct arena *arena, void *values,
+                   struct option_list *operands, struct err *err)
+{
     struct parser parser = { options, count, arena, values, arena_new_array(arena, bool, count) };
     bool          is_past_options = false;
 
     if (!parser.was_given)
         return err_set(err, ERR_LIMIT, "the options do not fit %zu bytes", arena->budget_bytes);
-    if (!option_presets(options, count, arena, values, err))
-        return false;
     for (int at = 0; at < argument_count;) {
         const char *word = arguments[at];
 

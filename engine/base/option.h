@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum option_kind {
@@ -34,6 +35,7 @@ struct option {
     const char      *choices;  /* ONE_OF: "a|b|c"; NUMBER: "unit:ns"; else a word for the value: "FILE" */
     const char      *help;     /* one sentence, no full stop */
     const char      *short_name; /* "o", or NULL */
+    bool             is_legacy;  /* understood, but neither in help nor in completion */
 };
 
 /* Fills *values (a struct the offsets refer to) with presets, then from the arguments; operands in
@@ -41,6 +43,10 @@ struct option {
 bool option_parse(const struct option *options, size_t count, int argument_count,
                   char *const *arguments, struct arena *arena, void *values,
                   struct option_list *operands, struct err *err);
+/* The same on top of what *values holds. */
+bool option_update(const struct option *options, size_t count, int argument_count,
+                   char *const *arguments, struct arena *arena, void *values,
+                   struct option_list *operands, struct err *err);
 bool option_presets(const struct option *options, size_t count, struct arena *arena, void *values,
                     struct err *err);
 /* The candidate nearest to `name` by edit distance, or NULL when none is near. */

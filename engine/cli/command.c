@@ -52,6 +52,26 @@ static const struct command *choose_unnamed(const char *first, struct err *err)
     return NULL;
 }
 
+/* "--graph_path=FILE --run_meta_path=FILES": flags alone, among them one that names a profile as
+ * the original wants it, start the prompt. */
+static bool is_classic_line(int argument_count, char *const *arguments)
+{
+    static const struct str paths[] = { STR_INIT("--graph_path="), STR_INIT("--profile_path="),
+                                        STR_INIT("--run_meta_path=") };
+    bool                    has_path = false;
+
+    for (int i = 0; i < argument_count; i++) {
+        if (!str_starts(str_from(arguments[i]), STR("--")))
+            return false;
+        for (size_t n = 0; n < ARRAY_COUNT(paths); n++)
+            has_path |= str_starts(str_from(arguments[i]), paths[n]);
+        if (!strchr(arguments[i], '=') && strcmp(arguments[i], "--compat") != 0 &&
+            strcmp(arguments[i], "--account_displayed_op_only") != 0)
+            return false;
+    }
+    return has_path;
+}
+
 const struct command *command_choose(int argument_count, char *const *arguments, int *used,
                                      struct err *err)
 {
@@ -76,6 +96,8 @@ const struct command *command_choose(int argument_count, char *const *arguments,
     if (command)
         return command;
     *used = 0;
+    if (is_classic_line(argument_count, arguments))
+        return &command_prompt;
     return choose_unnamed(arguments[0], err);
 }
 

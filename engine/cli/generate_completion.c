@@ -47,7 +47,7 @@ static void bash_command(struct text *text, const struct command *command)
     text_print(text, "    %s)\n", command->name);
     text_add(text, STR("        case $previous in\n"));
     for (size_t i = 0; i < command->option_count; i++) {
-        if (!has_choices(&command->options[i]))
+        if (!has_choices(&command->options[i]) || command->options[i].is_legacy)
             continue;
         text_print(text, "        --%s) words='", command->options[i].name);
         add_choices(text, command->options[i].choices);
@@ -55,7 +55,8 @@ static void bash_command(struct text *text, const struct command *command)
     }
     text_add(text, STR("        *) words='--help"));
     for (size_t i = 0; i < command->option_count; i++)
-        text_print(text, " --%s", command->options[i].name);
+        if (!command->options[i].is_legacy)
+            text_print(text, " --%s", command->options[i].name);
     text_add(text, STR("' ;;\n        esac ;;\n"));
 }
 
@@ -107,7 +108,8 @@ static void zsh_command(struct text *text, const struct command *command)
 {
     text_print(text, "    %s)\n        _arguments \\\n", command->name);
     for (size_t i = 0; i < command->option_count; i++)
-        zsh_option(text, &command->options[i]);
+        if (!command->options[i].is_legacy)
+            zsh_option(text, &command->options[i]);
     if (strcmp(command->name, "help") == 0) {
         text_add(text, STR("            '1:command:("));
         add_command_names(text);
@@ -180,7 +182,8 @@ void generate_fish(struct text *text)
         add_quoted(text, commands[i]->summary, "");
         text_add(text, STR("'\n"));
         for (size_t option = 0; option < commands[i]->option_count; option++)
-            fish_option(text, commands[i], &commands[i]->options[option]);
+            if (!commands[i]->options[option].is_legacy)
+                fish_option(text, commands[i], &commands[i]->options[option]);
     }
     text_add(text, STR("complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a '"));
     add_command_names(text);

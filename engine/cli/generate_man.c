@@ -58,7 +58,8 @@ static void write_command(struct text *text, const struct command *command)
         text_add(text, rest.len > 0 ? STR("\n.PP\n") : STR("\n"));
     }
     for (size_t i = 0; i < command->option_count; i++)
-        write_option(text, &command->options[i]);
+        if (!command->options[i].is_legacy)
+            write_option(text, &command->options[i]);
 }
 
 static const char head[] =

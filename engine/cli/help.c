@@ -78,7 +78,8 @@ void help_command(const struct command *command, struct text *text)
     if (command->option_count > 0)
         layout_line(&layout);
     for (size_t i = 0; i < command->option_count; i++)
-        write_option(&layout, &command->options[i]);
+        if (!command->options[i].is_legacy)
+            write_option(&layout, &command->options[i]);
 }
 
 void help_overview(struct text *text)

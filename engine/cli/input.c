@@ -83,6 +83,13 @@ bool input_read(struct input *input, const struct input_values *values,
     return false;
 }
 
+bool input_study(struct input *input, struct err *err)
+{
+    struct study_options options = { .first_step = INT64_MIN, .last_step = INT64_MAX };
+
+    return study_run(&input->study, &input->profile, &options, &input->report_arena, err);
+}
+
 bool input_load(struct input *input, const struct input_values *values,
                 const struct option_list *operands, struct err *err)
 {

@@ -36,6 +36,8 @@ enum input_use {
 /* Reads without analysing. */
 bool input_read(struct input *input, const struct input_values *values,
                 const struct option_list *operands, enum input_use use, struct err *err) MUST_USE;
+/* Analyses what input_read read. */
+bool input_study(struct input *input, struct err *err);
 void input_free(struct input *input);
 /* Prints to standard output what the operands (directories) hold. */
 bool input_list(const struct option_list *operands, struct arena *arena, struct err *err);

@@ -202,7 +202,7 @@ static bool check_expensive(const struct view_call *call, struct err *err)
     }
     options.is_compat = call->options->is_compat;
     options.account.is_everything = options.start.is_everything = true;
-    options.show.is_everything = true;
+    options.show.is_everything = options.devices.is_everything = true;
     inner.options = &options;
     options.mins.values[VALUE_EXEC_MICROS] = 1;
     is_done = say_types(&inner);

@@ -45,7 +45,8 @@ bool view_patterns_match(const struct view_patterns *patterns, struct str text)
     return false;
 }
 
-static bool select_attributes(const struct option_list *list, unsigned *selected, struct err *err)
+static bool select_attributes(const struct option_list *list, unsigned *selected,
+                              struct text *complaints, struct err *err)
 {
     for (size_t i = 0; i < list->values.count; i++) {
         struct str     name = unquote(str_from(list->values.items[i]));
@@ -53,6 +54,10 @@ static bool select_attributes(const struct option_list *list, unsigned *selected
 
         if (!name.len)
             continue;
+        if (str_equal(name, STR("num_hidden_ops"))) { /* of old scripts */
+            text_add(complaints, STR("Unknown select: num_hidden_ops\n"));
+            continue;
+        }
         if (!attribute_find(name, &attribute))
             return err_set(err, ERR_USAGE, "Invalid option '-select' value: '%.*s'", STR_ARG(name));
         *selected |= 1u << attribute;
@@ -79,6 +84,21 @@ static struct view_numbers mins_of(const struct view_values *values)
     return mins;
 }
 
+/* What the original had once: -viz, -dump_to_file. */
+static void take_old_options(const struct view_values *values, struct view_options *options,
+                             struct text *complaints)
+{
+    if (values->is_viz)
+        text_add(complaints, STR("Visualizing feature disabled...\n"));
+    if (!values->dump_to_file || !*values->dump_to_file)
+        return;
+    text_print(complaints,
+               "-dump_to_file option is deprecated. Please use -output file:outfile=<filename>\n"
+               "-output %s is overwritten with -output file:outfile=%s\n",
+               values->output ? values->output : "", values->dump_to_file);
+    options->output = (struct view_output) { .kind = OUTPUT_FILE, .outfile = values->dump_to_file };
+}
+
 bool view_options_check(const struct view_values *values, struct arena *arena,
                         struct view_options *options, struct text *complaints, struct err *err)
 {
@@ -92,6 +112,7 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
         .order_by = ORDER_BY_NAME,
         .is_displayed_only = values->is_displayed_only,
         .is_compat = values->is_compat,
+        .max_rows = values->max_rows,
     };
     if (values->max_depth > INT32_MAX || values->max_depth < INT32_MIN)
         return err_set(err, ERR_USAGE, "Invalid option '-max_depth' value: '%lld'",
@@ -101,12 +122,14 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
         options->order_by = (int)value;
     if (!view_output_scan(values->output, arena, &options->output, err))
         return false;
-    if (select_attributes(&values->select, &options->selected, err) &&
+    take_old_options(values, options, complaints);
+    if (select_attributes(&values->select, &options->selected, complaints, err) &&
         compile(&values->account, arena, &options->account, complaints, err) &&
         compile(&values->start, arena, &options->start, complaints, err) &&
         compile(&values->trim, arena, &options->trim, complaints, err) &&
         compile(&values->show, arena, &options->show, complaints, err) &&
-        compile(&values->hide, arena, &options->hide, complaints, err))
+        compile(&values->hide, arena, &options->hide, complaints, err) &&
+        compile(&values->devices, arena, &options->devices, complaints, err))
         return true;
     view_options_free(options);
     return false;
@@ -126,4 +149,5 @@ void view_options_free(struct view_options *options)
     free_patterns(&options->trim);
     free_patterns(&options->show);
     free_patterns(&options->hide);
+    free_patterns(&options->devices);
 }

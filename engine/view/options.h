@@ -12,9 +12,10 @@ struct view_values { /* filled through view/view_options.def */
     int64_t max_depth, step;
     int64_t min_bytes, min_peak_bytes, min_residual_bytes, min_output_bytes, min_micros,
         min_accelerator_micros, min_cpu_micros, min_params, min_float_ops, min_occurrence;
-    const char        *order_by, *output;
-    struct option_list account, start, trim, show, hide, select;
-    bool               is_displayed_only, is_compat;
+    int64_t            max_rows; /* 0: all */
+    const char        *order_by, *output, *dump_to_file;
+    struct option_list account, start, trim, show, hide, select, devices;
+    bool               is_displayed_only, is_compat, is_viz;
 };
 
 /* A comma list of regexes. One that is no regex, or costs too much, matches nothing and is told. */
@@ -28,7 +29,8 @@ struct view_options {                     /* checked; free with view_options_fre
     struct view_numbers  mins;            /* VALUE_DEFINITIONS: unused; RUNS: min_occurrence */
     int                  order_by;        /* enum view_value, or ORDER_BY_NAME */
     unsigned             selected;        /* bit an attribute */
-    struct view_patterns account, start, trim, show, hide;
+    int64_t              max_rows; /* 0: all */
+    struct view_patterns account, start, trim, show, hide, devices;
     struct view_output   output;
     bool                 is_displayed_only; /* totals of displayed nodes alone */
     bool                 is_compat;         /* the original's answer even where it is misleading */

@@ -83,18 +83,38 @@ static bool is_below_min(const struct tree *tree, const struct tree_node *node,
     return false;
 }
 
-static bool should_show(const struct tree *tree, const struct tree_node *node,
-                        const struct view_options *options)
+/* A group is on the devices of its nodes; what stands for no node is on none. */
+static bool is_on_device(const struct tree *tree, const struct tree_node *node,
+                         const struct view_call *call)
 {
+    const struct view_patterns *devices = &call->options->devices;
+
+    if (devices->is_everything)
+        return true;
+    if (node->node != NO_ID)
+        return view_patterns_match(devices, classic_device(call->classic, node->node));
+    for (uint32_t i = 0; i < node->member_count; i++)
+        if (view_patterns_match(
+                devices, classic_device(call->classic, tree->members[node->first_member + i])))
+            return true;
+    return false;
+}
+
+static bool should_show(const struct tree *tree, const struct tree_node *node,
+                        const struct view_call *call)
+{
+    const struct view_options *options = call->options;
+
     return node->depth <= options->max_depth && !is_below_min(tree, node, options) &&
-           view_patterns_match(&options->show, node->name) &&
+           is_on_device(tree, node, call) && view_patterns_match(&options->show, node->name) &&
            !view_patterns_match(&options->hide, node->name);
 }
 
 /* From the root down. Parents of dropped nodes are skipped: node->parent is then a kept one. */
-static void choose(struct tree *tree, const struct view_options *options)
+static void choose(struct tree *tree, const struct view_call *call)
 {
-    struct tree_node *nodes = tree->nodes.items;
+    const struct view_options *options = call->options;
+    struct tree_node          *nodes = tree->nodes.items;
 
     nodes[0].depth = 1;
     nodes[0].is_visible = true;
@@ -120,7 +140,7 @@ static void choose(struct tree *tree, const struct view_options *options)
         if (tree->rules == TREE_CODE) /* the node itself vanishes as well */
             node->is_cut = node->is_cut || node->depth > options->max_depth;
         node->is_visible =
-            should_show(tree, node, options) &&
+            should_show(tree, node, call) &&
             (tree->rules == TREE_CODE ? !node->is_cut
                                       : !(parent->is_started ? parent->is_cut : nodes[0].is_cut));
     }
@@ -238,7 +258,7 @@ bool tree_arrange(struct tree *tree, const struct view_call *call)
     uint32_t *anchors;
 
     account(tree, call->options);
-    choose(tree, call->options);
+    choose(tree, call);
     anchors = find_anchors(tree, call->arena);
     if (!anchors)
         return false;
@@ -264,7 +284,8 @@ bool tree_print(const struct tree *tree, const struct view_call *call,
     struct place {
         uint32_t row, indent;
     } *stack = arena_new_array(call->arena, struct place, tree->nodes.count);
-    size_t depth = 0;
+    size_t   depth = 0;
+    uint64_t count = 0;
 
     if (!stack)
         return false;
@@ -273,6 +294,10 @@ bool tree_print(const struct tree *tree, const struct view_call *call,
         struct place            at = stack[--depth];
         const struct tree_node *node = &tree->nodes.items[at.row];
 
+        for (uint32_t i = node->shown_count; i-- > 0;)
+            stack[depth++] = (struct place) { tree->shown[node->first_shown + i], at.indent + 2 };
+        if (!view_row_fits(call, count++))
+            continue;
         text_fill(call->text, ' ', at.indent);
         text_add(call->text, node->name);
         text_add(call->text, STR(" ("));
@@ -280,8 +305,7 @@ bool tree_print(const struct tree *tree, const struct view_call *call,
         text_add(call->text, STR(")\n"));
         if (at.row != 0 && tree->rules != TREE_CODE)
             print_tensor(node->name, call);
-        for (uint32_t i = node->shown_count; i-- > 0;)
-            stack[depth++] = (struct place) { tree->shown[node->first_shown + i], at.indent + 2 };
     }
+    view_rows_end(call, count);
     return true;
 }

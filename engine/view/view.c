@@ -22,6 +22,18 @@ const struct view *view_find(const char *name)
     return NULL;
 }
 
+bool view_row_fits(const struct view_call *call, uint64_t at)
+{
+    return call->options->max_rows == 0 || at < (uint64_t)call->options->max_rows;
+}
+
+void view_rows_end(const struct view_call *call, uint64_t count)
+{
+    if (count && !view_row_fits(call, count - 1))
+        text_print(call->text, "... %" PRIu64 " more rows (-max_rows 0 shows all)\n",
+                   count - (uint64_t)call->options->max_rows);
+}
+
 static bool has_step(const struct view_call *call)
 {
     const struct classic *classic = call->classic;

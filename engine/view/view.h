@@ -40,6 +40,9 @@ struct view {
 extern const struct view *const views[];
 extern const size_t             view_count;
 
+/* -max_rows: whether row `at` (from 0) is shown; a last line that says how many were not. */
+bool view_row_fits(const struct view_call *call, uint64_t at);
+void view_rows_end(const struct view_call *call, uint64_t count);
 const struct view *view_find(const char *name); /* NULL: unknown */
 /* The whole report, or what -output asks for instead: explanation, header, rows. What the program
  * or the recording lacks is told in complaints, in the original's words, with no report; err is for

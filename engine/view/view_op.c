@@ -127,8 +127,20 @@ static bool account(const struct view_call *call, struct entries *entries)
     return true;
 }
 
-static bool should_show(const struct entry *entry, const struct view_options *options)
+static bool is_on_device(const struct entry *entry, const struct view_call *call)
 {
+    bool is_on = call->options->devices.is_everything;
+
+    for (uint32_t i = 0; i < entry->group.count && !is_on; i++)
+        is_on = view_patterns_match(&call->options->devices,
+                                    classic_device(call->classic, entry->group.members[i]));
+    return is_on;
+}
+
+static bool should_show(const struct entry *entry, const struct view_call *call)
+{
+    const struct view_options *options = call->options;
+
     for (int i = 0; i < VALUE_DEFINITIONS; i++) {
         int64_t value = i == VALUE_RUNS ? (int64_t)entry->group.count : entry->total.values[i];
         int64_t min = options->mins.values[i];
@@ -136,15 +148,16 @@ static bool should_show(const struct entry *entry, const struct view_options *op
         if (value < min && (min > 0 || options->is_compat))
             return false;
     }
-    return view_patterns_match(&options->show, entry->name) &&
+    return is_on_device(entry, call) && view_patterns_match(&options->show, entry->name) &&
            !view_patterns_match(&options->hide, entry->name);
 }
 
 /* From the first that is a start to the first that is too deep or trimmed. */
-static void choose(const struct view_options *options, struct entries *entries)
+static void choose(const struct view_call *call, struct entries *entries)
 {
-    size_t  kept = 0, from = 0;
-    int64_t depth = 0;
+    const struct view_options *options = call->options;
+    size_t                     kept = 0, from = 0;
+    int64_t                    depth = 0;
 
     /* No pattern at all starts at the first one. */
     while (options->start.items.count && from < entries->count &&
@@ -154,7 +167,7 @@ static void choose(const struct view_options *options, struct entries *entries)
         if (depth > options->max_depth ||
             view_patterns_match(&options->trim, entries->items[i].name))
             break;
-        if (should_show(&entries->items[i], options))
+        if (should_show(&entries->items[i], call))
             entries->items[kept++] = entries->items[i];
     }
     entries->count = kept;
@@ -166,7 +179,7 @@ static bool arrange(const struct view_call *call, struct entries *entries)
 {
     if (!build(call, entries) || !account(call, entries))
         return false;
-    choose(call->options, entries);
+    choose(call, entries);
     return true;
 }
 
@@ -330,8 +343,9 @@ static bool show(const struct view_call *call, struct err *err)
     if (!arrange(call, &entries))
         return err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
     for (size_t i = 0; i < entries.count; i++)
-        if (!print_entry(&entries.items[i], &entries, call))
+        if (view_row_fits(call, i) && !print_entry(&entries.items[i], &entries, call))
             return err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+    view_rows_end(call, entries.count);
     return true;
 }
 

@@ -1,0 +1,294 @@
+#include "cli/session.h"
+
+#include "base/macros.h"
+#include "cli/view_input.h"
+#include "report/output.h"
+#include "rules/advise.h"
+#include "view/classic_advice.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define VIEW_OPTION(field) offsetof(struct view_values, field)
+/* clang-format off */
+const struct option session_options[] = {
+#include "view/view_options.def"
+};
+/* clang-format on */
+const size_t      session_option_count = ARRAY_COUNT(session_options);
+const char *const session_commands[] = {
+    "scope", "graph", "op", "code", "advise", "set", "help", "quit",
+};
+const size_t session_command_count = ARRAY_COUNT(session_commands);
+
+enum { LISTED_OPTIONS = 21, NAME_WIDTH = 28 };
+
+static const char *words_of_list(const struct option *option, const struct option_list *list,
+                                 struct arena *arena)
+{
+    struct text text = { .arena = arena };
+
+    text_add(&text, STR(""));
+    for (size_t i = 0; i < list->values.count; i++)
+        text_print(&text, "%s%s", i ? "," : "", list->values.items[i]);
+    (void)option;
+    return text.data ? text.data : "";
+}
+
+static int compare_words(const void *left, const void *right)
+{
+    const char *const *a = left, *const *b = right;
+
+    return strcmp(*a, *b);
+}
+
+/* Every option with its value: the answer to an empty line. */
+static void list_options(const struct session *session, struct session_answer *answer)
+{
+    for (size_t i = 0; i < LISTED_OPTIONS; i++) {
+        const struct option *option = &session_options[i];
+        const void          *field = (const char *)&session->values + option->offset;
+        struct option_list   list;
+
+        text_print(&answer->text, "-%-*s", NAME_WIDTH - 1, option->name);
+        if (option->kind == OPTION_INTEGER) {
+            text_print(&answer->text, "%" PRId64, *(const int64_t *)field);
+        } else if (option->kind == OPTION_FLAG) {
+            text_print(&answer->text, "%s", *(const bool *)field ? "true" : "false");
+        } else if (option->kind == OPTION_LIST) {
+            list = *(const struct option_list *)field;
+            if (list.values.count && strcmp(option->name, "select") == 0)
+                qsort(list.values.items, list.values.count, sizeof *list.values.items,
+                      compare_words);
+            text_print(&answer->text, "%s", words_of_list(option, &list, &answer->arena));
+        } else {
+            const char *value = *(const char *const *)field;
+
+            text_print(&answer->text, "%s", value ? value : "");
+            if (strcmp(option->name, "output") == 0 && (!value || !*value))
+                text_add(&answer->text, STR("stdout:"));
+        }
+        text_add_byte(&answer->text, '\n');
+    }
+}
+
+static void help(struct session_answer *answer)
+{
+    text_add(&answer->text,
+             STR("scope, graph, op, code  show the program by names, inputs, types or lines\n"
+                 "advise                  say what to change\n"
+                 "set -OPTION VALUE ...   keep options for the lines that follow\n"
+                 "help                    this\n"
+                 "quit                    end, as the end of input does\n"
+                 "(an empty line)         the options as they are set\n"
+                 "\n"
+                 "Options stand behind a view and hold for that line: scope -max_depth 3 -select "
+                 "micros,bytes\n"
+                 "A line may end in | and a command of the shell: op -order_by micros | less\n"
+                 "\n"));
+    for (size_t i = 0; i < session_option_count; i++)
+        if (!session_options[i].is_legacy)
+            text_print(&answer->text, "-%-*s%s\n", NAME_WIDTH - 1, session_options[i].name,
+                       session_options[i].help);
+}
+
+/* Words at blanks; quotes hold one together and are taken off. A word "|" ends them: what follows
+ * is for the shell. */
+struct words {
+    VEC(char *) items;
+    const char *pipe;
+};
+
+static bool split(const char *line, struct arena *arena, struct words *words)
+{
+    struct str rest = str_trim(str_from(line));
+
+    while (rest.len) {
+        struct text word = { .arena = arena };
+        char        quote = 0;
+        size_t      at = 0;
+
+        if (rest.data[0] == '|' && (rest.len == 1 || rest.data[1] == ' ')) {
+            words->pipe = arena_text(arena, "%.*s", STR_ARG(str_slice(rest, 1, rest.len)));
+            return words->pipe != NULL;
+        }
+        for (; at < rest.len && (quote || (rest.data[at] != ' ' && rest.data[at] != '\t')); at++) {
+            char byte = rest.data[at];
+
+            if (quote ? byte == quote : byte == '"' || byte == '\'')
+                quote = quote ? 0 : byte;
+            else
+                text_add_byte(&word, byte);
+        }
+        rest = str_trim(str_slice(rest, at, rest.len));
+        text_add(&word, STR(""));
+        if (!vec_push(&words->items, arena, word.data ? word.data : (char[]) { "" }))
+            return false;
+    }
+    return true;
+}
+
+static const struct option *option_of(const char *word)
+{
+    struct str name = str_from(word);
+
+    if (name.len < 2 || name.data[0] != '-')
+        return NULL;
+    name = str_slice(name, name.data[1] == '-' ? 2 : 1, name.len);
+    for (size_t i = 0; i < session_option_count; i++)
+        if (str_equal(name, str_from(session_options[i].name)))
+            return &session_options[i];
+    return NULL;
+}
+
+/* A line has no operands, so that a flag's value may be any word that says yes or no. */
+static bool join_flags(struct words *words, struct arena *arena)
+{
+    static const char *const yes[] = { "true", "t", "yes", "y", "1" }, *const no[] = { "false", "f",
+                                                                                       "no", "n",
+                                                                                       "0" };
+    size_t kept = 0;
+
+    for (size_t i = 0; i < words->items.count; i++) {
+        const struct option *option = option_of(words->items.items[i]);
+        const char          *next = i + 1 < words->items.count ? words->items.items[i + 1] : "";
+        const char          *value = NULL;
+
+        for (size_t n = 0; option && option->kind == OPTION_FLAG && n < ARRAY_COUNT(yes); n++)
+            value = strcasecmp(next, yes[n]) == 0  ? "true"
+                    : strcasecmp(next, no[n]) == 0 ? "false"
+                                                   : value;
+        words->items.items[kept] = words->items.items[i];
+        if (value) {
+            words->items.items[kept] = arena_text(arena, "-%s=%s", option->name, value);
+            i++;
+        }
+        if (!words->items.items[kept++])
+            return false;
+    }
+    words->items.count = kept;
+    return true;
+}
+
+static bool take_options(struct words *words, struct arena *arena, struct view_values *values,
+                         struct err *err)
+{
+    struct option_list operands = { 0 };
+
+    if (!join_flags(words, arena))
+        return err_set(err, ERR_LIMIT, "the line does not fit the memory limit");
+    if (!option_update(session_options, session_option_count, (int)words->items.count - 1,
+                       words->items.items + 1, arena, values, &operands, err))
+        return false;
+    if (operands.values.count == 0)
+        return true;
+    err_set(err, ERR_USAGE, "'%s' is no option", operands.values.items[0]);
+    return err_advise(err, "options begin with a dash, as -max_depth 3");
+}
+
+static struct view_call call_of(const struct session *session, struct session_answer *answer,
+                                const struct view_options *options)
+{
+    return (struct view_call) { .classic = session->input->profile.classic,
+                                .options = options,
+                                .arena = &answer->arena,
+                                .text = &answer->text,
+                                .complaints = &answer->complaints };
+}
+
+static bool show(const struct session *session, const struct view *view,
+                 const struct view_values *values, struct session_answer *answer, struct err *err)
+{
+    struct view_options options;
+    struct view_call    call = call_of(session, answer, &options);
+    bool                is_done;
+
+    if (!view_options_check(values, &answer->arena, &options, &answer->complaints, err))
+        return false;
+    is_done = view_report(view, &call, err);
+    view_options_free(&options);
+    return is_done;
+}
+
+static bool advise(struct session *session, struct session_answer *answer, struct err *err)
+{
+    static const struct advise_options rules = { 0 };
+    static const struct option_list    all = { 0 };
+    struct view_options                compat = { .is_compat = true };
+    struct view_call                   call = call_of(session, answer, &compat);
+    struct advice                      advice = { 0 };
+    struct output_options              shape = { .width = 80, .min_share = 0.005 };
+
+    if (session->values.is_compat)
+        return classic_advice(&call, &all, err);
+    if (!session->is_studied && !input_study(session->input, err))
+        return false;
+    session->is_studied = true;
+    if (!advise_run(&session->input->study, &rules, &answer->arena, &advice, err))
+        return false;
+    output_find("text")->advice(&advice, &session->input->study, &shape, &answer->text);
+    return true;
+}
+
+/* `set`: values live as long as the session. */
+static bool set(struct session *session, struct words *words, struct session_answer *answer,
+                struct err *err)
+{
+    struct view_values  values = session->values;
+    struct view_options options;
+
+    if (!take_options(words, session->arena, &values, err) ||
+        !view_options_check(&values, &answer->arena, &options, &answer->complaints, err))
+        return false;
+    view_options_free(&options);
+    session->values = values;
+    return true;
+}
+
+static bool unknown_command(const char *word, struct err *err)
+{
+    const char *nearest = option_nearest(word, session_commands, session_command_count);
+
+    err_set(err, ERR_USAGE, "'%s' is no command", word);
+    return nearest ? err_advise(err, "did you mean '%s'?", nearest)
+                   : err_advise(err, "help lists the commands");
+}
+
+bool session_line(struct session *session, const char *line, bool is_terminal,
+                  struct session_answer *answer, struct err *err)
+{
+    struct words       words = { 0 };
+    struct view_values values = session->values;
+    const struct view *view;
+    const char        *command;
+
+    answer->text.arena = answer->complaints.arena = &answer->arena;
+    if (!split(line, &answer->arena, &words))
+        return err_set(err, ERR_LIMIT, "the line does not fit the memory limit");
+    answer->pipe = words.pipe;
+    if (words.items.count == 0) {
+        list_options(session, answer);
+        return true;
+    }
+    command = words.items.items[0];
+    view = view_find(command);
+    session->is_ended = strcmp(command, "quit") == 0 || strcmp(command, "exit") == 0;
+    if (session->is_ended)
+        return true;
+    if (strcmp(command, "help") == 0) {
+        help(answer);
+        return true;
+    }
+    if (strcmp(command, "set") == 0)
+        return set(session, &words, answer, err);
+    if (strcmp(command, "advise") == 0)
+        return advise(session, answer, err);
+    if (!view)
+        return unknown_command(command, err);
+    if (is_terminal && !words.pipe && values.max_rows == 0)
+        values.max_rows = session->default_rows;
+    return take_options(&words, &answer->arena, &values, err) &&
+           show(session, view, &values, answer, err);
+}

@@ -1,0 +1,43 @@
+/*
+ * session: a loaded profile that is asked line after line, as the original's prompt does it. What
+ * `set` leaves holds for all lines behind it; a line that fails changes nothing.
+ */
+#ifndef TFPROF_CLI_SESSION_H
+#define TFPROF_CLI_SESSION_H
+
+#include "cli/input.h"
+#include "view/view.h"
+
+struct session {
+    struct input           *input;
+    struct arena           *arena;  /* of values */
+    struct view_values      values; /* what `set` left */
+    int64_t default_rows;           /* -max_rows of lines that give none and go to a terminal */
+    bool    is_ended;               /* quit */
+    bool    is_studied;             /* analyses have run, for advise */
+};
+struct session_answer {
+    struct arena arena; /* of all of it; the caller frees it */
+    struct text  text, complaints;
+    const char  *pipe;  /* shell command behind "|"; NULL: standard output */
+};
+
+/* Commands of a line besides the views, in the order of help. */
+extern const char *const session_commands[];
+extern const size_t      session_command_count;
+extern const struct option session_options[]; /* of the views */
+extern const size_t        session_option_count;
+
+/* False: err says what is wrong with the line; complaints may hold more. */
+bool session_line(struct session *session, const char *line, bool is_terminal,
+                  struct session_answer *answer, struct err *err);
+
+/* What may stand where a line ends: whole words, sorted. *from: where the last word begins in it. */
+struct session_words {
+    VEC(const char *) items;
+    bool is_open; /* values of a list: more may follow */
+};
+bool session_complete(const struct session *session, struct str line, struct arena *arena,
+                      struct session_words *words, size_t *from);
+
+#endif

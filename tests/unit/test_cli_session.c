@@ -1,0 +1,70 @@
+/* Lines of the prompt: what they complete to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/macros.h"
+#include "cli/session.h"
+
+#include <string.h>
+
+static void lines_complete(void **state)
+{
+    /* The recorded program has the types Placeholder, MatMul, Mul, … and 12 steps. */
+    static const struct {
+        const char *line;
+        size_t      from;
+        const char *words; /* all of them */
+    } cases[] = {
+        { "", 0, "advise code graph help op quit scope set" },
+        { "s", 0, "scope set" },
+        { "scope -min_p", 6, "-min_params -min_peak_bytes" },
+        { "scope -order_by na", 16, "name" },
+        { "scope -order_by=na", 6, "" },
+        { "set -select bytes,p", 12, "bytes,params bytes,peak_bytes" },
+        { "op -account_displayed_op_only t", 30, "true" },
+        { "op -account_type_regexes MatM", 25, "MatMul" },
+        { "op -output ti", 11, "timeline:outfile=" },
+        { "op -viz", 3, "" }, /* a name of old */
+        { "op -step 1", 9, "1 10 11" },
+        { "scope -show_name_regexes gradients/Ma", 25, "gradients/MatMul_grad/" },
+    };
+    struct input        input = { 0 };
+    struct input_values values = { .threads = 1 };
+    struct session      session = { .input = &input };
+    struct option_list  operands = { 0 };
+    struct arena        arena = { 0 };
+    struct err          err = { 0 };
+
+    (void)state;
+    assert_true(vec_push(&operands.values, &arena,
+                         CASES_DIR "/recordings/tf1-mnist-softmax/profile/profile_11"));
+    assert_true(input_read(&input, &values, &operands, INPUT_VIEWS, &err));
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct session_words words = { 0 };
+        struct text          text = { .arena = &arena };
+        size_t               from;
+
+        print_message("%s\n", cases[i].line);
+        assert_true(session_complete(&session, str_from(cases[i].line), &arena, &words, &from));
+        text_add(&text, STR(""));
+        for (size_t n = 0; n < words.items.count; n++)
+            text_print(&text, "%s%s", n ? " " : "", words.items.items[n]);
+        assert_string_equal(text.data ? text.data : "", cases[i].words);
+        assert_int_equal(from, cases[i].from);
+    }
+    input_free(&input);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_complete),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
