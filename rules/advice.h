@@ -58,6 +58,7 @@ struct finding {
 };
 struct skipped_rule {
     const char *rule, *reason, *capture; /* capture may be NULL */
+    bool        is_other_format;         /* has nothing to say about this format at all */
 };
 struct failed_rule {
     const char *rule, *message;
@@ -90,6 +91,7 @@ struct advice {
     VEC(struct suppressed_rule) suppressed;
     VEC(struct pack)            packs;
     uint32_t rule_count, looked_count, found_count, quiet_count;
+    uint32_t other_format_count; /* of `skipped`: rules for profiles of other formats */
     const char *capture_hint; /* one capture option that would unlock most, or NULL */
     uint32_t    capture_hint_rules;
 };

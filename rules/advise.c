@@ -74,6 +74,8 @@ static bool run_rule(struct advising *advising, const struct rule *rule, struct 
     case RULE_SKIPPED:
         skipped.reason = run.reason;
         skipped.capture = run.capture;
+        skipped.is_other_format = run.is_other_format;
+        advice->other_format_count += run.is_other_format;
         return vec_push(&advice->skipped, advising->arena, skipped) || no_memory(err);
     case RULE_FAILED:
         break;
@@ -141,11 +143,34 @@ static bool finish(struct advising *advising, struct err *err)
            verdict_make(&advising->advice->verdict, advising->view.facts, advising->arena, err);
 }
 
+static bool select_set(struct rule_set *set, const struct advise_options *options,
+                       struct arena *arena, struct err *err)
+{
+    return select_parameters(set, &options->set, arena, err) &&
+           select_rules(set, &options->only, &options->skip, arena, err);
+}
+
+bool advise_check(const struct advise_options *options, struct err *err)
+{
+    struct arena    arena = { 0 };
+    struct rule_set set = { 0 };
+    bool            is_good;
+
+    if (options->only.values.count + options->skip.values.count + options->set.values.count +
+            options->rule_directories.values.count ==
+        0)
+        return true;
+    is_good = rule_set_load(&set, &options->rule_directories, &rule_default_limits, &arena, err) &&
+              select_set(&set, options, &arena, err);
+    rule_set_free(&set);
+    arena_free(&arena);
+    return is_good;
+}
+
 static bool advise_with(struct advising *advising, struct rule_set *set,
                         const struct advise_options *options, struct err *err)
 {
-    if (!select_parameters(set, &options->set, advising->arena, err) ||
-        !select_rules(set, &options->only, &options->skip, advising->arena, err))
+    if (!select_set(set, options, advising->arena, err))
         return false;
     advising->advice->rule_count = (uint32_t)set->rules.count;
     memcpy(&advising->advice->packs, &set->packs, sizeof advising->advice->packs);

@@ -19,6 +19,9 @@ struct advise_options {
     int64_t            instructions;     /* a rule's budget; 0: 50 M */
 };
 
+/* Whether the options name rules and parameters that there are, with values in range: what
+ * advise_run would refuse, before a profile is read. Costs nothing where none are given. */
+bool advise_check(const struct advise_options *options, struct err *err);
 /* Built-in rules are compiled in from checkers/. ERR_USAGE for unknown rules or parameters, with the
  * nearest name. A rule that fails is in advice->failed; the rest run. */
 bool advise_run(struct study *study, const struct advise_options *options, struct arena *arena,

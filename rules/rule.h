@@ -57,6 +57,7 @@ struct draft {
 struct rule_run {
     enum rule_outcome outcome;
     const char       *reason, *capture; /* skipped: why; failed: the message */
+    bool              is_other_format;  /* skipped: it is about profiles of other formats */
     VEC(struct draft) drafts;
 };
 

@@ -85,6 +85,7 @@ bool rule_run(const struct rule *rule, const struct rule_view *view, struct aren
     *run = (struct rule_run) { .outcome = RULE_QUIET };
     if (format >= 0 && !(info->format_mask >> format & 1)) {
         run->outcome = RULE_SKIPPED;
+        run->is_other_format = true;
         run->reason = arena_text(arena, "not for profiles of the format %s", view->format);
         return run->reason || err_set(err, ERR_LIMIT, "no memory left for the advice");
     }

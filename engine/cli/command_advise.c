@@ -102,6 +102,8 @@ static bool run(struct call *call, struct err *err)
         return input_list(&call->operands, call->arena, err);
     if (strcmp(values->result.format, "classic") == 0)
         return view_input_advise(&values->input, &call->operands, &values->rules.only, err);
+    if (!advise_check(&values->rules, err))
+        return false;
     is_done = input_load(&input, &values->input, &call->operands, err);
     if (is_done) {
         is_done = advise_loaded(call, &input, err);

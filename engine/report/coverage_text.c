@@ -15,8 +15,9 @@ static const char *plural(size_t count)
 
 static void add_looked(struct text *line, const struct advice *advice)
 {
-    text_print(line, "%u of %u rule%s looked", advice->looked_count, advice->rule_count,
-               plural(advice->rule_count));
+    uint32_t count = advice->rule_count - advice->other_format_count;
+
+    text_print(line, "%u of %u rule%s looked", advice->looked_count, count, plural(count));
     if (advice->looked_count == 0)
         text_add(line, STR(", so nothing can be said about this program."));
     else if (advice->found_count > 0)
@@ -28,16 +29,16 @@ static void add_looked(struct text *line, const struct advice *advice)
 static void add_unlooked(struct text *line, const struct advice *advice,
                          const struct skip_groups *groups)
 {
-    size_t listed = 0;
+    size_t listed = 0, unlooked = advice->skipped.count - advice->other_format_count;
 
-    text_print(line, " %zu could not look: ", advice->skipped.count);
+    text_print(line, " %zu could not look: ", unlooked);
     for (size_t i = 0; i < groups->list.count && i < SHOWN_REASONS; i++) {
         text_print(line, "%s%s (%u)", i > 0 ? ", " : "", groups->list.items[i].reason,
                    groups->list.items[i].count);
         listed += groups->list.items[i].count;
     }
-    if (listed < advice->skipped.count)
-        text_print(line, ", other reasons (%zu)", advice->skipped.count - listed);
+    if (listed < unlooked)
+        text_print(line, ", other reasons (%zu)", unlooked - listed);
     if (advice->capture_hint && advice->capture_hint_rules > 0)
         text_print(line, "; capture with %s to allow %u more", advice->capture_hint,
                    advice->capture_hint_rules);
@@ -63,6 +64,20 @@ static void write_group(struct layout *layout, const struct advice *advice, cons
         layout_wrap(layout, 4, "Capture:", 6, str_from(capture));
 }
 
+static void write_other_formats(struct layout *layout, const struct advice *advice)
+{
+    struct text line = { .arena = layout->arena };
+
+    if (advice->other_format_count == 0)
+        return;
+    layout_line(layout);
+    layout_wrap(layout, 0, "", 0, STR("Rules for profiles of other formats:"));
+    for (size_t i = 0; i < advice->skipped.count; i++)
+        if (advice->skipped.items[i].is_other_format)
+            text_print(&line, "%s%s", line.len ? " " : "", advice->skipped.items[i].rule);
+    layout_wrap(layout, 2, "", 4, text_str(&line));
+}
+
 static void write_complete(struct layout *layout, const struct advice *advice,
                            const struct skip_groups *groups)
 {
@@ -72,6 +87,7 @@ static void write_complete(struct layout *layout, const struct advice *advice,
     }
     for (size_t i = 0; i < groups->list.count; i++)
         write_group(layout, advice, groups->list.items[i].reason);
+    write_other_formats(layout, advice);
     for (size_t i = 0; i < advice->suppressed.count; i++) {
         const struct suppressed_rule *suppressed = &advice->suppressed.items[i];
         struct text                   line = { .arena = layout->arena };
@@ -103,8 +119,11 @@ void coverage_text(struct layout *layout, const struct advice *advice, bool is_c
     if (!skip_groups_collect(advice, layout->arena, &groups))
         groups = (struct skip_groups) { 0 };
     add_looked(&line, advice);
-    if (advice->skipped.count > 0)
+    if (advice->skipped.count > advice->other_format_count)
         add_unlooked(&line, advice, &groups);
+    if (advice->other_format_count > 0)
+        text_print(&line, " %u more %s not for this format.", advice->other_format_count,
+                   advice->other_format_count == 1 ? "is" : "are");
     if (advice->failed.count > 0)
         text_print(&line, " %zu failed.", advice->failed.count);
     if (!is_complete && advice->skipped.count + advice->suppressed.count > 0)

@@ -154,6 +154,8 @@ bool skip_groups_collect(const struct advice *advice, struct arena *scratch,
         const char *reason = advice->skipped.items[i].reason;
         size_t      at = 0;
 
+        if (advice->skipped.items[i].is_other_format)
+            continue;
         while (at < groups->list.count && strcmp(groups->list.items[at].reason, reason) != 0)
             at++;
         if (at == groups->list.count &&

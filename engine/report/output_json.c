@@ -181,6 +181,7 @@ static void advice_json(const struct advice *advice, const struct study *study,
     put_integer(&json, "found", advice->found_count);
     put_integer(&json, "quiet", advice->quiet_count);
     write_unlooked(&json, advice);
+    put_integer(&json, "other_formats", advice->other_format_count);
     json_object_end(&json);
     json_object_end(&json);
     text_add_byte(text, '\n');

@@ -132,10 +132,10 @@ static void sample_advice(struct sample *sample)
     PUSH(advice->together,
          (struct together) {
              .count = 1, .step_ns = 155e6, .speedup = 200.0 / 155, .then_class = "compute-bound" });
-    PUSH(advice->skipped, (struct skipped_rule) { "low-occupancy", "no kernels", NULL });
+    PUSH(advice->skipped, (struct skipped_rule) { "low-occupancy", "no kernels", NULL, false });
     PUSH(advice->skipped,
-         (struct skipped_rule) { "alloc-growth", "no memory events", "record memory events" });
-    PUSH(advice->skipped, (struct skipped_rule) { "small-copies", "no kernels", NULL });
+         (struct skipped_rule) { "alloc-growth", "no memory events", "record memory events", false });
+    PUSH(advice->skipped, (struct skipped_rule) { "small-copies", "no kernels", NULL, false });
     PUSH(advice->failed, (struct failed_rule) { "my/rule", "line 3: nil" });
     PUSH(advice->suppressed, (struct suppressed_rule) { "no-step-markers", "baseline", 2 });
     PUSH(advice->packs, (struct pack) { "tfprof", "1", 8 });

@@ -94,6 +94,25 @@ static void coverage_lists_every_rule(void **state)
     arena_free(&sample.arena);
 }
 
+/* One of the three skipped rules is about other formats: it could not look, but never will. */
+static void rules_for_other_formats_count_apart(void **state)
+{
+    struct sample sample;
+    const char   *shown;
+
+    (void)state;
+    sample_make(&sample);
+    sample.advice.skipped.items[1].is_other_format = true;
+    sample.advice.other_format_count = 1;
+    shown = render(&sample, (struct output_options) { .is_complete = true });
+    assert_non_null(strstr(shown, "4 of 7 rules looked: 2 found something. 2 could not look: no "
+                                  "kernels (2)"));
+    assert_non_null(strstr(shown, "this format."));
+    assert_non_null(strstr(shown, "Rules for profiles of other formats:\n  alloc-growth\n"));
+    assert_null(strstr(shown, "no memory events: alloc-growth"));
+    arena_free(&sample.arena);
+}
+
 static void nothing_found_is_a_sentence(void **state)
 {
     static const struct {
@@ -298,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leads_with_the_verdict_and_ranks),
         cmocka_unit_test(coverage_lists_every_rule),
+        cmocka_unit_test(rules_for_other_formats_count_apart),
         cmocka_unit_test(nothing_found_is_a_sentence),
         cmocka_unit_test(small_findings_are_counted_not_shown),
         cmocka_unit_test(together_names_what_was_fixed),

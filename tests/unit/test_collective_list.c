@@ -1,0 +1,143 @@
+/* collective_list: types by name, matching over hosts, and who comes late. */
+#include "analyze/collective_list.h"
+
+#include "profile_builder.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void types_by_name(void **state)
+{
+    static const struct {
+        const char *name, *type;
+    } cases[] = {
+        { "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "all-reduce" },
+        { "ncclKernel_ReduceScatter_RING_LL_Sum_half", "reduce-scatter" },
+        { "all-gather-start.3", "all-gather" },
+        { "ragged-all-to-all.1", "ragged-all-to-all" },
+        { "all-to-all.1", "all-to-all" },
+        { "collective-permute-done.2", "collective-permute" },
+        { "nccl:_reduce", "reduce" },
+        { "ncclKernel_SendRecv_RING", "send-recv" },
+        { "something", "collective" },
+    };
+    struct profile_builder b;
+    uint32_t               thread, tags[ARRAY_COUNT(cases)];
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    thread = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "t");
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        tags[i] = builder_slice(&b, thread, cases[i].name, ACTIVITY_COLLECTIVE, (int64_t)i * 10, 5);
+    builder_finish(&b);
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        assert_string_equal(collective_type(&b.profile, b.rows[tags[i]]), cases[i].type);
+    builder_free(&b);
+}
+
+struct fixture {
+    struct profile_builder b;
+    struct arena           scratch;
+    struct collective_list list;
+};
+
+static void make(struct fixture *f)
+{
+    struct windows windows;
+
+    builder_finish(&f->b);
+    assert_true(windows_make(&f->b.study, &f->scratch, &windows));
+    assert_true(collective_list_make(&f->b.study, &windows, &f->scratch, &f->list));
+}
+
+static void release(struct fixture *f)
+{
+    arena_free(&f->scratch);
+    builder_free(&f->b);
+}
+
+/*
+ * Three hosts, two rounds of one collective, starts (ns):
+ *   round 0: 100, 140, 110: host 1 is last, 40 late; host 2 is 10 late
+ *   round 1: 500, 520, 590: host 2 is last, 90 late; host 1 is 20 late
+ * Host 0 records a second piece of round 0 at 130, in another stream and under another name: a
+ * collective of its own, on one host alone, which matches nobody. Skew 40 + 90.
+ */
+static void lateness_by_host(void **state)
+{
+    static const int64_t starts[2][3] = { { 100, 140, 110 }, { 500, 520, 590 } };
+    struct fixture       f = { 0 };
+
+    (void)state;
+    builder_start(&f.b, FORMAT_KINETO);
+    for (uint32_t host = 0; host < 3; host++) {
+        uint32_t id = builder_host(&f.b, "h"), gpu, stream;
+
+        gpu = builder_device(&f.b, id, "GPU 0", "", DEVICE_GPU);
+        stream = builder_timeline(&f.b, id, gpu, "stream 20");
+        builder_step(&f.b, id, 0, 1000);
+        for (int round = 0; round < 2; round++)
+            builder_slice(&f.b, stream, "ncclAllReduce", ACTIVITY_COLLECTIVE, starts[round][host],
+                          100);
+        if (host == 0)
+            builder_slice(&f.b, builder_timeline(&f.b, id, gpu, "stream 21"), "ncclBroadcast",
+                          ACTIVITY_COLLECTIVE, 130, 5);
+        /* the call that launches it is no collective of its own */
+        builder_slice(&f.b, builder_timeline(&f.b, id, NO_ID, "main"), "nccl:all_reduce",
+                      ACTIVITY_COLLECTIVE, 50, 500);
+    }
+    make(&f);
+    assert_int_equal(f.list.items.count, 7);
+    assert_true(f.list.matched_count == 2);
+    assert_true(f.list.skew_ns == 130);
+    assert_true(f.list.hosts[0].late_ns == 0 && f.list.hosts[0].last_count == 0);
+    assert_true(f.list.hosts[1].late_ns == 60 && f.list.hosts[1].last_count == 1);
+    assert_true(f.list.hosts[2].late_ns == 100 && f.list.hosts[2].last_count == 1);
+    assert_true(f.list.hosts[2].count == 2);
+    release(&f);
+}
+
+/* Numbers in a group match, where order does not: host 1 lacks the first. */
+static void numbers_match_before_order(void **state)
+{
+    struct collective first = { .sequence = 7, .bytes_in = -1 }, second = first;
+    struct fixture    f = { 0 };
+
+    (void)state;
+    builder_start(&f.b, FORMAT_KINETO);
+    second.sequence = 8;
+    assert_true(vec_push(&f.b.profile.collectives, &f.b.arena, first));
+    assert_true(vec_push(&f.b.profile.collectives, &f.b.arena, second));
+    for (uint32_t host = 0; host < 2; host++) {
+        uint32_t id = builder_host(&f.b, "h");
+        uint32_t stream = builder_timeline(
+            &f.b, id, builder_device(&f.b, id, "GPU 0", "", DEVICE_GPU), "stream 20");
+
+        builder_step(&f.b, id, 0, 1000);
+        for (int64_t row = host; row < 2; row++)
+            builder_stat(&f.b,
+                         builder_slice(&f.b, stream, "ncclAllReduce", ACTIVITY_COLLECTIVE,
+                                       100 + 300 * row + 5 * host, 50),
+                         STAT_COLLECTIVE, row);
+    }
+    make(&f);
+    assert_true(f.list.matched_count == 1); /* the second: 400 and 405 */
+    assert_true(f.list.skew_ns == 5);
+    release(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types_by_name),
+        cmocka_unit_test(lateness_by_host),
+        cmocka_unit_test(numbers_match_before_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* step_markers: which events become candidates for steps. */
+#include "analyze/step_markers.h"
+
+#include "profile_builder.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct profile_builder b;
+    struct arena           scratch;
+    struct markers         markers;
+    uint32_t               host;
+};
+
+static void start(struct fixture *f)
+{
+    *f = (struct fixture) { 0 };
+    builder_start(&f->b, FORMAT_XSPACE);
+    f->host = builder_host(&f->b, "h");
+}
+
+static void release(struct fixture *f)
+{
+    arena_free(&f->scratch);
+    builder_free(&f->b);
+}
+
+/*
+ * Thread one: "train 1" to "train 3" of 100 ns, and inside the second a nested "train 9"; thread
+ * two: "eval#1" of 150 ns. Trains have 300 ns of the host, the evaluation less: three markers.
+ */
+static void the_family_with_most_time(void **state)
+{
+    static const char *names[] = { "train 1", "train 2", "train 3" };
+    struct fixture     f;
+    uint32_t           one;
+
+    (void)state;
+    start(&f);
+    one = builder_timeline(&f.b, f.host, NO_ID, "one");
+    for (int i = 0; i < 3; i++)
+        builder_stat(&f.b, builder_slice(&f.b, one, names[i], ACTIVITY_STEP, i * 200, 100),
+                     STAT_STEP_NUMBER, i + 1);
+    builder_slice(&f.b, one, "train 9", ACTIVITY_STEP, 220, 50);
+    builder_slice(&f.b, one, "no step", ACTIVITY_ANNOTATION, 0, 10000);
+    builder_slice(&f.b, builder_timeline(&f.b, f.host, NO_ID, "two"), "eval#1", ACTIVITY_STEP, 0,
+                  150);
+    builder_finish(&f.b);
+    assert_true(markers_annotated(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+    assert_int_equal(f.markers.list.count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(f.markers.list.items[i].start_ns, i * 200);
+        assert_int_equal(f.markers.list.items[i].end_ns, i * 200 + 100);
+        assert_int_equal(f.markers.list.items[i].number, i + 1);
+        assert_string_equal(intern_str(f.b.study.facts.names, f.markers.list.items[i].family).data,
+                            "train");
+    }
+    release(&f);
+}
+
+/* Three runs of a function are steps, two are none; those of tf.data's pool never are. */
+static void sessions_need_three(void **state)
+{
+    (void)state;
+    for (int count = 2; count <= 3; count++) {
+        struct fixture f;
+        uint32_t       main, pool;
+
+        start(&f);
+        main = builder_timeline(&f.b, f.host, NO_ID, "python");
+        pool = builder_timeline(&f.b, f.host, NO_ID, "tf_data_iterator");
+        for (int i = 0; i < count; i++)
+            builder_slice(&f.b, main, "FunctionRun", ACTIVITY_RUN, i * 100, 50);
+        for (int i = 0; i < 5; i++)
+            builder_stat(&f.b, builder_slice(&f.b, pool, "FunctionRun", ACTIVITY_RUN, i * 100, 90),
+                         STAT_EXECUTOR_STEP, 7);
+        builder_finish(&f.b);
+        assert_true(markers_sessions(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, count == 3 ? 3 : 0);
+        release(&f);
+    }
+}
+
+static void requests_for_batches(void **state)
+{
+    struct fixture f;
+    uint32_t       main;
+
+    (void)state;
+    start(&f);
+    main = builder_timeline(&f.b, f.host, NO_ID, "python");
+    for (int i = 0; i < 4; i++)
+        builder_slice(&f.b, main, "next(loader)", ACTIVITY_INPUT_WAIT, 10 + i * 100, 20);
+    builder_finish(&f.b);
+    assert_true(markers_inputs(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+    assert_int_equal(f.markers.list.count, 4);
+    assert_int_equal(f.markers.list.items[3].start_ns, 310);
+    release(&f);
+}
+
+/*
+ * Program 5 runs three times for 100 ns, program 6 three times for 10, program 7 once for 900:
+ * fewer than three runs are no steps, so 5 is it. Its second and third run overlap the one before:
+ * each counts from completion to completion: 0..100, 100..180, 180..260.
+ */
+static void runs_of_the_main_program(void **state)
+{
+    static const struct run runs[] = {
+        { 0, 100, 5, 0, 0 },  { 50, 60, 6, 0, 1 },    { 70, 80, 6, 0, 2 },   { 80, 180, 5, 0, 3 },
+        { 90, 100, 6, 0, 4 }, { 100, 1000, 7, 0, 5 }, { 160, 260, 5, 0, 6 },
+    };
+    struct fixture f;
+    struct runs    list = { 0 };
+
+    (void)state;
+    start(&f);
+    for (size_t i = 0; i < ARRAY_COUNT(runs); i++)
+        assert_true(vec_push(&list.list, &f.scratch, runs[i]));
+    builder_finish(&f.b);
+    assert_true(markers_runs(&list, &f.scratch, &f.markers));
+    assert_int_equal(f.markers.list.count, 3);
+    assert_int_equal(f.markers.list.items[0].start_ns, 0);
+    assert_int_equal(f.markers.list.items[1].start_ns, 100);
+    assert_int_equal(f.markers.list.items[1].end_ns, 180);
+    assert_int_equal(f.markers.list.items[2].start_ns, 180);
+    assert_int_equal(f.markers.list.items[2].event, 6);
+    release(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_family_with_most_time),
+        cmocka_unit_test(sessions_need_three),
+        cmocka_unit_test(requests_for_batches),
+        cmocka_unit_test(runs_of_the_main_program),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
