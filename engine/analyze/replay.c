@@ -1,6 +1,7 @@
 #include "analyze/replay.h"
 
 #include "analyze/pipeline.h"
+#include "analyze/segment_groups.h"
 #include "analyze/study.h"
 #include "analyze/work.h"
 #include "base/pattern.h"
@@ -13,18 +14,19 @@ static const double WAIT_SHARE =
 static const double SECOND_THREAD = 0.3; /* work that a core does more with its second thread */
 
 struct replay {
-    struct study          *study;
-    const struct path     *path;
-    const struct pipeline *pipeline; /* NULL: none */
-    struct arena           arena;
-    float                 *weights; /* by segment: what is left of it */
-    bool                  *is_selected;
-    uint8_t               *is_match;          /* by frame, for one pattern */
-    double                *factors, *threads; /* by stage */
-    double                 aside_ns;          /* longest of what runs beside the step, all steps */
-    double                 removed_ns;        /* EDIT_STEP, a step */
-    double                 freed_cpu_ns;      /* all steps */
-    bool                   has_stage_edits;
+    struct study                *study;
+    const struct path           *path;
+    const struct pipeline       *pipeline; /* NULL: none */
+    const struct segment_groups *groups;
+    struct arena                 arena;
+    double                      *weights; /* by group of segments: what is left of it */
+    bool                        *is_selected;
+    uint8_t                     *is_match;          /* by group of frames, for one pattern */
+    double                      *factors, *threads; /* by stage */
+    double                       aside_ns;     /* longest of what runs beside the step, all steps */
+    double                       removed_ns;   /* EDIT_STEP, a step */
+    double                       freed_cpu_ns; /* all steps */
+    bool                         has_stage_edits;
 };
 
 static bool pattern_for(const char *text, struct pattern **pattern, struct err *err)
@@ -41,6 +43,12 @@ static bool matches(const struct pattern *pattern, struct str subject)
     return pattern_matches(pattern, subject) == PATTERN_YES;
 }
 
+static const struct activity *group_activity(const struct replay      *replay,
+                                             const struct frame_group *group)
+{
+    return event_activity(replay->study->profile, replay->path->frames.items[group->frame].event);
+}
+
 /* Marks frames whose own or an ancestor's name matches. Names repeat: one match each. */
 static bool match_names(struct replay *replay, const char *text, struct err *err)
 {
@@ -53,14 +61,14 @@ static bool match_names(struct replay *replay, const char *text, struct err *err
         return err_set(err, ERR_LIMIT, "names do not fit the memory budget");
     if (!pattern_for(text, &pattern, err))
         return false;
-    for (size_t f = 0; f < replay->path->frames.count; f++) {
-        const struct frame *frame = &replay->path->frames.items[f];
-        uint32_t            name = event_activity(profile, frame->event)->name;
+    for (size_t f = 0; f < replay->groups->frames.count; f++) {
+        const struct frame_group *group = &replay->groups->frames.items[f];
+        uint32_t                  name = group_activity(replay, group)->name;
 
         if (seen[name] == UNSEEN)
             seen[name] = matches(pattern, profile_str(profile, name)) ? YES : NO;
         replay->is_match[f] =
-            seen[name] == YES || (frame->parent != NO_ID && replay->is_match[frame->parent]);
+            seen[name] == YES || (group->parent != NO_ID && replay->is_match[group->parent]);
     }
     pattern_free(pattern);
     return true;
@@ -74,13 +82,13 @@ static bool match_types(struct replay *replay, const char *text, struct err *err
 
     if (!pattern_for(text, &pattern, err))
         return false;
-    for (size_t f = 0; f < replay->path->frames.count; f++) {
-        const struct frame *frame = &replay->path->frames.items[f];
-        uint32_t            op = event_activity(profile, frame->event)->op;
+    for (size_t f = 0; f < replay->groups->frames.count; f++) {
+        const struct frame_group *group = &replay->groups->frames.items[f];
+        uint32_t                  op = group_activity(replay, group)->op;
 
         replay->is_match[f] =
             (op != NO_ID && matches(pattern, profile_str(profile, profile->ops.items[op].type))) ||
-            (frame->parent != NO_ID && replay->is_match[frame->parent]);
+            (group->parent != NO_ID && replay->is_match[group->parent]);
     }
     pattern_free(pattern);
     return true;
@@ -99,25 +107,23 @@ static bool match_stages(struct replay *replay, const char *text, bool *is_stage
     return true;
 }
 
-static bool frame_matches(const struct replay *replay, const struct segment *segment)
+static bool frame_matches(const struct replay *replay, const struct segment_group *group)
 {
-    return (segment->frame != NO_ID && replay->is_match[segment->frame]) ||
-           (segment->owner != NO_ID && replay->is_match[segment->owner]);
+    return (group->frame != NO_ID && replay->is_match[group->frame]) ||
+           (group->owner != NO_ID && replay->is_match[group->owner]);
 }
 
-static bool kinds_match(const struct replay *replay, const struct segment *segment, uint32_t mask)
+static bool has_kind(const struct replay *replay, uint32_t frame_group, uint32_t mask)
 {
-    const struct frame *frames = replay->path->frames.items;
-
-    return (segment->frame != NO_ID && (frames[segment->frame].kinds & mask)) ||
-           (segment->owner != NO_ID && (frames[segment->owner].kinds & mask));
+    return frame_group != NO_ID &&
+           replay->path->frames.items[replay->groups->frames.items[frame_group].frame].kinds & mask;
 }
 
 static void narrow(struct replay *replay)
 {
-    for (size_t i = 0; i < replay->path->segments.count; i++)
+    for (size_t i = 0; i < replay->groups->groups.count; i++)
         replay->is_selected[i] =
-            replay->is_selected[i] && frame_matches(replay, &replay->path->segments.items[i]);
+            replay->is_selected[i] && frame_matches(replay, &replay->groups->groups.items[i]);
 }
 
 static bool narrow_to_stages(struct replay *replay, const char *text, struct err *err)
@@ -131,8 +137,8 @@ static bool narrow_to_stages(struct replay *replay, const char *text, struct err
         return err_set(err, ERR_LIMIT, "stages do not fit the memory budget");
     if (!match_stages(replay, text, is_stage, err))
         return false;
-    for (size_t f = 0; f < replay->path->frames.count; f++) {
-        uint32_t stage = replay->pipeline->stage_of_frame[f];
+    for (size_t f = 0; f < replay->groups->frames.count; f++) {
+        uint32_t stage = replay->groups->frames.items[f].stage;
 
         replay->is_match[f] = stage != NO_ID && is_stage[stage];
     }
@@ -143,14 +149,13 @@ static bool narrow_to_stages(struct replay *replay, const char *text, struct err
 static bool select_segments(struct replay *replay, const struct edit_select *select,
                             struct err *err)
 {
-    const struct path *path = replay->path;
-
-    for (size_t i = 0; i < path->segments.count; i++) {
-        const struct segment *segment = &path->segments.items[i];
+    for (size_t i = 0; i < replay->groups->groups.count; i++) {
+        const struct segment_group *group = &replay->groups->groups.items[i];
 
         replay->is_selected[i] =
-            (!select->part_mask || (select->part_mask & (UINT32_C(1) << segment->part))) &&
-            (!select->kind_mask || kinds_match(replay, segment, select->kind_mask));
+            (!select->part_mask || (select->part_mask & (UINT32_C(1) << group->part))) &&
+            (!select->kind_mask || has_kind(replay, group->frame, select->kind_mask) ||
+             has_kind(replay, group->owner, select->kind_mask));
     }
     if (select->name) {
         if (!match_names(replay, select->name, err))
@@ -165,33 +170,26 @@ static bool select_segments(struct replay *replay, const struct edit_select *sel
     return !select->stage || narrow_to_stages(replay, select->stage, err);
 }
 
-static double length_of(const struct segment *segment)
-{
-    return (double)(segment->end_ns - segment->start_ns);
-}
-
 static double selected_ns(const struct replay *replay)
 {
     double sum_ns = 0;
 
-    for (size_t i = 0; i < replay->path->segments.count; i++)
+    for (size_t i = 0; i < replay->groups->groups.count; i++)
         if (replay->is_selected[i])
-            sum_ns += replay->weights[i] * length_of(&replay->path->segments.items[i]);
+            sum_ns += replay->weights[i] * replay->groups->groups.items[i].length_ns;
     return sum_ns;
 }
 
 /* Leaves `factor` of the selected time. Work that disappears no longer needs its cores. */
 static void scale_selected(struct replay *replay, double factor, bool frees_cores)
 {
-    for (size_t i = 0; i < replay->path->segments.count; i++) {
-        const struct segment *segment = &replay->path->segments.items[i];
-
+    for (size_t i = 0; i < replay->groups->groups.count; i++) {
         if (!replay->is_selected[i])
             continue;
         if (frees_cores)
-            replay->freed_cpu_ns += (1 - factor) * replay->weights[i] * length_of(segment) *
-                                    (segment->other_threads > 1 ? segment->other_threads : 1);
-        replay->weights[i] = (float)(replay->weights[i] * factor);
+            replay->freed_cpu_ns +=
+                (1 - factor) * replay->weights[i] * replay->groups->groups.items[i].threads_ns;
+        replay->weights[i] *= factor;
     }
 }
 
@@ -271,18 +269,18 @@ static bool apply(struct replay *replay, const struct edit *edit, double *select
 
 static bool prepare(struct replay *replay, struct err *err)
 {
-    size_t segments = replay->path->segments.count;
+    size_t groups = replay->groups->groups.count;
     size_t stages = replay->pipeline ? replay->pipeline->stages.count : 0;
 
-    replay->weights = arena_new_array(&replay->arena, float, segments);
-    replay->is_selected = arena_new_array(&replay->arena, bool, segments);
-    replay->is_match = arena_new_array(&replay->arena, uint8_t, replay->path->frames.count);
+    replay->weights = arena_new_array(&replay->arena, double, groups);
+    replay->is_selected = arena_new_array(&replay->arena, bool, groups);
+    replay->is_match = arena_new_array(&replay->arena, uint8_t, replay->groups->frames.count);
     replay->factors = arena_new_array(&replay->arena, double, stages);
     replay->threads = arena_new_array(&replay->arena, double, stages);
     if (!replay->weights || !replay->is_selected || !replay->is_match || !replay->factors ||
         !replay->threads)
         return err_set(err, ERR_LIMIT, "replay does not fit the memory budget");
-    for (size_t i = 0; i < segments; i++)
+    for (size_t i = 0; i < groups; i++)
         replay->weights[i] = 1;
     for (size_t s = 0; s < stages; s++)
         replay->factors[s] = 1;
@@ -346,8 +344,33 @@ static double slowdown(const struct replay *replay, const struct segment *segmen
     return segment->part == PART_HOST ? fmax(factor, 1 + python_input * input) : factor;
 }
 
-/* Sums what is left of the segments. `input_left`: of the input work that competed for cores. */
-static struct costs cost_of(const struct replay *replay, bool is_edited, double input_left)
+static void add_cost(struct costs *costs, int part, double ns)
+{
+    costs->part_ns[part] += ns;
+    if (part == PART_INPUT)
+        costs->input_ns += ns;
+    else
+        costs->rest_ns += ns;
+    costs->step_ns += ns;
+}
+
+static struct costs cost_of_groups(const struct replay *replay, bool is_edited)
+{
+    double       steps = (double)replay->path->step_rows.count;
+    struct costs costs = { 0 };
+
+    for (size_t i = 0; i < replay->groups->groups.count; i++) {
+        const struct segment_group *group = &replay->groups->groups.items[i];
+
+        add_cost(&costs, group->part,
+                 group->length_ns * (is_edited ? replay->weights[i] : 1) / steps);
+    }
+    return costs;
+}
+
+/* What is left when `input_left` of the input work that competed for cores is: how much faster a
+ * segment then runs depends on what ran beside it. */
+static struct costs cost_with_less_input(const struct replay *replay, double input_left)
 {
     const struct path *path = replay->path;
     double             steps = (double)path->step_rows.count;
@@ -356,17 +379,13 @@ static struct costs cost_of(const struct replay *replay, bool is_edited, double 
 
     for (size_t i = 0; i < path->segments.count; i++) {
         const struct segment *segment = &path->segments.items[i];
-        double ns = length_of(segment) * (is_edited ? replay->weights[i] : 1) / steps;
+        double                weight = replay->weights[replay->groups->group_of_segment[i]];
+        double                ns = (double)(segment->end_ns - segment->start_ns) * weight / steps;
 
-        if (is_edited && segment->part != PART_INPUT && !segment->on_device && input_left < 1)
+        if (segment->part != PART_INPUT && !segment->on_device)
             ns *= slowdown(replay, segment, python_input, input_left) /
                   slowdown(replay, segment, python_input, 1);
-        costs.part_ns[segment->part] += ns;
-        if (segment->part == PART_INPUT)
-            costs.input_ns += ns;
-        else
-            costs.rest_ns += ns;
-        costs.step_ns += ns;
+        add_cost(&costs, segment->part, ns);
     }
     return costs;
 }
@@ -456,12 +475,17 @@ bool replay_run(struct study *study, const struct edit *edits, size_t count,
         }
         return true;
     }
-    ok = prepare(&replay, err);
+    if (!study->groups)
+        study->groups = segment_groups_make(study, err);
+    replay.groups = study->groups;
+    ok = replay.groups && prepare(&replay, err);
     for (size_t i = 0; ok && i < count; i++)
         ok = apply(&replay, &edits[i], &selected, err);
     if (ok) {
-        struct costs before = cost_of(&replay, false, 1);
-        struct costs after = cost_of(&replay, true, input_work_left(&replay));
+        double       input_left = input_work_left(&replay);
+        struct costs before = cost_of_groups(&replay, false);
+        struct costs after = input_left < 1 ? cost_with_less_input(&replay, input_left)
+                                            : cost_of_groups(&replay, true);
         double       scale = before.step_ns > 0 ? study->steps.median_ns / before.step_ns : 1;
         double       step_ns = model(&replay, &before, &after, &result->bound);
 

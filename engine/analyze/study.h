@@ -31,6 +31,7 @@ struct study {
     struct pipeline       *pipeline;
     struct device_activity *devices;
     struct op_times        *op_times; /* analyze/op_times.h */
+    struct segment_groups  *groups;   /* analyze/segment_groups.h; NULL before the first replay */
 };
 
 #endif

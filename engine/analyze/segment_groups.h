@@ -1,0 +1,38 @@
+/*
+ * segment_groups: the path's segments summed by what an edit can tell apart (what ran, inside what,
+ * as which part), so that pricing costs no more for a long recording than for a short one.
+ */
+#ifndef TFPROF_ANALYZE_SEGMENT_GROUPS_H
+#define TFPROF_ANALYZE_SEGMENT_GROUPS_H
+
+#include "base/err.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct study;
+
+struct frame_group { /* frames of one activity inside the same ancestors and pipeline stage */
+    uint32_t frame;  /* one of them; the others select alike */
+    uint32_t parent; /* group of its parent, or NO_ID; always before this one */
+    uint32_t stage;  /* row of pipeline->stages, or NO_ID */
+};
+struct segment_group {
+    uint32_t frame, owner; /* rows of frames, or NO_ID */
+    uint8_t  part;         /* enum part */
+    bool     on_device;
+    double   length_ns;  /* all looked-at steps */
+    double   threads_ns; /* time of the host threads at work in it, one at least */
+};
+struct segment_groups {
+    VEC(struct frame_group) frames;
+    VEC(struct segment_group) groups;
+    uint32_t *group_of_segment;
+};
+
+/* Of study->path and study->pipeline, which are to be finished; lives in study->arena. NULL past
+ * the budget. */
+struct segment_groups *segment_groups_make(struct study *study, struct err *err);
+
+#endif
