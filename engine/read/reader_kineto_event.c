@@ -12,17 +12,32 @@ struct field_name {
 #define KEY2(a, b) ((uint32_t)(a) << 8 | (uint32_t)(b))
 #define KEY3(a, b, c) (KEY2(a, b) << 8 | (uint32_t)(c))
 #define KEY4(a, b, c, d) (KEY3(a, b, c) << 8 | (uint32_t)(d))
-static const struct {
-    uint32_t          key;
-    enum kineto_field field;
-} members[] = {
-    { KEY2('p', 'h'), FIELD_PHASE },          { KEY3('c', 'a', 't'), FIELD_CATEGORY },
-    { KEY4('n', 'a', 'm', 'e'), FIELD_NAME }, { KEY3('p', 'i', 'd'), FIELD_PROCESS },
-    { KEY3('t', 'i', 'd'), FIELD_THREAD },    { KEY2('t', 's'), FIELD_START },
-    { KEY3('d', 'u', 'r'), FIELD_DURATION },  { KEY2('i', 'd'), FIELD_ID },
-    { KEY2('b', 'p'), FIELD_BIND },
-};
 #define KEY_ARGS KEY4('a', 'r', 'g', 's')
+
+static ALWAYS_INLINE enum kineto_field find_member(uint32_t key)
+{
+    switch (key) {
+    case KEY2('p', 'h'):
+        return FIELD_PHASE;
+    case KEY3('c', 'a', 't'):
+        return FIELD_CATEGORY;
+    case KEY4('n', 'a', 'm', 'e'):
+        return FIELD_NAME;
+    case KEY3('p', 'i', 'd'):
+        return FIELD_PROCESS;
+    case KEY3('t', 'i', 'd'):
+        return FIELD_THREAD;
+    case KEY2('t', 's'):
+        return FIELD_START;
+    case KEY3('d', 'u', 'r'):
+        return FIELD_DURATION;
+    case KEY2('i', 'd'):
+        return FIELD_ID;
+    case KEY2('b', 'p'):
+        return FIELD_BIND;
+    }
+    return FIELD_NONE;
+}
 
 /* Grouped by length: first_field finds the group. */
 static const struct field_name args[] = {
@@ -86,23 +101,19 @@ static const struct field_name *find_arg(const struct kineto *kineto, struct str
     return NULL;
 }
 
-static uint32_t short_key(struct str key)
+static ALWAYS_INLINE uint32_t short_key(struct str key)
 {
-    uint32_t packed = 0;
+    const unsigned char *at = (const unsigned char *)key.data;
 
-    if (key.len > 4)
-        return 0;
-    for (size_t i = 0; i < key.len; i++)
-        packed = packed << 8 | (unsigned char)key.data[i];
-    return packed;
-}
-
-static enum kineto_field find_member(uint32_t key)
-{
-    for (size_t i = 0; i < ARRAY_COUNT(members); i++)
-        if (members[i].key == key)
-            return members[i].field;
-    return FIELD_NONE;
+    switch (key.len) {
+    case 2:
+        return KEY2(at[0], at[1]);
+    case 3:
+        return KEY3(at[0], at[1], at[2]);
+    case 4:
+        return KEY4(at[0], at[1], at[2], at[3]);
+    }
+    return 0;
 }
 
 /* A key that comes twice: the last one counts, as in every other reader of such files. */

@@ -85,6 +85,7 @@ struct placing {
     uint32_t         *timeline; /* by track; NO_ID for empty ones */
     uint32_t         *by_track; /* raw events grouped by timeline */
     uint32_t         *event;    /* by raw event */
+    uint32_t         *under;    /* by event: the one begun last and still under way, or NO_ID */
     struct sort_item *items, *spare;
 };
 
@@ -312,14 +313,40 @@ static bool join_links(struct placing *placing, size_t first, size_t end)
     return true;
 }
 
-/* The innermost event of a timeline that is under way at a time, op events only if wished. Looks
- * back over a bounded number of events: far more siblings than ever precede in real traces. */
-static uint32_t find_event(const struct profile *profile, const struct timeline *timeline,
-                           int64_t time_ns, bool is_op)
+/* Fills placing->under with a stack of what is under way; ended events leave it from the top, so
+ * that everything under way at an event's start is found by following it. */
+static bool stack_events(struct placing *placing)
 {
-    enum { LOOK_BACK = 512 };
-    const int64_t *start_ns = profile->event_start_ns + timeline->first_event;
-    uint32_t       low = 0, high = timeline->event_count;
+    const struct profile *profile = placing->kineto->profile;
+
+    if (!profile->memory_events.count && !placing->kineto->flow_ends.count)
+        return true;
+    placing->under = arena_new_array(&placing->kineto->scratch, uint32_t, profile->event_count);
+    if (!placing->under)
+        return false;
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *timeline = &profile->timelines.items[t];
+        uint32_t               end = timeline->first_event + timeline->event_count, top = NO_ID;
+
+        for (uint32_t event = timeline->first_event; event < end; event++) {
+            while (top != NO_ID && event_end_ns(profile, top) < profile->event_start_ns[event])
+                top = placing->under[top];
+            placing->under[event] = top;
+            top = event;
+        }
+    }
+    return true;
+}
+
+/* The innermost op of a timeline that is under way at a time, or NO_ID. Looks through as many calls
+ * inside each other as no program has, for the sake of traces made to be slow. */
+static uint32_t find_op(const struct placing *placing, const struct timeline *timeline,
+                        int64_t time_ns)
+{
+    enum { DEEPEST = 4096 };
+    const struct profile *profile = placing->kineto->profile;
+    const int64_t        *start_ns = profile->event_start_ns + timeline->first_event;
+    uint32_t              low = 0, high = timeline->event_count, event;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -329,12 +356,12 @@ static uint32_t find_event(const struct profile *profile, const struct timeline 
         else
             high = middle;
     }
-    for (uint32_t i = low, looked = 0; i-- > 0 && looked < LOOK_BACK; looked++) {
-        uint32_t event = timeline->first_event + i;
-
+    event = low ? timeline->first_event + low - 1 : NO_ID;
+    for (int depth = 0; event != NO_ID && depth < DEEPEST; depth++) {
         if (event_end_ns(profile, event) >= time_ns &&
-            (!is_op || event_activity(profile, event)->kind == ACTIVITY_OP))
+            event_activity(profile, event)->kind == ACTIVITY_OP)
             return event;
+        event = placing->under[event];
     }
     return NO_ID;
 }
@@ -350,7 +377,7 @@ static uint32_t bind_flow_end(const struct placing *placing, const struct flow_e
 {
     const struct timeline *timeline = track_timeline(placing, end->track);
 
-    return timeline ? find_event(placing->kineto->profile, timeline, end->time_ns, true) : NO_ID;
+    return timeline ? find_op(placing, timeline, end->time_ns) : NO_ID;
 }
 
 static bool join_flows(struct placing *placing, size_t first, size_t end)
@@ -420,7 +447,7 @@ static bool place_memory(struct placing *placing)
         const struct timeline *timeline = track_timeline(placing, kineto->memory_tracks.items[i]);
 
         if (timeline)
-            memory->event = find_event(profile, timeline, memory->time_ns, true);
+            memory->event = find_op(placing, timeline, memory->time_ns);
         if (memory->event != NO_ID)
             memory->op_name = event_activity(profile, memory->event)->name;
         order[i] = (struct sort_item) { .start_ns = memory->time_ns, .raw = (uint32_t)i };
@@ -533,6 +560,6 @@ bool kineto_finish(struct kineto *kineto)
 
     settle_times(kineto);
     return make_timelines(&placing) && group_raws(&placing) && place_events(&placing) &&
-           place_stats(&placing) && join_sources(&placing) && place_memory(&placing) &&
-           drop_unused_devices(kineto) && !kineto->is_full;
+           place_stats(&placing) && stack_events(&placing) && join_sources(&placing) &&
+           place_memory(&placing) && drop_unused_devices(kineto) && !kineto->is_full;
 }

@@ -2,6 +2,7 @@
  * Makes large inputs out of a recording.
  *   usage: bench_make xspace SOURCE TARGET MEGABYTES
  *          bench_make events SOURCE TARGET EVENTS
+ *          bench_make kineto SOURCE TARGET MEGABYTES
  *          bench_make graph GRAPH RUN_METADATA FOLDER NODES
  */
 #include "bench_make.h"
@@ -115,11 +116,14 @@ int main(int argument_count, char **arguments)
         make_xspace(arguments[2], arguments[3], strtoull(arguments[4], NULL, 10) * 1000000, 0);
     else if (strcmp(kind, "events") == 0 && argument_count == 5)
         make_xspace(arguments[2], arguments[3], 0, strtoull(arguments[4], NULL, 10));
+    else if (strcmp(kind, "kineto") == 0 && argument_count == 5)
+        make_kineto(arguments[2], arguments[3], strtoull(arguments[4], NULL, 10) * 1000000);
     else if (strcmp(kind, "graph") == 0 && argument_count == 6)
         make_graph(arguments[2], arguments[3], arguments[4], strtoull(arguments[5], NULL, 10));
     else {
         fprintf(stderr, "usage: bench_make xspace SOURCE TARGET MEGABYTES\n"
                         "       bench_make events SOURCE TARGET EVENTS\n"
+                        "       bench_make kineto SOURCE TARGET MEGABYTES\n"
                         "       bench_make graph GRAPH RUN_METADATA FOLDER NODES\n");
         return 2;
     }

@@ -22,6 +22,8 @@ void sink_open(struct sink *sink, unsigned field, uint64_t len);
  * reach wanted_bytes, or wanted_events where that is not 0. */
 void make_xspace(const char *source, const char *target, uint64_t wanted_bytes,
                  uint64_t wanted_events);
+/* The trace's events, repeated until the file has wanted_bytes; gzip is inflated. */
+void make_kineto(const char *source, const char *target, uint64_t wanted_bytes);
 /* The recording's graph and one of its runs, copied behind each other until there are that many
  * nodes: GRAPH/graph.pb and GRAPH/run_meta. */
 void make_graph(const char *graph, const char *run_metadata, const char *folder,
