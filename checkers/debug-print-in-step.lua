@@ -1,46 +1,52 @@
--- A compiled program prints from inside the step.
+-- Tensors are printed from inside the step.
 return rule {
   id = "debug-print-in-step", api = 1, version = "1.0.0",
-  title = "The program prints for debugging in each step",
-  category = "host", severity = "warn",
+  title = "Tensors are printed from inside the step",
+  category = "output", severity = "warn",
   formats = { "xspace" },
   needs = { "step.median_ns", "activities" },
-  cause = "callback", tags = { "jax", "host" },
-  more_specific_than = { "host-callback-in-step", "logging-in-step" },
+  cause = "callback", tags = { "jax", "tensorflow", "output", "host" },
+  more_specific_than = { "host-callback-in-step", "summary-every-step", "output-bound", "logging-in-step", "python-in-step",
+                         "host-bound", "block-until-ready-each-step", "tiny-ops" },
   params = {
-    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in it from which this is a problem" },
-    min_steps_share = { default = 0.3, min = 0, max = 1, unit = "share", doc = "of the steps, those that print" },
+    min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "share of the step inside prints" },
+    kept = { default = 0.02, min = 0, max = 1, unit = "ratio", doc = "part of the time that one print in fifty steps keeps" },
   },
   doc = [[
-jax.debug.print and tf.print bring values to the host and write them while the program waits. Priced by replay: the calls
-disappear. Silent below 5 % of the step and where few steps print.]],
+jax.debug.print, jax.debug.callback and tf.print stop the compiled step, move the tensors to the host and format them there.
+Priced as the step's time inside them, less one step in fifty. Silent below min_share.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
-    local prints = p:table("activities"):where { name = { like = "debug_print|debug_callback|^PrintV2$|:PrintV2$" },
-                                                 steps_share = { min = cfg.min_steps_share } }
-    local ns = math.min(prints:max("path_ns") or 0, step_ns)
-    if prints:count() == 0 or ns < cfg.min_share * step_ns then return nil end
-    local top = prints:top("path_ns", 1):rows()[1]
+    local step_ns, ns, count, evidence = p.fact["step.median_ns"], 0, 0, {}
+    for _, row in ipairs(p:table("activities"):where { kind = { like = "^(callback|output)$" },
+                         name = { like = "debug_(print|callback)|(^|:)(Print|PrintV2|StringFormat)$" } }:top("path_ns", 20):rows()) do
+      ns, count = ns + row.path_self_ns, count + row.events
+      if #evidence < 3 then evidence[#evidence + 1] = { row.name, row.path_ns, "ns" } end
+    end
+    ns = math.min(ns, step_ns)
+    if ns < cfg.min_share * step_ns then return nil end
+
+    table.insert(evidence, 1, { "prints a step", count, "count" })
     return finding {
-      title = ("Printing for debugging takes %s of each step"):format(fmt.ms(ns)),
-      subject = { op = top.name },
-      evidence = { { "printing on the path, a step", ns, "ns", share = ns / step_ns },
-                   { "prints a step", top.events, "count" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Delete it, or print every thousandth step.",
-                 code = p.framework == "jax" and "jax.lax.cond(step % 1000 == 0, lambda: jax.debug.print('{}', loss), lambda: None)" or nil },
-      impact = impact.replay { { "scale", name = ".*(debug_print|debug_callback|PrintV2).*", factor = 0 },
+      title = ("Printing tensors takes %s of each step"):format(fmt.ms(ns)),
+      evidence = evidence,
+      condition = ("prints inside the step take %s of it, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Remove the print, or print one step in fifty and a few values instead of whole tensors.",
+                 code = p.framework == "jax" and
+                        "jax.lax.cond(step % 50 == 0, lambda: jax.debug.print('{}', loss), lambda: None)" or
+                        "if step % 50 == 0: tf.print(loss)" },
+      impact = impact.replay { { "scale", name = "debug_(print|callback).*|(.*:)?(Print|PrintV2|StringFormat)",
+                                 factor = cfg.kept },
                                fallback = impact.exposed { ns = ns } },
       confidence = "high",
     }
   end,
 
   examples = {
-    { name = "each step", framework = "jax", format = "xspace", finding = true, impact_ns = 1e6, replay = { 1e6 }, selected_ns = 1e6,
+    { name = "three prints", framework = "jax", finding = true, impact_ns = 3e6, replay = { 3e6 },
       facts = { ["step.median_ns"] = 1e7 },
-      tables = { activities = { { name = "debug_callback", steps_share = 1, events = 1, path_ns = 1e6 } } } },
-    { name = "now and then", framework = "jax", format = "xspace", finding = false, facts = { ["step.median_ns"] = 1e7 },
-      tables = { activities = { { name = "debug_callback", steps_share = 0.1, events = 0.1, path_ns = 1e6 } } } },
+      tables = { activities = { { name = "debug_print.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
+    { name = "another callback", framework = "jax", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { activities = { { name = "pure_callback.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
   },
 }

@@ -40,11 +40,15 @@ Silent for small tables and small shares.]],
         has_one_hot = true
         names[row.name], ns = true, ns + row.self_ns
       end
-      local inputs, outer, classes = (row.shapes or ""):match("^([^>]*)->\\[([0-9]+),([0-9]+)\\]$")
-      if inputs and tonumber(classes) >= cfg.min_classes and inputs ~= "" then
+      local inputs, outer, classes = (row.shapes or ""):match("^([^>]*)->\\[([0-9,]+),([0-9]+)\\]$")
+      -- Of higher rank, a broadcast looks the same: there the comparison must show.
+      local is_flat = inputs and not outer:find(",")
+      if inputs and tonumber(classes) >= cfg.min_classes and inputs ~= "" and
+         (is_flat or row.name:find("compare|one_hot|eq_")) then
         local one = inputs:match("^(\\[[0-9,]+\\])-?$") or inputs:match("^(\\[[0-9,]+\\])$")
-        if one and count_of(one) == tonumber(outer) then
+        if one and count_of(one) == count_of(outer) then
           wide["[" .. outer .. "," .. classes .. "]"] = true
+          if not is_flat then wide["[" .. count_of(outer) .. "," .. classes .. "]"] = true end
           names[row.name], ns = true, ns + row.self_ns
         end
       end
@@ -107,6 +111,15 @@ Silent for small tables and small shares.]],
       tables = { ops = { { name = "convert_fusion", type = "fusion", shapes = "[128,8]->[1024,2048]", self_ns = 1e6 },
                          { name = "dot.1", type = "dot", shapes = "[1024,2048]x[2048,64]->[1024,64]", self_ns = 5e6 },
                          { name = "dot.2", type = "dot", shapes = "[128,64]x[64,64]->[128,64]", self_ns = 1e6 } } } },
+    { name = "one-hot vectors of sequences", framework = "jax", finding = true, replay = { 5e6 },
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "compare_convert_fusion", type = "fusion", shapes = "[16,32]->[16,32,8000]", self_ns = 1e6 },
+                         { name = "ynn_fusion", type = "fusion", shapes = "[64,64]x[8000,64]x[16,32,8000]->[]", self_ns = 5e6 },
+                         { name = "dot.2", type = "dot", shapes = "[128,64]x[64,64]->[128,64]", self_ns = 1e6 } } } },
+    { name = "a mean broadcast over features", framework = "jax", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "broadcast_fusion", type = "fusion", shapes = "[16,32]->[16,32,512]", self_ns = 1e6 },
+                         { name = "subtract_fusion", type = "fusion", shapes = "[16,32,512]x[16,32,512]->[16,32,512]",
+                           self_ns = 5e6 } } } },
     { name = "OneHot without shapes", framework = "tensorflow", finding = true, replay = { 5e6 },
       facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 5e5 },

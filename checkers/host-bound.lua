@@ -13,6 +13,8 @@ return rule {
                  doc = "with an accelerator: its idle time over the step" },
     min_launch = { default = 0.10, min = 0, max = 10, unit = "ratio",
                    doc = "with an accelerator: time in launch calls over the step" },
+    max_compiled_calls = { default = 3, min = 0, max = 1e6, unit = "count",
+                           doc = "without one: calls a step up to which the step counts as compiled, and this as a fact" },
     max_busy = { default = 0.60, min = 0, max = 1, unit = "share", doc = "with an accelerator: its busy time over the step" },
   },
   doc = [[
@@ -42,8 +44,13 @@ say what is dispatched so often take its place. Silent where dispatch hides behi
     end
     if p.format == "kineto" then return nil end
     if dispatch_ns / step_ns < cfg.min_share then return nil end
+    -- One compiled call a step is all that a program can do for dispatch but to put several steps into a call.
+    local calls = (p.fact["eager.function_calls"] or 0) + (p.fact["eager.ops"] or 0)
+    if p:has("runs.count") then calls = math.max(calls, p.fact["runs.count"]) end
+    local is_compiled = calls > 0 and calls <= cfg.max_compiled_calls
     return finding {
       title = ("Dispatching takes %s of each step"):format(fmt.ms(dispatch_ns)),
+      severity = is_compiled and "info" or "warn",
       evidence = { { "dispatching a step", dispatch_ns, "ns", share = math.min(dispatch_ns / step_ns, 1) },
                    { "host code a step", p.fact["part.host_ns"], "ns", share = p.fact["part.host_share"] } },
       condition = ("dispatching takes %s of the step, %s accepted"):format(fmt.pct(dispatch_ns / step_ns), fmt.pct(cfg.min_share)),
@@ -58,6 +65,9 @@ say what is dispatched so often take its place. Silent where dispatch hides behi
   examples = {
     { name = "half the step", framework = "jax", finding = true, replay = { 4e6 },
       facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
+    { name = "many eager calls", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6, replay = { 4e6 },
+      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
+                ["eager.function_calls"] = 64, ["eager.ops"] = 4 } },
     { name = "a device that waits", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
       facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7,
                 ["device.idle_share"] = 0.75, ["device.busy_share"] = 0.25, ["launch.ns_per_step"] = 5e5 } },

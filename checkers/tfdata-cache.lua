@@ -31,7 +31,7 @@ Silent for random augmentation, and where a stage is merely not parallel.]],
     if not worst or not worst.type:find("^(ParallelMap|MapAndBatch|ParallelInterleave|ParseExample|ParallelBatch)") then
       return nil
     end
-    if worst.random_below or worst.python_ns > cfg.max_python_share * math.max(worst.self_ns, worst.cpu_ns) then
+    if worst.parallelism == 1 or worst.random_below or worst.python_ns > cfg.max_python_share * math.max(worst.self_ns, worst.cpu_ns) then
       return nil
     end
     local repeats = stages:where { type = { like = "Repeat" } }:count()

@@ -215,6 +215,7 @@ static const struct name_row op_types[] = {
     { PREFIX, "pure_callback", ACTIVITY_CALLBACK, COPY_NONE },
     { PREFIX, "io_callback", ACTIVITY_CALLBACK, COPY_NONE },
     { PREFIX, "debug_callback", ACTIVITY_CALLBACK, COPY_NONE },
+    { PREFIX, "debug_print", ACTIVITY_CALLBACK, COPY_NONE },
     { EXACT, "PyFunc", ACTIVITY_CALLBACK, COPY_NONE },
     { EXACT, "EagerPyFunc", ACTIVITY_CALLBACK, COPY_NONE },
 };
