@@ -1,13 +1,11 @@
 /* gate: may this change land? */
-#include "base/file.h"
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/read_baseline.h"
 #include "cli/result.h"
 #include "cli/summarize.h"
 #include "gate/gate.h"
-
-#include <string.h>
 
 struct gate_values {
     struct input_values   input;
@@ -52,19 +50,6 @@ static const struct option options[] = {
 #include "cli/input_options.def"
 };
 /* clang-format on */
-
-static bool read_baseline(struct summary *baseline, const char *path, struct arena *arena,
-                          struct err *err)
-{
-    struct file file = { 0 };
-    bool        is_read;
-
-    if (!file_open(&file, path, 0, err))
-        return false;
-    is_read = summary_read(baseline, file.bytes, path, arena, err);
-    file_close(&file);
-    return is_read || err_source(err, path);
-}
 
 static bool write_result(const struct gate_values *values, const struct gate_result *result,
                          struct arena *arena, struct err *err)

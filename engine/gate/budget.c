@@ -206,6 +206,12 @@ bool budget_parse(const char *text, struct arena *arena, struct budget *budget, 
     return err_advise(err, "write NAME <= VALUE, as in 'step_ms.p50 <= 210'");
 }
 
+bool budget_quantity(const char *name, struct arena *arena, struct budget *budget, struct err *err)
+{
+    *budget = (struct budget) { .text = name, .quantity = name };
+    return find_unit(budget, arena, err);
+}
+
 /* Of all steps of all runs. */
 static bool step_statistic(const struct summary *summary, double share, struct arena *scratch,
                            double *value)

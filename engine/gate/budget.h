@@ -23,6 +23,8 @@ struct budget {
 
 /* ERR_USAGE with the nearest name for an unknown quantity, and for what cannot be read. */
 bool budget_parse(const char *text, struct arena *arena, struct budget *budget, struct err *err);
+/* The quantity alone: "step_ms.p50", for budget_value. */
+bool budget_quantity(const char *name, struct arena *arena, struct budget *budget, struct err *err);
 /* false: this profile does not have it. */
 bool        budget_value(const struct budget *budget, const struct summary *summary,
                          struct arena *scratch, double *value);

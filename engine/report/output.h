@@ -13,6 +13,7 @@
 
 struct advice;
 struct gate_result;
+struct history;
 struct rule_explanation;
 struct rule_list;
 struct study;
@@ -40,6 +41,8 @@ struct output {
                     const struct output_options *options, struct text *text);
     void (*gate)(const struct gate_result *result, const struct output_options *options,
                  struct text *text);
+    void (*history)(const struct history *histories, size_t count,
+                    const struct output_options *options, struct text *text);
 };
 #define OUTPUT(name) extern const struct output output_##name;
 #include "report/outputs.def"

@@ -8,6 +8,7 @@
 #include "report/describe.h"
 #include "report/finding_json.h"
 #include "report/gate_json.h"
+#include "report/history_report.h"
 #include "report/info_json.h"
 #include "report/json_fields.h"
 #include "report/rules_json.h"
@@ -195,4 +196,5 @@ const struct output output_json = {
     .rules = rules_json,
     .explain = explain_json,
     .gate = gate_json,
+    .history = history_json,
 };

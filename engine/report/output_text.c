@@ -10,6 +10,7 @@
 #include "report/describe.h"
 #include "report/finding_text.h"
 #include "report/gate_text.h"
+#include "report/history_report.h"
 #include "report/info_text.h"
 #include "report/layout.h"
 #include "report/rules_text.h"
@@ -338,4 +339,5 @@ const struct output output_text = {
     .rules = rules_text,
     .explain = explain_text,
     .gate = gate_text,
+    .history = history_text,
 };
