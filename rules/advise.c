@@ -12,11 +12,12 @@
 enum { MAX_TOGETHER = 5 };
 
 struct advising {
-    struct rule_view  view;
-    struct pricing    pricing;
-    struct draft_list list;
-    struct arena     *arena;
-    struct advice    *advice;
+    struct rule_view     view;
+    struct pricing       pricing;
+    struct draft_list    list;
+    struct arena        *arena;
+    struct advice       *advice;
+    struct suppressions *suppressions;
 };
 
 static bool no_memory(struct err *err)
@@ -128,12 +129,67 @@ static void choose_capture_hint(struct advice *advice)
     }
 }
 
+/* One entry a suppression, and how many findings it took away. */
+static bool count_suppressed(struct advising *advising, struct suppression *suppression,
+                             struct err *err)
+{
+    struct suppressed_rule suppressed = { suppression->rule, suppression->reason, 1 };
+    struct advice         *advice = advising->advice;
+
+    suppression->used_count++;
+    for (size_t i = 0; i < advice->suppressed.count; i++) {
+        if (advice->suppressed.items[i].reason != suppression->reason)
+            continue;
+        advice->suppressed.items[i].count++;
+        return true;
+    }
+    return vec_push(&advice->suppressed, advising->arena, suppressed) || no_memory(err);
+}
+
+static bool is_hidden_below(const struct draft_list *list, const struct finding *finding,
+                            const bool *is_gone)
+{
+    for (size_t i = 0; finding->hidden_by && i < list->drafts.count; i++)
+        if (is_gone[i] && strcmp(list->drafts.items[i].finding.rule, finding->hidden_by) == 0)
+            return true;
+    return false;
+}
+
+/* Takes away what the project lives with, and what claimed the same time less specifically. */
+static bool drop_suppressed(struct advising *advising, struct err *err)
+{
+    struct draft_list *list = &advising->list;
+    bool              *is_gone = arena_new_array(advising->arena, bool, list->drafts.count + 1);
+    size_t             kept = 0;
+
+    if (!is_gone)
+        return no_memory(err);
+    for (size_t i = 0; i < list->drafts.count; i++) {
+        bool                is_bad = false;
+        struct suppression *suppression =
+            suppress_find(advising->suppressions, &list->drafts.items[i].finding, &is_bad, err);
+
+        is_gone[i] = suppression != NULL;
+        if (is_bad || (suppression && !count_suppressed(advising, suppression, err)))
+            return false;
+    }
+    for (size_t i = 0; i < list->drafts.count; i++)
+        is_gone[i] |= is_hidden_below(list, &list->drafts.items[i].finding, is_gone);
+    for (size_t i = 0; i < list->drafts.count; i++)
+        if (!is_gone[i])
+            list->drafts.items[kept++] = list->drafts.items[i];
+    list->drafts.count = kept;
+    return true;
+}
+
 static bool finish(struct advising *advising, struct err *err)
 {
     struct draft_list *list = &advising->list;
 
     if (!rank_claims(&advising->pricing, list, advising->arena))
         return no_memory(err);
+    if (advising->suppressions && !drop_suppressed(advising, err))
+        return false;
     rank_findings(list);
     for (size_t i = 0; i < list->drafts.count; i++)
         if (!vec_push(&advising->advice->findings, advising->arena, list->drafts.items[i].finding))
@@ -185,7 +241,8 @@ bool advise_run(struct study *study, const struct advise_options *options, struc
                 struct advice *advice, struct err *err)
 {
     struct rule_limits limits = rule_default_limits;
-    struct advising    advising = { view_of_study(study), .arena = arena, .advice = advice };
+    struct advising    advising = { view_of_study(study), .arena = arena, .advice = advice,
+                                    .suppressions = options->suppressions };
     struct rule_set    set = { 0 };
 
     if (options->memory_bytes > 0)

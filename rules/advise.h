@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/option.h"
 #include "rules/advice.h"
+#include "rules/suppress.h"
 
 struct study;
 
@@ -15,6 +16,7 @@ struct advise_options {
     struct option_list rule_directories; /* --rules DIR: added to the built-in rules */
     struct option_list only, skip;       /* ids, categories or tags */
     struct option_list set;              /* RULE.PARAM=VALUE */
+    struct suppressions *suppressions;   /* of the project; counts their use; NULL: none */
     size_t             memory_bytes;     /* a rule's heap; 0: 64 MiB */
     int64_t            instructions;     /* a rule's budget; 0: 50 M */
 };

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/progress.h"
+#include "cli/project.h"
 #include "cli/result.h"
 #include "cli/view_input.h"
 #include "rules/advise.h"
@@ -14,7 +15,7 @@ struct advise_values {
     struct result_values  result;
     struct advise_options rules;
     double                min_share;
-    const char           *fail_on, *rule_errors;
+    const char           *fail_on, *rule_errors, *config;
     bool                  is_complete;
 };
 
@@ -42,6 +43,8 @@ static const struct option options[] = {
       .choices = "info|warn|error|veto", .help = "exit 1 for a finding of this severity or above" },
     { .name = "rule-errors", .kind = OPTION_ONE_OF, .offset = ADVISE(rule_errors), .preset = "warn",
       .choices = "fail|warn", .help = "whether a rule that fails makes the exit status 5" },
+    { .name = "config", .kind = OPTION_TEXT, .offset = ADVISE(config), .choices = "FILE",
+      .help = "read this tfprof.toml instead of looking for one; none: do without" },
 #include "cli/input_options.def"
 };
 /* clang-format on */
@@ -77,12 +80,17 @@ static bool write_advice(const struct advise_values *values, struct input *input
 static bool advise_loaded(struct call *call, struct input *input, struct err *err)
 {
     const struct advise_values *values = call->values;
+    struct advise_options       rules = values->rules;
     struct advice               advice = { 0 };
+    struct project              project;
 
     progress_stage("running rules");
-    if (!advise_run(&input->study, &values->rules, &input->report_arena, &advice, err) ||
+    if (!project_load(&project, values->config, call->arena, err) ||
+        !project_apply(&project, &rules, call->arena, err) ||
+        !advise_run(&input->study, &rules, &input->report_arena, &advice, err) ||
         !write_advice(values, input, &advice, err))
         return false;
+    project_warn(&project);
     if (advice.failed.count > 0 && strcmp(values->rule_errors, "fail") == 0)
         return err_set(err, ERR_SCRIPT, "%zu rule%s failed, the first is %s: %s",
                        advice.failed.count, advice.failed.count == 1 ? "" : "s",

@@ -1,7 +1,9 @@
 /* gate: may this change land? */
 #include "base/macros.h"
+#include "base/unit.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/project.h"
 #include "cli/read_baseline.h"
 #include "cli/result.h"
 #include "cli/summarize.h"
@@ -11,8 +13,9 @@ struct gate_values {
     struct input_values   input;
     struct result_values  result;
     struct advise_options rules;
-    struct gate_limits    limits;
-    const char           *baseline, *inconclusive;
+    struct option_list    budgets;
+    const char           *max_regression, *count_tolerance, *fail_on;
+    const char           *baseline, *inconclusive, *config;
 };
 
 #define INPUT(field) offsetof(struct gate_values, input.field)
@@ -25,20 +28,21 @@ static const struct option options[] = {
 #include "cli/result_options.def"
     { .name = "baseline", .kind = OPTION_TEXT, .offset = GATE(baseline), .choices = "FILE",
       .help = "compare with this baseline; without it only budgets are held" },
-    { .name = "budget", .kind = OPTION_REPEAT, .offset = GATE(limits.budgets), .choices = "EXPR",
+    { .name = "budget", .kind = OPTION_REPEAT, .offset = GATE(budgets), .choices = "EXPR",
       .help = "a limit on a number, as 'step_ms.p50 <= 210' or 'findings.error == 0'" },
-    { .name = "max-regression", .kind = OPTION_NUMBER, .offset = GATE(limits.max_regression),
-      .preset = "5%", .choices = "unit:share",
-      .help = "fail when the step is significantly slower by this share" },
-    { .name = "count-tolerance", .kind = OPTION_NUMBER, .offset = GATE(limits.count_tolerance),
-      .preset = "0%", .choices = "unit:share",
-      .help = "share that exact counts a step may grow by" },
-    { .name = "fail-on", .kind = OPTION_ONE_OF, .offset = GATE(limits.fail_on),
+    { .name = "max-regression", .kind = OPTION_TEXT, .offset = GATE(max_regression),
+      .choices = "SHARE",
+      .help = "fail when the step is significantly slower by this share; 5% otherwise" },
+    { .name = "count-tolerance", .kind = OPTION_TEXT, .offset = GATE(count_tolerance),
+      .choices = "SHARE", .help = "share that exact counts a step may grow by; 0 otherwise" },
+    { .name = "fail-on", .kind = OPTION_ONE_OF, .offset = GATE(fail_on),
       .choices = "info|warn|error|veto",
       .help = "fail for advice of this severity or above that the baseline does not have" },
     { .name = "inconclusive", .kind = OPTION_ONE_OF, .offset = GATE(inconclusive),
-      .preset = "fail", .choices = "fail|warn|pass",
-      .help = "what a comparison that cannot tell counts as; fail is exit status 4" },
+      .choices = "fail|warn|pass",
+      .help = "what a comparison that cannot tell counts as; fail otherwise: exit status 4" },
+    { .name = "config", .kind = OPTION_TEXT, .offset = GATE(config), .choices = "FILE",
+      .help = "read this tfprof.toml instead of looking for one; none: do without" },
     { .name = "only", .kind = OPTION_LIST, .offset = RULES(only), .choices = "RULE",
       .help = "run these rules, categories or tags alone" },
     { .name = "skip", .kind = OPTION_LIST, .offset = RULES(skip), .choices = "RULE",
@@ -61,34 +65,77 @@ static bool write_result(const struct gate_values *values, const struct gate_res
     return result_write(&values->result, &text, err);
 }
 
-static bool compare(struct call *call, struct err *err)
+static const char *first_of(const char *option, const char *configured, const char *otherwise)
+{
+    return option ? option : configured ? configured : otherwise;
+}
+
+static bool scan_share(const char *name, const char *text, double *share, struct err *err)
+{
+    return (unit_scan(str_from(text), UNIT_SHARE, share) && *share >= 0) ||
+           err_set(err, ERR_USAGE, "--%s takes a share as 5%%, not '%s'", name, text);
+}
+
+/* The command line before the project's configuration. */
+static bool settle_limits(const struct gate_values *values, const struct project *project,
+                          struct arena *arena, struct gate_limits *limits, struct err *err)
+{
+    *limits = (struct gate_limits) {
+        .budgets = project->budgets,
+        .fail_on = first_of(values->fail_on, project->fail_on, NULL),
+    };
+    for (size_t i = 0; i < values->budgets.values.count; i++)
+        if (!vec_push(&limits->budgets.values, arena, values->budgets.values.items[i]))
+            return err_set(err, ERR_LIMIT, "no memory left for budgets");
+    return scan_share("max-regression",
+                      first_of(values->max_regression, project->max_regression, "5%"),
+                      &limits->max_regression, err) &&
+           scan_share("count-tolerance",
+                      first_of(values->count_tolerance, project->count_tolerance, "0"),
+                      &limits->count_tolerance, err);
+}
+
+static bool nothing_to_hold(struct err *err)
+{
+    err_set(err, ERR_USAGE, "nothing to hold: no --baseline and no --budget");
+    return err_advise(err, "tfprof baseline PROFILE... -o base.tfbase writes a baseline");
+}
+
+static bool compare(struct call *call, struct project *project, struct err *err)
 {
     const struct gate_values *values = call->values;
+    const char               *path = first_of(values->baseline, project->baseline, NULL);
+    struct advise_options     rules = values->rules;
+    struct gate_limits        limits;
     struct summary            baseline, after;
     struct gate_result        result;
 
-    if (!values->baseline && values->limits.budgets.values.count == 0) {
-        err_set(err, ERR_USAGE, "nothing to hold: no --baseline and no --budget");
-        return err_advise(err, "tfprof baseline PROFILE... -o base.tfbase writes a baseline");
-    }
-    if ((values->baseline && !read_baseline(&baseline, values->baseline, call->arena, err)) ||
-        !summarize(&after, &values->input, &values->rules, &call->operands, call->arena, err) ||
-        !gate_run(values->baseline ? &baseline : NULL, &after, &values->limits, call->arena,
-                  &result, err) ||
+    if (!settle_limits(values, project, call->arena, &limits, err) ||
+        !project_apply(project, &rules, call->arena, err))
+        return false;
+    if (!path && limits.budgets.values.count == 0)
+        return nothing_to_hold(err);
+    if ((path && !read_baseline(&baseline, path, call->arena, err)) ||
+        !summarize(&after, &values->input, &rules, &call->operands, call->arena, err) ||
+        !gate_run(path ? &baseline : NULL, &after, &limits, call->arena, &result, err) ||
         !write_result(values, &result, call->arena, err))
         return false;
-    call->status = gate_status(&result, values->inconclusive);
+    project_warn(project);
+    call->status =
+        gate_status(&result, first_of(values->inconclusive, project->inconclusive, "fail"));
     return true;
 }
 
 static bool run(struct call *call, struct err *err)
 {
     const struct gate_values *values = call->values;
+    struct project            project;
     bool                      is_done;
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
-    is_done = compare(call, err);
+    is_done =
+        project_load(&project, values->config, call->arena, err) && compare(call, &project, err);
     progress_end();
     return is_done;
 }

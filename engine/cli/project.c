@@ -1,0 +1,304 @@
+#include "cli/project.h"
+
+#include "base/file.h"
+#include "base/macros.h"
+#include "base/toml.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
+static const char FILE_NAME[] = "tfprof.toml";
+
+/* Keys of a table: strings and numbers fill a text, arrays fill a list. */
+struct key_spec {
+    const char *table, *key;
+    size_t      offset; /* in struct project */
+    bool        is_list;
+    const char *choices; /* "a|b|c", or NULL: any text */
+};
+#define PROJECT(field) offsetof(struct project, field)
+static const struct key_spec keys[] = {
+    { "gate", "baseline", PROJECT(baseline), false, NULL },
+    { "gate", "budgets", PROJECT(budgets), true, NULL },
+    { "gate", "max-regression", PROJECT(max_regression), false, NULL },
+    { "gate", "count-tolerance", PROJECT(count_tolerance), false, NULL },
+    { "gate", "fail-on", PROJECT(fail_on), false, "info|warn|error|veto" },
+    { "gate", "inconclusive", PROJECT(inconclusive), false, "fail|warn|pass" },
+    { "rules", "paths", PROJECT(rule_directories), true, NULL },
+    { "rules", "only", PROJECT(only), true, NULL },
+    { "rules", "skip", PROJECT(skip), true, NULL },
+    { "rules", "set", PROJECT(set), true, NULL },
+};
+static const char        SUPPRESS[] = "suppress";
+static const char *const suppress_keys[] = { "rule", "subject", "reason", "until" };
+static const char *const tables[] = { "gate", "rules", SUPPRESS };
+
+static bool fault(const struct toml_entry *entry, struct err *err)
+{
+    err->line = entry->line;
+    err->column = entry->column;
+    return false;
+}
+
+static bool unknown(const struct toml_entry *entry, struct arena *arena, struct err *err)
+{
+    VEC(const char *) known = { 0 };
+    bool        has_table = false;
+    const char *near;
+
+    for (size_t i = 0; i < ARRAY_COUNT(tables); i++)
+        has_table |= strcmp(tables[i], entry->table) == 0;
+    for (size_t i = 0; i < (has_table ? 0 : ARRAY_COUNT(tables)); i++)
+        if (!vec_push(&known, arena, tables[i]))
+            return false;
+    for (size_t i = 0; has_table && i < ARRAY_COUNT(keys); i++)
+        if (strcmp(keys[i].table, entry->table) == 0 && !vec_push(&known, arena, keys[i].key))
+            return false;
+    for (size_t i = 0; strcmp(entry->table, SUPPRESS) == 0 && i < ARRAY_COUNT(suppress_keys); i++)
+        if (!vec_push(&known, arena, suppress_keys[i]))
+            return false;
+    if (has_table)
+        err_set(err, ERR_USAGE, "[%s] has no key '%s'", entry->table, entry->key);
+    else if (entry->table[0])
+        err_set(err, ERR_USAGE, "there is no table [%s]", entry->table);
+    else
+        err_set(err, ERR_USAGE, "'%s' stands outside a table", entry->key);
+    near = option_nearest(has_table || !entry->table[0] ? entry->key : entry->table, known.items,
+                          known.count);
+    if (near)
+        err_advise(err, "did you mean %s?", near);
+    return fault(entry, err);
+}
+
+static bool is_choice(const char *choices, const char *word)
+{
+    struct str rest = str_from(choices);
+
+    while (rest.len > 0)
+        if (str_equal(str_cut(&rest, '|'), str_from(word)))
+            return true;
+    return false;
+}
+
+static bool take_text(const struct key_spec *spec, const struct toml_entry *entry,
+                      struct project *project, struct err *err)
+{
+    const char **field = (const char **)((char *)project + spec->offset);
+
+    if (entry->kind != TOML_TEXT && entry->kind != TOML_NUMBER) {
+        err_set(err, ERR_USAGE, "%s takes a string", entry->key);
+        return fault(entry, err);
+    }
+    if (spec->choices && !is_choice(spec->choices, entry->text)) {
+        err_set(err, ERR_USAGE, "%s takes %s, not '%s'", entry->key, spec->choices, entry->text);
+        return fault(entry, err);
+    }
+    *field = entry->text;
+    return true;
+}
+
+static bool take_list(const struct key_spec *spec, const struct toml_entry *entry,
+                      struct project *project, struct arena *arena, struct err *err)
+{
+    struct option_list *field = (struct option_list *)(void *)((char *)project + spec->offset);
+
+    if (entry->kind != TOML_ARRAY) {
+        err_set(err, ERR_USAGE, "%s takes an array of strings", entry->key);
+        return fault(entry, err);
+    }
+    for (size_t i = 0; i < entry->items.count; i++)
+        if (!vec_push(&field->values, arena, entry->items.items[i]))
+            return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    return true;
+}
+
+static bool take_suppress_key(struct suppression *suppression, const struct toml_entry *entry,
+                              struct arena *arena, struct err *err)
+{
+    const char **const fields[] = { &suppression->rule, &suppression->subject, &suppression->reason,
+                                    &suppression->until };
+
+    for (size_t i = 0; i < ARRAY_COUNT(suppress_keys); i++) {
+        bool is_date = strcmp(suppress_keys[i], "until") == 0;
+
+        if (strcmp(suppress_keys[i], entry->key) != 0)
+            continue;
+        if (entry->kind != (is_date ? TOML_DATE : TOML_TEXT)) {
+            err_set(err, ERR_USAGE, "%s takes %s", entry->key,
+                    is_date ? "a date as 2026-12-31, without quotes" : "a string");
+            return fault(entry, err);
+        }
+        *fields[i] = entry->text;
+        return true;
+    }
+    return unknown(entry, arena, err);
+}
+
+/* The suppression that an entry belongs to, a new one for a new index. */
+static bool take_suppression(struct project *project, const struct toml_entry *entry,
+                             struct arena *arena, struct err *err)
+{
+    struct suppression fresh = { .line = entry->line };
+
+    if (entry->index >= project->suppressions.list.count &&
+        !vec_push(&project->suppressions.list, arena, fresh))
+        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    return take_suppress_key(
+        &project->suppressions.list.items[project->suppressions.list.count - 1], entry, arena, err);
+}
+
+static bool take_entry(struct project *project, const struct toml_entry *entry, struct arena *arena,
+                       struct err *err)
+{
+    if (strcmp(entry->table, SUPPRESS) == 0)
+        return take_suppression(project, entry, arena, err);
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
+        if (strcmp(keys[i].table, entry->table) != 0 || strcmp(keys[i].key, entry->key) != 0)
+            continue;
+        return keys[i].is_list ? take_list(&keys[i], entry, project, arena, err)
+                               : take_text(&keys[i], entry, project, err);
+    }
+    return unknown(entry, arena, err);
+}
+
+/* Today, or the day of SOURCE_DATE_EPOCH, as "2026-12-31". */
+static void today(char day[16])
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    int64_t     seconds;
+    time_t      now = time(NULL);
+    struct tm   parts = { 0 };
+
+    if (epoch && str_to_int64(str_from(epoch), &seconds))
+        now = (time_t)seconds;
+    gmtime_r(&now, &parts);
+    strftime(day, 16, "%Y-%m-%d", &parts);
+}
+
+static bool check_suppressions(struct project *project, struct err *err)
+{
+    char day[16];
+
+    today(day);
+    for (size_t i = 0; i < project->suppressions.list.count; i++) {
+        struct suppression *suppression = &project->suppressions.list.items[i];
+        const char *missing = !suppression->rule ? "rule" : !suppression->reason ? "reason" : NULL;
+
+        if (missing) {
+            err_set(err, ERR_USAGE, "a suppression needs a %s", missing);
+            err->line = suppression->line;
+            err->column = 1;
+            return false;
+        }
+        suppression->is_expired = suppression->until && strcmp(suppression->until, day) < 0;
+    }
+    return true;
+}
+
+/* In the working directory and above, up to the root of the repository. */
+static bool find_file(char path[PATH_BYTES])
+{
+    char directory[PATH_BYTES - sizeof FILE_NAME - 1];
+
+    if (!getcwd(directory, sizeof directory))
+        return false;
+    for (;;) {
+        char *slash;
+
+        snprintf(path, PATH_BYTES, "%s/%s", directory, FILE_NAME);
+        if (file_exists(path))
+            return true;
+        snprintf(path, PATH_BYTES, "%s/.git", directory);
+        slash = strrchr(directory, '/');
+        if (file_exists(path) || !slash || slash == directory)
+            return false;
+        *slash = 0;
+    }
+}
+
+static bool read_file(struct project *project, const char *path, struct arena *arena,
+                      struct err *err)
+{
+    struct file file = { 0 };
+    struct toml toml;
+    bool        is_fine;
+
+    if (!file_open(&file, path, 0, err))
+        return false;
+    is_fine = toml_parse(file.bytes, arena, &toml, err);
+    for (size_t i = 0; is_fine && i < toml.entries.count; i++)
+        is_fine = take_entry(project, &toml.entries.items[i], arena, err);
+    file_close(&file);
+    project->path = arena_text(arena, "%s", path);
+    return (is_fine && check_suppressions(project, err)) || err_source(err, path);
+}
+
+bool project_load(struct project *project, const char *path, struct arena *arena, struct err *err)
+{
+    char found[PATH_BYTES];
+
+    *project = (struct project) { 0 };
+    if (path && strcmp(path, "none") == 0)
+        return true;
+    if (!path && !find_file(found))
+        return true;
+    return read_file(project, path ? path : found, arena, err);
+}
+
+static bool append(struct option_list *to, const struct option_list *from, struct arena *arena)
+{
+    for (size_t i = 0; i < from->values.count; i++)
+        if (!vec_push(&to->values, arena, from->values.items[i]))
+            return false;
+    return true;
+}
+
+/* Relative to where the configuration is, not to where the command runs. */
+static bool append_paths(const struct project *project, struct option_list *to, struct arena *arena)
+{
+    const char *slash = project->path ? strrchr(project->path, '/') : NULL;
+    int         len = slash ? (int)(slash - project->path) + 1 : 0;
+
+    for (size_t i = 0; i < project->rule_directories.values.count; i++) {
+        const char *path = project->rule_directories.values.items[i];
+
+        if (path[0] != '/' && len > 0)
+            path = arena_text(arena, "%.*s%s", len, project->path, path);
+        if (!path || !vec_push(&to->values, arena, path))
+            return false;
+    }
+    return true;
+}
+
+bool project_apply(struct project *project, struct advise_options *options, struct arena *arena,
+                   struct err *err)
+{
+    struct option_list set = project->set;
+
+    /* Of two settings of a parameter the later one counts. */
+    if (!append_paths(project, &options->rule_directories, arena) ||
+        (options->only.values.count == 0 && !append(&options->only, &project->only, arena)) ||
+        !append(&options->skip, &project->skip, arena) || !append(&set, &options->set, arena))
+        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    options->set = set;
+    options->suppressions = &project->suppressions;
+    return true;
+}
+
+void project_warn(const struct project *project)
+{
+    for (size_t i = 0; i < project->suppressions.list.count; i++) {
+        const struct suppression *suppression = &project->suppressions.list.items[i];
+
+        if (suppression->is_expired)
+            fprintf(stderr, "tfprof: %s:%u: the suppression of %s expired on %s\n", project->path,
+                    suppression->line, suppression->rule, suppression->until);
+        else if (suppression->used_count == 0)
+            fprintf(stderr, "tfprof: %s:%u: the suppression of %s takes nothing away\n",
+                    project->path, suppression->line, suppression->rule);
+    }
+}

@@ -1,0 +1,31 @@
+/*
+ * project: tfprof.toml of the project: what gates hold, which rules there are, and which findings
+ * the project lives with. It is looked for in the working directory and above, up to the one that
+ * holds .git. Options of the command line come before it.
+ */
+#ifndef TFPROF_CLI_PROJECT_H
+#define TFPROF_CLI_PROJECT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/option.h"
+#include "rules/advise.h"
+#include "rules/suppress.h"
+
+struct project {
+    const char         *path; /* of the file; NULL: there is none */
+    struct option_list  budgets, rule_directories, only, skip, set;
+    const char         *max_regression, *count_tolerance, *fail_on, *inconclusive, *baseline;
+    struct suppressions suppressions;
+};
+
+/* `path`: of --config; NULL: look for it; "none": do without. An unknown key is ERR_USAGE with the
+ * nearest one. */
+bool project_load(struct project *project, const char *path, struct arena *arena, struct err *err);
+/* Adds what the project says to what the command line says; suppressions will count their use. */
+bool project_apply(struct project *project, struct advise_options *options, struct arena *arena,
+                   struct err *err);
+/* Says on standard error which suppressions have expired or took nothing away. */
+void project_warn(const struct project *project);
+
+#endif
