@@ -16,7 +16,7 @@ static uint32_t slot_hash(uint64_t slot)
     return (uint32_t)(slot >> 32);
 }
 
-static uint32_t hash_of(struct str name)
+uint32_t intern_hash(struct str name)
 {
     return (uint32_t)(str_hash(name) >> 32);
 }
@@ -96,7 +96,7 @@ bool intern_copy(struct intern *names, const struct intern *from, struct arena *
 
 uint32_t intern_add(struct intern *names, struct str name)
 {
-    uint32_t   hash = hash_of(name), place;
+    uint32_t   hash = intern_hash(name), place;
     struct str copy;
 
     if (names->count == names->capacity && !intern_reserve(names, 1))
@@ -114,9 +114,40 @@ uint32_t intern_add(struct intern *names, struct str name)
 
 uint32_t intern_find(const struct intern *names, struct str name)
 {
-    uint32_t place = names->slot_count ? find_slot(names, name, hash_of(name)) : 0;
+    uint32_t place = names->slot_count ? find_slot(names, name, intern_hash(name)) : 0;
 
     return names->slot_count && names->slots[place] ? (uint32_t)names->slots[place] - 1 : NO_ID;
+}
+
+void intern_fetch_slot(const struct intern *names, uint32_t hash)
+{
+    if (names->slot_count)
+        __builtin_prefetch(&names->slots[hash & (names->slot_count - 1)]);
+}
+
+/* The record that the first slot tells, which mostly is the one that will be asked for; NULL: none
+ * is there. */
+static const struct str *likely_record(const struct intern *names, uint32_t hash)
+{
+    uint64_t slot = names->slot_count ? names->slots[hash & (names->slot_count - 1)] : 0;
+
+    return slot && slot_hash(slot) == hash ? &names->names[(uint32_t)slot - 1] : NULL;
+}
+
+void intern_fetch_record(const struct intern *names, uint32_t hash)
+{
+    const struct str *record = likely_record(names, hash);
+
+    if (record)
+        __builtin_prefetch(record);
+}
+
+void intern_fetch_text(const struct intern *names, uint32_t hash)
+{
+    const struct str *record = likely_record(names, hash);
+
+    if (record)
+        __builtin_prefetch(record->data);
 }
 
 struct str intern_str(const struct intern *names, uint32_t id)

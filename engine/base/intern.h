@@ -27,6 +27,14 @@ bool       intern_reserve(struct intern *names, size_t more); /* room for that m
 uint32_t   intern_find(const struct intern *names, struct str name); /* NO_ID when unknown */
 struct str intern_str(const struct intern *names, uint32_t id);      /* terminated; NO_ID: empty */
 
+/* A look-up waits three times for memory: for the slot, the record that it names and its text. For
+ * names known ahead of time each can be fetched early, in this order and some names apart. Hints:
+ * any hash may be given. */
+uint32_t intern_hash(struct str name);
+void     intern_fetch_slot(const struct intern *names, uint32_t hash);
+void     intern_fetch_record(const struct intern *names, uint32_t hash);
+void     intern_fetch_text(const struct intern *names, uint32_t hash);
+
 /* Sparse 64-bit keys -> uint32 values, for ids that files choose. */
 struct id_map {
     struct arena *arena;

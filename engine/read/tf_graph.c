@@ -2,6 +2,7 @@
  * GraphDef: nodes of the main graph, then those of the function library, each under its function.
  * Upstream: tensorflow/core/framework/{graph,node_def,function}.proto
  */
+#include "read/names_ahead.h"
 #include "read/tf_model.h"
 
 static bool read_attr(struct tf_model *model, uint32_t op, struct message entry, struct err *err)
@@ -122,16 +123,19 @@ static bool expect_nodes(struct tf_model *model, struct message graph)
 
 bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err)
 {
-    struct field field;
-    uint32_t     index = 0;
+    struct names_ahead ahead;
+    struct field       field;
+    uint32_t           index = 0;
 
     model->has_graph = true;
     if (!expect_nodes(model, graph))
         return tf_model_full(err);
+    ahead = names_ahead_of(&model->profile->names, graph, 1);
     while (message_next(&graph, &field, err)) {
         struct message inner = message_inside(&graph, field.bytes);
 
         if (field_is_bytes(&field, 1)) {
+            names_ahead_step(&ahead);
             if (!read_node(model, 0, inner, err))
                 return err_in(err, "node[%u]", index);
             index++;

@@ -4,6 +4,7 @@
  * one a stream for their work on the device.
  * Upstream: tensorflow/core/framework/step_stats.proto
  */
+#include "read/names_ahead.h"
 #include "read/tf_classic.h"
 #include "read/tf_model.h"
 
@@ -388,10 +389,11 @@ static bool expect_records(struct tf_model *model, struct message device)
 static bool read_device(struct tf_model *model, struct message device, uint32_t step,
                         struct err *err)
 {
-    struct field field;
-    struct str   name = { 0 };
-    struct row   row = { .step = step };
-    uint32_t     index = 0;
+    struct names_ahead ahead;
+    struct field       field;
+    struct str         name = { 0 };
+    struct row         row = { .step = step };
+    uint32_t           index = 0;
 
     if (!read_device_name(device, &name, err))
         return false;
@@ -402,9 +404,11 @@ static bool read_device(struct tf_model *model, struct message device, uint32_t 
     row.device = row_device(model, name);
     if (row.name == NO_ID || row.device == NO_ID)
         return tf_model_full(err);
+    ahead = names_ahead_of(&model->profile->names, device, 2);
     while (message_next(&device, &field, err)) {
         if (!field_is_bytes(&field, 2))
             continue;
+        names_ahead_step(&ahead);
         if (!read_node_stats(model, &row, message_inside(&device, field.bytes), err))
             return err_in(err, "node_stats[%u]", index);
         index++;
