@@ -24,48 +24,66 @@ uint32_t emit_scope(struct study *study, uint32_t name)
     return facts_name(&study->facts, str_slice(text, 0, slash));
 }
 
-static void print_shape(struct text *text, const struct tensor *tensor)
+enum {
+    SHOWN_OPERANDS = 8, /* and as many results */
+    NUMBER_BYTES = 20,
+    SHAPE_BYTES = TENSOR_MAX_RANK * (NUMBER_BYTES + 1) + 2,
+    SHAPES_BYTES = 2 * SHOWN_OPERANDS * (SHAPE_BYTES + 2) + 8
+};
+
+static char *put(char *at, const char *text)
 {
-    if (tensor->rank < 0) {
-        text_print(text, "[?]");
-        return;
-    }
-    text_add_byte(text, '[');
-    for (int i = 0; i < tensor->rank && i < TENSOR_MAX_RANK; i++) {
-        if (i > 0)
-            text_add_byte(text, ',');
-        if (tensor->dims[i] < 0)
-            text_add_byte(text, '?');
-        else
-            text_print(text, "%lld", (long long)tensor->dims[i]);
-    }
-    text_add_byte(text, ']');
+    while (*text)
+        *at++ = *text++;
+    return at;
 }
 
+static char *put_size(char *at, int64_t size)
+{
+    char digits[NUMBER_BYTES];
+    int  count = 0;
+
+    do
+        digits[count++] = (char)('0' + size % 10);
+    while (size /= 10);
+    while (count)
+        *at++ = digits[--count];
+    return at;
+}
+
+static char *put_shape(char *at, const struct tensor *tensor)
+{
+    if (tensor->rank < 0)
+        return put(at, "[?]");
+    *at++ = '[';
+    for (int i = 0; i < tensor->rank && i < TENSOR_MAX_RANK; i++) {
+        if (i > 0)
+            *at++ = ',';
+        at = tensor->dims[i] < 0 ? put(at, "?") : put_size(at, tensor->dims[i]);
+    }
+    return put(at, "]");
+}
+
+/* For every op of a recording: no printf, no memory of its own. */
 uint32_t emit_shapes(struct study *study, const struct op *op)
 {
-    enum { MOST_OPERANDS = 8 };
     const struct tensor *tensors = study->profile->tensors.items;
-    struct arena         scratch = { 0 };
-    struct text          text = { .arena = &scratch };
-    uint32_t             name;
+    char                 text[SHAPES_BYTES], *at = text;
 
     if (op->input_count + op->output_count == 0)
         return 0;
-    for (uint32_t i = 0; i < op->input_count && i < MOST_OPERANDS; i++) {
+    for (uint32_t i = 0; i < op->input_count && i < SHOWN_OPERANDS; i++) {
         if (i > 0)
-            text_add_byte(&text, 'x');
-        print_shape(&text, &tensors[op->first_input + i]);
+            *at++ = 'x';
+        at = put_shape(at, &tensors[op->first_input + i]);
     }
-    if (op->input_count > MOST_OPERANDS)
-        text_print(&text, "x...");
-    for (uint32_t i = 0; i < op->output_count && i < MOST_OPERANDS; i++) {
-        text_print(&text, i == 0 ? "->" : ",");
-        print_shape(&text, &tensors[op->first_output + i]);
+    if (op->input_count > SHOWN_OPERANDS)
+        at = put(at, "x...");
+    for (uint32_t i = 0; i < op->output_count && i < SHOWN_OPERANDS; i++) {
+        at = put(at, i == 0 ? "->" : ",");
+        at = put_shape(at, &tensors[op->first_output + i]);
     }
-    name = facts_name(&study->facts, text_str(&text));
-    arena_free(&scratch);
-    return name;
+    return facts_name(&study->facts, (struct str) { .data = text, .len = (size_t)(at - text) });
 }
 
 bool emit_limit(const char *what, struct err *err)
