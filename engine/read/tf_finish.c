@@ -341,9 +341,11 @@ static void shift_times(struct tf_model *model)
     for (size_t i = 0; i < profile->op_runs.count; i++) {
         struct op_run *run = &profile->op_runs.items[i];
 
-        run->start_ns -= start_ns;
+        run->start_ns -= run->start_ns >= 0 ? start_ns : 0;
         run->scheduled_ns -= run->scheduled_ns >= 0 ? start_ns : 0;
     }
+    for (size_t i = 0; i < profile->memory_events.count; i++)
+        profile->memory_events.items[i].time_ns -= start_ns;
 }
 
 static int compare_inputs(const void *left, const void *right)
@@ -396,6 +398,8 @@ bool tf_model_finish(struct tf_model *model, struct err *err)
         profile_note(profile, NULL, 1,
                      "ops ran on an accelerator, but its streams were not recorded: accelerator "
                      "times are missing");
+    if (!tf_partitions_join(model) || !tf_memory_finish(model))
+        return tf_model_full(err);
     sort_inputs(model);
     resolve_inputs(model);
     if (!place_wishes(model) || !group_results(model, &results) ||
@@ -406,5 +410,5 @@ bool tf_model_finish(struct tf_model *model, struct err *err)
     shift_times(model);
     if (!place_events(model))
         return tf_model_full(err);
-    return !model->has_graph || make_graph(model, err);
+    return model->graph_source == TF_GRAPH_NONE || make_graph(model, err);
 }

@@ -5,6 +5,8 @@
  */
 #include "read/tf_model.h"
 
+#include <stdio.h>
+
 enum formula {
     OF_INPUT,     /* a x N(in0) */
     OF_OUTPUT,    /* a x N(out) */
@@ -237,16 +239,30 @@ static int64_t flops_of(const struct profile *profile, const struct op *op, size
     return flops >= 0 && flops < 0x1p62 ? (int64_t)flops : -1;
 }
 
+/* An op, and what takes its place in a graph rewritten for oneDNN: the same inputs come first. */
+static bool find_types(const struct profile *profile, uint32_t row, struct id_map *row_of_type)
+{
+    static const char *const prefixes[] = { "", "_Mkl", "_MklNative" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(prefixes); i++) {
+        char     name[64];
+        uint32_t type;
+
+        snprintf(name, sizeof name, "%s%s", prefixes[i], rows[row].type);
+        type = intern_find(&profile->names, str_from(name));
+        if (type != NO_ID && !id_map_put(row_of_type, type, row))
+            return false;
+    }
+    return true;
+}
+
 bool tf_flops_fill(struct profile *profile, struct arena *scratch)
 {
     struct id_map row_of_type = { .arena = scratch };
 
-    for (uint32_t i = 0; i < ARRAY_COUNT(rows); i++) {
-        uint32_t type = intern_find(&profile->names, str_from(rows[i].type));
-
-        if (type != NO_ID && !id_map_put(&row_of_type, type, i))
+    for (uint32_t i = 0; i < ARRAY_COUNT(rows); i++)
+        if (!find_types(profile, i, &row_of_type))
             return false;
-    }
     for (size_t i = 0; i < profile->ops.count; i++) {
         struct op *op = &profile->ops.items[i];
         uint32_t   row = op->flops < 0 ? id_map_get(&row_of_type, op->type) : NO_ID;

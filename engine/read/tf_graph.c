@@ -53,8 +53,9 @@ static bool read_node(struct tf_model *model, uint32_t function, struct message 
     type_name = profile_intern(profile, type);
     if (op == NO_ID || type_name == NO_ID)
         return tf_model_full(err);
-    if (!is_new) /* the first definition wins */
+    if (model->states.items[op].is_defined) /* the first definition wins */
         return true;
+    model->states.items[op].is_defined = true;
     profile->ops.items[op].type = type_name;
     while (message_next(&node, &field, err)) {
         if (field_is_bytes(&field, 3) && !tf_model_add_input(model, op, field.bytes))
@@ -127,7 +128,8 @@ bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err
     struct field       field;
     uint32_t           index = 0;
 
-    model->has_graph = true;
+    if (model->graph_source == TF_GRAPH_NONE)
+        model->graph_source = TF_GRAPH_GIVEN;
     if (!expect_nodes(model, graph))
         return tf_model_full(err);
     ahead = names_ahead_of(&model->profile->names, graph, 1);
@@ -147,4 +149,45 @@ bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err
         }
     }
     return !graph.is_damaged;
+}
+
+bool tf_partition_read(struct tf_model *model, struct message graph, struct err *err)
+{
+    model->graph_source = TF_GRAPH_PARTITIONS;
+    return tf_graph_read(model, graph, err);
+}
+
+static bool is_type(const struct tf_model *model, uint32_t op, struct str end)
+{
+    return str_ends(profile_str(model->profile, model->profile->ops.items[op].type), end);
+}
+
+/* What one partition sends, another receives under the same name. */
+bool tf_partitions_join(struct tf_model *model)
+{
+    uint32_t      key = intern_find(&model->profile->names, STR("tensor_name"));
+    struct id_map sender = { .arena = &model->scratch };
+
+    if (model->graph_source != TF_GRAPH_PARTITIONS || key == NO_ID)
+        return true;
+    for (size_t i = 0; i < model->attrs.count; i++) {
+        const struct tf_attr *attr = &model->attrs.items[i];
+
+        if (attr->attr.name == key && is_type(model, attr->op, STR("Send")) &&
+            !id_map_put(&sender, attr->attr.value, attr->op))
+            return false;
+    }
+    for (size_t i = 0; i < model->attrs.count; i++) {
+        const struct tf_attr *attr = &model->attrs.items[i];
+        struct tf_input       input = { .op = attr->op,
+                                        .sequence = (uint32_t)model->inputs.count,
+                                        .is_control = true };
+
+        if (attr->attr.name != key || !is_type(model, attr->op, STR("Recv")))
+            continue;
+        input.producer = id_map_get(&sender, attr->attr.value);
+        if (input.producer != NO_ID && !vec_push(&model->inputs, &model->scratch, input))
+            return false;
+    }
+    return true;
 }

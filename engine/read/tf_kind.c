@@ -76,6 +76,7 @@ static enum tf_kind kind_of_text(struct str text)
         { "node", TF_GRAPH_TEXT },     { "library", TF_GRAPH_TEXT },
         { "versions", TF_GRAPH_TEXT }, { "version", TF_GRAPH_TEXT },
         { "step_stats", TF_RUN_TEXT }, { "partition_graphs", TF_RUN_TEXT },
+        { "cost_graph", TF_RUN_TEXT }, { "function_graphs", TF_RUN_TEXT },
     };
 
     text = str_slice(text, 0, 4096);
@@ -124,6 +125,28 @@ static bool is_meta_graph(struct str bytes)
            kind_of_first(first_submessage(field.bytes)) == TF_GRAPH;
 }
 
+/* RunMetadata without step_stats begins with a cost graph (2) or a graph that was run (3, 4). */
+static bool is_run_of_graphs(struct str bytes)
+{
+    struct message message = message_of(bytes);
+    struct field   field = { 0 };
+    struct err     err = { 0 };
+    struct glance  node;
+    struct str     graph;
+
+    if (!message_next(&message, &field, &err) || field.type != WIRE_BYTES || !field.bytes.len ||
+        field.bytes.data[0] != 0x0a)
+        return false;
+    if (field.number == 2) {
+        node = look(first_submessage(field.bytes));
+        return !node.is_damaged && has_name(&node, 1) &&
+               (has_name(&node, 2) || has(&node, 3, WIRE_VARINT) || has(&node, 9, WIRE_VARINT));
+    }
+    graph = field.number == 4 ? first_submessage(field.bytes) : field.bytes;
+    return (field.number == 3 || field.number == 4) && graph.len &&
+           kind_of_first(first_submessage(graph)) == TF_GRAPH;
+}
+
 enum tf_kind tf_kind_of(struct str bytes)
 {
     enum tf_kind   kind = kind_of_text(bytes);
@@ -137,6 +160,8 @@ enum tf_kind tf_kind_of(struct str bytes)
         kind = kind_of_first(first_submessage(bytes));
         return kind != TF_GRAPH && is_meta_graph(bytes) ? TF_META_GRAPH : kind;
     }
+    if (is_run_of_graphs(bytes))
+        return TF_RUN;
     /* Writers of maps may put others first: ids of strings, or the versions of a graph. */
     message = message_of(bytes);
     for (int i = 0; i < 100000 && message_next(&message, &field, &err); i++) {

@@ -8,6 +8,19 @@ bool tf_model_full(struct err *err)
     return err_set(err, ERR_LIMIT, "the profile does not fit into the memory budget");
 }
 
+void tf_add(int64_t *sum, int64_t number)
+{
+    const int64_t limit = (int64_t)1 << TF_SANE_BITS;
+
+    if (number >= limit || number <= -limit)
+        return;
+    *sum += number;
+    if (*sum > limit)
+        *sum = limit;
+    else if (*sum < -limit)
+        *sum = -limit;
+}
+
 bool tf_model_init(struct tf_model *model, struct profile *profile, const char *host_name)
 {
     struct host host = { .rank = -1 };
@@ -215,13 +228,18 @@ bool tf_model_add_memory(struct tf_model *model, const struct op_memory *memory)
         return vec_push(&profile->op_memory, profile->arena, *memory);
     }
     sum = &profile->op_memory.items[state->memory_row - 1];
-    sum->requested_bytes += memory->requested_bytes;
-    sum->peak_bytes += memory->peak_bytes;
-    sum->residual_bytes += memory->residual_bytes;
-    sum->output_bytes += memory->output_bytes;
-    sum->temporary_bytes += memory->temporary_bytes;
-    sum->persistent_bytes += memory->persistent_bytes;
+    tf_add(&sum->requested_bytes, memory->requested_bytes);
+    tf_add(&sum->peak_bytes, memory->peak_bytes);
+    tf_add(&sum->residual_bytes, memory->residual_bytes);
+    tf_add(&sum->output_bytes, memory->output_bytes);
+    tf_add(&sum->temporary_bytes, memory->temporary_bytes);
+    tf_add(&sum->persistent_bytes, memory->persistent_bytes);
     return true;
+}
+
+uint32_t tf_model_timeline(const struct tf_model *model, uint32_t name, int64_t id)
+{
+    return id_map_get(&model->timeline_of_row, (uint64_t)name << 32 | (uint32_t)id);
 }
 
 bool tf_model_add_event(struct tf_model *model, const struct timeline *timeline,

@@ -36,9 +36,13 @@ struct tf_seen {          /* rows + 1, 0 none, by name: most names are those of 
 };
 struct tf_op_state {
     uint32_t memory_row;  /* + 1: the last of op_memory, 0 none */
+    uint32_t last_step;   /* + 1: the last in which it ran, 0 none */
     uint8_t  dtype;       /* enum dtype of its results */
     bool     is_measured; /* a run told the shapes of its results */
+    bool     is_defined;  /* by the graph, which tells its type and inputs */
 };
+/* Where the graph of ops comes from. */
+enum tf_graph_source { TF_GRAPH_NONE, TF_GRAPH_GIVEN, TF_GRAPH_PARTITIONS, TF_GRAPH_COSTS };
 struct tf_event {
     uint32_t timeline, activity, sequence;
     int64_t  start_ns, duration_ns;
@@ -65,13 +69,24 @@ struct tf_model {
     struct id_map step_rows;      /* step number -> row of recorded_steps */
     uint32_t      host;
     uint32_t      first_new_op, first_new_step; /* rows before were in an earlier ProfileProto */
-    bool          has_graph, has_gpu, has_stream_all;
+    uint64_t      block_count;                  /* addresses given to recorded allocations */
+    enum tf_graph_source graph_source;
+    bool          has_gpu, has_stream_all;
     struct tf_classic *classic;                 /* NULL: the classic views are not asked for */
 };
 
 bool tf_model_init(struct tf_model *model, struct profile *profile, const char *host_name);
 void tf_model_free(struct tf_model *model);
 bool tf_model_full(struct err *err); /* says that the budget is exhausted; false */
+
+/* Numbers that files claim: 142 years of microseconds, and sums of nanoseconds stay in range. */
+enum { TF_SANE_BITS = 52 };
+static inline bool tf_is_sane(int64_t number)
+{
+    return number >= 0 && number >> TF_SANE_BITS == 0;
+}
+/* Adds a number of sane size, negative or not; others change nothing, sums end at the limit. */
+void tf_add(int64_t *sum, int64_t number);
 
 /* The op of that name in a function (0: main graph), made where it is new. NO_ID: full. */
 uint32_t tf_model_op(struct tf_model *model, uint32_t function, uint32_t name, bool *is_new);
@@ -93,6 +108,8 @@ bool tf_model_add_memory(struct tf_model *model, const struct op_memory *memory)
  * threads, and what it stands for elsewhere. */
 bool tf_model_add_event(struct tf_model *model, const struct timeline *timeline,
                         const struct activity *activity, struct tf_event event);
+/* The row of a timeline made so far, by name and id; NO_ID: none. */
+uint32_t tf_model_timeline(const struct tf_model *model, uint32_t name, int64_t id);
 /* Resolves inputs, sorts everything into the profile. Once, last. */
 bool tf_model_finish(struct tf_model *model, struct err *err);
 /* AttrValue of op's attribute `name` (tf_attr.c). */
@@ -111,6 +128,19 @@ bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, stru
 
 /* Whole messages of a file. */
 bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err);
+/* A graph of one device out of a run's; what these send each other is joined at the end. */
+bool tf_partition_read(struct tf_model *model, struct message graph, struct err *err);
+bool tf_partitions_join(struct tf_model *model);
+/* CostGraphDef of the run of a step, behind its records (tf_cost.c). */
+bool tf_cost_read(struct tf_model *model, struct message graph, int64_t number, struct err *err);
+/* AllocatorMemoryUsed of an op on a device (tf_memory.c); once, last: what was in use when. */
+struct tf_allocator {
+    uint32_t op, device;
+    int64_t  end_ns; /* of the op's run */
+};
+bool tf_allocator_read(struct tf_model *model, const struct tf_allocator *from,
+                       struct message allocator, struct err *err);
+bool tf_memory_finish(struct tf_model *model);
 bool tf_log_read(struct tf_model *model, struct message log, struct err *err);
 bool tf_profile_read(struct tf_model *model, struct message profile, struct err *err);
 bool tf_run_read(struct tf_model *model, struct message run, int64_t number, struct err *err);

@@ -323,7 +323,7 @@ static bool read_nodes(struct tf_model *model, struct message profile, bool is_m
 
 bool tf_profile_read(struct tf_model *model, struct message profile, struct err *err)
 {
-    model->has_graph = true;
+    model->graph_source = TF_GRAPH_GIVEN;
     model->first_new_op = (uint32_t)model->profile->ops.count;
     model->first_new_step = (uint32_t)model->profile->recorded_steps.count;
     model->op_of_id = (struct id_map) { .arena = &model->scratch };

@@ -23,16 +23,9 @@ struct record { /* NodeExecStats */
     uint32_t         thread;
     const char      *first_output; /* where the fields of outputs begin */
     uint32_t         output_count;
-    bool             has_memory;
+    bool             has_memory, has_allocations;
     struct op_memory memory;
 };
-
-enum { MICROS_LIMIT_BITS = 52 }; /* 142 years: sums of nanoseconds stay in range */
-
-static bool is_sane(int64_t micros)
-{
-    return micros >= 0 && micros >> MICROS_LIMIT_BITS == 0;
-}
 
 /* "/gpu:0/stream:all" and "/device:GPU:0/memcpy" name rows of a device, not devices. */
 static uint32_t row_device(struct tf_model *model, struct str name)
@@ -65,9 +58,10 @@ static enum row_kind row_kind(struct str name)
     return str_ends(name, STR("/memcpy")) ? ROW_COPIES : ROW_OPS;
 }
 
-static bool read_allocator(struct message allocator, struct op_memory *memory, struct err *err)
+static bool read_allocator(struct message allocator, struct record *record, struct err *err)
 {
-    struct field field;
+    struct op_memory *memory = &record->memory;
+    struct field      field;
 
     while (message_next(&allocator, &field, err)) {
         int64_t *sum = field_is_number(&field, 2)   ? &memory->requested_bytes
@@ -75,21 +69,23 @@ static bool read_allocator(struct message allocator, struct op_memory *memory, s
                        : field_is_number(&field, 4) ? &memory->residual_bytes
                                                     : NULL;
 
+        record->has_allocations |= field_is_number(&field, 5) || field_is_bytes(&field, 6);
         if (sum && __builtin_add_overflow(*sum, field_int64(&field), sum))
             *sum = INT64_MAX;
     }
     return !allocator.is_damaged;
 }
 
+/* Old versions told a device's own memory apart: fields 2 and 4. */
 static bool read_memory_stats(struct message stats, struct op_memory *memory, struct err *err)
 {
     struct field field;
 
     while (message_next(&stats, &field, err)) {
-        if (field_is_number(&field, 1) && is_sane(field_int64(&field)))
-            memory->temporary_bytes += field_int64(&field);
-        else if (field_is_number(&field, 3) && is_sane(field_int64(&field)))
-            memory->persistent_bytes += field_int64(&field);
+        if (field_is_number(&field, 1) || field_is_number(&field, 2))
+            tf_add(&memory->temporary_bytes, field_int64(&field));
+        else if (field_is_number(&field, 3) || field_is_number(&field, 4))
+            tf_add(&memory->persistent_bytes, field_int64(&field));
     }
     return !stats.is_damaged;
 }
@@ -101,9 +97,9 @@ static bool read_output_bytes(struct message allocation, struct op_memory *memor
 
     while (message_next(&allocation, &field, err))
         if ((field_is_number(&field, 1) || field_is_number(&field, 2)) &&
-            field_int64(&field) > most && is_sane(field_int64(&field)))
+            field_int64(&field) > most && tf_is_sane(field_int64(&field)))
             most = field_int64(&field);
-    memory->output_bytes += most;
+    tf_add(&memory->output_bytes, most);
     return !allocation.is_damaged;
 }
 
@@ -181,7 +177,7 @@ static bool read_record(struct message node, struct record *record, struct err *
             record->name = field.bytes;
         else if (field_is_bytes(&field, 7) && record->output_count++ == 0)
             record->first_output = at;
-        if (field_is_bytes(&field, 6) && !read_allocator(inner, &record->memory, err))
+        if (field_is_bytes(&field, 6) && !read_allocator(inner, record, err))
             return err_in(err, "memory");
         if (field_is_bytes(&field, 12) && !read_memory_stats(inner, &record->memory, err))
             return err_in(err, "memory_stats");
@@ -248,7 +244,7 @@ static bool add_memory(struct tf_model *model, const struct row *row, const stru
 
     memory.op = op;
     memory.step = row->step;
-    if (!is_sane(memory.requested_bytes) || !is_sane(memory.peak_bytes))
+    if (!tf_is_sane(memory.requested_bytes) || !tf_is_sane(memory.peak_bytes))
         return true;
     memory.requested_bytes += memory.persistent_bytes + memory.temporary_bytes;
     memory.peak_bytes += memory.persistent_bytes + memory.temporary_bytes;
@@ -272,6 +268,7 @@ static bool add_run(struct tf_model *model, const struct row *row, const struct 
           .is_accelerator = row->kind != ROW_OPS,
     };
 
+    model->states.items[op].last_step = row->step + 1;
     return vec_push(&profile->op_runs, profile->arena, run);
 }
 
@@ -289,8 +286,8 @@ static uint8_t activity_kind(const struct row *row, struct str name)
 static bool add_event(struct tf_model *model, const struct row *row, const struct record *record,
                       uint32_t op)
 {
-    bool has_nanos = record->start_nanos > 0 && is_sane(record->start_nanos / 1000) &&
-                     is_sane(record->end_nanos / 1000);
+    bool has_nanos = record->start_nanos > 0 && tf_is_sane(record->start_nanos / 1000) &&
+                     tf_is_sane(record->end_nanos / 1000);
     struct activity activity = {
         .name = profile_intern(model->profile, record->name),
         .op = op,
@@ -319,6 +316,34 @@ static bool add_event(struct tf_model *model, const struct row *row, const struc
     return activity.name != NO_ID && tf_model_add_event(model, &timeline, &activity, event);
 }
 
+static bool read_allocations(struct tf_model *model, const struct tf_allocator *from,
+                             struct message node, struct err *err)
+{
+    struct field field;
+
+    while (message_next(&node, &field, err))
+        if (field_is_bytes(&field, 6) &&
+            !tf_allocator_read(model, from, message_inside(&node, field.bytes), err))
+            return err_in(err, "memory");
+    return true;
+}
+
+/* Bytes of the op in its step, and each allocation as far as it was recorded. */
+static bool read_op_memory(struct tf_model *model, const struct row *row,
+                           const struct record *record, uint32_t op, struct message node,
+                           struct err *err)
+{
+    struct tf_allocator from = { .op = op,
+                                 .device = row->device,
+                                 .end_ns = (record->start_micros + record->end_micros) * 1000 };
+
+    if (!record->has_memory)
+        return true;
+    if (!add_memory(model, row, record, op))
+        return tf_model_full(err);
+    return !record->has_allocations || model->classic || read_allocations(model, &from, node, err);
+}
+
 static bool read_node_stats(struct tf_model *model, const struct row *row, struct message node,
                             struct err *err)
 {
@@ -335,7 +360,8 @@ static bool read_node_stats(struct tf_model *model, const struct row *row, struc
         return false;
     if (!read_outputs(model, op, &node, &record, err))
         return false;
-    if (record.start_micros <= 0 || !is_sane(record.start_micros) || !is_sane(record.end_micros)) {
+    if (record.start_micros <= 0 || !tf_is_sane(record.start_micros) ||
+        !tf_is_sane(record.end_micros)) {
         profile_note(model->profile, NULL, 1, "records without a usable start or length left out");
         return true;
     }
@@ -350,8 +376,7 @@ static bool read_node_stats(struct tf_model *model, const struct row *row, struc
         (row->kind == ROW_STREAM && !model->has_stream_all))
         if (!add_run(model, row, &record, op))
             return tf_model_full(err);
-    return row->kind != ROW_OPS || !record.has_memory || add_memory(model, row, &record, op) ||
-           tf_model_full(err);
+    return row->kind != ROW_OPS || read_op_memory(model, row, &record, op, node, err);
 }
 
 static bool is_gpu(struct str device)
@@ -386,11 +411,54 @@ static bool expect_records(struct tf_model *model, struct message device)
            vec_reserve(&profile->activities, profile->arena, count);
 }
 
+/* Threads have the name of their device until the file tells theirs: "tf_Compute/1234". */
+static bool name_thread(struct tf_model *model, const struct row *row, struct message entry,
+                        struct err *err)
+{
+    struct field field;
+    struct str   name = { 0 };
+    uint64_t     id = 0;
+    int64_t      named_id;
+    uint32_t     timeline;
+    size_t       slash;
+
+    while (message_next(&entry, &field, err)) {
+        if (field_is_number(&field, 1))
+            id = field.value;
+        else if (field_is_bytes(&field, 2))
+            name = field.bytes;
+    }
+    if (entry.is_damaged)
+        return err_in(err, "thread_names");
+    slash = str_find_last(name, '/');
+    if (slash < name.len && str_to_int64(str_slice(name, slash + 1, name.len), &named_id) &&
+        (uint64_t)named_id == id)
+        name = str_slice(name, 0, slash);
+    timeline = tf_model_timeline(model, row->name, (int64_t)(uint32_t)id);
+    if (timeline == NO_ID || !name.len)
+        return true;
+    model->profile->timelines.items[timeline].name = profile_intern(model->profile, name);
+    return model->profile->timelines.items[timeline].name != NO_ID || tf_model_full(err);
+}
+
+static bool name_threads(struct tf_model *model, const struct row *row, struct message device,
+                         struct err *err)
+{
+    struct field field;
+
+    while (message_next(&device, &field, err))
+        if (field_is_bytes(&field, 3) &&
+            !name_thread(model, row, message_inside(&device, field.bytes), err))
+            return false;
+    return !device.is_damaged;
+}
+
 static bool read_device(struct tf_model *model, struct message device, uint32_t step,
                         struct err *err)
 {
     struct names_ahead ahead;
     struct field       field;
+    struct message     whole = device;
     struct str         name = { 0 };
     struct row         row = { .step = step };
     uint32_t           index = 0;
@@ -413,7 +481,7 @@ static bool read_device(struct tf_model *model, struct message device, uint32_t 
             return err_in(err, "node_stats[%u]", index);
         index++;
     }
-    return true;
+    return row.kind != ROW_OPS || name_threads(model, &row, whole, err);
 }
 
 /* Streams come after the devices they belong to, so that they find them. */
@@ -460,26 +528,90 @@ static void survey_devices(struct tf_model *model, struct message stats)
         tf_classic_misses_streams(model);
 }
 
-bool tf_run_read(struct tf_model *model, struct message run, int64_t number, struct err *err)
+static bool read_stats(struct tf_model *model, struct message run, int64_t number, bool *has_any,
+                       struct err *err)
 {
     struct field field;
-    uint32_t     step = NO_ID;
 
     while (message_next(&run, &field, err)) {
         struct message stats = message_inside(&run, field.bytes);
+        uint32_t       step;
 
         if (!field_is_bytes(&field, 1))
             continue;
         step = tf_model_step(model, number);
         if (step == NO_ID || !tf_classic_step(model, number))
             return tf_model_full(err);
+        *has_any = true;
         survey_devices(model, stats);
         if (!read_devices(model, stats, false, step, err) ||
             !read_devices(model, stats, true, step, err))
             return false;
     }
-    if (run.is_damaged)
+    return !run.is_damaged;
+}
+
+/* The graphs in fields `number` of a run or of what holds it. */
+static bool read_graphs(struct tf_model *model, struct message run, uint32_t number,
+                        struct err *err)
+{
+    struct field field;
+    uint32_t     index = 0;
+
+    while (message_next(&run, &field, err)) {
+        if (!field_is_bytes(&field, number))
+            continue;
+        if (!tf_partition_read(model, message_inside(&run, field.bytes), err))
+            return err_in(err, "partition_graphs[%u]", index);
+        index++;
+    }
+    return !run.is_damaged;
+}
+
+/* The graphs that were run, where none is given: a device each, or those of each function. They
+ * come before the records, so that these meet ops whose types are known. */
+static bool read_partitions(struct tf_model *model, struct message run, struct err *err)
+{
+    bool         has_graph = false;
+    struct field field;
+
+    if (model->graph_source != TF_GRAPH_NONE && model->graph_source != TF_GRAPH_PARTITIONS)
+        return true;
+    for (struct message again = run; message_next(&again, &field, err);)
+        has_graph |= field_is_bytes(&field, 3);
+    if (has_graph)
+        return read_graphs(model, run, 3, err);
+    while (message_next(&run, &field, err))
+        if (field_is_bytes(&field, 4) &&
+            !read_graphs(model, message_inside(&run, field.bytes), 1, err))
+            return err_in(err, "function_graphs");
+    return !run.is_damaged;
+}
+
+static bool read_costs(struct tf_model *model, struct message run, int64_t number, bool *has_any,
+                       struct err *err)
+{
+    struct field field;
+
+    while (message_next(&run, &field, err)) {
+        if (!field_is_bytes(&field, 2))
+            continue;
+        *has_any = true;
+        if (!tf_cost_read(model, message_inside(&run, field.bytes), number, err))
+            return false;
+    }
+    return !run.is_damaged;
+}
+
+/* The classic tool looks at step_stats alone. */
+bool tf_run_read(struct tf_model *model, struct message run, int64_t number, struct err *err)
+{
+    bool has_any = false, is_classic = model->classic != NULL;
+
+    if ((!is_classic && !read_partitions(model, run, err)) ||
+        !read_stats(model, run, number, &has_any, err) ||
+        (!is_classic && !read_costs(model, run, number, &has_any, err)))
         return false;
-    return step != NO_ID || profile_note(model->profile, NULL, 1,
-                                         "run metadata without step_stats: nothing was timed");
+    return has_any || profile_note(model->profile, NULL, 1,
+                                   "run metadata without step_stats: nothing was timed");
 }

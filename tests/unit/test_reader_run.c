@@ -1,0 +1,329 @@
+/*
+ * RunMetadata beyond the times of ops: the graphs that were run, the cost graph, names of threads
+ * and single allocations. All made by hand.
+ */
+#include "tf_sample.h"
+
+#include "model/op_graph.h"
+#include "read/textproto.h"
+
+#include <run_metadata.pb-c.h>
+#include <stdlib.h>
+
+extern const struct reader reader_graph;
+
+#define CPU "device: '/job:a/replica:0/task:0/device:CPU:0' "
+#define GPU "device: '/job:a/replica:0/task:0/device:GPU:0' "
+#define TENSOR_NAME "attr { key: 'tensor_name' value { s: 'edge_1_x' } } "
+
+static const char partitions[] =
+    "partition_graphs {"
+    "  node { name: 'x' op: 'Placeholder' " CPU "}"
+    "  node { name: 'x/send' op: '_Send' input: 'x' " TENSOR_NAME "}"
+    "  library { function { signature { name: 'f' } node_def { name: 'n' op: 'Neg' } } } }\n"
+    "partition_graphs {"
+    "  node { name: 'x/recv' op: '_Recv' " TENSOR_NAME "}"
+    "  node { name: 'y' op: 'MatMul' input: ['x/recv', 'x/recv'] } }\n"
+    "step_stats { dev_stats { " CPU
+    "  node_stats { node_name: 'x' all_start_micros: 100 op_end_rel_micros: 5 thread_id: 7 }"
+    "  node_stats { node_name: 'z' all_start_micros: 110 op_end_rel_micros: 5 thread_id: 8 }"
+    "  thread_names { key: 7 value: 'tf_Compute/7' }"
+    "  thread_names { key: 9 value: 'idle' } } }\n";
+
+static uint64_t noted(const struct profile *profile, const char *start)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < profile->notes.count; i++)
+        if (str_starts(str_from(profile->notes.items[i].what), str_from(start)))
+            count += profile->notes.items[i].count;
+    return count;
+}
+
+static const char *type_of(const struct tf_sample *sample, const char *name)
+{
+    const struct profile *profile = &sample->profile;
+
+    return profile_str(profile, profile->ops.items[sample_op(sample, name)].type).data;
+}
+
+/* x -> x/send -> x/recv -> y; both inputs of y are one edge. */
+static void graphs_that_ran_are_the_graph_of_ops(void **state)
+{
+    struct tf_sample sample = { 0 };
+    struct op_ids    order;
+    bool             is_acyclic;
+
+    (void)state;
+    sample_bytes(&sample, "run_meta", STR(partitions));
+    assert_true(sample_read(&sample, &reader_graph));
+    assert_int_equal(sample.profile.ops.count, 6); /* x, send, recv, y; n of f; z, which only ran */
+    assert_string_equal(type_of(&sample, "x"), "Placeholder");
+    assert_string_equal(type_of(&sample, "z"), "z");
+    assert_int_equal(sample.profile.graph->edge_count, 3);
+    assert_true(
+        op_graph_sort(sample.profile.graph, &sample.arena, &order, &is_acyclic, &sample.err));
+    assert_true(is_acyclic);
+    assert_int_equal(sample.profile.ops.items[sample_op(&sample, "y")].input_count, 2);
+    sample_free(&sample);
+}
+
+static void a_given_graph_counts_instead(void **state)
+{
+    struct tf_sample sample = { 0 };
+
+    (void)state;
+    sample_bytes(&sample, "run_meta", STR(partitions));
+    sample_bytes(&sample, "graph.pbtxt", STR("node { name: 'x' op: 'Const' }"));
+    assert_true(sample_read(&sample, &reader_graph));
+    assert_int_equal(sample.profile.ops.count, 2); /* x and z */
+    assert_string_equal(type_of(&sample, "x"), "Const");
+    assert_int_equal(sample.profile.graph->edge_count, 0);
+    sample_free(&sample);
+}
+
+static void a_function_s_graphs_stand_in(void **state)
+{
+    struct tf_sample sample = { 0 };
+
+    (void)state;
+    sample_bytes(&sample, "run_meta",
+                 STR("function_graphs {\n"
+                     " partition_graphs { node { name: 'a' op: 'Neg' } }"
+                     " pre_optimization_graph { node { name: 'b' op: 'Neg' } } }"
+                     "function_graphs { partition_graphs {"
+                     "  node { name: 'c' op: 'Abs' input: 'a' } } }"));
+    assert_true(sample_read(&sample, &reader_graph));
+    assert_int_equal(sample.profile.ops.count, 2);
+    assert_string_equal(type_of(&sample, "c"), "Abs");
+    assert_int_equal(sample.profile.graph->edge_count, 1);
+    assert_int_equal(noted(&sample.profile, "run metadata without step_stats"), 1);
+    sample_free(&sample);
+}
+
+static void threads_have_their_names(void **state)
+{
+    struct tf_sample      sample = { 0 };
+    const struct profile *profile = &sample.profile;
+
+    (void)state;
+    sample_bytes(&sample, "run_meta", STR(partitions));
+    assert_true(sample_read(&sample, &reader_graph));
+    assert_int_equal(profile->timelines.count, 2);
+    assert_int_equal(profile->timelines.items[0].id, 7);
+    assert_string_equal(profile_str(profile, profile->timelines.items[0].name).data, "tf_Compute");
+    assert_int_equal(profile->timelines.items[1].id, 8);
+    assert_string_equal(profile_str(profile, profile->timelines.items[1].name).data,
+                        "/job:a/replica:0/task:0/device:CPU:0");
+    sample_free(&sample);
+}
+
+static const char costs[] =
+    "cost_graph {"
+    "  node { name: '_SOURCE' compute_cost: 9 }"
+    "  node { name: 'b' " CPU "id: 3 input_info { preceding_node: 2 } control_input: [4, 77]"
+    "    compute_cost: 50 temporary_memory_size: 999 }"
+    "  node { name: 'a' " CPU "id: 2 compute_cost: 30 temporary_memory_size: 64"
+    "    persistent_memory_size: 16"
+    "    output_info { size: 400 shape { dim { size: 100 } } dtype: DT_FLOAT } }"
+    "  node { name: 'c' " CPU "id: 4 } }\n"
+    "step_stats { dev_stats { " CPU
+    "  node_stats { node_name: 'b' all_start_micros: 1000 op_end_rel_micros: 20"
+    "    memory { allocator_name: 'cpu' total_bytes: 8 peak_bytes: 8 } } } }\n";
+
+/* What the step recorded of b counts; a has only the cost graph. */
+static void cost_graph_fills_in(void **state)
+{
+    struct tf_sample        sample = { 0 };
+    const struct profile   *profile = &sample.profile;
+    const struct op_memory *memory;
+    const struct op_run    *run;
+    const struct tensor    *result;
+    uint32_t                a, b;
+
+    (void)state;
+    sample_bytes(&sample, "run_meta", STR(costs));
+    assert_true(sample_read(&sample, &reader_graph));
+    a = sample_op(&sample, "a");
+    b = sample_op(&sample, "b");
+    assert_int_equal(profile->ops.count, 3);
+    assert_int_equal(profile->graph->edge_count, 2); /* a and, for order only, c to b */
+    assert_int_equal(profile->op_runs.count, 2);
+    assert_int_equal(sample_micros(&sample, a), 30);
+    assert_int_equal(sample_micros(&sample, b), 20);
+    run = &profile->op_runs.items[1];
+    assert_int_equal(run->op, a);
+    assert_int_equal(run->start_ns, -1);
+    assert_int_equal(profile->op_memory.count, 2);
+    memory = &profile->op_memory.items[1];
+    assert_int_equal(memory->op, a);
+    assert_int_equal(memory->requested_bytes, 80);
+    assert_int_equal(memory->peak_bytes, 80);
+    assert_int_equal(memory->residual_bytes, 16);
+    assert_int_equal(memory->temporary_bytes, 64);
+    assert_int_equal(memory->persistent_bytes, 16);
+    assert_int_equal(memory->output_bytes, 400);
+    assert_int_equal(profile->ops.items[a].output_count, 1);
+    result = &profile->tensors.items[profile->ops.items[a].first_output];
+    assert_int_equal(result->rank, 1);
+    assert_int_equal(result->dims[0], 100);
+    assert_int_equal(result->dtype, DTYPE_F32);
+    assert_int_equal(noted(profile, "times of ops"), 1);
+    assert_int_equal(noted(profile, "memory of ops"), 1);
+    sample_free(&sample);
+}
+
+static const char allocations[] =
+    "step_stats { dev_stats { " GPU
+    "  node_stats { node_name: 'fc/MatMul' all_start_micros: 1010 op_end_rel_micros: 20"
+    "    memory { allocator_name: 'GPU_0_bfc' total_bytes: 4096 peak_bytes: 2048 live_bytes: 1024"
+    "      allocator_bytes_in_use: 5000000"
+    "      allocation_records { alloc_micros: 1012 alloc_bytes: 2000000 }"
+    "      allocation_records { alloc_micros: 1500 alloc_bytes: -2000000 } }"
+    "    memory_stats { temp_memory_size: 512 device_temp_memory_size: 8"
+    "      persistent_memory_size: 256 device_persistent_memory_size: 4 } } }\n"
+    "dev_stats { " CPU "  node_stats { node_name: 'in' all_start_micros: 1020 op_end_rel_micros: 5"
+    "    memory { allocator_name: 'cpu' total_bytes: 64"
+    "      allocation_records { alloc_micros: 1021 alloc_bytes: 64 } } }"
+    "  node_stats { node_name: 'out' all_start_micros: 1030 op_end_rel_micros: 5"
+    "    memory { allocator_name: 'pinned' allocator_bytes_in_use: 700"
+    "      allocation_records { alloc_micros: 1031 alloc_bytes: 300 }"
+    "      allocation_records { alloc_micros: 1032 alloc_bytes: 100 }"
+    "      allocation_records { alloc_micros: 1040 alloc_bytes: -300 }"
+    "      allocation_records { alloc_micros: 0 alloc_bytes: 5 } } } } }\n";
+
+static void single_allocations_make_a_timeline(void **state)
+{
+    /* Time 0 is 1010 us. "pinned" has 700 in use at 1035: 600 before the 100, 300 less the 300
+     * before; 400 after the free. "cpu" never tells what it has in use. */
+    static const struct {
+        uint8_t     kind;
+        const char *allocator, *op;
+        int64_t     micros, bytes, in_use_bytes;
+        bool        is_host;
+        uint64_t    address;
+    } rows[] = {
+        { MEMORY_ALLOCATE, "GPU_0_bfc", "fc/MatMul", 2, 2000000, 5000000, false, 1 },
+        { MEMORY_FREE, "GPU_0_bfc", "fc/MatMul", 490, -2000000, 3000000, false, 1 },
+        { MEMORY_SNAPSHOT, "GPU_0_bfc", "fc/MatMul", 20, 0, 5000000, false, 0 },
+        { MEMORY_ALLOCATE, "pinned", "out", 21, 300, 600, true, 2 },
+        { MEMORY_ALLOCATE, "pinned", "out", 22, 100, 700, true, 3 },
+        { MEMORY_FREE, "pinned", "out", 30, -300, 400, true, 2 },
+        { MEMORY_SNAPSHOT, "pinned", "out", 25, 0, 700, true, 0 },
+    };
+    struct tf_sample      sample = { 0 };
+    const struct profile *profile = &sample.profile;
+
+    (void)state;
+    sample_bytes(&sample, "run_meta", STR(allocations));
+    assert_true(sample_read(&sample, &reader_graph));
+    assert_int_equal(profile->memory_events.count, ARRAY_COUNT(rows));
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        const struct memory_event *event = &profile->memory_events.items[i];
+
+        assert_int_equal(event->kind, rows[i].kind);
+        assert_string_equal(profile_str(profile, event->allocator).data, rows[i].allocator);
+        assert_string_equal(profile_str(profile, event->op_name).data, rows[i].op);
+        assert_int_equal(event->time_ns, rows[i].micros * 1000);
+        assert_int_equal(event->bytes, rows[i].bytes);
+        assert_int_equal(event->in_use_bytes, rows[i].in_use_bytes);
+        assert_int_equal(event->device == NO_ID, rows[i].is_host);
+        assert_int_equal(event->address, rows[i].address);
+    }
+    /* 4096 and both kinds of temporary and of persistent bytes */
+    assert_int_equal(profile->op_memory.items[0].requested_bytes, 4096 + 512 + 8 + 256 + 4);
+    assert_int_equal(profile->op_memory.items[0].residual_bytes, 1024 + 256 + 4);
+    sample_free(&sample);
+}
+
+/* Text made into the bytes that TensorFlow writes. */
+static struct str packed(const char *text, struct arena *arena)
+{
+    struct str bytes = { 0 };
+    struct err err = { 0 };
+    uint64_t   unknown_fields = 0;
+
+    assert_true(textproto_to_bytes(&tfprof__tf__run_metadata__descriptor, str_from(text), arena,
+                                   &bytes, &unknown_fields, &err));
+    return bytes;
+}
+
+static void read_within(struct str bytes, size_t budget_bytes)
+{
+    struct tf_sample sample = { .arena.budget_bytes = budget_bytes };
+
+    sample_bytes(&sample, "run_meta", bytes);
+    if (!profile_init(&sample.profile, &sample.arena) ||
+        !reader_graph.read(sample.inputs, 1, &(struct read_options) { 0 }, &sample.profile,
+                           &sample.err))
+        assert_true(sample.err.code == ERR_FORMAT || sample.err.code == ERR_LIMIT || budget_bytes);
+    sample_free(&sample);
+}
+
+static void cuts_flips_and_budgets(void **state)
+{
+    static const char *const texts[] = { partitions, costs, allocations };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+        struct arena arena = { 0 };
+        struct str   whole = packed(texts[i], &arena);
+
+        for (size_t cut = 0; cut <= whole.len; cut++) {
+            char *copy = malloc(cut + 1); /* of its own, so that a read past the end is seen */
+
+            memcpy(copy, whole.data, cut);
+            read_within((struct str) { copy, cut }, 0);
+            free(copy);
+        }
+        for (size_t at = 0; at < whole.len; at++) {
+            char *copy = malloc(whole.len);
+
+            memcpy(copy, whole.data, whole.len);
+            copy[at] = (char)(copy[at] ^ 0x80);
+            read_within((struct str) { copy, whole.len }, 0);
+            free(copy);
+        }
+        for (size_t budget = 1 << 10; budget < 96 << 10; budget += 512)
+            read_within(whole, budget);
+        arena_free(&arena);
+    }
+}
+
+static void runs_of_graphs_alone_are_recognised(void **state)
+{
+    static const char *const texts[] = {
+        "cost_graph { node { name: 'a' id: 3 compute_cost: 5 } }",
+        "partition_graphs { node { name: 'a' op: 'Neg' } }",
+        "function_graphs { partition_graphs { node { name: 'a' op: 'Neg' } } }",
+    };
+    struct arena arena = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+        struct tf_sample sample = { 0 };
+
+        sample_bytes(&sample, "run_meta", packed(texts[i], &arena));
+        assert_true(reader_graph.score(sample.inputs[0].file.bytes, "") > 0);
+        assert_true(sample_read(&sample, &reader_graph));
+        assert_int_equal(sample.profile.ops.count, 1);
+        sample_free(&sample);
+    }
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graphs_that_ran_are_the_graph_of_ops),
+        cmocka_unit_test(a_given_graph_counts_instead),
+        cmocka_unit_test(a_function_s_graphs_stand_in),
+        cmocka_unit_test(threads_have_their_names),
+        cmocka_unit_test(cost_graph_fills_in),
+        cmocka_unit_test(single_allocations_make_a_timeline),
+        cmocka_unit_test(runs_of_graphs_alone_are_recognised),
+        cmocka_unit_test(cuts_flips_and_budgets),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
