@@ -33,15 +33,15 @@ struct tf_exec {
     struct classic_exec exec;
 };
 struct tf_exec_time {
-    uint32_t            exec, sequence; /* row of execs */
+    uint32_t            exec; /* row of execs */
     struct classic_time time;
 };
 struct tf_exec_memory {
-    uint32_t              exec, sequence;
+    uint32_t              exec;
     struct classic_memory memory;
 };
 struct tf_allocation {
-    uint32_t                  op, sequence;
+    uint32_t                  op;
     struct classic_allocation allocation;
 };
 struct tf_classic {

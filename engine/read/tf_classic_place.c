@@ -4,54 +4,59 @@
 #include <stdlib.h>
 
 struct place { /* where a collected row goes */
-    uint64_t major, minor;
-    uint32_t row;
+    uint32_t owner, row;
+    int64_t  order; /* among those of one owner; equal ones stay as they were collected */
 };
 
 static int compare_places(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
 
-    if (a->major != b->major)
-        return a->major < b->major ? -1 : 1;
-    if (a->minor != b->minor)
-        return a->minor < b->minor ? -1 : 1;
+    if (a->owner != b->owner)
+        return a->owner < b->owner ? -1 : 1;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static void sort(struct place *places, size_t count)
+/* Rows by owner; how many have one. */
+static size_t sort_by_owner(struct place *places, size_t count)
 {
     if (count)
         qsort(places, count, sizeof *places, compare_places);
+    while (count && places[count - 1].owner == NO_ID)
+        count--;
+    return count;
 }
 
-/* Rows of collected execs by node and step; places[i].major is the node. */
+/* Counts a row to its owner, whose rows come one behind the other. */
+static void claim(uint32_t *first, uint32_t *count, size_t row)
+{
+    if ((*count)++ == 0)
+        *first = (uint32_t)row;
+}
+
 static bool place_execs(struct tf_model *model, struct classic *classic, const uint32_t *node_of,
                         uint32_t *row_of)
 {
     struct tf_classic *collected = model->classic;
-    size_t             count = collected->execs.count;
+    size_t             count = collected->execs.count, owned;
     struct place      *places = arena_new_array(&model->scratch, struct place, count);
 
     if (!places || !vec_reserve(&classic->execs, model->profile->arena, count))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place) {
-            node_of[collected->execs.items[i].op],
-            (uint64_t)collected->execs.items[i].exec.step ^ (uint64_t)1 << 63, /* as signed */
-            i,
-        };
-    sort(places, count);
-    for (size_t i = 0; i < count; i++) {
-        struct classic_node *node;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tf_exec *exec = &collected->execs.items[i];
 
-        row_of[places[i].row] = NO_ID;
-        if (places[i].major == NO_ID)
-            continue;
-        node = &classic->nodes.items[places[i].major];
-        row_of[places[i].row] = (uint32_t)classic->execs.count;
-        if (node->exec_count++ == 0)
-            node->first_exec = (uint32_t)classic->execs.count;
+        row_of[i] = NO_ID;
+        places[i] = (struct place) { node_of[exec->op], i, exec->exec.step };
+    }
+    owned = sort_by_owner(places, count);
+    for (uint32_t i = 0; i < owned; i++) {
+        struct classic_node *node = &classic->nodes.items[places[i].owner];
+
+        claim(&node->first_exec, &node->exec_count, i);
+        row_of[places[i].row] = i;
         classic->execs.items[classic->execs.count++] = collected->execs.items[places[i].row].exec;
     }
     return true;
@@ -66,17 +71,12 @@ static bool place_times(struct tf_model *model, struct classic *classic, const u
     if (!places || !vec_reserve(&classic->times, model->profile->arena, count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place) { row_of[collected->times.items[i].exec],
-                                     collected->times.items[i].sequence, i };
-    sort(places, count);
+        places[i] = (struct place) { row_of[collected->times.items[i].exec], i, 0 };
+    count = sort_by_owner(places, count);
     for (size_t i = 0; i < count; i++) {
-        struct classic_exec *exec;
+        struct classic_exec *exec = &classic->execs.items[places[i].owner];
 
-        if (places[i].major == NO_ID)
-            continue;
-        exec = &classic->execs.items[places[i].major];
-        if (exec->time_count++ == 0)
-            exec->first_time = (uint32_t)classic->times.count;
+        claim(&exec->first_time, &exec->time_count, i);
         classic->times.items[classic->times.count++] = collected->times.items[places[i].row].time;
     }
     return true;
@@ -91,17 +91,12 @@ static bool place_memory(struct tf_model *model, struct classic *classic, const 
     if (!places || !vec_reserve(&classic->memory, model->profile->arena, count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place) { row_of[collected->memory.items[i].exec],
-                                     collected->memory.items[i].sequence, i };
-    sort(places, count);
+        places[i] = (struct place) { row_of[collected->memory.items[i].exec], i, 0 };
+    count = sort_by_owner(places, count);
     for (size_t i = 0; i < count; i++) {
-        struct classic_exec *exec;
+        struct classic_exec *exec = &classic->execs.items[places[i].owner];
 
-        if (places[i].major == NO_ID)
-            continue;
-        exec = &classic->execs.items[places[i].major];
-        if (exec->memory_count++ == 0)
-            exec->first_memory = (uint32_t)classic->memory.count;
+        claim(&exec->first_memory, &exec->memory_count, i);
         classic->memory.items[classic->memory.count++] =
             collected->memory.items[places[i].row].memory;
     }
@@ -118,17 +113,12 @@ static bool place_allocations(struct tf_model *model, struct classic *classic,
     if (!places || !vec_reserve(&classic->allocations, model->profile->arena, count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place) { node_of[collected->allocations.items[i].op],
-                                     collected->allocations.items[i].sequence, i };
-    sort(places, count);
+        places[i] = (struct place) { node_of[collected->allocations.items[i].op], i, 0 };
+    count = sort_by_owner(places, count);
     for (size_t i = 0; i < count; i++) {
-        struct classic_node *node;
+        struct classic_node *node = &classic->nodes.items[places[i].owner];
 
-        if (places[i].major == NO_ID)
-            continue;
-        node = &classic->nodes.items[places[i].major];
-        if (node->allocation_count++ == 0)
-            node->first_allocation = (uint32_t)classic->allocations.count;
+        claim(&node->first_allocation, &node->allocation_count, i);
         classic->allocations.items[classic->allocations.count++] =
             collected->allocations.items[places[i].row].allocation;
     }

@@ -41,8 +41,7 @@ static bool read_allocation(struct tf_model *model, uint32_t op, struct message 
                             struct err *err)
 {
     struct field         field;
-    struct tf_allocation allocation = { .op = op,
-                                        .sequence = (uint32_t)model->classic->allocations.count };
+    struct tf_allocation allocation = { .op = op };
 
     while (message_next(&record, &field, err)) {
         if (field_is_number(&field, 1))
@@ -139,9 +138,7 @@ static bool read_memory(struct tf_model *model, uint32_t op, struct message mess
 
 static bool add_memory_point(struct tf_model *model, uint32_t row, struct classic_memory memory)
 {
-    struct tf_exec_memory point = { .exec = row,
-                                    .sequence = (uint32_t)model->classic->memory.count,
-                                    .memory = memory };
+    struct tf_exec_memory point = { .exec = row, .memory = memory };
 
     return vec_push(&model->classic->memory, &model->scratch, point);
 }
@@ -167,9 +164,7 @@ static bool add_memory(struct tf_model *model, uint32_t row, struct str device,
 static bool add_time(struct tf_model *model, uint32_t row, struct classic_time time)
 {
     struct classic_exec *exec = &model->classic->execs.items[row].exec;
-    struct tf_exec_time  added = { .exec = row,
-                                   .sequence = (uint32_t)model->classic->times.count,
-                                   .time = time };
+    struct tf_exec_time  added = { .exec = row, .time = time };
 
     add(&exec->sums[time.is_accelerator ? MEASURE_ACCELERATOR_MICROS : MEASURE_CPU_MICROS],
         time.duration_micros);
