@@ -6,6 +6,8 @@
 #include "report/inventory.h"
 #include "report/json_fields.h"
 
+#include <stdio.h>
+
 static void put_name(struct json_writer *json, const char *key, const struct profile *profile,
                      uint32_t name)
 {
@@ -155,6 +157,33 @@ static void write_steps(struct json_writer *json, const struct study *study)
     json_object_end(json);
 }
 
+static void write_replay(struct json_writer *json, const struct study *study)
+{
+    static const char *const classes[] = { "compute", "communication", "copy",   "input",
+                                           "host",    "compile",       "output", "launch",
+                                           "sync",    "kernel_gap",    "unknown" };
+    double                   error, worst, steps, value;
+
+    if (!facts_get(&study->facts, "replay.error", &error) ||
+        !facts_get(&study->facts, "replay.worst_error", &worst) ||
+        !facts_get(&study->facts, "replay.steps", &steps))
+        return;
+    put_object(json, "replay");
+    put_integer(json, "steps", (int64_t)steps);
+    put_number(json, "error", error);
+    put_number(json, "worst_error", worst);
+    put_object(json, "critical_path_ms");
+    for (size_t i = 0; i < ARRAY_COUNT(classes); i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "critical.%s_ns", classes[i]);
+        if (facts_get(&study->facts, name, &value))
+            put_ms(json, classes[i], value);
+    }
+    json_object_end(json);
+    json_object_end(json);
+}
+
 static void write_missing(struct json_writer *json, const struct study *study,
                           const struct analysis *analysis)
 {
@@ -205,6 +234,7 @@ void info_json(const struct study *study, const struct output_options *options, 
     write_timelines(&json, profile);
     write_kinds(&json, profile);
     write_steps(&json, study);
+    write_replay(&json, study);
     write_analyses(&json, study);
     put_integer(&json, "unknown_fields", (int64_t)profile->unknown_fields);
     put_integer(&json, "unknown_stats", (int64_t)profile->unknown_stats);

@@ -270,6 +270,52 @@ static void write_steps(struct layout *layout, const struct study *study)
     layout_wrap(layout, 2, "", 4, text_str(&line));
 }
 
+/* Parts of the critical path, as facts. */
+static const struct {
+    const char *fact, *title;
+} critical_parts[] = {
+    { "critical.compute_ns", "compute" },
+    { "critical.communication_ns", "communication" },
+    { "critical.copy_ns", "copies" },
+    { "critical.input_ns", "input" },
+    { "critical.host_ns", "host" },
+    { "critical.compile_ns", "compiling" },
+    { "critical.output_ns", "output" },
+    { "critical.launch_ns", "launch to kernel" },
+    { "critical.kernel_gap_ns", "between kernels" },
+    { "critical.sync_ns", "blocking calls" },
+    { "critical.unknown_ns", "cause unknown" },
+};
+
+static void write_replay(struct layout *layout, const struct study *study)
+{
+    struct text line = { .arena = layout->arena };
+    double      error, worst, steps, value;
+    const char *separator = "critical path: ";
+
+    if (!facts_get(&study->facts, "replay.error", &error) ||
+        !facts_get(&study->facts, "replay.worst_error", &worst) ||
+        !facts_get(&study->facts, "replay.steps", &steps))
+        return;
+    write_title(layout, "Replay");
+    text_print(&line, "%.0f step%s scheduled from their events: ", steps, steps == 1 ? "" : "s");
+    unit_print(&line, error, UNIT_SHARE);
+    text_add(&line, STR(" off the recorded time, "));
+    unit_print(&line, worst, UNIT_SHARE);
+    text_add(&line, STR(" at worst"));
+    layout_wrap(layout, 2, "", 4, text_str(&line));
+    line = (struct text) { .arena = layout->arena };
+    for (size_t i = 0; i < ARRAY_COUNT(critical_parts); i++) {
+        if (!facts_get(&study->facts, critical_parts[i].fact, &value) ||
+            value < study->steps.median_ns / 1000)
+            continue;
+        text_print(&line, "%s%s ", separator, critical_parts[i].title);
+        unit_print(&line, value, UNIT_NS);
+        separator = ", ";
+    }
+    layout_wrap(layout, 2, "", 4, text_str(&line));
+}
+
 static bool is_same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -341,6 +387,7 @@ void info_text(const struct study *study, const struct output_options *options, 
     write_timelines(&layout, profile, options->is_complete);
     write_kinds(&layout, profile);
     write_steps(&layout, study);
+    write_replay(&layout, study);
     write_title(&layout, "Analyses: facts and tables found, and what is missing");
     for (size_t i = 0; i < analysis_count; i++)
         write_analysis(&layout, study, analyses[i]);

@@ -1,0 +1,109 @@
+/*
+ * event_graph: what each moment of a sample of the steps waited for. Nodes are pieces of work (what
+ * a host thread did between two moments, a kernel, a copy), edges say what had to happen first:
+ * calls one after the other on a thread, a launch before its kernel, kernels one after the other on
+ * a stream, waits for events, streams and devices, hand-overs between threads, collectives over
+ * ranks. Nodes stand in an order in which all causes come first; edges into a node are one run of
+ * rows (CSR). O(events log lines).
+ *
+ * What is alike each time (from a launch to its kernel, from a kernel to the next) enters with its
+ * mean, so that scheduling the graph gives the recorded times only as far as the graph is right. A
+ * start that no cause explains keeps its distance as the node's delay.
+ */
+#ifndef TFPROF_ANALYZE_EVENT_GRAPH_H
+#define TFPROF_ANALYZE_EVENT_GRAPH_H
+
+#include "analyze/study.h"
+#include "base/err.h"
+#include "base/intern.h"
+
+enum edge_kind {
+    EDGE_ORDER,      /* the same thread did it before */
+    EDGE_STREAM,     /* the same stream ran it before */
+    EDGE_LAUNCH,     /* the host call that enqueued it */
+    EDGE_EVENT,      /* another stream, by an event or as seen from the times */
+    EDGE_SYNC,       /* the host waited for the device */
+    EDGE_HANDOVER,   /* another host thread */
+    EDGE_COLLECTIVE, /* ranks that take part */
+    EDGE_STEP,       /* the step before */
+    EDGE_KIND_COUNT
+};
+
+/* What time on a path is charged to. */
+enum path_class {
+    CLASS_HOST, /* framework, Python, calls into the driver */
+    CLASS_INPUT,
+    CLASS_COMPILE,
+    CLASS_OUTPUT,
+    CLASS_COMPUTE, /* kernels; on a host without accelerator its ops */
+    CLASS_COMMUNICATION,
+    CLASS_COPY,
+    CLASS_LAUNCH,     /* from a launch call to its kernel */
+    CLASS_KERNEL_GAP, /* from a kernel to the next of its stream */
+    CLASS_SYNC,       /* getting out of a blocking call; waiting inside it where for what is unknown */
+    CLASS_UNKNOWN,    /* a delay without a known cause */
+    CLASS_COUNT
+};
+const char *path_class_name(enum path_class class); /* "kernel-gap" */
+const char *path_class_title(enum path_class class); /* for people: "between kernels" */
+
+enum node_role {
+    NODE_STEP,   /* a step begins; takes no time */
+    NODE_HOST,   /* what a thread did */
+    NODE_BLOCK,  /* a thread enters a call that may wait */
+    NODE_RESUME, /* … and leaves it */
+    NODE_DEVICE, /* a kernel, copy, set or collective */
+    NODE_JOIN    /* a collective's transfer, once all ranks have come */
+};
+
+struct graph_edge {
+    int64_t  lag_ns;
+    uint32_t from;
+    uint8_t  kind;       /* enum edge_kind */
+    bool     from_start; /* counts from the start of `from`, else from its end */
+};
+struct graph_node {
+    int64_t  start_ns, end_ns; /* as recorded */
+    int64_t  own_ns;           /* what it takes when it need not wait */
+    int64_t  delay_ns;         /* its start later than all known causes allow */
+    uint32_t frame;            /* row of graph->path.frames; NO_ID: nothing was recorded */
+    uint32_t launcher;         /* device work: frame of the call that enqueued it, or NO_ID */
+    uint32_t line;             /* row of graph->lines */
+    uint32_t first_edge;
+    uint8_t role, class;
+};
+struct graph_line {
+    uint32_t timeline, host;
+    bool     is_leader, is_device;
+};
+struct graph_window { /* one step of one host */
+    uint32_t step;      /* row of steps->list */
+    uint32_t host;
+    uint32_t group;     /* steps of all hosts at the same time */
+    uint32_t base;      /* its NODE_STEP */
+    uint32_t last_node; /* of its leading line: where the step ends */
+};
+struct event_graph {
+    VEC(struct graph_node) nodes;
+    VEC(struct graph_edge) edges; /* nodes' runs, in order */
+    VEC(struct graph_line) lines;
+    VEC(struct graph_window) windows; /* by group, then host */
+    struct path path; /* frames of all lines, with what work they are */
+    uint32_t    group_count;
+    uint32_t    joined_count; /* collectives that several ranks take part in */
+    int64_t     launch_ns, gap_ns; /* means that the graph goes by */
+    bool        has_device;
+    const struct study *study;
+};
+
+/* In `arena`. A graph without windows: nothing to replay. false: ERR_LIMIT. */
+bool event_graph_make(struct event_graph *graph, const struct study *study, struct arena *arena,
+                      struct err *err);
+/* One past the last edge into a node. */
+uint32_t event_graph_edges_end(const struct event_graph *graph, uint32_t node);
+/* Name of what a node does; empty for unrecorded host time. */
+struct str event_graph_name(const struct event_graph *graph, uint32_t node);
+/* The frame's event, its ancestors included, has one of the kinds (KIND_BIT). */
+bool event_graph_has_kind(const struct event_graph *graph, uint32_t frame, uint32_t kinds);
+
+#endif

@@ -1,0 +1,560 @@
+/* event_graph_causes: a node and what it waited for. */
+#include "analyze/event_graph_build.h"
+
+#include "analyze/work.h"
+
+enum {
+    PAUSE_NS = 5000,      /* a thread that did nothing for longer was given its next work */
+    RECENT_NODES = 24,    /* threads that may have given it: those last at something */
+    CLOCK_NS = 5000,      /* clocks of device and host differ by as much */
+    EXPLAINED_NS = 20000, /* a start so little later than its causes needs no other cause */
+    LOOK_BACK = 64,       /* kernels back to the one that a call waited for */
+    CLOSE_NS = 30000,     /* a call that ends so soon after a kernel waited for it */
+    QUEUE_NS = 500000     /* a launch whose kernel runs so much later may find a full queue */
+};
+
+/* A thread inside only these may wait for another thread. */
+#define SOFT_KINDS                                                                                 \
+    (KIND_BIT(ACTIVITY_OTHER) | KIND_BIT(ACTIVITY_STEP) | KIND_BIT(ACTIVITY_PYTHON) |              \
+     KIND_BIT(ACTIVITY_ANNOTATION) | KIND_BIT(ACTIVITY_DISPATCH) | KIND_BIT(ACTIVITY_EXECUTOR) |   \
+     KIND_BIT(ACTIVITY_RUN) | KIND_BIT(ACTIVITY_OVERHEAD))
+#define WAITING_KINDS                                                                              \
+    (KIND_BIT(ACTIVITY_WAIT) | KIND_BIT(ACTIVITY_INPUT_WAIT) | KIND_BIT(ACTIVITY_INPUT_STAGE) |    \
+     KIND_BIT(ACTIVITY_INPUT_BUFFER))
+#define DEVICE_KINDS                                                                               \
+    (KIND_BIT(ACTIVITY_LAUNCH) | KIND_BIT(ACTIVITY_TRANSFER) | KIND_BIT(ACTIVITY_ALLOC))
+
+static enum path_class class_of(const struct build *build, uint32_t frame)
+{
+    static const uint8_t classes[] = {
+        [WORK_NONE] = CLASS_HOST,
+        [WORK_WAITING] = CLASS_SYNC,
+        [WORK_RUNNING] = CLASS_HOST,
+        [WORK_INPUT] = CLASS_INPUT,
+        [WORK_INPUT_WAIT] = CLASS_INPUT,
+        [WORK_COMPUTE] = CLASS_COMPUTE,
+        [WORK_COMMUNICATION] = CLASS_COMMUNICATION,
+        [WORK_COPY] = CLASS_COPY,
+        [WORK_COMPILE] = CLASS_COMPILE,
+        [WORK_CALLBACK] = CLASS_HOST,
+        [WORK_OUTPUT] = CLASS_OUTPUT,
+        [WORK_POOL] = CLASS_COMPUTE,
+        [WORK_HOST] = CLASS_HOST,
+        [WORK_PROFILER] = CLASS_UNKNOWN,
+    };
+    uint8_t kind;
+
+    if (frame == NO_ID)
+        return CLASS_HOST;
+    kind = event_activity(build->profile, build->graph->path.frames.items[frame].event)->kind;
+    return kind == ACTIVITY_SYNC ? CLASS_SYNC : classes[build->graph->path.frame_work[frame]];
+}
+
+static const struct graph_node *node_at(const struct build *build, uint32_t node)
+{
+    return &build->graph->nodes.items[node];
+}
+
+static uint32_t kind_bit(const struct build *build, uint32_t frame)
+{
+    if (frame == NO_ID)
+        return KIND_BIT(ACTIVITY_OTHER);
+    return KIND_BIT(
+        event_activity(build->profile, build->graph->path.frames.items[frame].event)->kind);
+}
+
+static bool add_edge(struct build *build, uint32_t from, enum edge_kind kind, int64_t lag_ns,
+                     bool from_start)
+{
+    struct graph_edge edge = { lag_ns, from, (uint8_t)kind, from_start };
+
+    return from == NO_ID || vec_push(&build->graph->edges, build->arena, edge);
+}
+
+/* The node's edges come behind it. */
+static bool add_node(struct build *build, uint32_t line, struct graph_node node)
+{
+    struct build_line *of = &build->lines.items[line];
+    uint32_t           row = (uint32_t)build->graph->nodes.count;
+
+    node.line = line;
+    node.first_edge = (uint32_t)build->graph->edges.count;
+    if (!vec_push(&build->graph->nodes, build->arena, node) ||
+        !vec_push(&build->previous, build->scratch, of->last))
+        return false;
+    of->last = row;
+    return true;
+}
+
+static int64_t edge_time_ns(const struct build *build, const struct graph_edge *edge)
+{
+    const struct graph_node *from = node_at(build, edge->from);
+
+    return (edge->from_start ? from->start_ns : from->end_ns) + edge->lag_ns;
+}
+
+/* When the last node's known causes let it start, by the recorded times. */
+static int64_t ready_ns(const struct build *build)
+{
+    const struct event_graph *graph = build->graph;
+    uint32_t                  first = graph->nodes.items[graph->nodes.count - 1].first_edge;
+    int64_t                   latest_ns = INT64_MIN;
+
+    for (size_t e = first; e < graph->edges.count; e++) {
+        int64_t time_ns = edge_time_ns(build, &graph->edges.items[e]);
+
+        latest_ns = time_ns > latest_ns ? time_ns : latest_ns;
+    }
+    return latest_ns;
+}
+
+bool build_step(struct build *build, struct graph_window *window, uint32_t window_row)
+{
+    const struct step *step = &build->study->steps.list.items[window->step];
+    uint32_t           line = build->leader_of_host[window->host];
+    uint32_t           before = build->lines.items[line].last;
+    struct graph_node  node = { .start_ns = step->start_ns,
+                                .end_ns = step->start_ns,
+                                .frame = NO_ID,
+                                .launcher = NO_ID,
+                                .role = NODE_STEP,
+                                .class = CLASS_HOST };
+    (void)window_row;
+    window->base = (uint32_t)build->graph->nodes.count;
+    build->base_of_host[window->host] = window->base;
+    return add_node(build, line, node) && add_edge(build, before, EDGE_STEP, 0, false);
+}
+
+/* Of the host's threads at work just before `time_ns` the one that did something last. */
+static uint32_t handed_by(const struct build *build, uint32_t line, int64_t time_ns,
+                          int64_t *lag_ns, bool *from_start)
+{
+    uint32_t host = build->graph->lines.items[line].host;
+    size_t   looked = 0;
+    uint32_t best = NO_ID;
+    int64_t  latest_ns = INT64_MIN;
+
+    for (size_t i = build->graph->nodes.count; i > 0 && looked < RECENT_NODES; i--) {
+        const struct graph_node *node = &build->graph->nodes.items[i - 1];
+        const struct graph_line *of = &build->graph->lines.items[node->line];
+        int64_t                  moment_ns;
+
+        if (of->is_device || of->host != host || node->line == line)
+            continue;
+        looked++;
+        moment_ns = node->end_ns <= time_ns ? node->end_ns : node->start_ns;
+        if (moment_ns > time_ns || moment_ns <= latest_ns)
+            continue;
+        latest_ns = moment_ns;
+        best = (uint32_t)i - 1;
+        *from_start = node->end_ns > time_ns;
+    }
+    *lag_ns = best == NO_ID ? 0 : time_ns - latest_ns;
+    return best;
+}
+
+/* The work of other threads that ended last before `piece` did, while it went on. */
+static uint32_t awaited_thread(const struct build *build, uint32_t line, const struct piece *piece,
+                               bool began_inside)
+{
+    uint32_t host = build->graph->lines.items[line].host;
+    int64_t  latest_ns = piece->start_ns;
+    uint32_t best = NO_ID;
+
+    for (uint32_t i = 0; i < build->lines.count; i++) {
+        const struct graph_line *of = &build->graph->lines.items[i];
+        const struct build_line *other = &build->lines.items[i];
+
+        if (of->host != host || of->is_device || i == line || other->last == NO_ID ||
+            (began_inside && other->burst_start_ns < piece->start_ns))
+            continue;
+        if (node_at(build, other->last)->end_ns <= piece->end_ns &&
+            node_at(build, other->last)->end_ns > latest_ns) {
+            latest_ns = node_at(build, other->last)->end_ns;
+            best = other->last;
+        }
+    }
+    return best;
+}
+
+static int64_t launched_ns(const struct build *build, const struct graph_node *node)
+{
+    uint32_t launch;
+
+    if (node->frame == NO_ID)
+        return node->start_ns;
+    launch = build->launch_of[build->graph->path.frames.items[node->frame].event];
+    return launch == NO_ID ? INT64_MIN : build->profile->event_start_ns[launch];
+}
+
+/* The last node of a device line that ended by `time_ns`, enqueued by `before_ns`. */
+static uint32_t ended_on(const struct build *build, uint32_t line, int64_t time_ns,
+                         int64_t before_ns)
+{
+    uint32_t node = build->lines.items[line].last;
+
+    for (int i = 0; i < LOOK_BACK && node != NO_ID; i++, node = build->previous.items[node])
+        if (node_at(build, node)->end_ns <= time_ns &&
+            launched_ns(build, node_at(build, node)) <= before_ns)
+            return node;
+    return NO_ID;
+}
+
+/* The device work whose end let a call return: of the streams it is known to wait for, else of all
+ * of its host. NO_ID: none ended while it waited. */
+static uint32_t awaited_work(const struct build *build, uint32_t line, const struct piece *piece)
+{
+    uint32_t host = build->graph->lines.items[line].host;
+    uint32_t row =
+        id_map_get(&build->wait_of_call, build->graph->path.frames.items[piece->frame].event);
+    int64_t  before_ns = piece->start_ns, latest_ns = piece->start_ns;
+    uint32_t stream = NO_ID, best = NO_ID;
+
+    if (row != NO_ID) {
+        stream = build->waits.items[row].stream_line;
+        if (build->waits.items[row].before_ns < before_ns)
+            before_ns = build->waits.items[row].before_ns;
+    }
+    for (uint32_t i = 0; i < build->lines.count; i++) {
+        uint32_t node;
+
+        if (!build->graph->lines.items[i].is_device || build->graph->lines.items[i].host != host ||
+            (stream != NO_ID && i != stream))
+            continue;
+        node = ended_on(build, i, piece->end_ns + CLOCK_NS, before_ns);
+        if (node != NO_ID && node_at(build, node)->end_ns > latest_ns) {
+            latest_ns = node_at(build, node)->end_ns;
+            best = node;
+        }
+    }
+    return best;
+}
+
+/* Work that the call itself enqueued and that ended before it returned. */
+static uint32_t own_work(const struct build *build, const struct piece *piece)
+{
+    uint32_t call = build->graph->path.frames.items[piece->frame].event;
+
+    for (uint32_t i = 0; i < build->lines.count; i++) {
+        uint32_t node = build->lines.items[i].last;
+
+        if (!build->graph->lines.items[i].is_device)
+            continue;
+        for (int k = 0; k < 4 && node != NO_ID; k++, node = build->previous.items[node]) {
+            uint32_t frame = node_at(build, node)->frame;
+
+            if (frame != NO_ID && node_at(build, node)->end_ns <= piece->end_ns + CLOCK_NS &&
+                build->launch_of[build->graph->path.frames.items[frame].event] == call)
+                return node;
+        }
+    }
+    return NO_ID;
+}
+
+/* A launch that lasts because the queue of its stream is full returns when a kernel starts. */
+static bool finds_full_queue(const struct build *build, const struct piece *piece, uint32_t work)
+{
+    uint32_t line = node_at(build, work)->line;
+    int64_t  since_ns = launched_ns(build, node_at(build, build->lines.items[line].last));
+
+    /* Far behind: what the stream runs now was enqueued long ago. */
+    return since_ns != INT64_MIN && piece->start_ns - since_ns > QUEUE_NS;
+}
+
+/* What a thread waited for inside `piece`; *edge tells how. NO_ID: for nothing that is known. */
+static uint32_t awaited(const struct build *build, uint32_t line, const struct piece *piece,
+                        enum edge_kind *edge)
+{
+    uint32_t bit = kind_bit(build, piece->frame), node;
+    int64_t  length_ns = piece->end_ns - piece->start_ns;
+
+    *edge = EDGE_SYNC;
+    if (bit & KIND_BIT(ACTIVITY_SYNC))
+        if ((node = awaited_work(build, line, piece)) != NO_ID || build->graph->has_device)
+            return node;
+    if (bit & DEVICE_KINDS) {
+        if ((node = own_work(build, piece)) != NO_ID)
+            return node;
+        node = awaited_work(build, line, piece);
+        if (node == NO_ID || piece->end_ns - node_at(build, node)->end_ns > CLOSE_NS ||
+            ((bit & KIND_BIT(ACTIVITY_LAUNCH)) && !finds_full_queue(build, piece, node)))
+            return NO_ID;
+        return node;
+    }
+    *edge = EDGE_HANDOVER;
+    if (bit & WAITING_KINDS)
+        return awaited_thread(build, line, piece, false);
+    node = awaited_thread(build, line, piece, (bit & KIND_BIT(ACTIVITY_SYNC)) == 0);
+    if (node != NO_ID && piece->end_ns - node_at(build, node)->end_ns > length_ns / 5 + PAUSE_NS)
+        return NO_ID;
+    return node;
+}
+
+/* A collective that other ranks joined: it goes on once the last of them has come. */
+static bool join(struct build *build, uint32_t line, const struct piece *piece, uint32_t row)
+{
+    const struct collective_instance *items = build->collectives.items.items;
+    size_t                            first = row, end = row;
+    int64_t                           latest_ns = INT64_MIN;
+    struct graph_node                 node = { .start_ns = piece->end_ns,
+                                               .end_ns = piece->end_ns,
+                                               .frame = piece->frame,
+                                               .launcher = NO_ID,
+                                               .role = NODE_JOIN,
+                                               .class = CLASS_COMMUNICATION };
+
+    while (first > 0 && items[first - 1].key == items[row].key)
+        first--;
+    while (end < build->collectives.items.count && items[end].key == items[row].key)
+        end++;
+    for (size_t i = first; i < end; i++)
+        if (build->arrival[i] != NO_ID && node_at(build, build->arrival[i])->end_ns > latest_ns)
+            latest_ns = node_at(build, build->arrival[i])->end_ns;
+    node.start_ns = latest_ns < piece->end_ns ? latest_ns : piece->end_ns;
+    node.own_ns = node.end_ns - node.start_ns;
+    if (!add_node(build, line, node))
+        return false;
+    for (size_t i = first; i < end; i++)
+        if (!add_edge(build, build->arrival[i], i == row ? EDGE_ORDER : EDGE_COLLECTIVE, 0, false))
+            return false;
+    build->graph->joined_count++;
+    return true;
+}
+
+static bool leave(struct build *build, uint32_t line)
+{
+    struct build_line  *of = &build->lines.items[line];
+    const struct piece *piece = &of->piece;
+    uint32_t            enter = of->enter, waited, row = NO_ID;
+    enum edge_kind      kind;
+    struct graph_node   node = { .start_ns = piece->start_ns,
+                                 .end_ns = piece->end_ns,
+                                 .frame = piece->frame,
+                                 .launcher = NO_ID,
+                                 .role = NODE_RESUME,
+                                 .class = (uint8_t)class_of(build, piece->frame) };
+
+    if (piece->frame != NO_ID)
+        row =
+            id_map_get(&build->collective_of, build->graph->path.frames.items[piece->frame].event);
+    if (row != NO_ID && build->arrival[row] == enter)
+        return join(build, line, piece, row);
+    waited = awaited(build, line, piece, &kind);
+    if (waited != NO_ID) {
+        node.start_ns = node_at(build, waited)->end_ns;
+        if (node.start_ns > piece->end_ns)
+            node.start_ns = piece->end_ns;
+    }
+    node.own_ns = node.end_ns - node.start_ns;
+    return add_node(build, line, node) && add_edge(build, enter, EDGE_ORDER, 0, false) &&
+           add_edge(build, waited, kind,
+                    waited == NO_ID ? 0 : node.start_ns - node_at(build, waited)->end_ns, false);
+}
+
+/* Causes of a piece at its start: the thread's own, or after a pause who gave it the work. */
+static bool add_thread_causes(struct build *build, uint32_t line, const struct piece *piece,
+                              uint32_t before)
+{
+    struct build_line *of = &build->lines.items[line];
+    uint32_t           host = build->graph->lines.items[line].host, giver;
+    int64_t            pause_ns =
+        before == NO_ID ? INT64_MAX : piece->start_ns - node_at(build, before)->end_ns;
+    int64_t lag_ns;
+    bool    from_start = false, is_leader = build->graph->lines.items[line].is_leader;
+
+    if (pause_ns <= PAUSE_NS || (is_leader && before != NO_ID))
+        return add_edge(build, before, EDGE_ORDER, pause_ns, false);
+    of->burst_start_ns = piece->start_ns;
+    giver = handed_by(build, line, piece->start_ns, &lag_ns, &from_start);
+    if (giver == NO_ID) {
+        giver = build->base_of_host[host];
+        lag_ns = giver == NO_ID ? 0 : piece->start_ns - node_at(build, giver)->start_ns;
+        from_start = true;
+    }
+    return add_edge(build, before, EDGE_ORDER, 0, false) &&
+           add_edge(build, giver, EDGE_HANDOVER, lag_ns, from_start);
+}
+
+bool build_host(struct build *build, uint32_t line)
+{
+    struct build_line *of = &build->lines.items[line];
+    struct piece       piece = of->piece;
+    uint32_t           before = of->last, event = NO_ID, row;
+    struct graph_node  node = { .start_ns = piece.start_ns,
+                                .end_ns = piece.end_ns,
+                                .own_ns = piece.end_ns - piece.start_ns,
+                                .frame = piece.frame,
+                                .launcher = NO_ID,
+                                .role = NODE_HOST,
+                                .class = (uint8_t)class_of(build, piece.frame) };
+
+    if (piece.phase == PIECE_LEAVE)
+        return leave(build, line);
+    if (piece.phase == PIECE_ENTER) {
+        node.end_ns = node.start_ns;
+        node.own_ns = 0;
+        node.role = NODE_BLOCK;
+    }
+    if (!add_node(build, line, node) || !add_thread_causes(build, line, &piece, before))
+        return false;
+    of->enter = of->last;
+    if (piece.frame == NO_ID)
+        return true;
+    event = build->graph->path.frames.items[piece.frame].event;
+    if (build->node_of_call[event] == NO_ID)
+        build->node_of_call[event] = of->last;
+    row = id_map_get(&build->collective_of, event);
+    if (row != NO_ID && piece.phase == PIECE_ENTER)
+        build->arrival[row] = of->last;
+    return true;
+}
+
+/* The launch of device work. One outside of the sample counts from the start of the step. */
+static bool add_launch(struct build *build, uint32_t line, uint32_t event, uint32_t launch)
+{
+    int64_t  at_ns = build->profile->event_start_ns[launch];
+    uint32_t thread = build->line_of_timeline[build->timeline_of_call[launch]];
+    uint32_t host = build->graph->lines.items[line].host, from = build->node_of_call[launch];
+    int64_t  lag_ns = build->graph->launch_ns;
+
+    (void)event;
+    if (from == NO_ID && thread != NO_ID && build->lines.items[thread].last != NO_ID &&
+        at_ns >= node_at(build, build->base_of_host[host])->start_ns)
+        from = build->lines.items[thread].last; /* a call that took no time */
+    if (from == NO_ID)
+        from = build->base_of_host[host];
+    return add_edge(build, from, EDGE_LAUNCH, at_ns - node_at(build, from)->start_ns + lag_ns,
+                    true);
+}
+
+/* Waits for other streams that were enqueued before this work. */
+static bool add_stream_waits(struct build *build, uint32_t line, int64_t launch_ns)
+{
+    struct build_line *of = &build->lines.items[line];
+
+    while (of->wait != NO_ID && build->waits.items[of->wait].from_ns <= launch_ns) {
+        const struct call_wait  *wait = &build->waits.items[of->wait];
+        const struct graph_node *node = node_at(build, (uint32_t)build->graph->nodes.count - 1);
+        uint32_t                 from =
+            ended_on(build, wait->stream_line, node->start_ns + CLOCK_NS, wait->before_ns);
+
+        of->wait = wait->next;
+        if (from != NO_ID && wait->stream_line != line &&
+            !add_edge(build, from, EDGE_EVENT, build->graph->gap_ns, false))
+            return false;
+    }
+    return true;
+}
+
+/* Work of another stream of the device that ended just before `time_ns`. */
+static uint32_t ended_beside(const struct build *build, uint32_t line, int64_t time_ns,
+                             int64_t after_ns)
+{
+    const struct profile *profile = build->profile;
+    uint32_t device = profile->timelines.items[build->graph->lines.items[line].timeline].device;
+    uint32_t best = NO_ID;
+    int64_t  latest_ns = after_ns > time_ns - EXPLAINED_NS ? after_ns : time_ns - EXPLAINED_NS;
+
+    for (uint32_t i = 0; i < build->lines.count; i++) {
+        uint32_t node;
+
+        if (i == line ||
+            profile->timelines.items[build->graph->lines.items[i].timeline].device != device)
+            continue;
+        node = ended_on(build, i, time_ns, INT64_MAX);
+        if (node != NO_ID && node_at(build, node)->end_ns > latest_ns) {
+            latest_ns = node_at(build, node)->end_ns;
+            best = node;
+        }
+    }
+    return best;
+}
+
+/* Explains what the known causes do not: another stream's work that ended just then, else a delay.
+ * A start before its causes allow it takes back their means. */
+static bool settle_start(struct build *build, uint32_t line)
+{
+    struct event_graph *graph = build->graph;
+    uint32_t            row = (uint32_t)graph->nodes.count - 1, beside;
+    int64_t             start_ns = graph->nodes.items[row].start_ns, ready = ready_ns(build);
+
+    if (ready == INT64_MIN)
+        return true;
+    if (start_ns < ready - EXPLAINED_NS) {
+        for (size_t e = graph->nodes.items[row].first_edge; e < graph->edges.count; e++) {
+            int64_t excess_ns = edge_time_ns(build, &graph->edges.items[e]) - start_ns;
+
+            if (excess_ns > 0)
+                graph->edges.items[e].lag_ns -= excess_ns;
+        }
+        return true;
+    }
+    if (start_ns <= ready + EXPLAINED_NS)
+        return true;
+    beside = ended_beside(build, line, start_ns, ready);
+    if (beside != NO_ID)
+        return add_edge(build, beside, EDGE_EVENT, start_ns - node_at(build, beside)->end_ns,
+                        false);
+    graph->nodes.items[row].delay_ns = start_ns - ready;
+    return true;
+}
+
+static bool add_device_causes(struct build *build, uint32_t line, uint32_t event, uint32_t before)
+{
+    uint32_t launch = build->launch_of[event], host = build->graph->lines.items[line].host;
+    const struct graph_node *node = node_at(build, build->lines.items[line].last);
+    int64_t                  start_ns = node->start_ns, lag_ns = build->graph->gap_ns;
+    bool                     goes_on = start_ns > build->profile->event_start_ns[event];
+
+    if (before != NO_ID && node_at(build, before)->end_ns + lag_ns > start_ns)
+        lag_ns = start_ns - node_at(build, before)->end_ns; /* touches, or goes on */
+    if (!add_edge(build, before, EDGE_STREAM, lag_ns, false))
+        return false;
+    if (goes_on && before != NO_ID)
+        return true;
+    if (launch != NO_ID && (!add_launch(build, line, event, launch) ||
+                            !add_stream_waits(build, line, build->profile->event_start_ns[launch])))
+        return false;
+    if (launch == NO_ID && before == NO_ID && build->base_of_host[host] != NO_ID)
+        return add_edge(build, build->base_of_host[host], EDGE_STEP,
+                        start_ns - node_at(build, build->base_of_host[host])->start_ns, true);
+    return settle_start(build, line);
+}
+
+bool build_device(struct build *build, uint32_t line)
+{
+    struct build_line *of = &build->lines.items[line];
+    struct piece       piece = of->piece;
+    uint32_t           before = of->last, launch, row = NO_ID, event = NO_ID;
+    struct graph_node  node = { .start_ns = piece.start_ns,
+                                .end_ns = piece.end_ns,
+                                .own_ns = piece.end_ns - piece.start_ns,
+                                .frame = piece.frame,
+                                .launcher = NO_ID,
+                                .role = NODE_DEVICE,
+                                .class = (uint8_t)class_of(build, piece.frame) };
+
+    if (piece.frame == NO_ID) { /* a device that leads: its step ends later than its work */
+        node.role = NODE_HOST;
+        node.class = CLASS_UNKNOWN;
+        return add_node(build, line, node) && add_edge(build, before, EDGE_ORDER, 0, false);
+    }
+    event = build->graph->path.frames.items[piece.frame].event;
+    row = id_map_get(&build->collective_of, event);
+    if (piece.phase == PIECE_LEAVE)
+        return join(build, line, &piece, row);
+    launch = build->launch_of[event];
+    if (launch != NO_ID && build->node_of_call[launch] != NO_ID)
+        node.launcher = node_at(build, build->node_of_call[launch])->frame;
+    if (piece.phase == PIECE_ENTER) {
+        node.end_ns = node.start_ns;
+        node.own_ns = 0;
+        node.role = NODE_BLOCK;
+    }
+    if (!add_node(build, line, node) || !add_device_causes(build, line, event, before))
+        return false;
+    if (piece.phase == PIECE_ENTER)
+        build->arrival[row] = of->last;
+    of->enter = of->last;
+    return true;
+}
