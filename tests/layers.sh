@@ -26,7 +26,7 @@ layer engine/analyze 'base/|model/|analyze/'
 layer engine/view    'base/|model/|view/'
 layer rules          'base/|analyze/|model/profile\.h|rules/'
 layer engine/gate    'base/|analyze/|model/profile\.h|rules/advice\.h|read/json_scan\.h|gate/'
-layer engine/report  'base/|gate/gate\.h|gate/summary\.h|gate/history\.h|rules/(advice|catalogue)\.h|analyze/(analysis|study|facts|steps|path)\.h|model/profile\.h|report/'
+layer engine/report  'base/|gate/gate\.h|gate/summary\.h|gate/history\.h|rules/(advice|catalogue)\.h|analyze/(analysis|study|facts|steps|path|whatif|why)\.h|model/profile\.h|report/'
 layer engine/cli     'base/|model/|read/|analyze/|view/|rules/|gate/|report/|cli/'
 
 only igraph   'igraph/|igraph\.h'          'engine/model/op_graph\.c:'

@@ -19,17 +19,17 @@ static const struct fact_spec produces[] = {
                   "of the critical path: delays without a known cause" },
 #define CLASS_FACT(class, name, text)                                                              \
     [FIRST_CLASS + (class)] = { "critical." name "_ns", UNIT_NS, "critical path a step: " text }
-    CLASS_FACT(CLASS_HOST, "host", "the host's program, its calls and Python"),
-    CLASS_FACT(CLASS_INPUT, "input", "input"),
-    CLASS_FACT(CLASS_COMPILE, "compile", "compiling and tracing"),
-    CLASS_FACT(CLASS_OUTPUT, "output", "writing results"),
-    CLASS_FACT(CLASS_COMPUTE, "compute", "kernels; without an accelerator ops"),
-    CLASS_FACT(CLASS_COMMUNICATION, "communication", "collectives"),
-    CLASS_FACT(CLASS_COPY, "copy", "copies and sets of memory"),
-    CLASS_FACT(CLASS_LAUNCH, "launch", "from launch calls to their kernels"),
-    CLASS_FACT(CLASS_KERNEL_GAP, "kernel_gap", "between a kernel and the next in the queue"),
-    CLASS_FACT(CLASS_SYNC, "sync", "inside blocking calls, once what they wait for is done"),
-    CLASS_FACT(CLASS_UNKNOWN, "unknown", "delays without a known cause"),
+    CLASS_FACT(CRITICAL_HOST, "host", "the host's program, its calls and Python"),
+    CLASS_FACT(CRITICAL_INPUT, "input", "input"),
+    CLASS_FACT(CRITICAL_COMPILE, "compile", "compiling and tracing"),
+    CLASS_FACT(CRITICAL_OUTPUT, "output", "writing results"),
+    CLASS_FACT(CRITICAL_COMPUTE, "compute", "kernels; without an accelerator ops"),
+    CLASS_FACT(CRITICAL_COMMUNICATION, "communication", "collectives"),
+    CLASS_FACT(CRITICAL_COPY, "copy", "copies and sets of memory"),
+    CLASS_FACT(CRITICAL_LAUNCH, "launch", "from launch calls to their kernels"),
+    CLASS_FACT(CRITICAL_KERNEL_GAP, "kernel_gap", "between a kernel and the next in the queue"),
+    CLASS_FACT(CRITICAL_SYNC, "sync", "inside blocking calls, once what they wait for is done"),
+    CLASS_FACT(CRITICAL_UNKNOWN, "unknown", "delays without a known cause"),
 };
 
 static bool set_facts(struct study *study, const struct event_graph *graph,
@@ -47,8 +47,8 @@ static bool set_facts(struct study *study, const struct event_graph *graph,
     bool is_set = true;
 
     if (schedule->step_ns > 0)
-        values[UNKNOWN] = schedule->class_ns[CLASS_UNKNOWN] / schedule->step_ns;
-    for (int i = 0; i < CLASS_COUNT; i++)
+        values[UNKNOWN] = schedule->class_ns[CRITICAL_UNKNOWN] / schedule->step_ns;
+    for (int i = 0; i < CRITICAL_COUNT; i++)
         values[FIRST_CLASS + i] = schedule->class_ns[i] * scale;
     for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
@@ -60,7 +60,7 @@ static bool run(struct study *study, struct err *err)
     struct arena       scratch = { .budget_bytes = study->arena->budget_bytes };
     struct event_graph graph;
     struct schedule    schedule;
-    bool               ok = event_graph_make(&graph, study, &scratch, err);
+    bool               ok = event_graph_make(&graph, study, NO_ID, &scratch, err);
 
     if (ok && !graph.windows.count)
         ok = facts_absent(&study->facts, "replay.", "at least one whole step with a timeline",

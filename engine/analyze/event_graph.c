@@ -7,35 +7,35 @@ enum { MAY_WAIT_NS = 20000 }; /* shorter stretches of a thread are taken as work
 
 const char *path_class_name(enum path_class class)
 {
-    static const char *const names[CLASS_COUNT] = {
-        [CLASS_HOST] = "host",       [CLASS_INPUT] = "input",
-        [CLASS_COMPILE] = "compile", [CLASS_OUTPUT] = "output",
-        [CLASS_COMPUTE] = "compute", [CLASS_COMMUNICATION] = "communication",
-        [CLASS_COPY] = "copy",       [CLASS_LAUNCH] = "launch",
-        [CLASS_SYNC] = "sync",       [CLASS_KERNEL_GAP] = "kernel-gap",
-        [CLASS_UNKNOWN] = "unknown",
+    static const char *const names[CRITICAL_COUNT] = {
+        [CRITICAL_HOST] = "host",       [CRITICAL_INPUT] = "input",
+        [CRITICAL_COMPILE] = "compile", [CRITICAL_OUTPUT] = "output",
+        [CRITICAL_COMPUTE] = "compute", [CRITICAL_COMMUNICATION] = "communication",
+        [CRITICAL_COPY] = "copy",       [CRITICAL_LAUNCH] = "launch",
+        [CRITICAL_SYNC] = "sync",       [CRITICAL_KERNEL_GAP] = "kernel_gap",
+        [CRITICAL_UNKNOWN] = "unknown",
     };
 
-    return class < CLASS_COUNT ? names[class] : "unknown";
+    return class < CRITICAL_COUNT ? names[class] : "unknown";
 }
 
 const char *path_class_title(enum path_class class)
 {
-    static const char *const titles[CLASS_COUNT] = {
-        [CLASS_HOST] = "host",
-        [CLASS_INPUT] = "input",
-        [CLASS_COMPILE] = "compiling",
-        [CLASS_OUTPUT] = "output",
-        [CLASS_COMPUTE] = "compute",
-        [CLASS_COMMUNICATION] = "communication",
-        [CLASS_COPY] = "copies",
-        [CLASS_LAUNCH] = "launch to kernel",
-        [CLASS_SYNC] = "blocking calls",
-        [CLASS_KERNEL_GAP] = "between kernels",
-        [CLASS_UNKNOWN] = "cause unknown",
+    static const char *const titles[CRITICAL_COUNT] = {
+        [CRITICAL_HOST] = "host",
+        [CRITICAL_INPUT] = "input",
+        [CRITICAL_COMPILE] = "compiling",
+        [CRITICAL_OUTPUT] = "output",
+        [CRITICAL_COMPUTE] = "compute",
+        [CRITICAL_COMMUNICATION] = "communication",
+        [CRITICAL_COPY] = "copies",
+        [CRITICAL_LAUNCH] = "launch to kernel",
+        [CRITICAL_SYNC] = "blocking calls",
+        [CRITICAL_KERNEL_GAP] = "between kernels",
+        [CRITICAL_UNKNOWN] = "cause unknown",
     };
 
-    return class < CLASS_COUNT ? titles[class] : "cause unknown";
+    return class < CRITICAL_COUNT ? titles[class] : "cause unknown";
 }
 
 uint32_t event_graph_edges_end(const struct event_graph *graph, uint32_t node)
@@ -232,22 +232,22 @@ static bool build_groups(struct build *build)
     for (; first < count; first = end) {
         for (end = first + 1; end < count && windows[end].group == windows[first].group;)
             end++;
-        build->group = windows[first].group;
         if (!build_group(build, windows + first, end - first, &heap))
             return false;
     }
     return true;
 }
 
-bool event_graph_make(struct event_graph *graph, const struct study *study, struct arena *arena,
-                      struct err *err)
+bool event_graph_make(struct event_graph *graph, const struct study *study, uint32_t only,
+                      struct arena *arena, struct err *err)
 {
     struct arena scratch = { .budget_bytes = arena->budget_bytes };
     struct build build = { .graph = graph,
                            .study = study,
                            .profile = study->profile,
                            .arena = arena,
-                           .scratch = &scratch };
+                           .scratch = &scratch,
+                           .only = only };
     bool         ok = true;
 
     *graph = (struct event_graph) { .study = study };

@@ -29,24 +29,6 @@ enum edge_kind {
     EDGE_KIND_COUNT
 };
 
-/* What time on a path is charged to. */
-enum path_class {
-    CLASS_HOST, /* framework, Python, calls into the driver */
-    CLASS_INPUT,
-    CLASS_COMPILE,
-    CLASS_OUTPUT,
-    CLASS_COMPUTE, /* kernels; on a host without accelerator its ops */
-    CLASS_COMMUNICATION,
-    CLASS_COPY,
-    CLASS_LAUNCH,     /* from a launch call to its kernel */
-    CLASS_KERNEL_GAP, /* from a kernel to the next of its stream */
-    CLASS_SYNC,       /* getting out of a blocking call; waiting inside it where for what is unknown */
-    CLASS_UNKNOWN,    /* a delay without a known cause */
-    CLASS_COUNT
-};
-const char *path_class_name(enum path_class class); /* "kernel-gap" */
-const char *path_class_title(enum path_class class); /* for people: "between kernels" */
-
 enum node_role {
     NODE_STEP,   /* a step begins; takes no time */
     NODE_HOST,   /* what a thread did */
@@ -96,9 +78,10 @@ struct event_graph {
     const struct study *study;
 };
 
-/* In `arena`. A graph without windows: nothing to replay. false: ERR_LIMIT. */
-bool event_graph_make(struct event_graph *graph, const struct study *study, struct arena *arena,
-                      struct err *err);
+/* In `arena`; of the step `only` (row of steps->list), or a sample of steps for NO_ID. A graph
+ * without windows: nothing to replay. false: ERR_LIMIT. */
+bool event_graph_make(struct event_graph *graph, const struct study *study, uint32_t only,
+                      struct arena *arena, struct err *err);
 /* One past the last edge into a node. */
 uint32_t event_graph_edges_end(const struct event_graph *graph, uint32_t node);
 /* Name of what a node does; empty for unrecorded host time. */

@@ -27,27 +27,27 @@ enum {
 static enum path_class class_of(const struct build *build, uint32_t frame)
 {
     static const uint8_t classes[] = {
-        [WORK_NONE] = CLASS_HOST,
-        [WORK_WAITING] = CLASS_SYNC,
-        [WORK_RUNNING] = CLASS_HOST,
-        [WORK_INPUT] = CLASS_INPUT,
-        [WORK_INPUT_WAIT] = CLASS_INPUT,
-        [WORK_COMPUTE] = CLASS_COMPUTE,
-        [WORK_COMMUNICATION] = CLASS_COMMUNICATION,
-        [WORK_COPY] = CLASS_COPY,
-        [WORK_COMPILE] = CLASS_COMPILE,
-        [WORK_CALLBACK] = CLASS_HOST,
-        [WORK_OUTPUT] = CLASS_OUTPUT,
-        [WORK_POOL] = CLASS_COMPUTE,
-        [WORK_HOST] = CLASS_HOST,
-        [WORK_PROFILER] = CLASS_UNKNOWN,
+        [WORK_NONE] = CRITICAL_HOST,
+        [WORK_WAITING] = CRITICAL_SYNC,
+        [WORK_RUNNING] = CRITICAL_HOST,
+        [WORK_INPUT] = CRITICAL_INPUT,
+        [WORK_INPUT_WAIT] = CRITICAL_INPUT,
+        [WORK_COMPUTE] = CRITICAL_COMPUTE,
+        [WORK_COMMUNICATION] = CRITICAL_COMMUNICATION,
+        [WORK_COPY] = CRITICAL_COPY,
+        [WORK_COMPILE] = CRITICAL_COMPILE,
+        [WORK_CALLBACK] = CRITICAL_HOST,
+        [WORK_OUTPUT] = CRITICAL_OUTPUT,
+        [WORK_POOL] = CRITICAL_COMPUTE,
+        [WORK_HOST] = CRITICAL_HOST,
+        [WORK_PROFILER] = CRITICAL_UNKNOWN,
     };
     uint8_t kind;
 
     if (frame == NO_ID)
-        return CLASS_HOST;
+        return CRITICAL_HOST;
     kind = event_activity(build->profile, build->graph->path.frames.items[frame].event)->kind;
-    return kind == ACTIVITY_SYNC ? CLASS_SYNC : classes[build->graph->path.frame_work[frame]];
+    return kind == ACTIVITY_SYNC ? CRITICAL_SYNC : classes[build->graph->path.frame_work[frame]];
 }
 
 static const struct graph_node *node_at(const struct build *build, uint32_t node)
@@ -118,7 +118,7 @@ bool build_step(struct build *build, struct graph_window *window, uint32_t windo
                                 .frame = NO_ID,
                                 .launcher = NO_ID,
                                 .role = NODE_STEP,
-                                .class = CLASS_HOST };
+                                .class = CRITICAL_HOST };
     (void)window_row;
     window->base = (uint32_t)build->graph->nodes.count;
     build->base_of_host[window->host] = window->base;
@@ -301,7 +301,7 @@ static bool join(struct build *build, uint32_t line, const struct piece *piece, 
                                                .frame = piece->frame,
                                                .launcher = NO_ID,
                                                .role = NODE_JOIN,
-                                               .class = CLASS_COMMUNICATION };
+                                               .class = CRITICAL_COMMUNICATION };
 
     while (first > 0 && items[first - 1].key == items[row].key)
         first--;
@@ -536,7 +536,7 @@ bool build_device(struct build *build, uint32_t line)
 
     if (piece.frame == NO_ID) { /* a device that leads: its step ends later than its work */
         node.role = NODE_HOST;
-        node.class = CLASS_UNKNOWN;
+        node.class = CRITICAL_UNKNOWN;
         return add_node(build, line, node) && add_edge(build, before, EDGE_ORDER, 0, false);
     }
     event = build->graph->path.frames.items[piece.frame].event;

@@ -61,22 +61,24 @@ bool build_windows(struct build *build)
         return true;
     wanted = SAMPLE_EVENTS / (build->profile->event_count / sampled + 1);
     wanted = wanted < 1 ? 1 : wanted > SAMPLE_STEPS ? SAMPLE_STEPS : wanted;
-    for (size_t i = 0; i < steps->list.count && place < wanted; i++) {
+    for (size_t i = 0; i < steps->list.count && build->graph->group_count < wanted; i++) {
         const struct step *step = &steps->list.items[i];
 
         if (step->host != steps->host || !step->is_sampled || step->end_ns <= step->start_ns)
+            continue;
+        place++;
+        if (build->only != NO_ID && i != build->only)
             continue;
         if (!add_window(build, step))
             return false;
         for (uint32_t host = 0; host < build->profile->hosts.count; host++) {
             const struct step *beside =
-                host == steps->host ? NULL : step_beside(study, step, place, host);
+                host == steps->host ? NULL : step_beside(study, step, place - 1, host);
 
             if (beside && beside->end_ns > beside->start_ns && !add_window(build, beside))
                 return false;
         }
         build->graph->group_count++;
-        place++;
     }
     return true;
 }

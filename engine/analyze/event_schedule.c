@@ -197,14 +197,14 @@ static void measure_errors(struct run *run)
 static enum path_class lag_class(const struct graph_edge *edge)
 {
     static const uint8_t classes[EDGE_KIND_COUNT] = {
-        [EDGE_ORDER] = CLASS_HOST,
-        [EDGE_STREAM] = CLASS_KERNEL_GAP,
-        [EDGE_LAUNCH] = CLASS_LAUNCH,
-        [EDGE_EVENT] = CLASS_KERNEL_GAP,
-        [EDGE_SYNC] = CLASS_SYNC,
-        [EDGE_HANDOVER] = CLASS_HOST,
-        [EDGE_COLLECTIVE] = CLASS_COMMUNICATION,
-        [EDGE_STEP] = CLASS_HOST,
+        [EDGE_ORDER] = CRITICAL_HOST,
+        [EDGE_STREAM] = CRITICAL_KERNEL_GAP,
+        [EDGE_LAUNCH] = CRITICAL_LAUNCH,
+        [EDGE_EVENT] = CRITICAL_KERNEL_GAP,
+        [EDGE_SYNC] = CRITICAL_SYNC,
+        [EDGE_HANDOVER] = CRITICAL_HOST,
+        [EDGE_COLLECTIVE] = CRITICAL_COMMUNICATION,
+        [EDGE_STEP] = CRITICAL_HOST,
     };
 
     return classes[edge->kind];
@@ -232,7 +232,7 @@ static void charge_path(struct run *run, int64_t from_ns)
             break;
         if (node->delay_ns && reached_ns < at_ns) {
             reached_ns = reached_ns > from_ns ? reached_ns : from_ns;
-            class_ns[CLASS_UNKNOWN] += (double)(at_ns - reached_ns);
+            class_ns[CRITICAL_UNKNOWN] += (double)(at_ns - reached_ns);
             at_ns = reached_ns;
         }
         edge = &graph->edges.items[schedule->cause[row]];
@@ -244,9 +244,9 @@ static void charge_path(struct run *run, int64_t from_ns)
             at_ns = reached_ns;
         }
     }
-    for (int i = 0; i < CLASS_COUNT; i++)
+    for (int i = 0; i < CRITICAL_COUNT; i++)
         sum_ns += class_ns[i];
-    for (int i = 0; i < CLASS_COUNT; i++) {
+    for (int i = 0; i < CRITICAL_COUNT; i++) {
         class_ns[i] *= sum_ns > 0 ? schedule->step_ns / sum_ns : 0;
         if (class_ns[i] > class_ns[schedule->bottleneck])
             schedule->bottleneck = (enum path_class)i;

@@ -29,6 +29,24 @@ enum part { /* the fixed names of the advice contract */
 };
 const char *part_name(enum part part); /* "idle.launch" */
 
+/* What time on a critical path through the event graph (event_graph.h) is charged to. */
+enum path_class {
+    CRITICAL_HOST, /* framework, Python, calls into the driver */
+    CRITICAL_INPUT,
+    CRITICAL_COMPILE,
+    CRITICAL_OUTPUT,
+    CRITICAL_COMPUTE, /* kernels; on a host without accelerator its ops */
+    CRITICAL_COMMUNICATION,
+    CRITICAL_COPY,
+    CRITICAL_LAUNCH,     /* from a launch call to its kernel */
+    CRITICAL_KERNEL_GAP, /* from a kernel to the next of its stream */
+    CRITICAL_SYNC,       /* getting out of a blocking call; waiting inside it where for what is unknown */
+    CRITICAL_UNKNOWN,    /* a delay without a known cause */
+    CRITICAL_COUNT
+};
+const char *path_class_name(enum path_class class);  /* "kernel_gap" */
+const char *path_class_title(enum path_class class); /* for people: "between kernels" */
+
 /* An open event with its ancestors; kinds has a bit 1 << enum activity_kind for it and each of
  * them. */
 struct frame {

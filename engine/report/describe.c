@@ -107,6 +107,14 @@ bool study_composition(const struct study *study, double part_ns[PART_COUNT])
     return has_any;
 }
 
+bool study_critical_ns(const struct study *study, enum path_class class, double *ns)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "critical.%s_ns", path_class_name(class));
+    return facts_get(&study->facts, name, ns);
+}
+
 bool finding_is_priced(const struct finding *finding)
 {
     return finding->impact.has_saving;

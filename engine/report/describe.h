@@ -24,6 +24,9 @@ const char *step_source_name(enum step_source source);
  * composition is not known, and all is zero. */
 bool study_composition(const struct study *study, double part_ns[PART_COUNT]);
 
+/* Time of a class on the critical path of a step (the facts critical.*_ns); false: not known. */
+bool study_critical_ns(const struct study *study, enum path_class class, double *ns);
+
 /* Takes part in the ranking by saving; others are facts. */
 bool finding_is_priced(const struct finding *finding);
 /* Counts for advice->together: it saves step time. */

@@ -6,8 +6,6 @@
 #include "report/inventory.h"
 #include "report/json_fields.h"
 
-#include <stdio.h>
-
 static void put_name(struct json_writer *json, const char *key, const struct profile *profile,
                      uint32_t name)
 {
@@ -159,10 +157,7 @@ static void write_steps(struct json_writer *json, const struct study *study)
 
 static void write_replay(struct json_writer *json, const struct study *study)
 {
-    static const char *const classes[] = { "compute", "communication", "copy",   "input",
-                                           "host",    "compile",       "output", "launch",
-                                           "sync",    "kernel_gap",    "unknown" };
-    double                   error, worst, steps, value;
+    double error, worst, steps, value;
 
     if (!facts_get(&study->facts, "replay.error", &error) ||
         !facts_get(&study->facts, "replay.worst_error", &worst) ||
@@ -173,13 +168,9 @@ static void write_replay(struct json_writer *json, const struct study *study)
     put_number(json, "error", error);
     put_number(json, "worst_error", worst);
     put_object(json, "critical_path_ms");
-    for (size_t i = 0; i < ARRAY_COUNT(classes); i++) {
-        char name[64];
-
-        snprintf(name, sizeof name, "critical.%s_ns", classes[i]);
-        if (facts_get(&study->facts, name, &value))
-            put_ms(json, classes[i], value);
-    }
+    for (int i = 0; i < CRITICAL_COUNT; i++)
+        if (study_critical_ns(study, (enum path_class)i, &value))
+            put_ms(json, path_class_name((enum path_class)i), value);
     json_object_end(json);
     json_object_end(json);
 }

@@ -270,23 +270,6 @@ static void write_steps(struct layout *layout, const struct study *study)
     layout_wrap(layout, 2, "", 4, text_str(&line));
 }
 
-/* Parts of the critical path, as facts. */
-static const struct {
-    const char *fact, *title;
-} critical_parts[] = {
-    { "critical.compute_ns", "compute" },
-    { "critical.communication_ns", "communication" },
-    { "critical.copy_ns", "copies" },
-    { "critical.input_ns", "input" },
-    { "critical.host_ns", "host" },
-    { "critical.compile_ns", "compiling" },
-    { "critical.output_ns", "output" },
-    { "critical.launch_ns", "launch to kernel" },
-    { "critical.kernel_gap_ns", "between kernels" },
-    { "critical.sync_ns", "blocking calls" },
-    { "critical.unknown_ns", "cause unknown" },
-};
-
 static void write_replay(struct layout *layout, const struct study *study)
 {
     struct text line = { .arena = layout->arena };
@@ -305,11 +288,11 @@ static void write_replay(struct layout *layout, const struct study *study)
     text_add(&line, STR(" at worst"));
     layout_wrap(layout, 2, "", 4, text_str(&line));
     line = (struct text) { .arena = layout->arena };
-    for (size_t i = 0; i < ARRAY_COUNT(critical_parts); i++) {
-        if (!facts_get(&study->facts, critical_parts[i].fact, &value) ||
+    for (int i = 0; i < CRITICAL_COUNT; i++) {
+        if (!study_critical_ns(study, (enum path_class)i, &value) ||
             value < study->steps.median_ns / 1000)
             continue;
-        text_print(&line, "%s%s ", separator, critical_parts[i].title);
+        text_print(&line, "%s%s ", separator, path_class_title((enum path_class)i));
         unit_print(&line, value, UNIT_NS);
         separator = ", ";
     }

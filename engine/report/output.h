@@ -17,6 +17,8 @@ struct history;
 struct rule_explanation;
 struct rule_list;
 struct study;
+struct whatif;
+struct why;
 
 struct output_options {
     unsigned width; /* columns of a text, at least 60 */
@@ -34,6 +36,10 @@ struct output {
                    const struct output_options *options, struct text *text);
     void (*info)(const struct study *study, const struct output_options *options,
                  struct text *text);
+    void (*whatif)(const struct whatif *whatif, const struct study *study,
+                   const struct output_options *options, struct text *text);
+    void (*why)(const struct why *why, const struct study *study,
+                const struct output_options *options, struct text *text);
     void (*rules)(const struct rule_list *list, const struct output_options *options,
                   struct text *text);
     /* profile_name NULL: the rule alone. */

@@ -11,90 +11,17 @@
 #include "report/finding_text.h"
 #include "report/gate_text.h"
 #include "report/history_report.h"
+#include "report/head_text.h"
 #include "report/info_text.h"
 #include "report/layout.h"
 #include "report/rules_text.h"
+#include "report/whatif_text.h"
+#include "report/why_text.h"
 #include "rules/advice.h"
 
 #include <math.h>
 
 enum { MAX_NOTES = 5 };
-
-static void add_item(struct text *line, const char *format, ...) CHECK_PRINTF(2, 3);
-
-static void add_item(struct text *line, const char *format, ...)
-{
-    va_list arguments;
-
-    if (line->len > 0)
-        text_add(line, STR(" · "));
-    va_start(arguments, format);
-    text_vprint(line, format, arguments);
-    va_end(arguments);
-}
-
-static void add_devices(struct text *line, const struct profile *profile)
-{
-    size_t           accelerators = 0;
-    enum device_kind kind = DEVICE_OTHER;
-    struct str       model = { 0 };
-
-    for (size_t i = 0; i < profile->devices.count; i++) {
-        const struct device *device = &profile->devices.items[i];
-
-        if (device->kind == DEVICE_CPU)
-            continue;
-        if (accelerators++ == 0) {
-            kind = device->kind;
-            model = profile_str(profile, device->model);
-        }
-    }
-    if (accelerators == 0)
-        add_item(line, "CPU only");
-    else if (model.len > 0)
-        add_item(line, "%zu x %.*s", accelerators, STR_ARG(model));
-    else
-        add_item(line, "%zu %s%s", accelerators,
-                 kind == DEVICE_GPU   ? "GPU"
-                 : kind == DEVICE_TPU ? "TPU"
-                                      : "device",
-                 accelerators == 1 ? "" : "s");
-}
-
-static void add_steps(struct text *line, const struct study *study)
-{
-    struct step_range range = study_step_range(study);
-
-    if (range.used == 0)
-        add_item(line, "no step could be used");
-    else if (study->steps.source == STEPS_WHOLE_TRACE)
-        add_item(line, "no steps marked: the whole trace");
-    else if (range.used == 1)
-        add_item(line, "step %lld", (long long)range.first);
-    else
-        add_item(line, "steps %lld…%lld", (long long)range.first, (long long)range.last);
-    if (range.used > 0 && study->steps.source == STEPS_INFERRED)
-        text_add(line, STR(" (inferred)"));
-    if (range.left_out > 0)
-        text_print(line, " (%u step%s left out)", range.left_out, range.left_out == 1 ? "" : "s");
-}
-
-static void write_head(struct layout *layout, const struct study *study)
-{
-    const struct profile *profile = study->profile;
-    struct text           line = { .arena = layout->arena };
-
-    if (profile->name && *profile->name)
-        add_item(&line, "%s", profile->name);
-    add_item(&line, "%s", format_title(profile->format));
-    if (profile_str(profile, profile->framework).len > 0)
-        add_item(&line, "%.*s", STR_ARG(profile_str(profile, profile->framework)));
-    add_item(&line, "%zu host%s", profile->hosts.count, profile->hosts.count == 1 ? "" : "s");
-    add_devices(&line, profile);
-    add_steps(&line, study);
-    layout_wrap(layout, 0, "", 0, text_str(&line));
-    layout_line(layout);
-}
 
 static void write_notes(struct layout *layout, const struct profile *profile)
 {
@@ -322,7 +249,7 @@ static void advice_text(const struct advice *advice, const struct study *study,
                              .width = options->width,
                              .is_colored = options->is_colored };
 
-    write_head(&layout, study);
+    head_text(&layout, study);
     write_notes(&layout, study->profile);
     write_verdict(&layout, &advice->verdict);
     write_composition(&layout, study);
@@ -336,6 +263,8 @@ const struct output output_text = {
     .summary = "for people",
     .advice = advice_text,
     .info = info_text,
+    .whatif = whatif_text,
+    .why = why_text,
     .rules = rules_text,
     .explain = explain_text,
     .gate = gate_text,

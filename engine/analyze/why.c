@@ -1,0 +1,526 @@
+#include "analyze/why.h"
+
+#include "analyze/device_activity.h"
+#include "analyze/why_walk.h"
+#include "analyze/work.h"
+#include "base/option.h"
+#include "base/pattern.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct asker {
+    const struct study *study;
+    struct arena       *arena; /* of the answer */
+    struct arena        scratch;
+    struct event_graph  graph;
+    struct why         *why;
+};
+
+static const char *const subjects[] = { "gap", "step", "collective", "op", "kernel" };
+enum subject { SUBJECT_GAP, SUBJECT_STEP, SUBJECT_COLLECTIVE, SUBJECT_OP, SUBJECT_KERNEL };
+
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "the causes do not fit the memory budget");
+}
+
+static bool explain_form(struct err *err)
+{
+    return err_advise(err, "one of gap, gap@step12, step:slowest, step:12, collective:REGEX, "
+                           "op:REGEX, kernel:REGEX");
+}
+
+/* The row of the sampled step that is meant: "slowest" or a number. */
+static bool find_step(const struct asker *asker, struct str text, uint32_t *row, struct err *err)
+{
+    const struct steps *steps = &asker->study->steps;
+    int64_t             number, longest_ns = -1;
+    bool                is_slowest = str_equal(text, STR("slowest"));
+
+    *row = NO_ID;
+    if (!is_slowest && !str_to_int64(text, &number)) {
+        (void)err_set(err, ERR_USAGE, "'%.*s' is no step", STR_ARG(text));
+        return err_advise(err, "a number or 'slowest'");
+    }
+    for (size_t i = 0; i < steps->list.count; i++) {
+        const struct step *step = &steps->list.items[i];
+        int64_t            length_ns = step->end_ns - step->start_ns;
+
+        if (step->host != steps->host || !step->is_sampled)
+            continue;
+        if (is_slowest ? length_ns > longest_ns : step->number == number) {
+            *row = (uint32_t)i;
+            longest_ns = length_ns;
+        }
+    }
+    if (*row != NO_ID)
+        return true;
+    (void)err_set(err, ERR_INCONCLUSIVE, "no step %.*s among those looked at", STR_ARG(text));
+    return err_advise(err, "tfprof info says which there are; --steps A:B looks at others");
+}
+
+/* A step of the usual length, other than `beside`. */
+static uint32_t usual_step(const struct asker *asker, uint32_t beside)
+{
+    const struct steps *steps = &asker->study->steps;
+    uint32_t            best = NO_ID;
+    double              nearest_ns = INFINITY;
+
+    for (size_t i = 0; i < steps->list.count; i++) {
+        const struct step *step = &steps->list.items[i];
+        double off_ns = fabs((double)(step->end_ns - step->start_ns) - steps->median_ns);
+
+        if (step->host == steps->host && step->is_sampled && i != beside && off_ns < nearest_ns) {
+            nearest_ns = off_ns;
+            best = (uint32_t)i;
+        }
+    }
+    return best;
+}
+
+static bool make_graph(struct asker *asker, uint32_t step, struct err *err)
+{
+    if (!event_graph_make(&asker->graph, asker->study, step, &asker->scratch, err))
+        return false;
+    return asker->graph.windows.count ||
+           err_set(err, ERR_INCONCLUSIVE, "no step with a timeline to look at");
+}
+
+static bool is_device_node(const struct asker *asker, uint32_t node)
+{
+    return asker->graph.lines.items[asker->graph.nodes.items[node].line].is_device;
+}
+
+/* The window of the reference host that holds a time; the first one otherwise. */
+static const struct graph_window *window_at(const struct asker *asker, int64_t time_ns)
+{
+    const struct graph_window *best = &asker->graph.windows.items[0];
+
+    for (size_t i = 0; i < asker->graph.windows.count; i++) {
+        const struct graph_window *window = &asker->graph.windows.items[i];
+
+        if (window->host == asker->study->steps.host &&
+            asker->study->steps.list.items[window->step].start_ns <= time_ns)
+            best = window;
+    }
+    return best;
+}
+
+static void set_place(struct asker *asker, int64_t start_ns, int64_t end_ns)
+{
+    const struct step *step = &asker->study->steps.list.items[window_at(asker, start_ns)->step];
+
+    asker->why->step = step->number;
+    asker->why->start_ns = (double)(start_ns - step->start_ns);
+    asker->why->duration_ns = (double)(end_ns - start_ns);
+}
+
+/* A copy for people: kernels' names are long. */
+static const char *short_name(struct asker *asker, uint32_t node)
+{
+    enum { SHOWN = 80 };
+    struct str name = event_graph_name(&asker->graph, node);
+
+    if (name.len > SHOWN)
+        return arena_text(asker->arena, "%.*s…", SHOWN, name.data);
+    return arena_text(asker->arena, "%.*s", STR_ARG(name));
+}
+
+static bool take_causes(struct asker *asker, struct why_walk *walk)
+{
+    asker->why->causes.items = (void *)walk->causes.items;
+    asker->why->causes.count = walk->causes.count;
+    asker->why->causes.capacity = walk->causes.capacity;
+    if (walk->began != NO_ID && asker->graph.nodes.items[walk->began].frame != NO_ID)
+        asker->why->began = short_name(asker, walk->began);
+    return true;
+}
+
+static bool walk_from(struct asker *asker, uint32_t node, bool is_included, int64_t from_ns,
+                      struct err *err)
+{
+    struct why_walk walk = { .graph = &asker->graph, .arena = asker->arena };
+
+    return (why_walk_back(&walk, node, is_included, from_ns) && take_causes(asker, &walk)) ||
+           no_memory(err);
+}
+
+/* The node of device work that starts at an event's start. */
+static uint32_t node_of_event(const struct asker *asker, uint32_t event)
+{
+    for (uint32_t i = 0; i < asker->graph.nodes.count; i++) {
+        uint32_t frame = asker->graph.nodes.items[i].frame;
+
+        if (frame != NO_ID && is_device_node(asker, i) &&
+            asker->graph.path.frames.items[frame].event == event)
+            return i;
+    }
+    return NO_ID;
+}
+
+static bool why_gap(struct asker *asker, uint32_t step_row, struct err *err)
+{
+    const struct device_gap *best = NULL;
+    const struct step *step = step_row == NO_ID ? NULL : &asker->study->steps.list.items[step_row];
+    const struct device_activity *devices = asker->study->devices;
+    const struct device_row      *row = NULL;
+    uint32_t                      node;
+
+    for (size_t i = 0; devices && i < devices->rows.count; i++)
+        if (!row || devices->rows.items[i].busy_ns > row->busy_ns)
+            row = &devices->rows.items[i];
+    for (size_t i = 0; row && i < row->gaps.count; i++) {
+        const struct device_gap *gap = &row->gaps.items[i];
+
+        if (gap->after == NO_ID ||
+            (step && (gap->start_ns < step->start_ns || gap->end_ns > step->end_ns)))
+            continue;
+        if (!best || gap->end_ns - gap->start_ns > best->end_ns - best->start_ns)
+            best = gap;
+    }
+    if (!best)
+        return err_set(err, ERR_INCONCLUSIVE, "no device was idle %s",
+                       step ? "in that step" : "in the steps looked at");
+    for (size_t i = 0; !step && i < asker->study->steps.list.count; i++) {
+        const struct step *other = &asker->study->steps.list.items[i];
+
+        if (other->host == asker->study->steps.host && other->is_sampled &&
+            other->start_ns <= best->start_ns && other->end_ns >= best->end_ns)
+            step_row = (uint32_t)i;
+    }
+    if (!make_graph(asker, step_row, err))
+        return false;
+    node = node_of_event(asker, best->after);
+    if (node == NO_ID)
+        return err_set(err, ERR_INCONCLUSIVE, "the gap lies outside of the steps looked at");
+    set_place(asker, best->start_ns, best->end_ns);
+    asker->why->subject = arena_text(
+        asker->arena, "the longest idle time of %s, before %s",
+        profile_str(asker->study->profile, asker->study->profile->devices.items[row->device].name)
+            .data,
+        short_name(asker, node));
+    return walk_from(asker, node, false, best->start_ns, err);
+}
+
+static int compare_excess(const void *left, const void *right)
+{
+    const struct why_cause *a = left, *b = right;
+    double                  x = a->ns - a->usual_ns, y = b->ns - b->usual_ns;
+
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (a->count < b->count) - (a->count > b->count);
+}
+
+/* Sets what each cause takes usually, and ranks them by what they take more. */
+static void compare_causes(struct asker *asker, const struct why_walk *usual)
+{
+    struct why *why = asker->why;
+
+    why->is_compared = true;
+    for (size_t i = 0; i < why->causes.count; i++) {
+        struct why_cause *cause = &why->causes.items[i];
+
+        cause->usual_ns = 0;
+        for (size_t k = 0; k < usual->causes.count; k++)
+            if (usual->causes.items[k].class == cause->class &&
+                usual->causes.items[k].name == cause->name &&
+                usual->causes.items[k].owner == cause->owner)
+                cause->usual_ns = usual->causes.items[k].ns;
+    }
+    if (why->causes.count > 1)
+        qsort(why->causes.items, why->causes.count, sizeof *why->causes.items, compare_excess);
+}
+
+/* The walk over all of one step. */
+static bool walk_step(struct asker *asker, uint32_t step_row, struct why_walk *walk,
+                      struct err *err)
+{
+    const struct graph_window *window;
+
+    *walk = (struct why_walk) { .graph = &asker->graph, .arena = asker->arena, .began = NO_ID };
+    if (!make_graph(asker, step_row, err))
+        return false;
+    window = &asker->graph.windows.items[0];
+    if (!why_walk_back(walk, window->last_node, true,
+                       asker->study->steps.list.items[window->step].start_ns))
+        return no_memory(err);
+    why_walk_sum(walk);
+    return true;
+}
+
+static bool why_step(struct asker *asker, uint32_t step_row, struct err *err)
+{
+    const struct step *step = &asker->study->steps.list.items[step_row];
+    uint32_t           usual_row = usual_step(asker, step_row);
+    struct why_walk    usual = { 0 }, walk;
+
+    if (usual_row != NO_ID && !walk_step(asker, usual_row, &usual, err))
+        return false;
+    if (!walk_step(asker, step_row, &walk, err))
+        return false;
+    set_place(asker, step->start_ns, step->end_ns);
+    take_causes(asker, &walk);
+    asker->why->began = NULL;
+    if (usual_row == NO_ID) {
+        asker->why->subject = arena_text(asker->arena, "step %lld", (long long)step->number);
+        return true;
+    }
+    compare_causes(asker, &usual);
+    asker->why->subject = arena_text(
+        asker->arena, "step %lld beside step %lld, which is of usual length",
+        (long long)step->number, (long long)asker->study->steps.list.items[usual_row].number);
+    return true;
+}
+
+/* Arrival of a rank at a collective: the node before its transfer on the same line. */
+static uint32_t own_arrival(const struct event_graph *graph, uint32_t join)
+{
+    for (uint32_t e = graph->nodes.items[join].first_edge; e < event_graph_edges_end(graph, join);
+         e++)
+        if (graph->edges.items[e].kind == EDGE_ORDER)
+            return graph->edges.items[e].from;
+    return NO_ID;
+}
+
+struct lateness {
+    uint32_t first, last; /* nodes that came first and last */
+    int64_t  late_ns;
+};
+
+static struct lateness lateness_of(const struct event_graph *graph, uint32_t join)
+{
+    struct lateness late = { .first = NO_ID, .last = NO_ID };
+
+    for (uint32_t e = graph->nodes.items[join].first_edge; e < event_graph_edges_end(graph, join);
+         e++) {
+        uint32_t from = graph->edges.items[e].from;
+        int64_t  came_ns = graph->nodes.items[from].start_ns;
+
+        if (late.first == NO_ID || came_ns < graph->nodes.items[late.first].start_ns)
+            late.first = from;
+        if (late.last == NO_ID || came_ns > graph->nodes.items[late.last].start_ns)
+            late.last = from;
+    }
+    if (late.last != NO_ID)
+        late.late_ns =
+            graph->nodes.items[late.last].start_ns - graph->nodes.items[late.first].start_ns;
+    return late;
+}
+
+/* The end of the collective before, on a rank; else the start of its step. */
+static int64_t collective_before_ns(const struct asker *asker, uint32_t node)
+{
+    const struct graph_node *nodes = asker->graph.nodes.items;
+    uint32_t                 host = asker->graph.lines.items[nodes[node].line].host;
+
+    for (uint32_t i = node; i > 0; i--)
+        if (asker->graph.lines.items[nodes[i - 1].line].host == host &&
+            (nodes[i - 1].role == NODE_JOIN || nodes[i - 1].role == NODE_STEP) &&
+            nodes[i - 1].end_ns <= nodes[node].start_ns)
+            return nodes[i - 1].end_ns;
+    return nodes[node].start_ns;
+}
+
+static int rank_of(const struct asker *asker, uint32_t node)
+{
+    uint32_t host = asker->graph.lines.items[asker->graph.nodes.items[node].line].host;
+    int32_t  rank = asker->study->profile->hosts.items[host].rank;
+
+    return rank >= 0 ? rank : (int)host;
+}
+
+static bool why_collective(struct asker *asker, const struct pattern *pattern, struct err *err)
+{
+    struct lateness          worst = { .first = NO_ID, .last = NO_ID, .late_ns = -1 };
+    struct why_walk          usual = { .arena = asker->arena, .began = NO_ID }, walk = usual;
+    const struct graph_node *nodes;
+
+    if (!make_graph(asker, NO_ID, err))
+        return false;
+    nodes = asker->graph.nodes.items;
+    for (uint32_t i = 0; i < asker->graph.nodes.count; i++) {
+        struct lateness late;
+
+        if (nodes[i].role != NODE_JOIN || own_arrival(&asker->graph, i) == NO_ID ||
+            pattern_matches(pattern, event_graph_name(&asker->graph, i)) != PATTERN_YES)
+            continue;
+        late = lateness_of(&asker->graph, i);
+        if (late.late_ns > worst.late_ns)
+            worst = late;
+    }
+    if (worst.last == NO_ID) {
+        (void)err_set(err, ERR_INCONCLUSIVE, "no such collective that several ranks take part in");
+        return err_advise(err, "give the files of all ranks");
+    }
+    usual.graph = walk.graph = &asker->graph;
+    if (!why_walk_back(&usual, worst.first, false, collective_before_ns(asker, worst.first)) ||
+        !why_walk_back(&walk, worst.last, false, collective_before_ns(asker, worst.last)))
+        return no_memory(err);
+    why_walk_sum(&usual);
+    why_walk_sum(&walk);
+    take_causes(asker, &walk);
+    asker->why->began = NULL;
+    set_place(asker, nodes[worst.first].start_ns, nodes[worst.last].start_ns);
+    compare_causes(asker, &usual);
+    asker->why->subject = arena_text(asker->arena, "rank %d comes later than rank %d to %s",
+                                     rank_of(asker, worst.last), rank_of(asker, worst.first),
+                                     short_name(asker, worst.last));
+    return true;
+}
+
+/* Whether a node is, or was launched from, something of the asked kind and name. */
+static uint32_t named_frame(const struct asker *asker, const struct pattern *pattern,
+                            uint32_t frame, uint32_t kinds)
+{
+    const struct event_graph *graph = &asker->graph;
+    uint32_t                  found = NO_ID;
+
+    for (uint32_t f = frame; f != NO_ID; f = graph->path.frames.items[f].parent) {
+        const struct activity *activity =
+            event_activity(asker->study->profile, graph->path.frames.items[f].event);
+
+        if ((KIND_BIT(activity->kind) & kinds) &&
+            pattern_matches(pattern, profile_str(asker->study->profile, activity->name)) ==
+                PATTERN_YES)
+            found = f;
+    }
+    return found;
+}
+
+/* The node with most time that bears the name, and the frame that bears it. */
+static uint32_t longest_named(const struct asker *asker, const struct pattern *pattern,
+                              enum subject subject, uint32_t *frame)
+{
+    const struct event_graph *graph = &asker->graph;
+    uint32_t                  best = NO_ID;
+    int64_t                   most_ns = -1;
+
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const struct graph_node *node = &graph->nodes.items[i];
+        uint32_t                 found = NO_ID;
+        bool                     on_device = is_device_node(asker, i);
+
+        if (node->frame == NO_ID || node->end_ns - node->start_ns <= most_ns)
+            continue;
+        if (subject == SUBJECT_KERNEL && on_device)
+            found = named_frame(asker, pattern, node->frame, UINT32_MAX);
+        else if (subject == SUBJECT_OP)
+            found = named_frame(asker, pattern,
+                                on_device && node->launcher != NO_ID ? node->launcher : node->frame,
+                                KIND_BIT(ACTIVITY_OP) | KIND_BIT(ACTIVITY_COLLECTIVE));
+        if (found == NO_ID)
+            continue;
+        most_ns = node->end_ns - node->start_ns;
+        best = i;
+        *frame = found;
+    }
+    return best;
+}
+
+static bool why_work(struct asker *asker, const struct pattern *pattern, enum subject subject,
+                     struct err *err)
+{
+    uint32_t frame = NO_ID, node, event;
+    int64_t  from_ns, end_ns;
+
+    if (!make_graph(asker, NO_ID, err))
+        return false;
+    node = longest_named(asker, pattern, subject, &frame);
+    if (node == NO_ID) {
+        (void)err_set(err, ERR_INCONCLUSIVE, "no %s of such a name in the steps looked at",
+                      subjects[subject]);
+        return err_advise(err, "tfprof op lists names; patterns are searched in them");
+    }
+    event = asker->graph.path.frames.items[frame].event;
+    from_ns = asker->study->profile->event_start_ns[event];
+    end_ns = asker->graph.nodes.items[node].end_ns;
+    if (is_device_node(asker, node) && subject == SUBJECT_KERNEL) {
+        uint32_t before = window_at(asker, from_ns)->base;
+
+        from_ns = asker->graph.nodes.items[before].start_ns;
+        asker->why->subject = arena_text(asker->arena, "the longest %s, back to its step's begin",
+                                         short_name(asker, node));
+    } else {
+        asker->why->subject = arena_text(
+            asker->arena, "the longest %s, to the end of its work",
+            profile_str(asker->study->profile, event_activity(asker->study->profile, event)->name)
+                .data);
+        if (!is_device_node(asker, node))
+            end_ns = event_end_ns(asker->study->profile, event);
+    }
+    while (!is_device_node(asker, node) && node + 1 < asker->graph.nodes.count &&
+           asker->graph.nodes.items[node].end_ns < end_ns) {
+        uint32_t next = node + 1;
+
+        while (next < asker->graph.nodes.count &&
+               asker->graph.nodes.items[next].line != asker->graph.nodes.items[node].line)
+            next++;
+        if (next >= asker->graph.nodes.count || asker->graph.nodes.items[next].end_ns > end_ns)
+            break;
+        node = next;
+    }
+    set_place(asker, from_ns, end_ns);
+    return walk_from(asker, node, true, from_ns, err);
+}
+
+static bool ask(struct asker *asker, struct str what, struct err *err)
+{
+    struct str head = str_slice(what, 0, str_find(what, ':'));
+    struct str rest = str_slice(what, head.len + 1, what.len);
+    size_t     at = str_find(head, '@'), subject = 0;
+    struct str place = str_slice(head, at + 1, head.len), word = str_slice(head, 0, at);
+    uint32_t   step = NO_ID;
+    bool       is_answered;
+
+    while (subject < ARRAY_COUNT(subjects) && !str_equal(word, str_from(subjects[subject])))
+        subject++;
+    if (subject == ARRAY_COUNT(subjects)) {
+        struct str  copy = arena_str(&asker->scratch, word);
+        const char *nearest =
+            copy.data ? option_nearest(copy.data, subjects, ARRAY_COUNT(subjects)) : NULL;
+
+        (void)err_set(err, ERR_USAGE, "'%.*s' is nothing to ask about", STR_ARG(what));
+        return nearest ? err_advise(err, "did you mean '%s'?", nearest) : explain_form(err);
+    }
+    if (subject == SUBJECT_GAP) {
+        if (str_starts(place, STR("step")))
+            place = str_slice(place, 4, place.len);
+        if (place.len ? !find_step(asker, place, &step, err)
+                      : rest.len && !find_step(asker, rest, &step, err))
+            return false;
+        return why_gap(asker, step, err);
+    }
+    if (!rest.len) {
+        (void)err_set(err, ERR_USAGE, "which %.*s?", STR_ARG(word));
+        return explain_form(err);
+    }
+    if (subject == SUBJECT_STEP)
+        return find_step(asker, rest, &step, err) && why_step(asker, step, err);
+
+    struct pattern *pattern = pattern_new(rest, PATTERN_SEARCH, false, err);
+
+    if (!pattern)
+        return err_in(err, "%.*s", STR_ARG(what));
+    is_answered = subject == SUBJECT_COLLECTIVE
+                      ? why_collective(asker, pattern, err)
+                      : why_work(asker, pattern, (enum subject)subject, err);
+    pattern_free(pattern);
+    return is_answered;
+}
+
+bool why_run(struct why *why, const struct study *study, const char *what, struct arena *arena,
+             struct err *err)
+{
+    struct asker asker = { .study = study,
+                           .arena = arena,
+                           .scratch = { .budget_bytes = arena->budget_bytes },
+                           .why = why };
+    bool         is_answered;
+
+    *why = (struct why) { .what = what };
+    is_answered = ask(&asker, str_from(what), err);
+    arena_free(&asker.scratch);
+    return is_answered;
+}

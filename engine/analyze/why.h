@@ -1,0 +1,37 @@
+/*
+ * why: causes of something in a profile, walked backwards over the event graph: of an idle range of
+ * a device, a slow step, a late collective, an op or a kernel.
+ */
+#ifndef TFPROF_ANALYZE_WHY_H
+#define TFPROF_ANALYZE_WHY_H
+
+#include "analyze/study.h"
+#include "base/err.h"
+
+struct why_cause {
+    double          ns;       /* of the time asked about */
+    double          usual_ns; /* in the step or on the rank it is compared with; < 0: none is */
+    uint32_t        count;    /* pieces of work */
+    enum path_class class;
+    const char     *name;     /* what was done; NULL: nothing was recorded */
+    const char     *owner;    /* op or annotation around it, or NULL */
+    const char     *place;    /* thread or stream */
+    const char     *file, *function; /* in the user's program, or NULL */
+    uint32_t        line;
+};
+struct why {
+    const char *what;    /* as asked */
+    const char *subject; /* one sentence: what it is about */
+    const char *began;   /* what came before the first cause, or NULL */
+    int64_t     step;
+    double      start_ns, duration_ns; /* since the step's begin */
+    bool        is_compared;           /* causes have usual_ns and stand by their excess */
+    VEC(struct why_cause) causes;      /* latest first, or most excess first */
+};
+
+/* what: "gap", "gap@step12", "step:slowest", "step:12", "collective:REGEX", "op:REGEX",
+ * "kernel:REGEX". ERR_USAGE with a suggestion; ERR_INCONCLUSIVE where the profile has no such. */
+bool why_run(struct why *why, const struct study *study, const char *what, struct arena *arena,
+             struct err *err);
+
+#endif

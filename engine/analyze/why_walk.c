@@ -1,0 +1,210 @@
+#include "analyze/why_walk.h"
+
+#include "analyze/work.h"
+
+#include <stdlib.h>
+
+static enum path_class lag_class(uint8_t kind)
+{
+    static const uint8_t classes[EDGE_KIND_COUNT] = {
+        [EDGE_ORDER] = CRITICAL_HOST,
+        [EDGE_STREAM] = CRITICAL_KERNEL_GAP,
+        [EDGE_LAUNCH] = CRITICAL_LAUNCH,
+        [EDGE_EVENT] = CRITICAL_KERNEL_GAP,
+        [EDGE_SYNC] = CRITICAL_SYNC,
+        [EDGE_HANDOVER] = CRITICAL_HOST,
+        [EDGE_COLLECTIVE] = CRITICAL_COMMUNICATION,
+        [EDGE_STEP] = CRITICAL_HOST,
+    };
+
+    return classes[kind];
+}
+
+static const struct activity *activity_of(const struct event_graph *graph, uint32_t frame)
+{
+    return event_activity(graph->study->profile, graph->path.frames.items[frame].event);
+}
+
+/* The outermost op around a frame, else the innermost range the user named; NO_ID: none. */
+static uint32_t owner_of(const struct event_graph *graph, uint32_t frame)
+{
+    uint32_t op = NO_ID, range = NO_ID;
+
+    for (uint32_t f = frame; f != NO_ID; f = graph->path.frames.items[f].parent) {
+        uint8_t kind = activity_of(graph, f)->kind;
+
+        if (kind == ACTIVITY_OP)
+            op = f;
+        if (kind == ACTIVITY_ANNOTATION && range == NO_ID)
+            range = f;
+    }
+    return op != NO_ID ? op : range;
+}
+
+static void add_source(const struct event_graph *graph, uint32_t frame, struct why_cause *cause)
+{
+    const struct profile *profile = graph->study->profile;
+
+    for (uint32_t f = frame; f != NO_ID; f = graph->path.frames.items[f].parent) {
+        uint32_t source = profile_user_source(profile, activity_of(graph, f)->source);
+
+        if (source >= profile->sources.count)
+            continue;
+        cause->file = profile_str(profile, profile->sources.items[source].file).data;
+        cause->function = profile_str(profile, profile->sources.items[source].function).data;
+        cause->line = profile->sources.items[source].line;
+        return;
+    }
+}
+
+static struct why_cause describe(const struct event_graph *graph, const struct graph_node *node)
+{
+    const struct profile *profile = graph->study->profile;
+    uint32_t              frame = node->frame;
+    uint32_t              owner =
+        owner_of(graph, frame != NO_ID && node->launcher == NO_ID ? frame : node->launcher);
+    struct why_cause cause = { .class = (enum path_class)node->class, .usual_ns = -1, .count = 1 };
+
+    cause.place =
+        profile_str(profile, profile->timelines.items[graph->lines.items[node->line].timeline].name)
+            .data;
+    if (frame == NO_ID)
+        return cause;
+    cause.name = profile_str(profile, activity_of(graph, frame)->name).data;
+    if (owner != NO_ID && owner != frame)
+        cause.owner = profile_str(profile, activity_of(graph, owner)->name).data;
+    add_source(graph, node->launcher != NO_ID ? node->launcher : frame, &cause);
+    return cause;
+}
+
+static bool is_alike(const struct why_cause *a, const struct why_cause *b)
+{
+    return a->class == b->class && a->name == b->name && a->owner == b->owner;
+}
+
+/* Between the events of an op time is the op's. */
+static bool add_cause(struct why_walk *walk, struct why_cause cause, int64_t ns)
+{
+    struct why_cause *last =
+        walk->causes.count ? &walk->causes.items[walk->causes.count - 1] : NULL;
+
+    cause.ns = (double)ns;
+    if (ns <= 0)
+        return true;
+    if (last &&
+        (is_alike(last, &cause) || (cause.owner && last->class == cause.class &&
+                                    (last->owner == cause.owner || last->name == cause.owner)))) {
+        if (!is_alike(last, &cause)) {
+            last->name = cause.owner;
+            last->owner = NULL;
+        }
+        last->ns += cause.ns;
+        last->count++;
+        return true;
+    }
+    return vec_push(&walk->causes, walk->arena, cause);
+}
+
+/* The edge that, by the recorded times, let a node start last; NO_ID: none. */
+static uint32_t last_cause(const struct event_graph *graph, uint32_t node)
+{
+    uint32_t end = event_graph_edges_end(graph, node), best = NO_ID;
+    int64_t  latest_ns = INT64_MIN;
+
+    for (uint32_t e = graph->nodes.items[node].first_edge; e < end; e++) {
+        const struct graph_edge *edge = &graph->edges.items[e];
+        const struct graph_node *from = &graph->nodes.items[edge->from];
+        int64_t time_ns = (edge->from_start ? from->start_ns : from->end_ns) + edge->lag_ns;
+
+        if (time_ns >= latest_ns) {
+            latest_ns = time_ns;
+            best = e;
+        }
+    }
+    return best;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+bool why_walk_back(struct why_walk *walk, uint32_t row, bool is_included, int64_t from_ns)
+{
+    const struct event_graph *graph = walk->graph;
+    int64_t at_ns = is_included ? graph->nodes.items[row].end_ns : graph->nodes.items[row].start_ns;
+
+    walk->began = NO_ID;
+    for (;;) {
+        const struct graph_node *node = &graph->nodes.items[row];
+        const struct graph_edge *edge;
+        uint32_t                 e;
+        int64_t                  reached_ns;
+        struct why_cause         delay = { .class = CRITICAL_UNKNOWN, .usual_ns = -1, .count = 1 };
+
+        if (node->start_ns < at_ns) {
+            reached_ns = later(node->start_ns, from_ns);
+            if (!add_cause(walk, describe(graph, node), at_ns - reached_ns))
+                return false;
+            at_ns = reached_ns;
+        }
+        e = last_cause(graph, row);
+        if (at_ns <= from_ns || e == NO_ID)
+            break;
+        if (node->delay_ns > 0) {
+            reached_ns = later(node->start_ns - node->delay_ns, from_ns);
+            if (reached_ns < at_ns && !add_cause(walk, delay, at_ns - reached_ns))
+                return false;
+            at_ns = reached_ns < at_ns ? reached_ns : at_ns;
+        }
+        edge = &graph->edges.items[e];
+        row = edge->from;
+        reached_ns =
+            edge->from_start ? graph->nodes.items[row].start_ns : graph->nodes.items[row].end_ns;
+        if (reached_ns < at_ns) {
+            struct why_cause way = describe(graph, &graph->nodes.items[row]);
+
+            way.class = lag_class(edge->kind);
+            reached_ns = later(reached_ns, from_ns);
+            if (!add_cause(walk, way, at_ns - reached_ns))
+                return false;
+            at_ns = reached_ns;
+        }
+        if (at_ns <= from_ns) {
+            walk->began = row;
+            break;
+        }
+    }
+    return true;
+}
+
+/* Names are interned: the same text is the same pointer. */
+static int compare_alike(const void *left, const void *right)
+{
+    const struct why_cause *a = left, *b = right;
+
+    if (a->class != b->class)
+        return a->class < b->class ? -1 : 1;
+    if (a->name != b->name)
+        return (uintptr_t)a->name < (uintptr_t)b->name ? -1 : 1;
+    return ((uintptr_t)a->owner > (uintptr_t)b->owner) -
+           ((uintptr_t)a->owner < (uintptr_t)b->owner);
+}
+
+void why_walk_sum(struct why_walk *walk)
+{
+    struct why_cause *causes = walk->causes.items;
+    size_t            kept = 0;
+
+    if (walk->causes.count > 1)
+        qsort(causes, walk->causes.count, sizeof *causes, compare_alike);
+    for (size_t i = 0; i < walk->causes.count; i++) {
+        if (kept && compare_alike(&causes[kept - 1], &causes[i]) == 0) {
+            causes[kept - 1].ns += causes[i].ns;
+            causes[kept - 1].count += causes[i].count;
+            continue;
+        }
+        causes[kept++] = causes[i];
+    }
+    walk->causes.count = kept;
+}

@@ -1,0 +1,138 @@
+/* whatif: what a step would take if something in it were different. */
+#include "analyze/whatif.h"
+
+#include "base/macros.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+#include "cli/result.h"
+
+struct whatif_values {
+    struct input_values  input;
+    struct result_values result;
+    struct option_list   scale, drop, parallel, merge, move, rank;
+    const char          *network;
+    int64_t              on_rank;
+    bool                 no_input_wait, graph_capture;
+};
+
+#define INPUT(field) offsetof(struct whatif_values, input.field)
+#define RESULT(field) offsetof(struct whatif_values, result.field)
+#define WHATIF(field) offsetof(struct whatif_values, field)
+/* clang-format off */
+static const struct option options[] = {
+    { .name = "scale", .kind = OPTION_REPEAT, .offset = WHATIF(scale), .choices = "WHAT=FACTOR",
+      .help = "what is selected costs FACTOR of what it did, as kernel:gemm=0.5" },
+    { .name = "drop", .kind = OPTION_REPEAT, .offset = WHATIF(drop), .choices = "WHAT",
+      .help = "leave out what is selected, as sync, copy or kernel:gemm" },
+    { .name = "parallel", .kind = OPTION_REPEAT, .offset = WHATIF(parallel), .choices = "WHAT=N",
+      .help = "spread what is selected over N workers, as input=4" },
+    { .name = "merge", .kind = OPTION_REPEAT, .offset = WHATIF(merge), .choices = "WHAT",
+      .help = "make one launch of kernels that follow one another, as kernel:elementwise" },
+    { .name = "move", .kind = OPTION_REPEAT, .offset = WHATIF(move), .choices = "WHAT",
+      .help = "run what is selected beside its stream, as copy or comm" },
+    { .name = "no-input-wait", .kind = OPTION_FLAG, .offset = WHATIF(no_input_wait),
+      .help = "input is there when a step asks for it" },
+    { .name = "network", .kind = OPTION_TEXT, .offset = WHATIF(network), .choices = "xN",
+      .help = "collectives go N times as fast" },
+    { .name = "rank", .kind = OPTION_REPEAT, .offset = WHATIF(rank), .choices = "N=median",
+      .help = "rank N works as fast as the median of the others" },
+    { .name = "graph-capture", .kind = OPTION_FLAG, .offset = WHATIF(graph_capture),
+      .help = "one launch enqueues all kernels of a step" },
+    { .name = "on-rank", .kind = OPTION_INTEGER, .offset = WHATIF(on_rank), .preset = "-1",
+      .choices = "N", .help = "edit this rank alone" },
+#include "cli/result_options.def"
+#include "cli/input_options.def"
+};
+/* clang-format on */
+
+static bool add_edit(struct whatif *whatif, enum whatif_kind kind, const char *option,
+                     const char *text, struct arena *arena, struct err *err)
+{
+    struct whatif_edit edit;
+
+    if (!whatif_edit_scan(&edit, kind, option, text, arena, err))
+        return false;
+    return vec_push(&whatif->edits, arena, edit) ||
+           err_set(err, ERR_LIMIT, "the edits do not fit the memory limit");
+}
+
+/* Edits apply in the order of this table. */
+static bool add_edits(struct whatif *whatif, const struct whatif_values *values,
+                      struct arena *arena, struct err *err)
+{
+    const struct {
+        enum whatif_kind          kind;
+        const char               *option;
+        const struct option_list *list;
+    } lists[] = {
+        { WHATIF_SCALE, "scale", &values->scale },
+        { WHATIF_DROP, "drop", &values->drop },
+        { WHATIF_PARALLEL, "parallel", &values->parallel },
+        { WHATIF_MERGE, "merge", &values->merge },
+        { WHATIF_MOVE, "move", &values->move },
+        { WHATIF_RANK, "rank", &values->rank },
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
+        for (size_t j = 0; j < lists[i].list->values.count; j++)
+            if (!add_edit(whatif, lists[i].kind, lists[i].option, lists[i].list->values.items[j],
+                          arena, err))
+                return false;
+    if (values->no_input_wait &&
+        !add_edit(whatif, WHATIF_NO_INPUT_WAIT, "no-input-wait", NULL, arena, err))
+        return false;
+    if (values->network &&
+        !add_edit(whatif, WHATIF_NETWORK, "network", values->network, arena, err))
+        return false;
+    if (values->graph_capture &&
+        !add_edit(whatif, WHATIF_GRAPH_CAPTURE, "graph-capture", NULL, arena, err))
+        return false;
+    if (whatif->edits.count)
+        return true;
+    (void)err_set(err, ERR_USAGE, "no edit: say what would be different");
+    return err_advise(err, "as in tfprof whatif PROFILE --scale kernel:gemm=0.5");
+}
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct whatif_values *values = call->values;
+    struct output_options       shape = result_options(&values->result);
+    struct whatif               whatif = { .on_rank = (int32_t)values->on_rank };
+    struct input                input;
+    bool                        is_done;
+
+    if (values->input.is_list)
+        return input_list(&call->operands, call->arena, err);
+    if (!add_edits(&whatif, values, call->arena, err) ||
+        !input_load(&input, &values->input, &call->operands, err))
+        return false;
+    progress_stage("replaying steps");
+    is_done = whatif_run(&whatif, &input.study, &input.report_arena, err);
+    if (is_done) {
+        struct text text = { .arena = &input.report_arena };
+
+        result_output(&values->result)->whatif(&whatif, &input.study, &shape, &text);
+        is_done = result_write(&values->result, &text, err);
+    }
+    input_free(&input);
+    progress_end();
+    return is_done;
+}
+
+const struct command command_whatif = {
+    .name = "whatif",
+    .summary = "say what a step would take if something were different",
+    .operands = "PROFILE...",
+    .description =
+        "Schedules the steps of a recording again with edits: each by itself and all together, "
+        "with the step time it gives and what the step then consists of.\n"
+        "WHAT is kernel, op, host, copy, memset, comm, sync, input or launch, alone or with a "
+        "regular expression that is searched in names: kernel:gemm, op:aten::mm$. An op is its "
+        "host time with the kernels that it launches.",
+    .options = options,
+    .option_count = ARRAY_COUNT(options),
+    .values_bytes = sizeof(struct whatif_values),
+    .takes_files = true,
+    .run = run,
+};

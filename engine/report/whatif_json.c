@@ -1,0 +1,59 @@
+#include "report/whatif_json.h"
+
+#include "analyze/whatif.h"
+#include "report/info_json.h"
+#include "report/json_fields.h"
+
+static void put_path(struct json_writer *json, const struct whatif_result *result)
+{
+    put_text(json, "bottleneck", path_class_name(result->bottleneck));
+    put_object(json, "critical_path_ms");
+    for (int i = 0; i < CRITICAL_COUNT; i++)
+        if (result->class_ns[i] > 0)
+            put_ms(json, path_class_name((enum path_class)i), result->class_ns[i]);
+    json_object_end(json);
+}
+
+static void put_result(struct json_writer *json, const struct whatif_result *result, double now_ns)
+{
+    put_ms(json, "step_ms", result->step_ns);
+    put_ms(json, "saved_ms", result->saved_ns);
+    if (now_ns > 0)
+        put_number(json, "share", result->saved_ns / now_ns);
+    if (result->step_ns > 0)
+        put_number(json, "speedup", now_ns / result->step_ns);
+    put_path(json, result);
+}
+
+void whatif_json(const struct whatif *whatif, const struct study *study,
+                 const struct output_options *options, struct text *text)
+{
+    struct json_writer json = { .text = text };
+
+    (void)options;
+    json_object(&json);
+    put_text(&json, "schema", "tfprof.whatif/1");
+    json_key(&json, "profile");
+    info_json_profile(&json, study->recording, false);
+    put_ms(&json, "step_ms", whatif->now.step_ns);
+    put_integer(&json, "steps", whatif->step_count);
+    put_number(&json, "replay_error", whatif->error);
+    put_path(&json, &whatif->now);
+    put_array(&json, "edits");
+    for (size_t i = 0; i < whatif->edits.count; i++) {
+        const struct whatif_result *result = &whatif->each[i];
+
+        json_object(&json);
+        put_text(&json, "edit", whatif->edits.items[i].text);
+        put_number(&json, "selected", result->selected_count);
+        put_ms(&json, "selected_ms", result->selected_ns);
+        put_result(&json, result, whatif->now.step_ns);
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    put_object(&json, "together");
+    put_result(&json, &whatif->together, whatif->now.step_ns);
+    json_object_end(&json);
+    json_object_end(&json);
+    text_add_byte(text, '\n');
+}

@@ -1,0 +1,111 @@
+#include "report/whatif_text.h"
+
+#include "analyze/study.h"
+#include "analyze/whatif.h"
+#include "report/head_text.h"
+#include "report/layout.h"
+
+#include <math.h>
+
+enum { EDIT_COLUMNS = 34, VALUE_COLUMNS = 11, PATH_COLUMNS = 20 };
+static const double DOUBTFUL_ERROR = 0.05; /* a replay that is further off proves little */
+
+static void write_value(struct layout *layout, double value, enum unit unit)
+{
+    layout_pad_left(layout, layout_value(layout->arena, value, unit), VALUE_COLUMNS);
+}
+
+static void write_step(struct layout *layout, const struct whatif *whatif)
+{
+    struct text line = { .arena = layout->arena };
+
+    text_add(&line, STR("A step takes "));
+    unit_print(&line, whatif->now.step_ns, UNIT_NS);
+    text_print(&line, "; %u step%s scheduled from their events give it back within ",
+               whatif->step_count, whatif->step_count == 1 ? "" : "s");
+    unit_print(&line, whatif->error, UNIT_SHARE);
+    text_add(&line, whatif->error > DOUBTFUL_ERROR ? STR(", so what follows is a rough estimate.")
+                                                   : STR("."));
+    layout_wrap(layout, 0, "", 0, text_str(&line));
+    layout_line(layout);
+}
+
+static void write_row(struct layout *layout, struct str title, const struct whatif_result *result,
+                      double now_ns)
+{
+    struct str clean = layout_clean(layout->arena, title);
+
+    text_add(layout->text, STR("  "));
+    if (text_width(clean) > EDIT_COLUMNS) {
+        text_add(layout->text, clean);
+        layout_line(layout);
+        text_fill(layout->text, ' ', EDIT_COLUMNS + 2);
+    } else {
+        layout_pad(layout, clean, EDIT_COLUMNS);
+    }
+    write_value(layout, result->step_ns, UNIT_NS);
+    write_value(layout, result->saved_ns, UNIT_NS);
+    write_value(layout, now_ns > 0 ? result->saved_ns / now_ns : 0, UNIT_SHARE);
+    text_print(layout->text, "   %s", path_class_title(result->bottleneck));
+    layout_line(layout);
+}
+
+static void write_table(struct layout *layout, const struct whatif *whatif)
+{
+    text_add(layout->text, STR("  "));
+    layout_pad(layout, STR("edit"), EDIT_COLUMNS);
+    layout_pad_left(layout, STR("step"), VALUE_COLUMNS);
+    layout_pad_left(layout, STR("saves"), VALUE_COLUMNS);
+    text_fill(layout->text, ' ', VALUE_COLUMNS);
+    text_add(layout->text, STR("   then most is"));
+    layout_line(layout);
+    for (size_t i = 0; i < whatif->edits.count; i++)
+        write_row(layout, str_from(whatif->edits.items[i].text), &whatif->each[i],
+                  whatif->now.step_ns);
+    if (whatif->edits.count > 1)
+        write_row(layout, STR("all together"), &whatif->together, whatif->now.step_ns);
+    layout_line(layout);
+}
+
+static void write_paths(struct layout *layout, const struct whatif *whatif)
+{
+    text_add(layout->text, STR("  "));
+    layout_pad(layout, STR("critical path"), PATH_COLUMNS);
+    layout_pad_left(layout, STR("now"), VALUE_COLUMNS);
+    layout_pad_left(layout, STR("then"), VALUE_COLUMNS);
+    layout_line(layout);
+    for (int i = 0; i < CRITICAL_COUNT; i++) {
+        double now_ns = whatif->now.class_ns[i], then_ns = whatif->together.class_ns[i];
+
+        if (fmax(now_ns, then_ns) < whatif->now.step_ns / 1000)
+            continue;
+        text_add(layout->text, STR("  "));
+        layout_pad(layout, str_from(path_class_title((enum path_class)i)), PATH_COLUMNS);
+        write_value(layout, now_ns, UNIT_NS);
+        write_value(layout, then_ns, UNIT_NS);
+        layout_line(layout);
+    }
+}
+
+void whatif_text(const struct whatif *whatif, const struct study *study,
+                 const struct output_options *options, struct text *text)
+{
+    struct layout layout = { .text = text,
+                             .arena = text->arena,
+                             .width = options->width,
+                             .is_colored = options->is_colored };
+
+    head_text(&layout, study);
+    write_step(&layout, whatif);
+    write_table(&layout, whatif);
+    for (size_t i = 0; i < whatif->edits.count; i++) {
+        struct text line = { .arena = layout.arena };
+
+        if (whatif->each[i].selected_count > 0)
+            continue;
+        text_print(&line, "%s selects nothing in these steps.", whatif->edits.items[i].text);
+        layout_wrap(&layout, 0, "", 0, layout_clean(layout.arena, text_str(&line)));
+        layout_line(&layout);
+    }
+    write_paths(&layout, whatif);
+}

@@ -1,0 +1,119 @@
+#include "report/why_text.h"
+
+#include "analyze/study.h"
+#include "analyze/why.h"
+#include "report/head_text.h"
+#include "report/layout.h"
+
+#include <math.h>
+
+enum { SHOWN_CAUSES = 12, VALUE_COLUMNS = 10 };
+static const double SMALL_SHARE = 0.01; /* of the time asked about */
+
+static void write_subject(struct layout *layout, const struct why *why)
+{
+    struct text line = { .arena = layout->arena };
+
+    unit_print(&line, why->duration_ns, UNIT_NS);
+    text_print(&line, ": %s; step %lld, from ", why->subject ? why->subject : "",
+               (long long)why->step);
+    unit_print(&line, why->start_ns, UNIT_NS);
+    text_add(&line, STR(" on."));
+    layout_wrap(layout, 0, "", 0, layout_clean(layout->arena, text_str(&line)));
+    layout_line(layout);
+}
+
+static double weight_of(const struct why *why, const struct why_cause *cause)
+{
+    return why->is_compared ? fabs(cause->ns - cause->usual_ns) : cause->ns;
+}
+
+static struct str describe(struct layout *layout, const struct why_cause *cause)
+{
+    enum { NAME_COLUMNS = 60 };
+    struct text line = { .arena = layout->arena };
+
+    text_print(&line, "%s: ", path_class_title(cause->class));
+    if (cause->name && *cause->name)
+        text_add(&line, layout_shorten(layout->arena, str_from(cause->name), NAME_COLUMNS));
+    else
+        text_add(&line, cause->class == CRITICAL_UNKNOWN ? STR("nothing recorded explains it")
+                                                         : STR("nothing recorded"));
+    if (cause->owner && *cause->owner) {
+        text_add(&line, STR(" in "));
+        text_add(&line, layout_shorten(layout->arena, str_from(cause->owner), NAME_COLUMNS));
+    }
+    if (cause->count > 1)
+        text_print(&line, ", %u pieces", cause->count);
+    if (cause->file && *cause->file)
+        text_print(&line, "  %s:%u", cause->file, cause->line);
+    if (cause->file && cause->function && *cause->function)
+        text_print(&line, " %s", cause->function);
+    return layout_clean(layout->arena, text_str(&line));
+}
+
+static void write_cause(struct layout *layout, const struct why *why, const struct why_cause *cause)
+{
+    unsigned      indent = 2 + VALUE_COLUMNS + 2;
+    struct text   head = { .arena = layout->arena };
+    struct layout column = { .text = &head, .arena = layout->arena, .width = layout->width };
+
+    layout_pad_left(&column, layout_value(layout->arena, cause->ns, UNIT_NS), VALUE_COLUMNS);
+    if (why->is_compared) {
+        double more_ns = cause->ns - cause->usual_ns;
+
+        text_add(&head, more_ns < 0 ? STR(" -") : STR(" +"));
+        layout_pad_left(&column, layout_value(layout->arena, fabs(more_ns), UNIT_NS),
+                        VALUE_COLUMNS - 1);
+        indent += VALUE_COLUMNS + 2;
+    }
+    text_add_byte(&head, ' ');
+    layout_wrap(layout, 2, text_str(&head).data, indent, describe(layout, cause));
+}
+
+/* Small causes are told as their sum. */
+static void write_causes(struct layout *layout, const struct why *why)
+{
+    double   rest_ns = 0, least_ns = why->duration_ns * SMALL_SHARE;
+    uint32_t rest = 0, shown = 0;
+
+    text_add(layout->text, why->is_compared ? STR("  Most excess first; beside what it takes more:")
+                                            : STR("  Latest first:"));
+    layout_line(layout);
+    for (size_t i = 0; i < why->causes.count; i++) {
+        const struct why_cause *cause = &why->causes.items[i];
+
+        if (shown >= SHOWN_CAUSES || weight_of(why, cause) < least_ns) {
+            rest_ns += weight_of(why, cause);
+            rest += cause->count;
+            continue;
+        }
+        write_cause(layout, why, cause);
+        shown++;
+    }
+    if (rest) {
+        text_fill(layout->text, ' ', 2);
+        layout_pad_left(layout, layout_value(layout->arena, rest_ns, UNIT_NS), VALUE_COLUMNS);
+        text_print(layout->text, "  in %u more piece%s", rest, rest == 1 ? "" : "s");
+        layout_line(layout);
+    }
+    if (why->began) {
+        struct text line = { .arena = layout->arena };
+
+        text_print(&line, "Before it: %s.", why->began);
+        layout_wrap(layout, 2, "", 4, layout_clean(layout->arena, text_str(&line)));
+    }
+}
+
+void why_text(const struct why *why, const struct study *study,
+              const struct output_options *options, struct text *text)
+{
+    struct layout layout = { .text = text,
+                             .arena = text->arena,
+                             .width = options->width,
+                             .is_colored = options->is_colored };
+
+    head_text(&layout, study);
+    write_subject(&layout, why);
+    write_causes(&layout, why);
+}
