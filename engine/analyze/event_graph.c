@@ -238,7 +238,7 @@ static bool build_groups(struct build *build)
     return true;
 }
 
-bool event_graph_make(struct event_graph *graph, const struct study *study, uint32_t only,
+bool event_graph_make(struct event_graph *graph, const struct study *study, uint32_t first,
                       struct arena *arena, struct err *err)
 {
     struct arena scratch = { .budget_bytes = arena->budget_bytes };
@@ -247,7 +247,7 @@ bool event_graph_make(struct event_graph *graph, const struct study *study, uint
                            .profile = study->profile,
                            .arena = arena,
                            .scratch = &scratch,
-                           .only = only };
+                           .first_step = first };
     bool         ok = true;
 
     *graph = (struct event_graph) { .study = study };

@@ -78,9 +78,9 @@ struct event_graph {
     const struct study *study;
 };
 
-/* In `arena`; of the step `only` (row of steps->list), or a sample of steps for NO_ID. A graph
- * without windows: nothing to replay. false: ERR_LIMIT. */
-bool event_graph_make(struct event_graph *graph, const struct study *study, uint32_t only,
+/* In `arena`; of the step `first` (row of steps->list) and the one that follows it, or of a sample of
+ * steps for NO_ID. A graph without windows: nothing to replay. false: ERR_LIMIT. */
+bool event_graph_make(struct event_graph *graph, const struct study *study, uint32_t first,
                       struct arena *arena, struct err *err);
 /* One past the last edge into a node. */
 uint32_t event_graph_edges_end(const struct event_graph *graph, uint32_t node);

@@ -56,7 +56,7 @@ struct build {
     uint32_t              *arrival;       /* by row of collectives.items: its node, or NO_ID */
     uint32_t              *base_of_host;  /* the current NODE_STEP */
     uint32_t              *leader_of_host;
-    uint32_t               only; /* row of the one step that is wanted; NO_ID: a sample */
+    uint32_t               first_step; /* it and the next one are wanted; NO_ID: a sample */
 };
 
 /* event_graph_lines.c: windows, lines, frames, launches, waits, means. false: out of memory. */

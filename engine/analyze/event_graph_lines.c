@@ -61,13 +61,15 @@ bool build_windows(struct build *build)
         return true;
     wanted = SAMPLE_EVENTS / (build->profile->event_count / sampled + 1);
     wanted = wanted < 1 ? 1 : wanted > SAMPLE_STEPS ? SAMPLE_STEPS : wanted;
+    if (build->first_step != NO_ID)
+        wanted = 2;
     for (size_t i = 0; i < steps->list.count && build->graph->group_count < wanted; i++) {
         const struct step *step = &steps->list.items[i];
 
         if (step->host != steps->host || !step->is_sampled || step->end_ns <= step->start_ns)
             continue;
         place++;
-        if (build->only != NO_ID && i != build->only)
+        if (build->first_step != NO_ID && i < build->first_step)
             continue;
         if (!add_window(build, step))
             return false;

@@ -106,9 +106,12 @@ static bool is_of(const struct selection *selection, const struct graph_node *no
     case TARGET_KERNEL:
         return on_device && node->class == CRITICAL_COMPUTE;
     case TARGET_OP:
+        return has_frame &&
+               (selection->is_match ||
+                event_graph_has_kind(selection->graph, on_device ? node->launcher : node->frame,
+                                     KIND_BIT(ACTIVITY_OP)));
     case TARGET_HOST:
-        return has_frame && (selection->target == TARGET_OP || !on_device) &&
-               (selection->is_match || !on_device);
+        return !on_device && (has_frame || !selection->is_match);
     case TARGET_COPY:
         return node->class == CRITICAL_COPY &&
                (!on_device || kind_of(selection, node->frame) != ACTIVITY_MEMSET);

@@ -127,23 +127,40 @@ static const char *short_name(struct asker *asker, uint32_t node)
     return arena_text(asker->arena, "%.*s", STR_ARG(name));
 }
 
-static bool take_causes(struct asker *asker, struct why_walk *walk)
+static void take_causes(struct asker *asker, struct why_walk *walk)
 {
     asker->why->causes.items = (void *)walk->causes.items;
     asker->why->causes.count = walk->causes.count;
     asker->why->causes.capacity = walk->causes.capacity;
     if (walk->began != NO_ID && asker->graph.nodes.items[walk->began].frame != NO_ID)
         asker->why->began = short_name(asker, walk->began);
-    return true;
 }
 
-static bool walk_from(struct asker *asker, uint32_t node, bool is_included, int64_t from_ns,
+static int compare_time(const void *left, const void *right)
+{
+    const struct why_cause *a = left, *b = right;
+
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    return (a->count < b->count) - (a->count > b->count);
+}
+
+/* The causes one by one where they are few, else as sums. */
+static bool walk_from(struct asker *asker, uint32_t node, uint32_t root, int64_t from_ns,
                       struct err *err)
 {
-    struct why_walk walk = { .graph = &asker->graph, .arena = asker->arena };
+    enum { MOST_CAUSES = 12 };
+    struct why_walk walk = { .graph = &asker->graph, .arena = asker->arena, .root = root };
 
-    return (why_walk_back(&walk, node, is_included, from_ns) && take_causes(asker, &walk)) ||
-           no_memory(err);
+    if (!why_walk_back(&walk, node, root != NO_ID, from_ns))
+        return no_memory(err);
+    if (walk.causes.count > MOST_CAUSES) {
+        asker->why->is_summed = true;
+        why_walk_sum(&walk);
+        qsort(walk.causes.items, walk.causes.count, sizeof *walk.causes.items, compare_time);
+    }
+    take_causes(asker, &walk);
+    return true;
 }
 
 /* The node of device work that starts at an event's start. */
@@ -159,48 +176,70 @@ static uint32_t node_of_event(const struct asker *asker, uint32_t event)
     return NO_ID;
 }
 
-static bool why_gap(struct asker *asker, uint32_t step_row, struct err *err)
-{
-    const struct device_gap *best = NULL;
-    const struct step *step = step_row == NO_ID ? NULL : &asker->study->steps.list.items[step_row];
-    const struct device_activity *devices = asker->study->devices;
-    const struct device_row      *row = NULL;
-    uint32_t                      node;
+struct idle { /* gaps of a device over the end of a step are one */
+    int64_t  start_ns, end_ns;
+    uint32_t after;
+};
 
-    for (size_t i = 0; devices && i < devices->rows.count; i++)
-        if (!row || devices->rows.items[i].busy_ns > row->busy_ns)
-            row = &devices->rows.items[i];
-    for (size_t i = 0; row && i < row->gaps.count; i++) {
+/* The longest idle time of a device that begins in the step; NULL: in any step. */
+static struct idle longest_idle(const struct device_row *row, const struct step *step)
+{
+    struct idle best = { 0, 0, NO_ID }, idle = best;
+
+    for (size_t i = 0; i < row->gaps.count; i++) {
         const struct device_gap *gap = &row->gaps.items[i];
 
-        if (gap->after == NO_ID ||
-            (step && (gap->start_ns < step->start_ns || gap->end_ns > step->end_ns)))
-            continue;
-        if (!best || gap->end_ns - gap->start_ns > best->end_ns - best->start_ns)
-            best = gap;
+        if (!i || gap->start_ns != idle.end_ns)
+            idle.start_ns = gap->start_ns;
+        idle.end_ns = gap->end_ns;
+        idle.after = gap->after;
+        if (idle.after != NO_ID && idle.end_ns - idle.start_ns > best.end_ns - best.start_ns &&
+            (!step || (idle.start_ns >= step->start_ns && idle.start_ns < step->end_ns)))
+            best = idle;
     }
-    if (!best)
-        return err_set(err, ERR_INCONCLUSIVE, "no device was idle %s",
-                       step ? "in that step" : "in the steps looked at");
-    for (size_t i = 0; !step && i < asker->study->steps.list.count; i++) {
-        const struct step *other = &asker->study->steps.list.items[i];
+    return best;
+}
 
-        if (other->host == asker->study->steps.host && other->is_sampled &&
-            other->start_ns <= best->start_ns && other->end_ns >= best->end_ns)
+static const struct device_row *busiest_device(const struct study *study)
+{
+    const struct device_row *best = NULL;
+
+    for (size_t i = 0; study->devices && i < study->devices->rows.count; i++)
+        if (!best || study->devices->rows.items[i].busy_ns > best->busy_ns)
+            best = &study->devices->rows.items[i];
+    return best;
+}
+
+static bool why_gap(struct asker *asker, uint32_t step_row, struct err *err)
+{
+    const struct study      *study = asker->study;
+    const struct device_row *row = busiest_device(study);
+    struct idle              idle = { 0, 0, NO_ID };
+    uint32_t                 node;
+
+    if (row)
+        idle = longest_idle(row, step_row == NO_ID ? NULL : &study->steps.list.items[step_row]);
+    if (idle.after == NO_ID)
+        return err_set(err, ERR_INCONCLUSIVE, "no device was idle %s",
+                       step_row != NO_ID ? "in that step" : "in the steps looked at");
+    for (size_t i = 0; i < study->steps.list.count; i++) {
+        const struct step *other = &study->steps.list.items[i];
+
+        if (other->host == study->steps.host && other->is_sampled &&
+            other->start_ns <= idle.start_ns && other->end_ns > idle.start_ns)
             step_row = (uint32_t)i;
     }
     if (!make_graph(asker, step_row, err))
         return false;
-    node = node_of_event(asker, best->after);
+    node = node_of_event(asker, idle.after);
     if (node == NO_ID)
-        return err_set(err, ERR_INCONCLUSIVE, "the gap lies outside of the steps looked at");
-    set_place(asker, best->start_ns, best->end_ns);
+        return err_set(err, ERR_INCONCLUSIVE, "what ended the gap is outside of the steps");
+    set_place(asker, idle.start_ns, idle.end_ns);
     asker->why->subject = arena_text(
         asker->arena, "the longest idle time of %s, before %s",
-        profile_str(asker->study->profile, asker->study->profile->devices.items[row->device].name)
-            .data,
+        profile_str(study->profile, study->profile->devices.items[row->device].name).data,
         short_name(asker, node));
-    return walk_from(asker, node, false, best->start_ns, err);
+    return walk_from(asker, node, NO_ID, idle.start_ns, err);
 }
 
 static int compare_excess(const void *left, const void *right)
@@ -239,7 +278,9 @@ static bool walk_step(struct asker *asker, uint32_t step_row, struct why_walk *w
 {
     const struct graph_window *window;
 
-    *walk = (struct why_walk) { .graph = &asker->graph, .arena = asker->arena, .began = NO_ID };
+    *walk = (struct why_walk) {
+        .graph = &asker->graph, .arena = asker->arena, .root = NO_ID, .began = NO_ID
+    };
     if (!make_graph(asker, step_row, err))
         return false;
     window = &asker->graph.windows.items[0];
@@ -309,18 +350,24 @@ static struct lateness lateness_of(const struct event_graph *graph, uint32_t joi
     return late;
 }
 
-/* The end of the collective before, on a rank; else the start of its step. */
+/* The end of the collective before, on a rank; else the start of the first step. */
 static int64_t collective_before_ns(const struct asker *asker, uint32_t node)
 {
     const struct graph_node *nodes = asker->graph.nodes.items;
     uint32_t                 host = asker->graph.lines.items[nodes[node].line].host;
 
-    for (uint32_t i = node; i > 0; i--)
-        if (asker->graph.lines.items[nodes[i - 1].line].host == host &&
-            (nodes[i - 1].role == NODE_JOIN || nodes[i - 1].role == NODE_STEP) &&
-            nodes[i - 1].end_ns <= nodes[node].start_ns)
+    int64_t first_ns = nodes[node].start_ns;
+
+    for (uint32_t i = node; i > 0; i--) {
+        if (asker->graph.lines.items[nodes[i - 1].line].host != host ||
+            nodes[i - 1].end_ns > nodes[node].start_ns)
+            continue;
+        if (nodes[i - 1].role == NODE_JOIN)
             return nodes[i - 1].end_ns;
-    return nodes[node].start_ns;
+        if (nodes[i - 1].role == NODE_STEP)
+            first_ns = nodes[i - 1].end_ns;
+    }
+    return first_ns;
 }
 
 static int rank_of(const struct asker *asker, uint32_t node)
@@ -333,8 +380,8 @@ static int rank_of(const struct asker *asker, uint32_t node)
 
 static bool why_collective(struct asker *asker, const struct pattern *pattern, struct err *err)
 {
-    struct lateness          worst = { .first = NO_ID, .last = NO_ID, .late_ns = -1 };
-    struct why_walk          usual = { .arena = asker->arena, .began = NO_ID }, walk = usual;
+    struct lateness worst = { .first = NO_ID, .last = NO_ID, .late_ns = -1 };
+    struct why_walk usual = { .arena = asker->arena, .root = NO_ID, .began = NO_ID }, walk = usual;
     const struct graph_node *nodes;
 
     if (!make_graph(asker, NO_ID, err))
@@ -462,7 +509,7 @@ static bool why_work(struct asker *asker, const struct pattern *pattern, enum su
         node = next;
     }
     set_place(asker, from_ns, end_ns);
-    return walk_from(asker, node, true, from_ns, err);
+    return walk_from(asker, node, frame, from_ns, err);
 }
 
 static bool ask(struct asker *asker, struct str what, struct err *err)

@@ -26,7 +26,8 @@ struct why {
     int64_t     step;
     double      start_ns, duration_ns; /* since the step's begin */
     bool        is_compared;           /* causes have usual_ns and stand by their excess */
-    VEC(struct why_cause) causes;      /* latest first, or most excess first */
+    bool        is_summed;             /* too many to tell one by one: most time first */
+    VEC(struct why_cause) causes;      /* otherwise the latest first */
 };
 
 /* what: "gap", "gap@step12", "step:slowest", "step:12", "collective:REGEX", "op:REGEX",

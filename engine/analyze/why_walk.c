@@ -25,20 +25,24 @@ static const struct activity *activity_of(const struct event_graph *graph, uint3
     return event_activity(graph->study->profile, graph->path.frames.items[frame].event);
 }
 
-/* The outermost op around a frame, else the innermost range the user named; NO_ID: none. */
-static uint32_t owner_of(const struct event_graph *graph, uint32_t frame)
+/* The request for input around a frame, else the outermost op inside what is asked about, else the
+ * innermost range the user named; NO_ID: none. */
+static uint32_t owner_of(const struct why_walk *walk, uint32_t frame)
 {
-    uint32_t op = NO_ID, range = NO_ID;
+    uint32_t input = NO_ID, op = NO_ID, range = NO_ID;
 
-    for (uint32_t f = frame; f != NO_ID; f = graph->path.frames.items[f].parent) {
-        uint8_t kind = activity_of(graph, f)->kind;
+    for (uint32_t f = frame; f != NO_ID && f != walk->root;
+         f = walk->graph->path.frames.items[f].parent) {
+        uint8_t kind = activity_of(walk->graph, f)->kind;
 
+        if (kind == ACTIVITY_INPUT_WAIT)
+            input = f;
         if (kind == ACTIVITY_OP)
             op = f;
         if (kind == ACTIVITY_ANNOTATION && range == NO_ID)
             range = f;
     }
-    return op != NO_ID ? op : range;
+    return input != NO_ID ? input : op != NO_ID ? op : range;
 }
 
 static void add_source(const struct event_graph *graph, uint32_t frame, struct why_cause *cause)
@@ -57,19 +61,20 @@ static void add_source(const struct event_graph *graph, uint32_t frame, struct w
     }
 }
 
-static struct why_cause describe(const struct event_graph *graph, const struct graph_node *node)
+static struct why_cause describe(const struct why_walk *walk, const struct graph_node *node)
 {
-    const struct profile *profile = graph->study->profile;
-    uint32_t              frame = node->frame;
-    uint32_t              owner =
-        owner_of(graph, frame != NO_ID && node->launcher == NO_ID ? frame : node->launcher);
+    const struct event_graph *graph = walk->graph;
+    const struct profile     *profile = graph->study->profile;
+    uint32_t                  frame = node->frame;
+    uint32_t                  owner =
+        owner_of(walk, frame != NO_ID && node->launcher == NO_ID ? frame : node->launcher);
     struct why_cause cause = { .class = (enum path_class)node->class, .usual_ns = -1, .count = 1 };
 
     cause.place =
         profile_str(profile, profile->timelines.items[graph->lines.items[node->line].timeline].name)
             .data;
-    if (frame == NO_ID)
-        return cause;
+    if (frame == NO_ID || activity_of(graph, frame)->kind == ACTIVITY_STEP)
+        return cause; /* inside nothing but its step */
     cause.name = profile_str(profile, activity_of(graph, frame)->name).data;
     if (owner != NO_ID && owner != frame)
         cause.owner = profile_str(profile, activity_of(graph, owner)->name).data;
@@ -144,12 +149,16 @@ bool why_walk_back(struct why_walk *walk, uint32_t row, bool is_included, int64_
 
         if (node->start_ns < at_ns) {
             reached_ns = later(node->start_ns, from_ns);
-            if (!add_cause(walk, describe(graph, node), at_ns - reached_ns))
+            if (!add_cause(walk, describe(walk, node), at_ns - reached_ns))
                 return false;
             at_ns = reached_ns;
         }
         e = last_cause(graph, row);
-        if (at_ns <= from_ns || e == NO_ID)
+        if (at_ns <= from_ns) {
+            walk->began = node->start_ns < from_ns || e == NO_ID ? row : graph->edges.items[e].from;
+            break;
+        }
+        if (e == NO_ID)
             break;
         if (node->delay_ns > 0) {
             reached_ns = later(node->start_ns - node->delay_ns, from_ns);
@@ -162,7 +171,7 @@ bool why_walk_back(struct why_walk *walk, uint32_t row, bool is_included, int64_
         reached_ns =
             edge->from_start ? graph->nodes.items[row].start_ns : graph->nodes.items[row].end_ns;
         if (reached_ns < at_ns) {
-            struct why_cause way = describe(graph, &graph->nodes.items[row]);
+            struct why_cause way = describe(walk, &graph->nodes.items[row]);
 
             way.class = lag_class(edge->kind);
             reached_ns = later(reached_ns, from_ns);

@@ -9,6 +9,7 @@ struct why_walk {
     const struct event_graph *graph;
     struct arena             *arena;
     VEC(struct why_cause) causes;
+    uint32_t root;  /* frame that is asked about: causes are told by what is inside it; or NO_ID */
     uint32_t began; /* node that ended before the walk did, or NO_ID */
 };
 

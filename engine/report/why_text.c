@@ -45,10 +45,13 @@ static struct str describe(struct layout *layout, const struct why_cause *cause)
     }
     if (cause->count > 1)
         text_print(&line, ", %u pieces", cause->count);
-    if (cause->file && *cause->file)
+    /* A Python function's name tells its file and line already. */
+    if (cause->file && *cause->file &&
+        !(cause->name && str_starts(str_from(cause->name), str_from(cause->file)))) {
         text_print(&line, "  %s:%u", cause->file, cause->line);
-    if (cause->file && cause->function && *cause->function)
-        text_print(&line, " %s", cause->function);
+        if (cause->function && *cause->function)
+            text_print(&line, " %s", cause->function);
+    }
     return layout_clean(layout->arena, text_str(&line));
 }
 
@@ -77,8 +80,11 @@ static void write_causes(struct layout *layout, const struct why *why)
     double   rest_ns = 0, least_ns = why->duration_ns * SMALL_SHARE;
     uint32_t rest = 0, shown = 0;
 
-    text_add(layout->text, why->is_compared ? STR("  Most excess first; beside what it takes more:")
-                                            : STR("  Latest first:"));
+    text_add(layout->text, STR("  "));
+    if (why->is_compared)
+        text_add(layout->text, STR("Most excess first; beside what it takes more:"));
+    else
+        text_add(layout->text, why->is_summed ? STR("Most time first:") : STR("Latest first:"));
     layout_line(layout);
     for (size_t i = 0; i < why->causes.count; i++) {
         const struct why_cause *cause = &why->causes.items[i];
