@@ -9,6 +9,9 @@ static const double EXPOSED_LOW = 0.5, EXPOSED_MID = 0.75;
 static const double ROOFLINE_LOW = 0.75, ROOFLINE_MID = 0.875;
 static const double SHARE_LOW = 0.15, SHARE_MID = 0.30, SHARE_HIGH = 0.45;
 
+/* A replay that is further off the recording proves less. */
+static const double DOUBTFUL_ERROR = 0.05;
+
 void pricing_start(struct pricing *pricing, const struct rule_view *view)
 {
     struct replay_result result = { 0 };
@@ -96,12 +99,16 @@ static bool price_by_replay(const struct pricing *pricing, const struct draft *d
                             struct impact *impact, struct err *err)
 {
     struct replay_result result = { 0 };
+    double               error;
 
     if (!replay(pricing, draft->edits.edits.items, draft->edits.edits.count, &result, err))
         return false;
     double saving = fmax(0, pricing->replayed_ns - result.step_ns);
     impact->method = METHOD_REPLAY;
     set_saving(impact, REPLAY_LOW * saving, REPLAY_MID * saving, saving);
+    if (facts_get(pricing->view->facts, "replay.error", &error) && error > DOUBTFUL_ERROR &&
+        impact->confidence > CONFIDENCE_LOW)
+        impact->confidence--;
     return true;
 }
 

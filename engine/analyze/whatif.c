@@ -208,30 +208,28 @@ static bool merge_selected(struct editor *editor, struct err *err)
     return true;
 }
 
-/* Time that the steps of a host take beside what they wait for other ranks. */
-static double rank_work_ns(const struct event_graph *graph, uint32_t host)
+/* What each host needs for its steps when it waits for no other: collectives are left out. */
+static bool measure_ranks(struct editor *editor, double *work_ns, struct err *err)
 {
-    double work_ns = 0;
+    const struct event_graph *graph = editor->graph;
+    struct graph_changes      alone;
+    struct schedule           schedule;
 
-    for (size_t i = 0; i < graph->windows.count; i++)
-        if (graph->windows.items[i].host == host) {
-            const struct step *step = &graph->study->steps.list.items[graph->windows.items[i].step];
+    if (!graph_changes_make(&alone, graph, &editor->scratch))
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    for (uint32_t i = 0; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].role == NODE_JOIN)
+            alone.flags[i] = CHANGE_GONE;
+    if (!schedule_make(&schedule, graph, &alone, &editor->scratch))
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    for (size_t i = 0; i < graph->windows.count; i++) {
+        const struct graph_window *window = &graph->windows.items[i];
 
-            work_ns += (double)(step->end_ns - step->start_ns);
-        }
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const struct graph_node *node = &graph->nodes.items[i];
-        int64_t                  came_ns;
-
-        if (node->role != NODE_JOIN || graph->lines.items[node->line].host != host)
-            continue;
-        came_ns = graph->nodes.items[graph->edges.items[node->first_edge].from].end_ns;
-        for (uint32_t e = node->first_edge; e < event_graph_edges_end(graph, i); e++)
-            if (graph->edges.items[e].kind == EDGE_ORDER)
-                came_ns = graph->nodes.items[graph->edges.items[e].from].end_ns;
-        work_ns -= (double)(node->end_ns - came_ns);
+        if (window->base != NO_ID)
+            work_ns[window->host] +=
+                (double)(schedule.end_ns[window->last_node] - schedule.start_ns[window->base]);
     }
-    return work_ns;
+    return true;
 }
 
 static bool level_rank(struct editor *editor, const struct whatif_edit *edit, struct err *err)
@@ -244,15 +242,15 @@ static bool level_rank(struct editor *editor, const struct whatif_edit *edit, st
 
     if (!work_ns)
         return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    if (!measure_ranks(editor, work_ns, err))
+        return false;
     for (uint32_t host = 0; host < profile->hosts.count; host++) {
-        double ns = rank_work_ns(graph, host);
-
-        if (ns <= 0)
+        if (work_ns[host] <= 0)
             continue;
         if (profile->hosts.items[host].rank == edit->rank)
-            own_ns = ns;
+            own_ns = work_ns[host];
         else
-            work_ns[count++] = ns;
+            work_ns[count++] = work_ns[host];
     }
     if (own_ns <= 0) {
         (void)err_set(err, ERR_USAGE, "%s: no steps of rank %d in the profile", edit->text,
@@ -340,6 +338,14 @@ static void capture_graph(struct editor *editor)
             capture_step(editor, &editor->graph->windows.items[w]);
 }
 
+/* Work of those who consume input: the leading thread, and who asks for it elsewhere. */
+static bool asks_for_input(const struct event_graph *graph, uint32_t node)
+{
+    return graph->lines.items[graph->nodes.items[node].line].is_leader ||
+           event_graph_has_kind(graph, graph->nodes.items[node].frame,
+                                KIND_BIT(ACTIVITY_INPUT_WAIT));
+}
+
 static bool apply(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
     if (edit->kind == WHATIF_RANK)
@@ -365,9 +371,7 @@ static bool apply(struct editor *editor, const struct whatif_edit *edit, struct 
         return true;
     case WHATIF_NO_INPUT_WAIT:
         for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
-            editor->is_selected[i] =
-                editor->is_selected[i] &&
-                editor->graph->lines.items[editor->graph->nodes.items[i].line].is_leader;
+            editor->is_selected[i] = editor->is_selected[i] && asks_for_input(editor->graph, i);
         return drop_selected(editor, TARGET_INPUT, err);
     case WHATIF_DROP:
         return drop_selected(editor, (enum whatif_target)edit->target, err);

@@ -350,17 +350,16 @@ static struct lateness lateness_of(const struct event_graph *graph, uint32_t joi
     return late;
 }
 
-/* The end of the collective before, on a rank; else the start of the first step. */
-static int64_t collective_before_ns(const struct asker *asker, uint32_t node)
+/* When a rank last left a collective before `time_ns`; else the start of its first step. */
+static int64_t collective_before_ns(const struct asker *asker, uint32_t node, int64_t time_ns)
 {
     const struct graph_node *nodes = asker->graph.nodes.items;
     uint32_t                 host = asker->graph.lines.items[nodes[node].line].host;
-
-    int64_t first_ns = nodes[node].start_ns;
+    int64_t                  first_ns = nodes[node].start_ns;
 
     for (uint32_t i = node; i > 0; i--) {
         if (asker->graph.lines.items[nodes[i - 1].line].host != host ||
-            nodes[i - 1].end_ns > nodes[node].start_ns)
+            nodes[i - 1].end_ns > time_ns)
             continue;
         if (nodes[i - 1].role == NODE_JOIN)
             return nodes[i - 1].end_ns;
@@ -383,6 +382,7 @@ static bool why_collective(struct asker *asker, const struct pattern *pattern, s
     struct lateness worst = { .first = NO_ID, .last = NO_ID, .late_ns = -1 };
     struct why_walk usual = { .arena = asker->arena, .root = NO_ID, .began = NO_ID }, walk = usual;
     const struct graph_node *nodes;
+    int64_t                  first_ns;
 
     if (!make_graph(asker, NO_ID, err))
         return false;
@@ -402,8 +402,10 @@ static bool why_collective(struct asker *asker, const struct pattern *pattern, s
         return err_advise(err, "give the files of all ranks");
     }
     usual.graph = walk.graph = &asker->graph;
-    if (!why_walk_back(&usual, worst.first, false, collective_before_ns(asker, worst.first)) ||
-        !why_walk_back(&walk, worst.last, false, collective_before_ns(asker, worst.last)))
+    first_ns = nodes[worst.first].start_ns;
+    if (!why_walk_back(&usual, worst.first, false,
+                       collective_before_ns(asker, worst.first, first_ns)) ||
+        !why_walk_back(&walk, worst.last, false, collective_before_ns(asker, worst.last, first_ns)))
         return no_memory(err);
     why_walk_sum(&usual);
     why_walk_sum(&walk);
