@@ -153,7 +153,8 @@ static uint32_t handed_by(const struct build *build, uint32_t line, int64_t time
     return best;
 }
 
-/* The work of other threads that ended last before `piece` did, while it went on. */
+/* The work of other threads that ended last before `piece` did, while it went on: work that was
+ * handed to them in it, and collectives that go on beside the thread. */
 static uint32_t awaited_thread(const struct build *build, uint32_t line, const struct piece *piece,
                                bool began_inside)
 {
@@ -166,7 +167,8 @@ static uint32_t awaited_thread(const struct build *build, uint32_t line, const s
         const struct build_line *other = &build->lines.items[i];
 
         if (of->host != host || of->is_device || i == line || other->last == NO_ID ||
-            (began_inside && other->burst_start_ns < piece->start_ns))
+            (began_inside && other->burst_start_ns < piece->start_ns &&
+             node_at(build, other->last)->class != CRITICAL_COMMUNICATION))
             continue;
         if (node_at(build, other->last)->end_ns <= piece->end_ns &&
             node_at(build, other->last)->end_ns > latest_ns) {
