@@ -3,12 +3,13 @@
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/project.h"
 #include "cli/summarize.h"
 
 struct baseline_values {
     struct input_values   input;
     struct advise_options rules;
-    const char           *path, *reason;
+    const char           *path, *reason, *config;
 };
 
 #define INPUT(field) offsetof(struct baseline_values, input.field)
@@ -21,6 +22,8 @@ static const struct option options[] = {
       .help = "why there is a new baseline; kept in it" },
     { .name = "rules", .kind = OPTION_REPEAT, .offset = BASELINE(rules.rule_directories),
       .choices = "DIR", .help = "add the rules of a directory" },
+    { .name = "config", .kind = OPTION_TEXT, .offset = BASELINE(config), .choices = "FILE",
+      .help = "read this tfprof.toml instead of looking for one; none: do without" },
 #include "cli/input_options.def"
 };
 /* clang-format on */
@@ -28,12 +31,16 @@ static const struct option options[] = {
 static bool run(struct call *call, struct err *err)
 {
     const struct baseline_values *values = call->values;
+    struct advise_options         rules = values->rules;
+    struct project                project;
     struct summary                summary;
     struct text                   text = { .arena = call->arena };
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
-    if (!summarize(&summary, &values->input, &values->rules, &call->operands, call->arena, err)) {
+    if (!project_load(&project, values->config, call->arena, err) ||
+        !project_apply(&project, &rules, call->arena, err) ||
+        !summarize(&summary, &values->input, &rules, &call->operands, call->arena, err)) {
         progress_end();
         return false;
     }

@@ -48,10 +48,7 @@ static void write_check(struct layout *layout, const struct check *check)
 {
     const char *place = gate_words_place(check->file, check->line, layout->arena);
 
-    layout_style(layout, style_of(check->outcome));
-    text_print(layout->text, "  %s  ", mark(check->outcome));
-    layout_end(layout);
-    layout_wrap(layout, 0, "", 8, clean(layout, check->title));
+    layout_wrap(layout, 2, mark(check->outcome), 8, clean(layout, check->title));
     if (place[0])
         layout_wrap(layout, 8, "", 8, clean(layout, place));
     if (check->detail[0] && check->outcome != OUTCOME_PASS)
@@ -90,11 +87,8 @@ static void write_differences(struct layout *layout, const struct gate_result *r
 
         text_print(&line, "%s: %s, was %s", difference->what, difference->after,
                    difference->before);
-        layout_wrap(layout, 0,
-                    difference->is_fatal      ? "Differs:"
-                    : difference->is_hardware ? "Note:"
-                                              : "Note:",
-                    9, clean(layout, text_str(&line).data));
+        layout_wrap(layout, 0, difference->is_fatal ? "Differs:" : "Note:", 9,
+                    clean(layout, text_str(&line).data));
     }
     if (result->differences.count > 0)
         layout_line(layout);
@@ -194,7 +188,9 @@ void gate_text(const struct gate_result *result, const struct output_options *op
     };
     bool is_explained = result->outcome != OUTCOME_PASS || options->is_complete;
 
+    layout_style(&layout, style_of(result->outcome));
     layout_wrap(&layout, 0, "", 0, clean(&layout, result->headline));
+    layout_end(&layout);
     layout_wrap(&layout, 0, "", 0, clean(&layout, gate_words_subject(result, layout.arena)));
     layout_line(&layout);
     write_checks(&layout, result, options->is_complete);

@@ -55,10 +55,10 @@ static void critical_values_are_those_of_the_table(void **state)
 static void small_samples_are_exact(void **state)
 {
     (void)state;
-    assert_float_equal(p_of(4, 4, 0), 2.0 / 70, 1e-12);
-    assert_float_equal(p_of(5, 5, 2), 8.0 / 252, 1e-12);
-    assert_float_equal(p_of(5, 5, 25), 2.0 / 252, 1e-12);
-    assert_float_equal(p_of(3, 3, 4), 1, 1e-12);
+    assert_true(fabs(p_of(4, 4, 0) - (2.0 / 70)) <= 1e-12);
+    assert_true(fabs(p_of(5, 5, 2) - (8.0 / 252)) <= 1e-12);
+    assert_true(fabs(p_of(5, 5, 25) - (2.0 / 252)) <= 1e-12);
+    assert_true(fabs(p_of(3, 3, 4) - (1)) <= 1e-12);
 }
 
 /* x = 1 2 2 3, y = 2 3 4 4: U = 0 + 0.5 + 0.5 + 1.5 = 2.5; ties 3, 2, 2 give 24 + 6 + 6 = 36;
@@ -71,7 +71,7 @@ static void ties_are_corrected_for(void **state)
     double              u;
 
     (void)state;
-    assert_float_equal(mann_whitney(x, 4, y, 4, &scratch, &u), 0.134169, 1e-5);
+    assert_true(fabs((mann_whitney(x, 4, y, 4, &scratch, &u)) - (0.134169)) <= 1e-5);
     assert_true(u == 2.5);
     arena_free(&scratch);
 }
@@ -86,7 +86,7 @@ static void student_has_the_published_quantiles(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_float_equal(student_p(rows[i][0], rows[i][1]), rows[i][2], 2e-4);
+        assert_true(fabs(student_p(rows[i][0], rows[i][1]) - (rows[i][2])) <= 2e-4);
     assert_true(student_p(INFINITY, 3) == 0);
 }
 

@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+"""Gates recorded pairs of programs, and holds every output format against its published schema or a consumer of it.
+    usage: check_gate.py TFPROF CASES_DIR
+A slow program gated with its fixed one as the baseline fails and says so first in every format; a program gated with
+itself passes, and so does a recording's second half with its first."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+TFPROF, CASES = sys.argv[1:3]
+HERE = os.path.dirname(os.path.abspath(__file__))
+DOCS = os.path.join(HERE, "..", "docs")
+# One of each kind: more ops, more allocations, retracing, wider types, a slower step alone.
+PAIRS = ["torch-metrics-second-forward", "tf2-onehot-embedding", "tf2-retrace-python-scalar", "torch-float64",
+         "tf2-input-no-prefetch"]
+FORMATS = ["text", "json", "markdown", "github", "sarif", "junit", "gitlab", "openmetrics", "tap"]
+faults = []
+
+
+def expect(holds, what):
+    if not holds:
+        faults.append(what)
+        print("FAULT", what)
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def run(*arguments):
+    done = subprocess.run([TFPROF, *arguments], capture_output=True, text=True, check=False,
+                          env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+    return done.returncode, done.stdout, done.stderr
+
+
+def gate(profile, baseline, *options):
+    return run("gate", profile, "--baseline", baseline, "--config", "none", *options)
+
+
+def consume(command, text, suffix):
+    """Whether a program that reads the format takes the text."""
+    with tempfile.NamedTemporaryFile("w", suffix=suffix, encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        return subprocess.run([*command, file.name], capture_output=True, text=True, check=False)
+
+
+def check_text(name, text, headline):
+    expect(text.replace("\n", " ").startswith(headline), f"{name}: text starts with its headline")
+    expect(all(len(line) <= 80 or " " not in line.strip() for line in text.splitlines()), f"{name}: text is 80 wide")
+
+
+def check_json(name, text, headline):
+    report = json.loads(text)
+    jsonschema.validate(report, load(f"{DOCS}/gate.schema.json"))
+    expect(report["headline"] == headline, f"{name}: JSON has the headline")
+    if report["parts"]:
+        parts = sum(round(part["change_ms"] * 1e6) for part in report["parts"])
+        step = round((report["step"]["after_ms"] - report["step"]["before_ms"]) * 1e6)
+        expect(parts == step, f"{name}: parts sum to {parts} ns, the step changed by {step} ns")
+
+
+def check_markdown(name, text, headline):
+    expect(len(text) < 65000, f"{name}: a comment of {len(text)} characters")
+    expect(text.startswith("### tfprof gate: " + headline.split(":")[0]), f"{name}: Markdown starts with the headline")
+
+
+def check_github(name, text, headline):
+    for line in text.splitlines():
+        expect(re.fullmatch(r"::(error|warning|notice) (file=[^,]+,line=\d+,)?title=[^:,]*::.+", line),
+               f"{name}: a workflow command: {line}")
+    expect(text.split("\n")[0].split("::")[2] == headline.replace("%", "%25"), f"{name}: GitHub sees the headline first")
+
+
+def check_sarif(name, text, headline):
+    report = json.loads(text)
+    jsonschema.validate(report, load(f"{HERE}/schemas/sarif-2.1.0.json"), cls=jsonschema.Draft4Validator)
+    sarif_run = report["runs"][0]
+    known = {rule["id"] for rule in sarif_run["tool"]["driver"]["rules"]}
+    for result in sarif_run["results"]:
+        expect(result["ruleId"] in known, f"{name}: SARIF knows the rule {result['ruleId']}")
+    expect(sarif_run["properties"]["headline"] == headline, f"{name}: SARIF has the headline")
+    expect(sarif_run["results"][0]["message"]["text"] in headline, f"{name}: SARIF has the first check first")
+
+
+def check_junit(name, text, headline):
+    done = consume(["xmllint", "--noout", "--schema", f"{HERE}/schemas/junit-10.xsd"], text, ".xml")
+    expect(done.returncode == 0, f"{name}: JUnit: {done.stderr}")
+    expect("<failure " in text and "<system-out>" in text and headline.split(":")[0] in text,
+           f"{name}: JUnit tells the failure")
+
+
+def check_gitlab(name, text, headline):
+    report = json.loads(text)
+    for issue in report:
+        expect(issue["severity"] in ("info", "minor", "major", "critical", "blocker"), f"{name}: {issue}")
+        expect(issue["location"]["lines"]["begin"] >= 1 and issue["location"]["path"], f"{name}: {issue}")
+        expect(issue["description"] and issue["check_name"] and issue["fingerprint"], f"{name}: {issue}")
+    expect(report[0]["description"] in headline, f"{name}: GitLab sees the first check first")
+
+
+def check_openmetrics(name, text, headline):
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    failed = [sample.value for sample in families["tfprof_gate_checks"].samples if sample.labels["outcome"] == "fail"]
+    expect(failed[0] >= 1, f"{name}: OpenMetrics counts {failed} failed checks: {headline}")
+
+
+def check_tap(name, text, headline):
+    done = consume(["prove", "-e", "cat"], text, ".tap")
+    expect(done.returncode == 1 and "Parse errors" not in done.stdout, f"{name}: TAP: {done.stdout}")
+    expect("# " + headline in text, f"{name}: TAP has the headline")
+
+
+def check_pair(name, folder):
+    fixed, slow = (os.path.join(CASES, "pairs", name, side) for side in ("fixed", "slow"))
+    baseline = os.path.join(folder, name + ".tfbase")
+    status, _, stderr = run("baseline", fixed, "-o", baseline, "--config", "none")
+    expect(status == 0, f"{name}: baseline: {stderr}")
+    jsonschema.validate(load(baseline), load(f"{DOCS}/baseline.schema.json"))
+    expect(os.path.getsize(baseline) <= 100 << 10, f"{name}: a baseline of {os.path.getsize(baseline)} bytes")
+    status, stdout, _ = gate(fixed, baseline)
+    expect(status == 0, f"{name}: a program is as fast as itself: {stdout}")
+    headline = json.loads(gate(slow, baseline, "--format", "json")[1])["headline"]
+    for form in FORMATS:
+        status, stdout, stderr = gate(slow, baseline, "--format", form)
+        expect(status == 1, f"{name} {form}: status {status} {stderr}")
+        globals()["check_" + form](name, stdout, headline)
+    expect(gate(slow, baseline)[1] == gate(slow, baseline)[1], f"{name}: the same again gives the same again")
+
+
+def halves(profile):
+    """Step ranges of the first and the second half of the used steps, or None."""
+    report = json.loads(run("advise", profile, "--format", "json", "--config", "none", "--only", "too-few-steps")[1])
+    steps = report["steps"]
+    if steps["used"] < 12 or steps["last"] - steps["first"] + 1 != steps["used"]:
+        return None
+    middle = (steps["first"] + steps["last"]) // 2
+    return f"{steps['first']}:{middle}", f"{middle + 1}:{steps['last']}"
+
+
+def check_halves(name, side, folder):
+    profile, baseline = os.path.join(CASES, "pairs", name, side), os.path.join(folder, "half.tfbase")
+    ranges = os.path.isdir(profile) and halves(profile)
+    if not ranges:
+        return 0
+    run("baseline", profile, "--steps", ranges[0], "-o", baseline, "--config", "none")
+    status, stdout, _ = gate(profile, baseline, "--steps", ranges[1])
+    expect(status == 0, f"{name} {side}: the second half is as fast as the first: {stdout}")
+    return 1
+
+
+def main():
+    compared = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in PAIRS:
+            check_pair(name, folder)
+        for name in PAIRS:
+            compared += sum(check_halves(name, side, folder) for side in ("slow", "fixed"))
+    print(f"{len(PAIRS)} pairs in {len(FORMATS)} formats, {compared} recordings against themselves, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+sys.exit(main())
