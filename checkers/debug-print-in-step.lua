@@ -24,6 +24,8 @@ Priced as the step's time inside them, less one step in fifty. Silent below min_
       if #evidence < 3 then evidence[#evidence + 1] = { row.name, row.path_ns, "ns" } end
     end
     ns = math.min(ns, step_ns)
+    -- The executor works for prints as for what computes.
+    local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
     if ns < cfg.min_share * step_ns then return nil end
 
     table.insert(evidence, 1, { "prints a step", count, "count" })
@@ -37,6 +39,7 @@ Priced as the step's time inside them, less one step in fifty. Silent below min_
                         "if step % 50 == 0: tf.print(loss)" },
       impact = impact.replay { { "scale", name = "debug_(print|callback).*|(.*:)?(Print|PrintV2|StringFormat)",
                                  factor = cfg.kept },
+                               { "scale", parts = { "host" }, kinds = { "executor" }, factor = 1 - 0.9 * ns / (ns + compute_ns) },
                                fallback = impact.exposed { ns = ns } },
       confidence = "high",
     }

@@ -1,13 +1,37 @@
 -- Convolutions pay for turning their operands round.
+-- TensorFlow on a host: its libraries transpose as they need inside the convolution, so these are the program's own.
+local function of_tensorflow(p, cfg)
+  local step_ns, ops = p.fact["step.median_ns"], p:table("ops")
+  local turns = ops:where { type = { like = "^(_Mkl)?Transpose$" } }
+  local turn_ns, conv_ns = turns:sum("self_ns"), ops:where { type = { like = "Conv2D|Conv3D" } }:sum("self_ns")
+  if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_host_share or turn_ns / step_ns < cfg.min_host_step then
+    return nil
+  end
+  return finding {
+    title = ("Transposes take %s a step beside %s of convolutions"):format(fmt.ms(turn_ns), fmt.ms(conv_ns)),
+    subject = { op = turns:top("self_ns", 1):rows()[1].name },
+    evidence = { { "transposes a step", turn_ns, "ns", share = math.min(1, turn_ns / step_ns) },
+                 { "convolutions a step", conv_ns, "ns" }, { "transposes", turns:count(), "count" } },
+    condition = ("transposes take %s of convolutions, %s accepted"):format(fmt.pct(turn_ns / conv_ns), fmt.pct(cfg.min_host_share)),
+    remedy = { text = "Keep model and inputs in channels-last layout from end to end.",
+               code = "tf.keras.backend.set_image_data_format('channels_last')" },
+    impact = impact.replay { { "scale", parts = { "compute" }, op_type = "(_Mkl)?Transpose" },
+                             fallback = impact.exposed { ns = turn_ns } },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "layout-transposes", api = 1, version = "1.0.0",
   title = "Convolutions pay for turning their operands round",
   category = "kernels", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "kernels" },
+  needs = { "step.median_ns", "ops" },
   cause = "compute.kernel", tags = { "kernels", "layout" },
   params = {
     min_share = { default = 0.10, min = 0, max = 10, unit = "ratio", doc = "transposes over convolutions" },
     high_share = { default = 0.20, min = 0, max = 10, unit = "ratio", doc = "ratio from which it is an error" },
+    min_host_share = { default = 0.20, min = 0, max = 10, unit = "ratio", doc = "on a host: transposes over convolutions" },
+    min_host_step = { default = 0.05, min = 0, max = 1, unit = "share", doc = "on a host: transposes over the step" },
     min_conv = { default = 0.05, min = 0, max = 1, unit = "share", doc = "convolutions over the step" },
   },
   doc = [[
@@ -15,6 +39,9 @@ Tensor cores want channels last; libraries turn other layouts round before and b
 Priced as the time of these transposes. Silent where convolutions are a small part of the step.]],
 
   check = function(p, cfg)
+    if not p:has("device.idle_share") or not p:has("kernels") then
+      return p.framework == "tensorflow" and p.format == "xspace" and of_tensorflow(p, cfg) or nil
+    end
     local step_ns, kernels = p.fact["step.median_ns"], p:table("kernels")
     local turns = kernels:where { name = { like = "(?i)nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|SwapDimension" } }
     local turn_ns, conv_ns = turns:sum("total_ns"), kernels:where { category = "conv" }:sum("total_ns")
@@ -40,9 +67,15 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
   examples = {
     { name = "a quarter", framework = "pytorch", finding = true, replay = { 1e6 },
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { kernels = { { name = "void nchwToNhwcKernel<float>", category = "transpose", calls = 40, total_ns = 1e6 },
+      tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
+                 kernels = { { name = "void nchwToNhwcKernel<float>", category = "transpose", calls = 40, total_ns = 1e6 },
                              { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
+    { name = "a host", framework = "tensorflow", format = "xspace", finding = true, replay = { 2e6 },
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "transpose_1", type = "_MklTranspose", self_ns = 2e6 },
+                         { name = "Conv2D", type = "_MklNativeConv2D", self_ns = 5e6 } } } },
     { name = "none", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { kernels = { { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
+      tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
+                 kernels = { { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
   },
 }

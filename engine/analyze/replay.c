@@ -24,6 +24,7 @@ struct replay {
     uint8_t                     *is_match;          /* by group of frames, for one pattern */
     double                      *factors, *threads; /* by stage */
     double                       aside_ns;     /* longest of what runs beside the step, all steps */
+    double                       beside_ns;    /* what processors do of that */
     double                       removed_ns;   /* EDIT_STEP, a step */
     double                       freed_cpu_ns; /* all steps */
     bool                         has_stage_edits;
@@ -256,6 +257,8 @@ static bool apply(struct replay *replay, const struct edit *edit, double *select
     case EDIT_PREFETCH:
         if (*selected > replay->aside_ns)
             replay->aside_ns = *selected;
+        if (edit->kind == EDIT_OVERLAP && *selected > replay->beside_ns)
+            replay->beside_ns = *selected;
         scale_selected(replay, 0, false);
         return true;
     case EDIT_STAGE_PARALLEL:
@@ -390,6 +393,28 @@ static struct costs cost_with_less_input(const struct replay *replay, double inp
     return costs;
 }
 
+/* What work beside the step costs it a step: the core that it takes is one less for computation
+ * that keeps them all busy. */
+static double cost_beside(const struct replay *replay)
+{
+    double steps = (double)replay->path->step_rows.count, cores = replay->path->core_count;
+    double threads_ns = 0, length_ns = 0;
+
+    for (size_t i = 0; replay->beside_ns > 0 && i < replay->groups->groups.count; i++) {
+        const struct segment_group *group = &replay->groups->groups.items[i];
+
+        if (group->part != PART_COMPUTE)
+            continue;
+        length_ns += replay->weights[i] * group->length_ns;
+        threads_ns += replay->weights[i] * group->threads_ns;
+    }
+    if (length_ns <= 0 || cores < 2 || replay->path->has_device)
+        return 0;
+    double threads = fmin(cores, fmax(1, threads_ns / length_ns));
+
+    return fmin(replay->beside_ns, length_ns) / steps * fmax(0, 1 - (cores - 1) / threads);
+}
+
 static double mean_of(const double *values, size_t count)
 {
     double sum = 0;
@@ -442,7 +467,7 @@ static double model(const struct replay *replay, const struct costs *before, str
 
         step_ns = fmax(after->rest_ns + input_after_ns, hold_ns);
     }
-    step_ns = fmax(step_ns, replay->aside_ns / steps);
+    step_ns = fmax(step_ns + cost_beside(replay), replay->aside_ns / steps);
     cpu_ns -= input_cpu_ns * (1 - input_left) + replay->freed_cpu_ns / steps;
     floor_ns = fmin(cpu_ns / cores, before->step_ns);
     *bound = PART_COMPUTE;

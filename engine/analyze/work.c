@@ -79,6 +79,16 @@ static bool waits_for_backward(const struct classifier *classifier, uint32_t eve
            str_starts(name, STR("<built-in method run_backward of torch"));
 }
 
+/* Handing a result to NumPy waits for it without an event that says so; conversions of host data
+ * look the same: whether some thread computes meanwhile tells them apart. */
+static bool may_wait(const struct classifier *classifier, uint32_t event)
+{
+    const struct activity *activity = event_activity(classifier->profile, event);
+
+    return activity->kind == ACTIVITY_PYTHON &&
+           str_equal(profile_str(classifier->profile, activity->name), STR("$numpy asarray"));
+}
+
 static enum work classify(const struct classifier *classifier, uint32_t row)
 {
     const struct path  *path = classifier->path;
@@ -103,7 +113,7 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
             return WORK_INPUT_WAIT;
         return is_feeding ? WORK_HOST : by_ancestors[i].work;
     }
-    if (own == ACTIVITY_RUN)
+    if (own == ACTIVITY_RUN || may_wait(classifier, frame->event))
         return WORK_RUNNING;
     if (own == ACTIVITY_EXECUTOR &&
         str_starts(profile_str(classifier->profile,

@@ -73,6 +73,39 @@ static void parts_sum_to_the_step(void **state)
     builder_free(&b);
 }
 
+/*
+ * One step of 100 us on two cores: 40 us of Python, then 60 us that two pool threads compute.
+ * Beside the computation Python takes one of its two cores: in those 40 us it does 20 us of its
+ * work, the other 40 us follow. 80 us in all, where a computation of one thread would leave 60.
+ */
+static void work_beside_needs_a_core(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python, workers[2];
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    b.profile.hosts.items[host].core_count = 2;
+    python = builder_timeline(&b, host, NO_ID, "python");
+    workers[0] = builder_timeline(&b, host, NO_ID, "worker 0");
+    workers[1] = builder_timeline(&b, host, NO_ID, "worker 1");
+    builder_slice(&b, python, "train", ACTIVITY_STEP, 0, 100000);
+    builder_slice(&b, python, "prepare", ACTIVITY_PYTHON, 0, 40000);
+    builder_slice(&b, python, "block_until_ready", ACTIVITY_SYNC, 40000, 60000);
+    builder_slice(&b, workers[0], "fusion", ACTIVITY_OP, 40000, 60000);
+    builder_slice(&b, workers[1], "fusion.1", ACTIVITY_OP, 40000, 60000);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = python;
+    b.study.steps.median_ns = 100000;
+    run_analyses(&b);
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_OVERLAP,
+                                                    .select = { .part_mask = 1 << PART_HOST } }),
+                       80000, 1);
+    builder_free(&b);
+}
+
 static void edits_change_what_they_select(void **state)
 {
     struct profile_builder b;
@@ -276,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_sum_to_the_step),
         cmocka_unit_test(edits_change_what_they_select),
+        cmocka_unit_test(work_beside_needs_a_core),
         cmocka_unit_test(stages_are_told_apart),
         cmocka_unit_test(the_pipeline_sets_the_pace),
         cmocka_unit_test(input_leaves_its_core),
