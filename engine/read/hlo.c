@@ -3,6 +3,9 @@
 #include "read/hlo_attrs.h"
 #include "read/wire.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 /* Field numbers of xla's hlo.proto and xla_data.proto. */
 enum {
     PROTO_MODULE = 1,
@@ -64,6 +67,7 @@ struct module {
     struct arena   *scratch;
     VEC(struct instruction) list;
     VEC(struct tensor) parts;       /* of tuples */
+    uint32_t      name, key;        /* key: in rows */
     struct id_map by_id, fusion_of; /* computation id -> index of the fusion that calls it */
 };
 
@@ -353,14 +357,13 @@ static bool fill_op(struct module *module, const struct instruction *item, struc
     return true;
 }
 
-static bool add_op(struct module *module, struct instruction *item, uint32_t name,
-                   struct id_map *rows)
+static bool add_op(struct module *module, struct instruction *item, struct id_map *rows)
 {
     struct profile *profile = module->profile;
     struct op       op = { .name = profile_intern(profile, item->name),
                            .type = profile_intern(profile, item->opcode),
                            .origin = profile_intern(profile, item->origin),
-                           .module = name,
+                           .module = module->name,
                            .device = NO_ID,
                            .source = NO_ID,
                            .flops = flops_of(module, item),
@@ -371,7 +374,7 @@ static bool add_op(struct module *module, struct instruction *item, uint32_t nam
     item->op = (uint32_t)profile->ops.count;
     return op.name != NO_ID && op.type != NO_ID && fill_op(module, item, &op) &&
            vec_push(&profile->ops, profile->arena, op) &&
-           id_map_put(rows, (uint64_t)op.name << 32 | name, item->op);
+           id_map_put(rows, (uint64_t)op.name << 32 | module->key, item->op);
 }
 
 /* A fusion does what its instructions do. */
@@ -409,42 +412,75 @@ static bool add_edges(const struct module *module, struct hlo_edges *edges)
     return true;
 }
 
-static bool add_module(struct str bytes, struct profile *profile, struct arena *scratch,
-                       struct id_map *rows, struct hlo_edges *edges)
+uint32_t hlo_key(const struct profile *profile, const struct id_map *rows, uint32_t module,
+                 uint64_t number)
 {
-    struct module module = {
-        .profile = profile, .scratch = scratch, .by_id.arena = scratch, .fusion_of.arena = scratch
-    };
-    uint32_t name = 0;
+    struct str name = profile_str(profile, module);
+    char       text[256];
+    int        len = snprintf(text, sizeof text, "%.*s(%" PRIu64 ")", STR_ARG(name), number);
+    uint32_t   key;
 
-    for (struct wire field = wire_start(bytes); wire_next(&field);) {
-        if (field.type != WIRE_BYTES)
-            continue;
-        if (field.number == MODULE_NAME)
-            name = profile_intern(profile, field.bytes);
-        else if (field.number == MODULE_COMPUTATIONS && !add_computation(&module, field.bytes))
-            return false;
-    }
-    if (name == NO_ID)
-        return false;
-    if (id_map_get(rows, name) != NO_ID) /* key with the empty name: the module itself */
-        return true;
-    if (!id_map_put(rows, name, 0))
-        return false;
-    for (size_t i = 0; i < module.list.count; i++)
-        if (!add_op(&module, &module.list.items[i], name, rows))
-            return false;
-    sum_fusions(&module);
-    return add_edges(&module, edges);
+    if (len < 0 || (size_t)len >= sizeof text)
+        return module;
+    key = intern_find(&profile->names, (struct str) { .data = text, .len = (size_t)len });
+    return key != NO_ID && id_map_get(rows, key) != NO_ID ? key : module;
 }
 
-bool hlo_add(struct str bytes, struct profile *profile, struct arena *scratch, struct id_map *rows,
-             struct hlo_edges *edges)
+/* The module's key; NO_ID: its ops are there already, or past the budget. In rows, under the empty
+ * name, stands what tells its bytes from those of others. */
+static uint32_t new_key(const struct module *module, struct str bytes, struct str program,
+                        struct id_map *rows, bool *is_full)
 {
+    uint32_t print = (uint32_t)str_hash(bytes) >> 1, key = module->name;
+    uint32_t known = id_map_get(rows, key);
+
+    if (known != NO_ID) {
+        if (known == print || !program.len)
+            return NO_ID;
+        key = profile_intern(module->profile, program);
+        if (key != NO_ID && id_map_get(rows, key) != NO_ID)
+            return NO_ID;
+    }
+    *is_full = key == NO_ID || !id_map_put(rows, key, print);
+    return *is_full ? NO_ID : key;
+}
+
+static bool add_module(struct str bytes, struct str program, struct module *module,
+                       struct id_map *rows, struct hlo_edges *edges)
+{
+    bool is_full = false;
+
     for (struct wire field = wire_start(bytes); wire_next(&field);)
-        if (field.number == PROTO_MODULE && field.type == WIRE_BYTES &&
-            (!add_module(field.bytes, profile, scratch, rows, edges) ||
-             !hlo_attrs_add(field.bytes, profile, rows)))
+        if (field.number == MODULE_NAME && field.type == WIRE_BYTES)
+            module->name = profile_intern(module->profile, field.bytes);
+    if (module->name == NO_ID)
+        return false;
+    module->key = new_key(module, bytes, program, rows, &is_full);
+    if (module->key == NO_ID)
+        return !is_full;
+    for (struct wire field = wire_start(bytes); wire_next(&field);)
+        if (field.number == MODULE_COMPUTATIONS && field.type == WIRE_BYTES &&
+            !add_computation(module, field.bytes))
             return false;
+    for (size_t i = 0; i < module->list.count; i++)
+        if (!add_op(module, &module->list.items[i], rows))
+            return false;
+    sum_fusions(module);
+    return add_edges(module, edges) && hlo_attrs_add(bytes, module->profile, rows, module->key);
+}
+
+bool hlo_add(struct str bytes, struct str program, struct profile *profile, struct arena *scratch,
+             struct id_map *rows, struct hlo_edges *edges)
+{
+    for (struct wire field = wire_start(bytes); wire_next(&field);) {
+        struct module module = { .profile = profile,
+                                 .scratch = scratch,
+                                 .by_id.arena = scratch,
+                                 .fusion_of.arena = scratch };
+
+        if (field.number == PROTO_MODULE && field.type == WIRE_BYTES &&
+            !add_module(field.bytes, program, &module, rows, edges))
+            return false;
+    }
     return true;
 }

@@ -12,10 +12,14 @@ struct hlo_edges {
     VEC(struct op_edge) list;
 };
 
-/* Adds the ops of one HloProto. `rows` gets (instruction name id << 32 | module name id) -> row; a
- * module that is there already is passed over. `edges` gets who needs whose results. Damage ends it
- * early. false: the budget. */
-bool hlo_add(struct str bytes, struct profile *profile, struct arena *scratch, struct id_map *rows,
-             struct hlo_edges *edges);
+/* Adds the ops of one HloProto. `rows` gets (instruction name id << 32 | key) -> row, where key is
+ * the id of the module's name for the first program of that name, and of `program` ("jit_f(3)") for
+ * others: shapes differ between them. What is there already is passed over. `edges` gets who needs
+ * whose results. Damage ends it early. false: the budget. */
+bool hlo_add(struct str bytes, struct str program, struct profile *profile, struct arena *scratch,
+             struct id_map *rows, struct hlo_edges *edges);
+/* The key of a program, from its module's name and its number. */
+uint32_t hlo_key(const struct profile *profile, const struct id_map *rows, uint32_t module,
+                 uint64_t number);
 
 #endif

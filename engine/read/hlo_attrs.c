@@ -5,7 +5,6 @@
 
 /* Field numbers of xla's hlo.proto and xla_data.proto. */
 enum {
-    MODULE_NAME = 1,
     MODULE_COMPUTATIONS = 3,
     MODULE_ENTRY_ID = 6,
     MODULE_ALIAS = 8,
@@ -38,7 +37,7 @@ enum {
 struct entry_program {
     struct profile      *profile;
     const struct id_map *rows;
-    uint32_t             module;
+    uint32_t             key; /* in rows */
     uint64_t             entry_id;
     struct str           alias;
 };
@@ -204,7 +203,7 @@ static struct op *find_op(const struct entry_program *program, struct str name)
 {
     uint32_t id = intern_find(&program->profile->names, name);
     uint32_t row =
-        id == NO_ID ? NO_ID : id_map_get(program->rows, (uint64_t)id << 32 | program->module);
+        id == NO_ID ? NO_ID : id_map_get(program->rows, (uint64_t)id << 32 | program->key);
 
     return row < program->profile->ops.count ? &program->profile->ops.items[row] : NULL;
 }
@@ -248,20 +247,19 @@ static bool add_computation(const struct entry_program *program, struct str byte
     return true;
 }
 
-bool hlo_attrs_add(struct str module, struct profile *profile, const struct id_map *rows)
+bool hlo_attrs_add(struct str module, struct profile *profile, const struct id_map *rows,
+                   uint32_t key)
 {
-    struct entry_program program = { .profile = profile, .rows = rows, .entry_id = UINT64_MAX };
+    struct entry_program program = {
+        .profile = profile, .rows = rows, .key = key, .entry_id = UINT64_MAX
+    };
 
     for (struct wire field = wire_start(module); wire_next(&field);) {
-        if (field.number == MODULE_NAME && field.type == WIRE_BYTES)
-            program.module = intern_find(&profile->names, field.bytes);
-        else if (field.number == MODULE_ENTRY_ID && field.type == WIRE_VARINT)
+        if (field.number == MODULE_ENTRY_ID && field.type == WIRE_VARINT)
             program.entry_id = field.value;
         else if (field.number == MODULE_ALIAS && field.type == WIRE_BYTES)
             program.alias = field.bytes;
     }
-    if (program.module == NO_ID)
-        return true;
     for (struct wire field = wire_start(module); wire_next(&field);)
         if (field.number == MODULE_COMPUTATIONS && field.type == WIRE_BYTES &&
             !add_computation(&program, field.bytes))

@@ -8,8 +8,9 @@
 
 #include "model/profile.h"
 
-/* `module`: an HloModuleProto whose ops are in the profile; `rows` as hlo_add fills it. Damage ends
- * it early. false: the budget. */
-bool hlo_attrs_add(struct str module, struct profile *profile, const struct id_map *rows);
+/* `module`: an HloModuleProto whose ops are in the profile; `rows` as hlo_add fills it, `key` the
+ * module's in it. Damage ends it early. false: the budget. */
+bool hlo_attrs_add(struct str module, struct profile *profile, const struct id_map *rows,
+                   uint32_t key);
 
 #endif

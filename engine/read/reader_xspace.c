@@ -125,7 +125,8 @@ static bool add_programs(const struct xhost *host, struct xspace_tasks *tasks,
                 if (field.number == XEVENT_METADATA_STATS && field.type == WIRE_BYTES)
                     stat = xstat_read(field.bytes);
                 if (stat.field == XSTAT_BYTES &&
-                    !hlo_add(stat.text, profile, scratch, &tasks->ops, &tasks->edges))
+                    !hlo_add(stat.text, plane->event_types.items[n].name, profile, scratch,
+                             &tasks->ops, &tasks->edges))
                     return false;
             }
     }

@@ -22,20 +22,23 @@ static uint64_t pair(uint32_t a, uint32_t b)
     return (uint64_t)a << 32 | b;
 }
 
-static uint32_t op_row(struct tables *tables, uint32_t name, uint32_t type, uint32_t module)
+static uint32_t op_row(struct tables *tables, uint32_t name, uint32_t type,
+                       const struct variant *variant)
 {
     struct profile *profile = tables->profile;
-    uint64_t        key = pair(name, module);
-    uint32_t        row = id_map_get(&tables->ops, key);
-    struct op       op = { .name = name,
-                           .type = type,
-                           .module = module,
-                           .device = NO_ID,
-                           .source = NO_ID,
-                           .flops = -1,
-                           .bytes = -1,
-                           .parameters = -1,
-                           .graph_node = NO_ID };
+    uint32_t        module = variant ? variant->module : 0;
+    uint64_t        key =
+        pair(name, module ? hlo_key(profile, &tables->ops, module, variant->program) : 0);
+    uint32_t  row = id_map_get(&tables->ops, key);
+    struct op op = { .name = name,
+                     .type = type,
+                     .module = module,
+                     .device = NO_ID,
+                     .source = NO_ID,
+                     .flops = -1,
+                     .bytes = -1,
+                     .parameters = -1,
+                     .graph_node = NO_ID };
 
     if (row != NO_ID)
         return row;
@@ -100,7 +103,7 @@ static uint32_t activity_row(struct tables *tables, const struct plane_tables *p
         return row;
     if (name.op_type.len) {
         activity.op = op_row(tables, profile_intern(profile, name.op_name),
-                             profile_intern(profile, name.op_type), 0);
+                             profile_intern(profile, name.op_type), NULL);
         if (!tables->is_full)
             read_op_stats(tables, plane->plane, type->bytes, &profile->ops.items[activity.op]);
     }
@@ -220,7 +223,7 @@ static uint32_t split_row(struct tables *tables, const struct variant *variant,
     }
     if (!name)
         return base;
-    op = op_row(tables, name, type, variant->module);
+    op = op_row(tables, name, type, variant);
     row = id_map_get(&tables->variants, pair(base, op));
     if (row != NO_ID || tables->is_full)
         return row;

@@ -97,6 +97,7 @@ static ALWAYS_INLINE void store_event(struct decoder *decoder, const struct even
             activity = sink_variant(sink, activity);
         sink->variant = (struct variant) { 0 };
     }
+    sink->variant.program = 0;
     decoder->activities[row] = activity;
     decoder->starts_ns[row] = start_ns;
     if (UNLIKELY(duration_ns >= EVENT_DURATION_LONG))

@@ -49,6 +49,7 @@ struct plane_tables {
 /* An event type in a program and for an op, where stats tell. */
 struct variant {
     uint32_t type, module, hlo_op, tf_op; /* 0: none */
+    uint64_t program;                     /* number of the program, tells modules of one name apart */
 };
 
 struct stat_buffer {

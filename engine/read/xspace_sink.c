@@ -222,6 +222,8 @@ void sink_keep(struct sink *sink, const struct plane_tables *tables, const struc
     sink_push(sink, key, value);
     if (key == STAT_MODULE_NAME)
         sink->variant.module = (uint32_t)value;
+    else if (key == STAT_PROGRAM)
+        sink->variant.program = (uint64_t)value;
     else if (key == STAT_BYTES)
         sink->memory_size = value; /* set back behind memory events, unused by others */
 }
@@ -229,7 +231,7 @@ void sink_keep(struct sink *sink, const struct plane_tables *tables, const struc
 static bool is_same(const struct variant *a, const struct variant *b)
 {
     return a->type == b->type && a->module == b->module && a->hlo_op == b->hlo_op &&
-           a->tf_op == b->tf_op;
+           a->tf_op == b->tf_op && a->program == b->program;
 }
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -250,6 +252,7 @@ uint32_t sink_variant(struct sink *sink, uint32_t type)
         return (last - 1) | VARIANT_BIT;
     key = mix((uint64_t)type << 32 | variant->module,
               (uint64_t)variant->hlo_op << 32 | variant->tf_op);
+    key = mix(key, variant->program);
     while ((row = id_map_get(&sink->variant_of, key)) != NO_ID &&
            !is_same(&sink->variants.items[row], variant))
         key++;

@@ -91,8 +91,8 @@ static void read_program(struct fixture *fixture, const struct out *instructions
     put_message(&module, 3, &computation);
     put_message(&program, 1, &module);
     assert_true(profile_init(&fixture->profile, &fixture->arena));
-    assert_true(hlo_add((struct str) { program.bytes, program.len }, &fixture->profile,
-                        &fixture->scratch, &fixture->rows, &fixture->edges));
+    assert_true(hlo_add((struct str) { program.bytes, program.len }, STR("jit_f(1)"),
+                        &fixture->profile, &fixture->scratch, &fixture->rows, &fixture->edges));
     assert_int_equal(fixture->profile.ops.count, count);
 }
 
@@ -190,8 +190,8 @@ static void survives_cuts(void **state)
     for (size_t len = 0; len <= program.len; len++) {
         fixture = (struct fixture) { .rows.arena = &fixture.scratch };
         assert_true(profile_init(&fixture.profile, &fixture.arena));
-        assert_true(hlo_add((struct str) { program.bytes, len }, &fixture.profile, &fixture.scratch,
-                            &fixture.rows, &fixture.edges));
+        assert_true(hlo_add((struct str) { program.bytes, len }, STR(""), &fixture.profile,
+                            &fixture.scratch, &fixture.rows, &fixture.edges));
         release(&fixture);
     }
 }
@@ -207,6 +207,57 @@ static const char *attr_of(const struct fixture *fixture, uint32_t op, const cha
             return profile_str(&fixture->profile, attr->value).data;
     }
     return "";
+}
+
+/* jit_f of one instruction over that many floats. */
+static void add_size(struct fixture *fixture, int size, const char *name)
+{
+    struct out small = shape(F32, (int[]) { size }, 1), module = { .len = 0 };
+    struct out computation = { .len = 0 }, program = { .len = 0 }, item;
+
+    item = instruction("add.1", "add", &small, 1, "\x01\x01");
+    put_varint(&computation, 5, 7);
+    put_varint(&computation, 6, 1); /* root_id */
+    put_message(&computation, 2, &item);
+    put_bytes(&module, 1, "jit_f", 5);
+    put_message(&module, 3, &computation);
+    put_varint(&module, 6, 7); /* entry_computation_id */
+    put_message(&program, 1, &module);
+    assert_true(hlo_add((struct str) { program.bytes, program.len }, str_from(name),
+                        &fixture->profile, &fixture->scratch, &fixture->rows, &fixture->edges));
+}
+
+static int64_t size_in(const struct fixture *fixture, uint64_t number)
+{
+    const struct profile *profile = &fixture->profile;
+    uint32_t              module = intern_find(&profile->names, STR("jit_f"));
+    uint32_t              key = hlo_key(profile, &fixture->rows, module, number);
+    uint64_t              name = intern_find(&profile->names, STR("add.1"));
+    uint32_t              op = id_map_get(&fixture->rows, name << 32 | key);
+
+    assert_int_equal(profile->ops.items[op].module, module);
+    return profile->tensors.items[profile->ops.items[op].first_output].dims[0];
+}
+
+/* A function compiled for 4 and for 8 elements: programs of one name. The second host of a job
+ * brings the same programs once more, under other numbers. */
+static void programs_of_one_name_are_told_apart(void **state)
+{
+    struct fixture fixture = { .rows.arena = &fixture.scratch };
+
+    (void)state;
+    assert_true(profile_init(&fixture.profile, &fixture.arena));
+    add_size(&fixture, 4, "jit_f(3)");
+    add_size(&fixture, 8, "jit_f(5)");
+    add_size(&fixture, 4, "jit_f(9)");
+    add_size(&fixture, 8, "jit_f(5)");
+    assert_int_equal(fixture.profile.ops.count, 2);
+    assert_int_equal(size_in(&fixture, 3), 4);
+    assert_int_equal(size_in(&fixture, 5), 8);
+    assert_int_equal(size_in(&fixture, 9), 4);
+    assert_int_equal(size_in(&fixture, 77), 4); /* not among them: the first of the name */
+    assert_string_equal(attr_of(&fixture, 1, "root"), "true");
+    release(&fixture);
 }
 
 /* Two parameters and a sum in the entry (computation 7, root id 3); the first is given away. */
@@ -234,8 +285,8 @@ static void tells_what_is_donated(void **state)
     put_message(&module, 8, &alias);
     put_message(&program, 1, &module);
     assert_true(profile_init(&fixture.profile, &fixture.arena));
-    assert_true(hlo_add((struct str) { program.bytes, program.len }, &fixture.profile,
-                        &fixture.scratch, &fixture.rows, &fixture.edges));
+    assert_true(hlo_add((struct str) { program.bytes, program.len }, STR("jit_f(1)"),
+                        &fixture.profile, &fixture.scratch, &fixture.rows, &fixture.edges));
     assert_string_equal(attr_of(&fixture, 0, "entry"), "true");
     assert_string_equal(attr_of(&fixture, 0, "donated"), "true");
     assert_string_equal(attr_of(&fixture, 1, "entry"), "true");
@@ -276,9 +327,13 @@ static void reads_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_dots),           cmocka_unit_test(counts_convolutions),
-        cmocka_unit_test(takes_tuples_apart),    cmocka_unit_test(survives_cuts),
-        cmocka_unit_test(tells_what_is_donated), cmocka_unit_test(reads_groups),
+        cmocka_unit_test(counts_dots),
+        cmocka_unit_test(counts_convolutions),
+        cmocka_unit_test(takes_tuples_apart),
+        cmocka_unit_test(survives_cuts),
+        cmocka_unit_test(programs_of_one_name_are_told_apart),
+        cmocka_unit_test(tells_what_is_donated),
+        cmocka_unit_test(reads_groups),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
