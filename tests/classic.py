@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares the classic views with what TensorFlow's profiler printed for the same option sets.
 
-    usage: tests/classic.py TFPROF RECORDING... [--least N] [--show NAME] [--failed]
+    usage: tests/classic.py TFPROF RECORDING... [--least N] [--show NAME] [--failed] [--proto]
 
 A recording's expect/tfprof/NAME.json holds inputs and options, NAME.txt what the original printed,
 NAME.file and NAME.timeline_STEP.json what it wrote. Prints how many sets of each view are
-identical; fails when there are fewer than N in all.
+identical; fails when there are fewer than N in all. --proto compares NAME.pb, the message that
+the original's library returned, with --format=proto instead.
 """
 import argparse
 import collections
@@ -18,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 
+# What the original refuses: nothing but a root comes back.
+UNSUPPORTED = re.compile(r"op .*timeline:|(scope|graph|op) .*pprof:")
 VIEWS = ["scope", "graph", "op", "code", "advise"]
 
 
@@ -34,12 +37,18 @@ def absolute(argument, recording):
     return name + "=" + ",".join(str(recording / path) for path in paths.split(","))
 
 
-def run(tfprof, recording, asked, folder):
+def run(tfprof, recording, asked, folder, proto=False):
     words = [word for word in asked["prompt"].split(" ") if word]
     inputs = [absolute(argument, recording) for argument in asked["inputs"]]
     extra = ["--format=classic"] if words[0] == "advise" else ["--compat"]
     if words[0] == "advise" and len(words) > 1:
         extra, words = extra + ["--only=" + words[1]], words[:1]
+    if proto:
+        extra = ["--format=adviceproto" if word == "--format=classic" else word for word in extra]
+        extra += [] if words[0] == "advise" else ["--format=proto", "-output", "stdout"]
+        if "-output" in words:
+            at = words.index("-output")
+            words = words[:at] + words[at + 2:]
     return subprocess.run([tfprof, *inputs, words[0], *extra, *words[1:]], cwd=folder,
                           capture_output=True, timeout=60, check=False)
 
@@ -67,6 +76,27 @@ def differences(recording, name, asked, done, folder):
             yield path.name, b"", b""
 
 
+MESSAGES = {"scope": "GraphNodeProto", "graph": "GraphNodeProto", "op": "MultiGraphNodeProto",
+            "code": "MultiGraphNodeProto", "advise": "AdviceProto"}
+
+
+def decoded(view, message):
+    """The message as text, which has the entries of maps in order."""
+    here = pathlib.Path(__file__).resolve().parent
+    done = subprocess.run(
+        ["protoc", f"--proto_path={here}", f"--decode=tfprof_results.{MESSAGES[view]}",
+         "tfprof_results.proto"], input=message, capture_output=True, check=False)
+    return done.stdout if done.returncode == 0 else done.stderr
+
+
+def proto_differences(recording, name, asked, done):
+    expected = stored(recording / "expect" / "tfprof" / (name + ".pb")) or b""
+    if expected != done.stdout:
+        expected, got = decoded(asked["view"], expected), decoded(asked["view"], done.stdout)
+        if expected != got:
+            yield "proto", expected, got
+
+
 def checkers(report):
     return sorted(re.split(rb"\n(?=\w+Checker:\n)", report))
 
@@ -82,6 +112,7 @@ def main():
     parser.add_argument("recordings", nargs="+", type=pathlib.Path)
     parser.add_argument("--least", type=int, default=0)
     parser.add_argument("--show", help="print the difference of RECORDING/NAME")
+    parser.add_argument("--proto", action="store_true", help="compare messages")
     parser.add_argument("--failed", action="store_true", help="list what differs")
     options = parser.parse_args()
     same, total = collections.Counter(), collections.Counter()
@@ -94,9 +125,14 @@ def main():
                 continue
             if options.show and options.show != label:
                 continue
+            if options.proto and (not any(path.parent.glob(path.stem + ".pb*")) or
+                                  UNSUPPORTED.match(asked["prompt"])):
+                continue
             with tempfile.TemporaryDirectory() as folder:
-                done = run(options.tfprof.resolve(), recording, asked, folder)
-                wrong = list(differences(recording, path.stem, asked, done, pathlib.Path(folder)))
+                done = run(options.tfprof.resolve(), recording, asked, folder, options.proto)
+                wrong = list(proto_differences(recording, path.stem, asked, done)
+                             if options.proto else
+                             differences(recording, path.stem, asked, done, pathlib.Path(folder)))
             total[asked["view"]] += 1
             same[asked["view"]] += not wrong
             if wrong and (options.failed or options.show):

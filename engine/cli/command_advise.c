@@ -23,7 +23,7 @@ struct advise_values {
 #define RESULT(field) offsetof(struct advise_values, result.field)
 #define RULES(field) offsetof(struct advise_values, rules.field)
 #define ADVISE(field) offsetof(struct advise_values, field)
-#define RESULT_FORMATS "text|json|classic"
+#define RESULT_FORMATS "text|json|classic|adviceproto"
 /* clang-format off */
 static const struct option options[] = {
 #include "cli/result_options.def"
@@ -108,8 +108,10 @@ static bool run(struct call *call, struct err *err)
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
-    if (strcmp(values->result.format, "classic") == 0)
-        return view_input_advise(&values->input, &call->operands, &values->rules.only, err);
+    if (strcmp(values->result.format, "classic") == 0 ||
+        strcmp(values->result.format, "adviceproto") == 0)
+        return view_input_advise(&values->input, &call->operands, &values->rules.only,
+                                 strcmp(values->result.format, "adviceproto") == 0, err);
     if (!advise_check(&values->rules, err))
         return false;
     is_done = input_load(&input, &values->input, &call->operands, err);

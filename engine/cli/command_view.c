@@ -1,4 +1,4 @@
-/* scope, graph, op, code: the classic views of a TensorFlow program, in the original's text. */
+/* scope, graph, op, code: the classic views, in the original's text or for machines. */
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/progress.h"
@@ -59,16 +59,17 @@ static bool run(struct call *call, struct err *err)
         .name = #view,                                                                             \
         .summary = sentence,                                                                       \
         .operands = "FILE...",                                                                     \
-        .description = "Reads TensorFlow graphs, run metadata and op logs, or a ProfileProto, "    \
-                       "and prints the "                                                           \
-                       "report of TensorFlow's own profiler, with its options.",                   \
+        .description = "Prints the report of TensorFlow's own profiler, with its options, for "     \
+                       "TensorFlow graphs with run metadata and op logs, a ProfileProto, or any "  \
+                       "other recording: then ops, kernels and copies of the used steps count "    \
+                       "with their own time. docs/views.md explains.",                             \
         .options = options,                                                                        \
         .option_count = ARRAY_COUNT(options),                                                      \
         .values_bytes = sizeof(struct view_command_values),                                        \
         .takes_files = true,                                                                       \
         .run = run,                                                                                \
     }
-VIEW_COMMAND(scope, "show the ops of a TensorFlow program by their names");
-VIEW_COMMAND(graph, "show the ops of a TensorFlow program by what they take in");
-VIEW_COMMAND(op, "show the types of ops of a TensorFlow program");
-VIEW_COMMAND(code, "show the lines that made a TensorFlow program");
+VIEW_COMMAND(scope, "show the ops of a program by their names");
+VIEW_COMMAND(graph, "show the ops of a program by what they take in");
+VIEW_COMMAND(op, "show the types of ops of a program");
+VIEW_COMMAND(code, "show the lines that made a program's ops");

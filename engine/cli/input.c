@@ -2,6 +2,7 @@
 #include "cli/input.h"
 
 #include "analyze/analysis.h"
+#include "analyze/classic_model.h"
 #include "base/file.h"
 #include "base/unit.h"
 #include "cli/progress.h"
@@ -69,6 +70,25 @@ static bool read_all(struct input *input, const struct input_values *values,
                         err);
 }
 
+bool input_study(struct input *input, struct err *err)
+{
+    struct study_options options = { .first_step = INT64_MIN, .last_step = INT64_MAX };
+
+    if (!input->is_studied)
+        input->is_studied =
+            study_run(&input->study, &input->profile, &options, &input->report_arena, err);
+    return input->is_studied;
+}
+
+/* What has no graph is shown by what ran. */
+static bool make_classic(struct input *input, struct err *err)
+{
+    progress_stage("analysing");
+    return input_study(input, err) &&
+           (classic_model_make(&input->study, &input->profile) ||
+            err_set(err, ERR_LIMIT, "the views do not fit the memory limit"));
+}
+
 bool input_read(struct input *input, const struct input_values *values,
                 const struct option_list *operands, enum input_use use, struct err *err)
 {
@@ -77,17 +97,11 @@ bool input_read(struct input *input, const struct input_values *values,
         err_set(err, ERR_USAGE, "no profile given");
         return err_advise(err, "name a file or directory, or - for standard input");
     }
-    if (read_all(input, values, operands, use, err))
+    if (read_all(input, values, operands, use, err) &&
+        (use == INPUT_ANALYSES || input->profile.classic || make_classic(input, err)))
         return true;
     input_free(input);
     return false;
-}
-
-bool input_study(struct input *input, struct err *err)
-{
-    struct study_options options = { .first_step = INT64_MIN, .last_step = INT64_MAX };
-
-    return study_run(&input->study, &input->profile, &options, &input->report_arena, err);
 }
 
 bool input_load(struct input *input, const struct input_values *values,

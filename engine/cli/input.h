@@ -19,6 +19,7 @@ struct input {
     struct arena   profile_arena, report_arena;
     struct profile profile;
     struct study   study;
+    bool           is_studied; /* analyses have run */
 };
 
 /* "4:13", "4:", ":13", "7" -> both ends by number; INT64_MIN and INT64_MAX where open. */
@@ -33,10 +34,10 @@ enum input_use {
     INPUT_VIEWS,        /* for the classic views */
     INPUT_COMPAT_VIEWS, /* with what the original takes alone */
 };
-/* Reads without analysing. */
+/* Reads without analysing, except that views of a timeline need its steps. */
 bool input_read(struct input *input, const struct input_values *values,
                 const struct option_list *operands, enum input_use use, struct err *err) MUST_USE;
-/* Analyses what input_read read. */
+/* Analyses what input_read read, once. */
 bool input_study(struct input *input, struct err *err);
 void input_free(struct input *input);
 /* Prints to standard output what the operands (directories) hold. */

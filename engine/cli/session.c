@@ -222,10 +222,9 @@ static bool advise(struct session *session, struct session_answer *answer, struc
     struct output_options              shape = { .width = 80, .min_share = 0.005 };
 
     if (session->values.is_compat)
-        return classic_advice(&call, &all, err);
-    if (!session->is_studied && !input_study(session->input, err))
+        return classic_advice(&call, &all, false, err);
+    if (!input_study(session->input, err))
         return false;
-    session->is_studied = true;
     if (!advise_run(&session->input->study, &rules, &answer->arena, &advice, err))
         return false;
     output_find("text")->advice(&advice, &session->input->study, &shape, &answer->text);

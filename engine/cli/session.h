@@ -14,7 +14,6 @@ struct session {
     struct view_values      values; /* what `set` left */
     int64_t default_rows;           /* -max_rows of lines that give none and go to a terminal */
     bool    is_ended;               /* quit */
-    bool    is_studied;             /* analyses have run, for advise */
 };
 struct session_answer {
     struct arena arena; /* of all of it; the caller frees it */

@@ -30,7 +30,7 @@ bool view_input_write(const struct view_call *call, struct err *err)
 }
 
 bool view_input_advise(const struct input_values *values, const struct option_list *operands,
-                       const struct option_list *only, struct err *err)
+                       const struct option_list *only, bool is_proto, struct err *err)
 {
     struct view_options options = { .is_compat = true };
     struct view_call    call;
@@ -42,7 +42,7 @@ bool view_input_advise(const struct input_values *values, const struct option_li
         return false;
     is_done = view_input_call(&input, &call, texts, "the classic advice", err);
     call.options = &options;
-    is_done = is_done && classic_advice(&call, only, err) && view_input_write(&call, err);
+    is_done = is_done && classic_advice(&call, only, is_proto, err) && view_input_write(&call, err);
     input_free(&input);
     return is_done;
 }

@@ -11,8 +11,8 @@ bool view_input_call(struct input *input, struct view_call *call, struct text te
 /* Complaints to standard error, the report to standard output. */
 bool view_input_write(const struct view_call *call, struct err *err);
 
-/* advise --format classic: reads the files and says what the original would. */
+/* advise --format classic and adviceproto: reads the files and says what the original would. */
 bool view_input_advise(const struct input_values *values, const struct option_list *operands,
-                       const struct option_list *only, struct err *err);
+                       const struct option_list *only, bool is_proto, struct err *err);
 
 #endif

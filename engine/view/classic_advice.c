@@ -7,6 +7,16 @@
 
 enum { SHOWN_MAX = 3, SHOWN_CODE_DEPTH = 3, SHOWN_CODE_MICROS = 1000 };
 
+struct ends { /* of reports, as places in the text behind their last line feed */
+    VEC(size_t) items;
+};
+
+/* Whatever was added since the last end is a report. */
+static bool end_report(const struct view_call *call, struct ends *ends)
+{
+    return vec_push(&ends->items, call->arena, call->text->len);
+}
+
 /* "cpu: 1.53ms, accelerator: 4.25ms, total: 5.78ms" */
 static void print_times(const struct view_numbers *numbers, struct text *text)
 {
@@ -47,7 +57,7 @@ static struct use *use_of(struct uses *uses, const struct classic *classic, uint
 }
 
 /* Of each node its last step. */
-static bool check_use(const struct view_call *call, struct err *err)
+static bool check_use(const struct view_call *call, struct ends *ends, struct err *err)
 {
     const struct classic *classic = call->classic;
     struct uses           uses = { 0 };
@@ -79,6 +89,8 @@ static bool check_use(const struct view_call *call, struct err *err)
         text_print(call->text, "device: %.*s %sutilization: %.2f\n",
                    STR_ARG(profile_str(classic->profile, use->device)), share < 0.5 ? "low " : "",
                    share);
+        if (!end_report(call, ends))
+            return err_set(err, ERR_LIMIT, "the advice does not fit the memory limit");
     }
     return true;
 }
@@ -98,26 +110,29 @@ static bool is_nhwc(const struct classic *classic, uint32_t node)
     return false;
 }
 
-static bool check_operations(const struct view_call *call, struct err *err)
+static bool check_operations(const struct view_call *call, struct ends *ends, struct err *err)
 {
     const struct classic *classic = call->classic;
-    bool                  has_norm = false, has_fused = false, has_nhwc = false;
+    bool                  has_norm = false, has_fused = false, has_nhwc = false, ok = true;
 
-    (void)err;
     for (uint32_t i = 0; i < classic->nodes.count; i++) {
         has_norm |= str_contains(classic_name(classic, i), STR("BatchNorm"));
         has_fused |= str_equal(classic_type(classic, i), STR("FusedBatchNorm"));
         has_nhwc |= str_contains(classic_device(classic, i), STR("gpu")) && is_nhwc(classic, i);
     }
-    if (has_norm && !has_fused)
+    if (has_norm && !has_fused) {
         text_add(call->text, STR("Maybe use faster FusedBatchNorm instead of BatchNorm\n"));
-    if (has_nhwc)
+        ok = end_report(call, ends);
+    }
+    if (has_nhwc) {
         text_add(call->text, STR("Found operation using NHWC data_format on GPU. Maybe NCHW is "
                                  "faster.\n"));
-    return true;
+        ok = ok && end_report(call, ends);
+    }
+    return ok || err_set(err, ERR_LIMIT, "the advice does not fit the memory limit");
 }
 
-static bool say_types(const struct view_call *call)
+static bool say_types(const struct view_call *call, struct ends *ends)
 {
     struct op_row       rows[SHOWN_MAX];
     struct view_numbers total;
@@ -132,10 +147,10 @@ static bool say_types(const struct view_call *call)
                    100.0 * (double)rows[i].self.values[VALUE_EXEC_MICROS] /
                        ((double)total.values[VALUE_EXEC_MICROS] + 1e-10));
     }
-    return true;
+    return count == 0 || end_report(call, ends);
 }
 
-static bool say_scopes(const struct view_call *call)
+static bool say_scopes(const struct view_call *call, struct ends *ends)
 {
     struct tree tree;
 
@@ -149,7 +164,7 @@ static bool say_scopes(const struct view_call *call)
         print_times(&node->self, call->text);
         text_add(call->text, STR("\n"));
     }
-    return true;
+    return tree.nodes.items[0].shown_count == 0 || end_report(call, ends);
 }
 
 static void say_lines(const struct tree *tree, const struct tree_node *node, int depth,
@@ -170,7 +185,7 @@ static void say_lines(const struct tree *tree, const struct tree_node *node, int
     }
 }
 
-static bool say_code(const struct view_call *call)
+static bool say_code(const struct view_call *call, struct ends *ends)
 {
     const struct tree_node *node;
     struct tree             tree;
@@ -186,10 +201,10 @@ static bool say_code(const struct view_call *call)
     say_lines(&tree, node, 0, call);
     if (call->text->len == len) /* a report that says nothing is a line as well */
         text_add(call->text, STR("\n"));
-    return true;
+    return end_report(call, ends);
 }
 
-static bool check_expensive(const struct view_call *call, struct err *err)
+static bool check_expensive(const struct view_call *call, struct ends *ends, struct err *err)
 {
     struct view_options options = { .max_depth = 3, .step = -1, .order_by = VALUE_EXEC_MICROS };
     struct view_call    inner = *call;
@@ -205,24 +220,57 @@ static bool check_expensive(const struct view_call *call, struct err *err)
     options.show.is_everything = options.devices.is_everything = true;
     inner.options = &options;
     options.mins.values[VALUE_EXEC_MICROS] = 1;
-    is_done = say_types(&inner);
+    is_done = say_types(&inner, ends);
     options.max_depth = 100;
     options.mins.values[VALUE_EXEC_MICROS] = 100;
-    is_done = is_done && say_scopes(&inner);
+    is_done = is_done && say_scopes(&inner, ends);
     options.mins.values[VALUE_EXEC_MICROS] = 1;
     if (!call->classic->has_code)
         text_add(call->complaints,
                  STR("Missing op_log (code traces) for ExpensiveOperationChecker\n"));
     else
-        is_done = is_done && say_code(&inner);
+        is_done = is_done && say_code(&inner, ends);
     return is_done || err_set(err, ERR_LIMIT, "the advice does not fit the memory limit");
 }
 
-bool classic_advice(const struct view_call *call, const struct option_list *only, struct err *err)
+static void put_length(struct text *text, size_t length)
+{
+    for (; length >= 0x80; length >>= 7)
+        text_add_byte(text, (char)(length | 0x80));
+    text_add_byte(text, (char)length);
+}
+
+static void put_field(struct text *text, unsigned field, struct str bytes)
+{
+    put_length(text, field << 3 | 2);
+    put_length(text, bytes.len);
+    text_add(text, bytes);
+}
+
+/* An entry of AdviceProto's map; reports are without their last line feed. */
+static void put_checker(const struct view_call *call, const char *name,
+                        const struct view_call *said, const struct ends *ends)
+{
+    struct text checker = { .arena = call->arena }, entry = { .arena = call->arena };
+    size_t      from = 0;
+
+    for (size_t i = 0; i < ends->items.count; i++) {
+        size_t to = ends->items.items[i];
+
+        put_field(&checker, 2, str_slice(text_str(said->text), from, to - 1));
+        from = to;
+    }
+    put_field(&entry, 1, str_from(name));
+    put_field(&entry, 2, text_str(&checker));
+    put_field(call->text, 1, text_str(&entry));
+}
+
+bool classic_advice(const struct view_call *call, const struct option_list *only, bool is_proto,
+                    struct err *err)
 {
     static const struct {
         const char *name;
-        bool (*check)(const struct view_call *call, struct err *err);
+        bool (*check)(const struct view_call *call, struct ends *ends, struct err *err);
     } checkers[] = {
         { "AcceleratorUtilizationChecker", check_use },
         { "OperationChecker", check_operations },
@@ -230,15 +278,23 @@ bool classic_advice(const struct view_call *call, const struct option_list *only
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(checkers); i++) {
-        bool is_wanted = only->values.count == 0;
+        bool             is_wanted = only->values.count == 0;
+        struct text      apart = { .arena = call->arena };
+        struct ends      ends = { 0 };
+        struct view_call said;
 
         for (size_t n = 0; n < only->values.count; n++)
             is_wanted |= strcmp(only->values.items[n], checkers[i].name) == 0;
         if (!is_wanted)
             continue;
-        text_print(call->text, "\n%s:\n", checkers[i].name);
-        if (!checkers[i].check(call, err))
+        if (!is_proto)
+            text_print(call->text, "\n%s:\n", checkers[i].name);
+        said = *call;
+        said.text = is_proto ? &apart : call->text;
+        if (!checkers[i].check(&said, &ends, err))
             return false;
+        if (is_proto)
+            put_checker(call, checkers[i].name, &said, &ends);
     }
     return true;
 }

@@ -6,6 +6,8 @@
 #include "view/view.h"
 
 /* only: names of checkers; none: all. The call's options and columns are not looked at. */
-bool classic_advice(const struct view_call *call, const struct option_list *only, struct err *err);
+/* is_proto: as AdviceProto. */
+bool classic_advice(const struct view_call *call, const struct option_list *only, bool is_proto,
+                    struct err *err);
 
 #endif

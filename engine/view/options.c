@@ -99,6 +99,38 @@ static void take_old_options(const struct view_values *values, struct view_optio
     options->output = (struct view_output) { .kind = OUTPUT_FILE, .outfile = values->dump_to_file };
 }
 
+static bool take_steps(const struct view_values *values, struct arena *arena,
+                       struct view_options *options, struct err *err)
+{
+    for (size_t i = 0; i < values->steps.values.count; i++) {
+        const char *word = values->steps.values.items[i];
+
+        if (!str_to_int64(str_from(word), &options->step))
+            return err_set(err, ERR_USAGE, "Invalid option '-step' value: '%s'", word);
+        if (values->steps.values.count > 1 && !vec_push(&options->steps, arena, options->step))
+            return err_set(err, ERR_LIMIT, "the options do not fit the memory limit");
+    }
+    if (options->steps.count)
+        options->step = -1;
+    return true;
+}
+
+static void take_format(const struct view_values *values, struct view_options *options)
+{
+    static const struct {
+        struct str       name;
+        enum view_format format;
+    } formats[] = {
+        { STR_INIT("json"), VIEW_JSON },
+        { STR_INIT("csv"), VIEW_CSV },
+        { STR_INIT("proto"), VIEW_PROTO },
+    };
+
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (str_equal(str_from(values->format), formats[i].name))
+            options->format = formats[i].format;
+}
+
 bool view_options_check(const struct view_values *values, struct arena *arena,
                         struct view_options *options, struct text *complaints, struct err *err)
 {
@@ -107,7 +139,8 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
 
     *options = (struct view_options) {
         .max_depth = values->max_depth,
-        .step = values->step,
+        .step = -1,
+        .is_statistics = values->is_statistics,
         .mins = mins_of(values),
         .order_by = ORDER_BY_NAME,
         .is_displayed_only = values->is_displayed_only,
@@ -123,6 +156,9 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
     if (!view_output_scan(values->output, arena, &options->output, err))
         return false;
     take_old_options(values, options, complaints);
+    if (!take_steps(values, arena, options, err))
+        return false;
+    take_format(values, options);
     if (select_attributes(&values->select, &options->selected, complaints, err) &&
         compile(&values->account, arena, &options->account, complaints, err) &&
         compile(&values->start, arena, &options->start, complaints, err) &&

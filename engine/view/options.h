@@ -9,13 +9,13 @@
 #include "view/output.h"
 
 struct view_values { /* filled through view/view_options.def */
-    int64_t max_depth, step;
+    int64_t max_depth;
     int64_t min_bytes, min_peak_bytes, min_residual_bytes, min_output_bytes, min_micros,
         min_accelerator_micros, min_cpu_micros, min_params, min_float_ops, min_occurrence;
     int64_t            max_rows; /* 0: all */
-    const char        *order_by, *output, *dump_to_file;
-    struct option_list account, start, trim, show, hide, select, devices;
-    bool               is_displayed_only, is_compat, is_viz;
+    const char        *order_by, *output, *dump_to_file, *format;
+    struct option_list account, start, trim, show, hide, select, devices, steps;
+    bool               is_displayed_only, is_compat, is_viz, is_statistics;
 };
 
 /* A comma list of regexes. One that is no regex, or costs too much, matches nothing and is told. */
@@ -24,6 +24,7 @@ struct view_patterns {
     bool is_everything; /* ".*" alone */
 };
 
+enum view_format { VIEW_TEXT, VIEW_JSON, VIEW_CSV, VIEW_PROTO };
 struct view_options {                     /* checked; free with view_options_free */
     int64_t              max_depth, step; /* step < 0: mean of the steps */
     struct view_numbers  mins;            /* VALUE_DEFINITIONS: unused; RUNS: min_occurrence */
@@ -32,6 +33,9 @@ struct view_options {                     /* checked; free with view_options_fre
     int64_t              max_rows; /* 0: all */
     struct view_patterns account, start, trim, show, hide, devices;
     struct view_output   output;
+    enum view_format     format;
+    VEC(int64_t) steps; /* to be shown side by side, when several were asked for */
+    bool                 is_statistics;     /* mean, median … over the steps */
     bool                 is_displayed_only; /* totals of displayed nodes alone */
     bool                 is_compat;         /* the original's answer even where it is misleading */
 };

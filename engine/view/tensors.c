@@ -10,19 +10,24 @@ enum { SHOWN_BYTES = 10000, HUGE_COUNT = 100000 };
 /* The types that the original shows. */
 enum { TYPE_FLOAT = 1, TYPE_DOUBLE = 2, TYPE_INT32 = 3, TYPE_STRING = 7, TYPE_INT64 = 9 };
 
+double tensor_short_number(double number)
+{
+    char digits[64];
+
+    snprintf(digits, sizeof digits, "%g", number);
+    return strtod(digits, NULL);
+}
+
 static void print_value(const struct classic_tensor *tensor, size_t at, bool is_compat,
                         struct text *text)
 {
-    char   digits[64];
     double number;
 
     switch (tensor->kind) {
     case TENSOR_NUMBERS:
         number = tensor->numbers[at];
-        if (is_compat) { /* the original prints a number and scans it again */
-            snprintf(digits, sizeof digits, "%g", number);
-            number = strtod(digits, NULL);
-        }
+        if (is_compat)
+            number = tensor_short_number(number);
         text_print(text, "%.2f ", number);
         return;
     case TENSOR_INTEGERS:

@@ -1,5 +1,6 @@
 #include "view/tree.h"
 
+#include "view/rows.h"
 #include "view/tensors.h"
 
 #include <stdlib.h>
@@ -307,5 +308,58 @@ bool tree_print(const struct tree *tree, const struct view_call *call,
             print_tensor(node->name, call);
     }
     view_rows_end(call, count);
+    return true;
+}
+
+/* Ids are rows of the tree, which options do not change. */
+static bool add_rows(const struct tree *tree, const struct view_call *call, struct view_rows *rows)
+{
+    rows->count = tree->nodes.count;
+    rows->items = arena_new_array(call->arena, struct view_row, rows->count);
+    for (size_t i = 0; rows->items && i < rows->count; i++) {
+        const struct tree_node *node = &tree->nodes.items[i];
+        struct view_row        *row = &rows->items[i];
+
+        *row = (struct view_row) { .name = node->name, .key = node->name, .node = node->node };
+        row->is_accounted = node->is_accounted && i > 0;
+        if (node->is_kept) {
+            row->self = &node->self;
+            row->total = &node->total;
+        }
+        if (tree->rules == TREE_CODE && node->member_count) {
+            row->members = tree->members + node->first_member;
+            row->member_count = node->member_count;
+        }
+        if (tree->rules == TREE_CODE && node->origin) {
+            struct text key = { .arena = call->arena };
+
+            text_print(&key, "%.*s > %.*s", STR_ARG(rows->items[node->origin].key),
+                       STR_ARG(node->name));
+            row->key = text_str(&key);
+        }
+    }
+    return rows->items != NULL;
+}
+
+bool tree_rows(const struct tree *tree, const struct view_call *call, struct view_rows *rows)
+{
+    struct shown_row *stack = arena_new_array(call->arena, struct shown_row, tree->nodes.count);
+    size_t            depth = 0;
+
+    *rows = (struct view_rows) { .root = tree->nodes.items[0].total };
+    rows->shown = arena_new_array(call->arena, struct shown_row, tree->nodes.count);
+    if (!stack || !rows->shown || !add_rows(tree, call, rows))
+        return false;
+    stack[depth++] = (struct shown_row) { .parent = NO_ID };
+    while (depth > 0) {
+        struct shown_row        at = stack[--depth];
+        const struct tree_node *node = &tree->nodes.items[at.id];
+        uint32_t                parent = (uint32_t)rows->shown_count;
+
+        rows->shown[rows->shown_count++] = at;
+        for (uint32_t i = node->shown_count; i-- > 0;)
+            stack[depth++] =
+                (struct shown_row) { tree->shown[node->first_shown + i], at.depth + 1, parent };
+    }
     return true;
 }

@@ -44,6 +44,8 @@ bool tree_arrange(struct tree *tree, const struct view_call *call);
 bool tree_print(const struct tree *tree, const struct view_call *call,
                 void (*row)(const struct tree *tree, const struct tree_node *node,
                             const struct view_call *call));
+struct view_rows;
+bool tree_rows(const struct tree *tree, const struct view_call *call, struct view_rows *rows);
 /* Trees of the views, arranged. False: full. */
 bool scope_tree(const struct view_call *call, struct tree *tree);
 bool graph_tree(const struct view_call *call, struct tree *tree);

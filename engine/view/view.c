@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/macros.h"
+#include "view/rows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -34,10 +35,9 @@ void view_rows_end(const struct view_call *call, uint64_t count)
                    count - (uint64_t)call->options->max_rows);
 }
 
-static bool has_step(const struct view_call *call)
+static bool has_step(const struct view_call *call, int64_t step)
 {
     const struct classic *classic = call->classic;
-    int64_t               step = call->options->step;
 
     if (step < 0 || classic_has_step(classic, step))
         return true;
@@ -142,6 +142,19 @@ static bool write_pprof(const struct view *view, const struct view_call *call, s
     return true;
 }
 
+static bool print_report(const struct view *view, const struct view_call *call, struct err *err)
+{
+    const struct view_options *options = call->options;
+
+    if (options->format == VIEW_PROTO)
+        return rows_proto(view, call, err);
+    if (options->format != VIEW_TEXT || options->is_statistics || options->steps.count ||
+        call->other)
+        return rows_report(view, call, err);
+    print_head(view, call);
+    return view->show(call, err);
+}
+
 bool view_report(const struct view *view, struct view_call *call, struct err *err)
 {
     struct text *shown = call->text, written = { .arena = call->arena };
@@ -151,17 +164,18 @@ bool view_report(const struct view *view, struct view_call *call, struct err *er
         text_add(call->complaints, STR("No code trace information\n"));
         return true;
     }
-    if (!has_step(call))
+    if (!has_step(call, call->options->step))
         return true;
+    for (size_t i = 0; i < call->options->steps.count; i++)
+        if (!has_step(call, call->options->steps.items[i]))
+            return true;
     call->columns = columns_of(call->options->selected, view->layout);
     switch (call->options->output.kind) {
     case OUTPUT_STDOUT:
-        print_head(view, call);
-        return view->show(call, err);
+        return print_report(view, call, err);
     case OUTPUT_FILE:
         call->text = &written;
-        print_head(view, call);
-        is_done = view->show(call, err) &&
+        is_done = print_report(view, call, err) &&
                   file_write(call->options->output.outfile, text_str(&written), err);
         call->text = shown;
         return is_done;

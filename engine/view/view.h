@@ -12,9 +12,12 @@
 #include "view/attributes.h"
 #include "view/options.h"
 
+struct view_rows;
+
 struct view_call { /* one showing of a view */
     const struct classic      *classic;
     const struct view_options *options;
+    const struct classic      *other; /* a profile to compare with, or NULL */
     struct columns             columns;
     struct arena              *arena;
     struct text               *text;       /* the report */
@@ -27,6 +30,8 @@ struct view {
     bool                  needs_code; /* code that made the nodes must be recorded */
     /* Adds the rows below the header. */
     bool (*show)(const struct view_call *call, struct err *err);
+    /* The same as rows (view/rows.h). False: full. */
+    bool (*rows)(const struct view_call *call, struct view_rows *rows);
     /* The same as a trace; NULL: it has none. is_of_step: it shows one step, never their mean. */
     bool (*timeline)(const struct view_call *call, struct text *json, struct err *err);
     bool is_of_step;

@@ -285,6 +285,13 @@ static bool show(const struct view_call *call, struct err *err)
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
+static bool rows(const struct view_call *call, struct view_rows *found)
+{
+    struct tree tree;
+
+    return code_tree(call, &tree) && tree_rows(&tree, call, found);
+}
+
 static bool timeline(const struct view_call *call, struct text *json, struct err *err)
 {
     struct tree tree;
@@ -308,6 +315,7 @@ const struct view view_code = {
     .layout = LAYOUT_GROUPS,
     .needs_code = true,
     .show = show,
+    .rows = rows,
     .timeline = timeline,
     .pprof = pprof,
 };

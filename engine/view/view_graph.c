@@ -82,6 +82,13 @@ static bool show(const struct view_call *call, struct err *err)
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
+static bool rows(const struct view_call *call, struct view_rows *found)
+{
+    struct tree tree;
+
+    return graph_tree(call, &tree) && tree_rows(&tree, call, found);
+}
+
 static bool timeline(const struct view_call *call, struct text *json, struct err *err)
 {
     struct tree tree;
@@ -96,6 +103,7 @@ const struct view view_graph = {
            "stands what it takes in.",
     .layout = LAYOUT_NODES,
     .show = show,
+    .rows = rows,
     .timeline = timeline,
     .is_of_step = true,
 };

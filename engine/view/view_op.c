@@ -1,6 +1,7 @@
 /* op: nodes of one type together, a list rather than a tree; totals run from the end of the list.
  */
 #include "view/groups.h"
+#include "view/rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -197,6 +198,53 @@ bool op_rows(const struct view_call *call, struct op_row *rows, size_t room, siz
     return true;
 }
 
+static void fill_row(const struct entry *entry, struct view_numbers *numbers,
+                     struct view_rows *found)
+{
+    struct view_row *row = &found->items[entry->order];
+
+    numbers += 2 * (size_t)entry->order;
+    numbers[0] = entry->group.self;
+    numbers[1] = entry->total;
+    row->node = NO_ID;
+    row->members = entry->group.members;
+    row->member_count = entry->group.count;
+    row->is_accounted = true;
+    row->self = &numbers[0];
+    row->total = &numbers[1];
+}
+
+/* Ids are places by name. Entries move when some are left out, so that numbers are copied. */
+static bool rows(const struct view_call *call, struct view_rows *found)
+{
+    struct entries       entries = { 0 };
+    struct view_numbers *numbers;
+
+    *found = (struct view_rows) { 0 };
+    if (!build(call, &entries))
+        return false;
+    found->count = entries.count;
+    found->items = arena_new_array(call->arena, struct view_row, found->count);
+    found->shown = arena_new_array(call->arena, struct shown_row, found->count);
+    numbers = arena_new_array(call->arena, struct view_numbers, found->count * 2);
+    if (!found->items || !found->shown || !numbers)
+        return false;
+    for (size_t i = 0; i < entries.count; i++)
+        found->items[i].name = found->items[i].key = entries.items[i].name;
+    if (!account(call, &entries))
+        return false;
+    for (size_t i = 0; i < entries.count; i++)
+        fill_row(&entries.items[i], numbers, found);
+    choose(call, &entries);
+    found->root = entries.total;
+    for (size_t i = 0; i < entries.count; i++) {
+        fill_row(&entries.items[i], numbers, found);
+        found->shown[found->shown_count++] =
+            (struct shown_row) { .id = entries.items[i].order, .depth = 1, .parent = NO_ID };
+    }
+    return true;
+}
+
 /* "1.37sec (100.00%, 36.44%)": with what follows, alone; memory that is none counts nowhere. */
 static void print_share(const struct entry *entry, const struct entries *entries,
                         const struct column *column, const struct view_call *call)
@@ -355,4 +403,5 @@ const struct view view_op = {
            "to the same type are aggregated together.",
     .layout = LAYOUT_GROUPS,
     .show = show,
+    .rows = rows,
 };

@@ -121,6 +121,13 @@ static bool show(const struct view_call *call, struct err *err)
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
+static bool rows(const struct view_call *call, struct view_rows *found)
+{
+    struct tree tree;
+
+    return scope_tree(call, &tree) && tree_rows(&tree, call, found);
+}
+
 static bool timeline(const struct view_call *call, struct text *json, struct err *err)
 {
     struct tree tree;
@@ -135,5 +142,6 @@ const struct view view_scope = {
            "hierarchical like filesystem.",
     .layout = LAYOUT_NODES,
     .show = show,
+    .rows = rows,
     .timeline = timeline,
 };
