@@ -17,13 +17,13 @@ struct values {
 };
 
 static const struct option options[] = {
-    { "flag", OPTION_FLAG, offsetof(struct values, flag), NULL, NULL, "", "f" },
-    { "max-count", OPTION_COUNT, offsetof(struct values, count), "3", NULL, "", NULL },
-    { "share", OPTION_NUMBER, offsetof(struct values, share), "5%", "unit:share", "", NULL },
-    { "text", OPTION_TEXT, offsetof(struct values, text), NULL, "FILE", "", "o" },
-    { "one", OPTION_ONE_OF, offsetof(struct values, one), "a", "a|bc|d", "", NULL },
-    { "list", OPTION_LIST, offsetof(struct values, list), "x,y", NULL, "", NULL },
-    { "repeat", OPTION_REPEAT, offsetof(struct values, repeat), NULL, NULL, "", NULL },
+    { "flag", OPTION_FLAG, offsetof(struct values, flag), NULL, NULL, "", "f", false },
+    { "max-count", OPTION_COUNT, offsetof(struct values, count), "3", NULL, "", NULL, false },
+    { "share", OPTION_NUMBER, offsetof(struct values, share), "5%", "unit:share", "", NULL, false },
+    { "text", OPTION_TEXT, offsetof(struct values, text), NULL, "FILE", "", "o", false },
+    { "one", OPTION_ONE_OF, offsetof(struct values, one), "a", "a|bc|d", "", NULL, false },
+    { "list", OPTION_LIST, offsetof(struct values, list), "x,y", NULL, "", NULL, false },
+    { "repeat", OPTION_REPEAT, offsetof(struct values, repeat), NULL, NULL, "", NULL, false },
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

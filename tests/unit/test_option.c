@@ -17,14 +17,16 @@ struct values {
 };
 
 static const struct option options[] = {
-    { "quiet", OPTION_FLAG, offsetof(struct values, is_quiet), NULL, NULL, "", "q" },
-    { "max-depth", OPTION_COUNT, offsetof(struct values, max_depth), "10", NULL, "", NULL },
-    { "min-impact", OPTION_NUMBER, offsetof(struct values, share), "0.5%", "unit:share", "", NULL },
-    { "output", OPTION_TEXT, offsetof(struct values, output), NULL, "FILE", "", "o" },
-    { "format", OPTION_ONE_OF, offsetof(struct values, format), "text", "text|json|html", "",
-      NULL },
-    { "select", OPTION_LIST, offsetof(struct values, select), "micros,bytes", "NAME", "", NULL },
-    { "rule", OPTION_REPEAT, offsetof(struct values, rules), NULL, "FILE", "", NULL },
+    { "quiet", OPTION_FLAG, offsetof(struct values, is_quiet), NULL, NULL, "", "q", false },
+    { "max-depth", OPTION_COUNT, offsetof(struct values, max_depth), "10", NULL, "", NULL, false },
+    { "min-impact", OPTION_NUMBER, offsetof(struct values, share), "0.5%", "unit:share", "", NULL,
+      false },
+    { "output", OPTION_TEXT, offsetof(struct values, output), NULL, "FILE", "", "o", false },
+    { "format", OPTION_ONE_OF, offsetof(struct values, format), "text", "text|json|html", "", NULL,
+      false },
+    { "select", OPTION_LIST, offsetof(struct values, select), "micros,bytes", "NAME", "", NULL,
+      false },
+    { "rule", OPTION_REPEAT, offsetof(struct values, rules), NULL, "FILE", "", NULL, false },
 };
 
 /* One parse; arguments end with NULL. */
