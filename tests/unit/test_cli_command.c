@@ -171,7 +171,7 @@ static void formats_are_the_outputs(void **state)
         if (outputs[i]->gate)
             text_print(&gate, "%s%s", i > 0 ? "|" : "", outputs[i]->name);
     }
-    text_print(&advise, "classic");
+    text_print(&advise, "classic|adviceproto");
     assert_string_equal(formats_of("advise"), advise.data);
     assert_string_equal(formats_of("gate"), gate.data);
     arena_free(&arena);
