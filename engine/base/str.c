@@ -104,11 +104,20 @@ struct str str_cut(struct str *rest, char byte)
 
 bool str_to_uint64(struct str s, uint64_t *number)
 {
+    enum { SAFE_DIGITS = 19 }; /* any so many fit */
     uint64_t sum = 0;
+    size_t   i = 0;
 
     if (s.len == 0)
         return false;
-    for (size_t i = 0; i < s.len; i++) {
+    for (; i < s.len && i < SAFE_DIGITS; i++) {
+        unsigned digit = (unsigned)(unsigned char)s.data[i] - '0';
+
+        if (digit > 9)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    for (; i < s.len; i++) {
         unsigned digit = (unsigned)(unsigned char)s.data[i] - '0';
 
         if (digit > 9 || __builtin_mul_overflow(sum, 10U, &sum) ||

@@ -8,8 +8,6 @@ bool vec_reserve_(void **items, size_t *capacity, size_t count, size_t more, siz
     size_t wanted, bytes;
     void  *moved;
 
-    if (more <= *capacity - count)
-        return true;
     if (__builtin_add_overflow(count, more, &wanted))
         return false;
     if (wanted < *capacity + *capacity / 2)

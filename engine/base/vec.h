@@ -21,8 +21,9 @@
 
 /* Room for `more` items behind count; false past the budget. */
 #define vec_reserve(vec, arena, more)                                                              \
-    vec_reserve_((void **)&(vec)->items, &(vec)->capacity, (vec)->count, (size_t)(more),           \
-                 sizeof *(vec)->items, (arena))
+    ((size_t)(more) <= (vec)->capacity - (vec)->count ||                                           \
+     vec_reserve_((void **)&(vec)->items, &(vec)->capacity, (vec)->count, (size_t)(more),          \
+                  sizeof *(vec)->items, (arena)))
 #define vec_push(vec, arena, ...)                                                                  \
     (vec_reserve((vec), (arena), 1) && ((vec)->items[(vec)->count++] = (__VA_ARGS__), true))
 /* Returns unused capacity; items may move. */

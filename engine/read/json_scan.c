@@ -130,7 +130,50 @@ static ALWAYS_INLINE char next_part(struct json_scan *scan)
     return byte;
 }
 
-bool json_member(struct json_scan *scan, struct str *key)
+#ifdef __SSE2__
+/* A member as Kineto writes it: a comma and few blanks, a short key, its colon behind it. False
+ * leaves everything to the careful way. */
+static ALWAYS_INLINE bool usual_member(struct json_scan *scan, struct str *key)
+{
+    enum { LOOKED_AT = 16 + 1 + 16 + 2 };
+    const __m128i least = _mm_set1_epi8(' ' + 1), comma = _mm_set1_epi8(',');
+    const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\');
+    const char   *at = scan->at;
+    __m128i       bytes;
+    unsigned      mask, len;
+
+    if (scan->state != JSON_FINE || scan->end - at < LOOKED_AT)
+        return false;
+    bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    mask = (unsigned)_mm_movemask_epi8(_mm_andnot_si128(
+        _mm_cmpeq_epi8(bytes, comma), _mm_cmpeq_epi8(_mm_max_epu8(bytes, least), bytes)));
+    if (!mask)
+        return false;
+    at += __builtin_ctz(mask);
+    if (*at != '"')
+        return false;
+    bytes = _mm_loadu_si128((const __m128i *)(const void *)++at);
+    mask = (unsigned)_mm_movemask_epi8(
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, escape)));
+    if (!mask)
+        return false;
+    len = (unsigned)__builtin_ctz(mask);
+    if (at[len] != '"' || at[len + 1] != ':')
+        return false;
+    *key = (struct str) { at, len };
+    scan->at = at + len + 2;
+    return true;
+}
+#else
+static bool usual_member(struct json_scan *scan, struct str *key)
+{
+    (void)scan;
+    (void)key;
+    return false;
+}
+#endif
+
+static bool careful_member(struct json_scan *scan, struct str *key)
 {
     char byte = next_part(scan);
 
@@ -151,6 +194,11 @@ bool json_member(struct json_scan *scan, struct str *key)
     }
     scan->at++;
     return true;
+}
+
+bool json_member(struct json_scan *scan, struct str *key)
+{
+    return LIKELY(usual_member(scan, key)) || careful_member(scan, key);
 }
 
 bool json_item(struct json_scan *scan)
