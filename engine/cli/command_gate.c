@@ -1,4 +1,5 @@
 /* gate: may this change land? */
+#include "base/file.h"
 #include "base/macros.h"
 #include "base/unit.h"
 #include "cli/command.h"
@@ -7,13 +8,14 @@
 #include "cli/read_baseline.h"
 #include "cli/result.h"
 #include "cli/summarize.h"
+#include "cli/terminal.h"
 #include "gate/gate.h"
 
 struct gate_values {
     struct input_values   input;
     struct result_values  result;
     struct advise_options rules;
-    struct option_list    budgets;
+    struct option_list    budgets, reports;
     const char           *max_regression, *count_tolerance, *fail_on;
     const char           *baseline, *inconclusive, *config;
 };
@@ -26,6 +28,8 @@ struct gate_values {
 /* clang-format off */
 static const struct option options[] = {
 #include "cli/result_options.def"
+    { .name = "report", .kind = OPTION_REPEAT, .offset = GATE(reports), .choices = "FORMAT=FILE",
+      .help = "write the result in this format too, as sarif=gate.sarif" },
     { .name = "baseline", .kind = OPTION_TEXT, .offset = GATE(baseline), .choices = "FILE",
       .help = "compare with this baseline; without it only budgets are held" },
     { .name = "budget", .kind = OPTION_REPEAT, .offset = GATE(budgets), .choices = "EXPR",
@@ -55,12 +59,57 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
+/* "sarif=gate.sarif": the format before the first "=". */
+static const struct output *report_output(const char *report, const char **path, struct err *err)
+{
+    struct str           rest = str_from(report), name = str_cut(&rest, '=');
+    const struct output *output = NULL;
+
+    for (size_t i = 0; i < output_count; i++)
+        if (outputs[i]->gate && str_equal(str_from(outputs[i]->name), name))
+            output = outputs[i];
+    *path = rest.data;
+    if (!output || rest.len == 0 || name.len == str_from(report).len)
+        err_set(err, ERR_USAGE, "--report takes FORMAT=FILE with a format of --format, not '%s'",
+                report);
+    return err->code == ERR_NONE ? output : NULL;
+}
+
+static bool check_reports(const struct option_list *reports, struct err *err)
+{
+    const char *path;
+
+    for (size_t i = 0; i < reports->values.count; i++)
+        if (!report_output(reports->values.items[i], &path, err))
+            return false;
+    return true;
+}
+
+static bool write_report(const struct gate_result *result, const char *report, struct arena *arena,
+                         struct err *err)
+{
+    struct output_options shape = { .width = TERMINAL_COLUMNS };
+    struct text           text = { .arena = arena };
+    const char           *path;
+    const struct output  *output = report_output(report, &path, err);
+
+    if (!output)
+        return false;
+    output->gate(result, &shape, &text);
+    if (text.is_cut)
+        return err_set(err, ERR_LIMIT, "the report does not fit the memory limit");
+    return file_write(path, text_str(&text), err);
+}
+
 static bool write_result(const struct gate_values *values, const struct gate_result *result,
                          struct arena *arena, struct err *err)
 {
     struct output_options shape = result_options(&values->result);
     struct text           text = { .arena = arena };
 
+    for (size_t i = 0; i < values->reports.values.count; i++)
+        if (!write_report(result, values->reports.values.items[i], arena, err))
+            return false;
     result_output(&values->result)->gate(result, &shape, &text);
     return result_write(&values->result, &text, err);
 }
@@ -110,7 +159,8 @@ static bool compare(struct call *call, struct project *project, struct err *err)
     struct summary            baseline, after;
     struct gate_result        result;
 
-    if (!settle_limits(values, project, call->arena, &limits, err) ||
+    if (!check_reports(&values->reports, err) ||
+        !settle_limits(values, project, call->arena, &limits, err) ||
         !project_apply(project, &rules, call->arena, err))
         return false;
     if (!path && limits.budgets.values.count == 0)

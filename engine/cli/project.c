@@ -204,6 +204,9 @@ static bool find_file(char path[PATH_BYTES])
 {
     char directory[PATH_BYTES - sizeof FILE_NAME - 1];
 
+    snprintf(path, PATH_BYTES, "%s", FILE_NAME);
+    if (file_exists(path))
+        return true;
     if (!getcwd(directory, sizeof directory))
         return false;
     for (;;) {
