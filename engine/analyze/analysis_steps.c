@@ -14,6 +14,7 @@
  * before a pause, and those outside --steps.
  */
 #include "analyze/analysis.h"
+#include "analyze/step_device.h"
 #include "analyze/step_markers.h"
 #include "base/sample.h"
 #include "model/interval.h"
@@ -254,7 +255,7 @@ static bool find_steps(struct study *study, struct arena *scratch)
         return whole_trace(study);
     if (markers.list.items[0].family)
         study->steps.marker_name = intern_str(names, markers.list.items[0].family).data;
-    return make_windows(study, &markers, scratch);
+    return make_windows(study, &markers, scratch) && steps_follow_device(study, scratch);
 }
 
 static int64_t length_of(const struct step *step)

@@ -1,0 +1,15 @@
+/*
+ * step_device: steps whose markers are on a host that runs ahead of its accelerators. The markers
+ * then say how long launching took; what a step takes is the time of the work launched in it.
+ */
+#ifndef TFPROF_ANALYZE_STEP_DEVICE_H
+#define TFPROF_ANALYZE_STEP_DEVICE_H
+
+#include "analyze/study.h"
+
+/* Where the last step of a host leaves much of its work behind, each of its steps ends with the
+ * work launched in it, and the next one begins there. Other steps stay as they are. false: scratch
+ * is exhausted. O(flows log steps). */
+bool steps_follow_device(struct study *study, struct arena *scratch);
+
+#endif

@@ -1,0 +1,68 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/step_device.h"
+#include "profile_builder.h"
+
+/*
+ * Three steps of 100 us on the host, each of which launches one kernel at its beginning. Kernels of
+ * 1000 us end at 1010, 2010 and 3010: the steps end there. Kernels of 90 us end within their steps
+ * (at 95, 195 and 295), which stay; so do steps of another format.
+ */
+static void steps_end_with_their_work(void **state)
+{
+    static const struct {
+        enum profile_format format;
+        int64_t             kernel_ns, lag_ns;
+        int64_t             start_ns[3], end_ns[3];
+    } cases[] = {
+        { FORMAT_KINETO, 1000000, 10000, { 0, 1010000, 2010000 }, { 1010000, 2010000, 3010000 } },
+        { FORMAT_KINETO, 90000, 5000, { 0, 100000, 200000 }, { 100000, 200000, 300000 } },
+        { FORMAT_XSPACE, 1000000, 10000, { 0, 100000, 200000 }, { 100000, 200000, 300000 } },
+    };
+
+    (void)state;
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
+        struct profile_builder b;
+        struct arena           scratch = { 0 };
+        uint32_t               host, gpu, thread, stream;
+
+        builder_start(&b, cases[c].format);
+        host = builder_host(&b, "h");
+        gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
+        thread = builder_timeline(&b, host, NO_ID, "main");
+        stream = builder_timeline(&b, host, gpu, "stream 7");
+        for (int64_t i = 0; i < 3; i++) {
+            int64_t  begins = cases[c].kernel_ns > 100000 ? i * cases[c].kernel_ns : i * 100000;
+            uint32_t from = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH,
+                                          i * 100000 + 1000, 1000);
+            uint32_t to = builder_slice(&b, stream, "k", ACTIVITY_KERNEL, begins + cases[c].lag_ns,
+                                        cases[c].kernel_ns);
+
+            builder_flow(&b, from, to, FLOW_LAUNCH);
+            builder_step(&b, host, i * 100000, (i + 1) * 100000);
+        }
+        builder_finish(&b);
+        b.study.steps.source = STEPS_MARKER;
+        assert_true(steps_follow_device(&b.study, &scratch));
+        for (size_t i = 0; i < 3; i++) {
+            assert_true(b.study.steps.list.items[i].start_ns == cases[c].start_ns[i]);
+            assert_true(b.study.steps.list.items[i].end_ns == cases[c].end_ns[i]);
+        }
+        arena_free(&scratch);
+        builder_free(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_end_with_their_work),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
