@@ -4,7 +4,7 @@ return rule {
   title = "Convolutions run with channels before pixels",
   category = "kernels", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.conv_ns", "torch.conv_channels_first_ns" },
+  needs = { "step.median_ns", "torch.conv_ns", "torch.conv_channels_first_ns", "torch.forward_gap_ns" },
   cause = "layout", tags = { "ops" },
   more_specific_than = { "hot-op", "depthwise-conv-slow", "roofline-gap", "layout-transposes" },
   params = {
@@ -18,7 +18,8 @@ return rule {
   doc = [[
 The processor's convolutions work on many channels of a pixel at once. With pixels of one channel next to each other they
 reorder the data in each call, and convolutions with one filter a channel cannot use the vector units at all. Priced by
-the parameters' shares, at worst a third of them. Silent where the recording has no strides.]],
+the parameters' shares, at worst a third of them. Silent where the recording has no strides, and on
+accelerators, which show the transposes themselves.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
@@ -49,9 +50,9 @@ the parameters' shares, at worst a third of them. Silent where the recording has
 
   examples = {
     { name = "all of them", framework = "pytorch", finding = true, impact_ns = 2.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.conv_channels_first_ns"] = 8e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0, ["torch.conv_channels_first_ns"] = 8e6,
           ["torch.conv_channels_first_depthwise_ns"] = 4e6 } },
     { name = "channels last", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.conv_channels_first_ns"] = 0 } },
+      facts = { ["step.median_ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0, ["torch.conv_channels_first_ns"] = 0 } },
   },
 }

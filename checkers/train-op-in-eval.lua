@@ -5,7 +5,7 @@ return rule {
   category = "host", severity = "warn",
   formats = { "kineto" },
   needs = { "step.median_ns", "torch.forward_ns", "torch.forward_calls", "torch.recorded_calls",
-      "torch.backward_nodes" },
+      "torch.backward_nodes", "torch.forward_gap_ns" },
   cause = "autograd", tags = { "ops" },
   params = {
     min_recorded = { default = 0.5, min = 0, max = 1, unit = "share",
@@ -17,7 +17,8 @@ return rule {
   },
   doc = [[
 Each op is recorded with its inputs for a backward pass, and its results are kept until the last one is done, but no backward
-pass and no optimizer runs in any step. Priced as a part of the forward pass. Silent where any backward node ran.]],
+pass and no optimizer runs in any step. Priced as a part of the forward pass. Silent where any backward node ran, and where
+an accelerator computes: recording is the host's work.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
@@ -47,12 +48,12 @@ pass and no optimizer runs in any step. Priced as a part of the forward pass. Si
   examples = {
     { name = "no backward pass", framework = "pytorch", finding = true, impact_ns = 9e5,
       facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
-          ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
+          ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
     { name = "trains", framework = "pytorch", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100,
-          ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 } },
+          ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 } },
     { name = "does not record", framework = "pytorch", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
-          ["torch.recorded_calls"] = 0, ["torch.backward_nodes"] = 0 } },
+          ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 0, ["torch.backward_nodes"] = 0 } },
   },
 }

@@ -25,8 +25,11 @@ gradients that no backward pass handed over. Silent when gradients are dropped, 
     local elements, used = p.fact["torch.cleared_elements"] or 0, p.fact["torch.accumulated_elements"] or 0
     local unused = elements > 0 and math.max(0, 1 - used / elements) or 0
     local update_ns = p.fact["torch.update_ns"] or 0
-    local low_ns = clear_ns + 0.8 * unused * update_ns
-    local high_ns = clear_ns + unused * update_ns + (p.fact["torch.accumulated_ns"] or 0)
+    local add_ns = p.fact["torch.accumulated_ns"] or 0
+    -- An accelerator does nothing for a gradient that is handed over: all of this is adding.
+    local add_low_ns = p:has("torch.forward_gap_ns") and 0 or 0.8 * add_ns
+    local low_ns = clear_ns + 0.8 * unused * update_ns + add_low_ns
+    local high_ns = clear_ns + unused * update_ns + add_ns
     if high_ns < cfg.min_share * step_ns then return nil end
     local title = ("%s gradients are set to zero in each step"):format(fmt.count(math.floor(cleared + 0.5)))
     local evidence = { { "clearing gradients a step", clear_ns, "ns", share = math.min(1, clear_ns / step_ns) },

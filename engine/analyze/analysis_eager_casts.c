@@ -52,7 +52,7 @@ static bool count_cast(struct counter *counter, const struct eager_call *call)
             return false;
     }
     counter->casts.items[row].count++;
-    counter->casts.items[row].ns += (double)(call->end_ns - call->start_ns);
+    counter->casts.items[row].ns += call->work_ns;
     return true;
 }
 

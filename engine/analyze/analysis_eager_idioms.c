@@ -218,13 +218,13 @@ static void count_call(struct matcher *matcher, struct found *found, const struc
                        char letter, const char *pivots)
 {
     const struct profile *profile = matcher->study->profile;
-    double                ns = (double)(call->end_ns - call->start_ns) + call->backward_ns;
+    double                ns = call->work_ns + call->backward_ns;
     double                row = last_dim(profile, call->op);
     double                elements = eager_elements(profile, call->op);
 
     found->calls++;
     found->ns += ns;
-    found->forward_ns += (double)(call->end_ns - call->start_ns);
+    found->forward_ns += call->work_ns;
     if (elements > found->elements)
         found->elements = elements;
     if (letter == 'm') {
@@ -256,7 +256,7 @@ static void count_match(struct matcher *matcher, size_t idiom, size_t first, siz
     found->count++;
     for (uint32_t i = matcher->call_of[first]; i <= matcher->call_of[end - 1]; i++) {
         const struct eager_call *call = &matcher->calls->list.items[i];
-        double                   ns = (double)(call->end_ns - call->start_ns) + call->backward_ns;
+        double                   ns = call->work_ns + call->backward_ns;
         bool                     is_letter = i == matcher->call_of[at];
 
         count_call(matcher, found, call, is_letter ? matcher->text[at] : ' ', idioms[idiom].pivots);

@@ -568,7 +568,7 @@ static bool run(struct study *study, struct err *err)
     struct finder      finder = { .study = study, .scratch = &scratch };
     bool               is_done;
 
-    if (!eager_applies(study, "eager_loops"))
+    if (!eager_applies_on_host(study, "eager_loops"))
         return true;
     is_done = find(&finder, &calls);
     arena_free(&scratch);

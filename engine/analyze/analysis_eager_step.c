@@ -237,7 +237,7 @@ static void count_conv(struct summer *summer, const struct eager_call *call)
     const struct profile *profile = summer->study->profile;
     const struct tensor  *input = input_of(profile, call->op, 0);
     const struct tensor  *weight = input_of(profile, call->op, 1);
-    double                ns = (double)(call->end_ns - call->start_ns) + call->backward_ns;
+    double                ns = call->work_ns + call->backward_ns;
 
     summer->sums[CONV_NS] += ns;
     if (!input || !weight || input->rank != 4 || weight->rank != 4 || input->dims[1] <= 4 ||
@@ -251,17 +251,19 @@ static void count_conv(struct summer *summer, const struct eager_call *call)
 static bool count_forward(struct summer *summer, uint32_t at, const struct eager_call *before)
 {
     const struct eager_call *call = &summer->calls->list.items[at];
-    double                   ns = (double)(call->end_ns - call->start_ns);
+    double                   ns = call->work_ns;
     enum trait               trait = trait_of(summer, call->type);
     struct product           product = { at, call->op, call->backward_ns > 0 };
 
     summer->sums[FORWARD_NS] += ns;
     summer->sums[FORWARD_CALLS]++;
     summer->sums[RECORDED_CALLS] += call->sequence >= 0;
-    if (call->sequence >= 0 && !vec_push(&summer->recorded_ns, summer->scratch, ns))
+    if (call->sequence >= 0 && !summer->calls->is_on_device &&
+        !vec_push(&summer->recorded_ns, summer->scratch, ns))
         return false;
-    if (before && before->phase == PHASE_FORWARD && before->window == call->window &&
-        before->timeline == call->timeline && call->start_ns > before->end_ns)
+    if (before && !summer->calls->is_on_device && before->phase == PHASE_FORWARD &&
+        before->window == call->window && before->timeline == call->timeline &&
+        call->start_ns > before->end_ns)
         summer->sums[FORWARD_GAP_NS] += (double)(call->start_ns - before->end_ns);
     if (trait == TRAIT_DROPOUT)
         summer->sums[DROPOUT_NS] += ns;
@@ -280,9 +282,11 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
 static void count_other(struct summer *summer, const struct eager_call *call)
 {
     enum trait trait = trait_of(summer, call->type);
-    double     ns = (double)(call->end_ns - call->start_ns);
+    double     ns = call->work_ns;
 
     if (call->phase == PHASE_UPDATE) {
+        if (summer->calls->is_on_device)
+            summer->sums[UPDATE_NS] += ns;
         summer->sums[UPDATE_CALLS]++;
         summer->sums[UPDATE_FUSED_CALLS] += trait == TRAIT_FUSED;
         summer->sums[UPDATE_READBACKS] += trait == TRAIT_READBACK;
@@ -343,8 +347,7 @@ static void count_repeated(struct summer *summer, size_t begin, size_t stop)
         summer->sums[REPEATED_PRODUCTS] += (double)(end - first);
         for (uint32_t i = products[first].call; i <= products[end - 1].call; i++)
             if (summer->calls->list.items[i].phase == PHASE_FORWARD)
-                summer->sums[REPEATED_NS] += (double)(summer->calls->list.items[i].end_ns -
-                                                      summer->calls->list.items[i].start_ns);
+                summer->sums[REPEATED_NS] += summer->calls->list.items[i].work_ns;
     }
 }
 
@@ -367,19 +370,23 @@ static void count_all_repeated(struct summer *summer)
 static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
 {
     const struct eager_call *calls = summer->calls->list.items;
-    double                   norms = 0;
+    double                   norms = 0, work_ns = 0;
 
     if (first == 0 || end >= summer->calls->list.count ||
         calls[first - 1].phase != PHASE_BACKWARD || calls[end].phase != PHASE_UPDATE ||
         calls[end].window != calls[first].window)
         return;
-    for (uint32_t i = first; i < end; i++)
+    for (uint32_t i = first; i < end; i++) {
         norms += trait_of(summer, calls[i].type) == TRAIT_NORM;
+        work_ns += calls[i].work_ns;
+    }
     if (norms == 0)
         return;
     summer->sums[CLIP_NORMS] += norms;
     summer->sums[CLIP_CALLS] += end - first;
-    summer->sums[CLIP_NS] += (double)(calls[end - 1].end_ns - calls[first].start_ns);
+    if (!summer->calls->is_on_device)
+        work_ns = (double)(calls[end - 1].end_ns - calls[first].start_ns);
+    summer->sums[CLIP_NS] += work_ns;
 }
 
 static bool count_calls(struct summer *summer)
@@ -413,7 +420,7 @@ static void count_ranges(struct summer *summer)
 {
     const struct eager_calls *calls = summer->calls;
 
-    for (size_t i = 0; i < calls->ranges.count; i++) {
+    for (size_t i = 0; !calls->is_on_device && i < calls->ranges.count; i++) {
         const struct eager_range *range = &calls->ranges.items[i];
 
         if (range->phase == PHASE_UPDATE)
@@ -422,7 +429,9 @@ static void count_ranges(struct summer *summer)
             summer->sums[CLEAR_NS] += (double)(range->end_ns - range->start_ns);
     }
     for (size_t i = 0; i < calls->nodes.count; i++)
-        summer->sums[BACKWARD_NS] += (double)calls->nodes.items[i].duration_ns;
+        summer->sums[BACKWARD_NS] += calls->nodes.items[i].work_ns;
+    if (calls->is_on_device)
+        summer->sums[CLEAR_NS] = calls->cleared.ns;
     summer->sums[BACKWARD_NODES] = (double)calls->nodes.count;
     summer->sums[CLEARED_COUNT] = calls->cleared.count;
     summer->sums[CLEARED_ELEMENTS] = calls->cleared.elements;
@@ -431,22 +440,46 @@ static void count_ranges(struct summer *summer)
     summer->sums[ACCUMULATED_ELEMENTS] = calls->accumulated.elements;
 }
 
+static const bool is_size[FACT_COUNT] = { [RECORDED_SHORT_NS] = true,
+                                          [EMBEDDING_ROWS] = true,
+                                          [EMBEDDING_LOOKUPS] = true,
+                                          [EMBEDDING_ELEMENTS] = true };
+
+/* Facts that say what the host spends, which nothing follows from where it only feeds a device. */
+static bool is_host_time(size_t fact)
+{
+    return fact == FORWARD_GAP_NS || fact == PAUSES_NS || fact == LONGEST_PAUSE_NS ||
+           fact == RECORDED_SHORT_NS;
+}
+
+static bool set_facts(struct summer *summer, const struct eager_calls *calls)
+{
+    struct study *study = summer->study;
+    bool          is_set = true;
+
+    for (size_t i = 0; is_set && i < FACT_COUNT; i++) {
+        double steps = is_size[i] ? 1 : (double)calls->windows.count;
+
+        if (calls->is_on_device && is_host_time(i))
+            facts_absent(&study->facts, produces[i].name, NULL,
+                         "the ops only feed a device: their time on the host is not the work's");
+        else
+            is_set = facts_set(&study->facts, &produces[i], summer->sums[i] / steps);
+    }
+    return is_set;
+}
+
 static bool sum(struct summer *summer, struct eager_calls *calls)
 {
-    static const bool is_size[FACT_COUNT] = { [RECORDED_SHORT_NS] = true,
-                                              [EMBEDDING_ROWS] = true,
-                                              [EMBEDDING_LOOKUPS] = true,
-                                              [EMBEDDING_ELEMENTS] = true };
-    struct study     *study = summer->study;
-    bool              is_set = true;
-    double            pauses_ns, longest_ns;
+    struct study *study = summer->study;
+    double        pauses_ns = 0, longest_ns = 0;
 
     if (!eager_calls_make(study, summer->scratch, calls))
         return false;
     summer->calls = calls;
     summer->trait_of = arena_alloc(summer->scratch, (size_t)study->profile->names.count + 1);
     if (!summer->trait_of || !count_calls(summer) ||
-        !eager_pauses(calls, summer->scratch, &pauses_ns, &longest_ns))
+        (!calls->is_on_device && !eager_pauses(calls, summer->scratch, &pauses_ns, &longest_ns)))
         return false;
     count_ranges(summer);
     for (size_t i = 0; i < FACT_COUNT; i++)
@@ -454,11 +487,7 @@ static bool sum(struct summer *summer, struct eager_calls *calls)
             summer->sums[i] *= eager_median_factor(calls);
     summer->sums[PAUSES_NS] = pauses_ns * (double)calls->windows.count;
     summer->sums[LONGEST_PAUSE_NS] = longest_ns * (double)calls->windows.count;
-    for (size_t i = 0; is_set && i < FACT_COUNT; i++)
-        is_set = facts_set(&study->facts, &produces[i],
-                           is_size[i] ? summer->sums[i]
-                                      : summer->sums[i] / (double)calls->windows.count);
-    return is_set;
+    return set_facts(summer, calls);
 }
 
 static bool run(struct study *study, struct err *err)

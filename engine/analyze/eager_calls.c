@@ -1,5 +1,7 @@
 #include "analyze/eager_calls.h"
 
+#include "analyze/device_activity.h"
+
 #include <stdlib.h>
 
 struct open_range {
@@ -13,9 +15,11 @@ struct walker {
     struct eager_calls   *calls;
     struct arena         *scratch;
     VEC(struct open_range) stack;
-    uint32_t timeline;
-    int64_t  node_end_ns;
-    double   nodes_ns, pause_ns;
+    const float      *enqueued_ns; /* by event: work it launched on an accelerator; NULL: none */
+    struct eager_sum *gradient;    /* sum that work up to gradient_end_ns belongs to */
+    uint32_t          timeline;
+    int64_t           node_end_ns, copy_end_ns, gradient_end_ns;
+    double            nodes_ns, pause_ns;
 };
 
 static uint8_t range_phase(const struct profile *profile, const struct activity *activity,
@@ -50,6 +54,8 @@ static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uin
              .phase = phase,
     };
 
+    if (!walker->enqueued_ns)
+        call.work_ns = (double)(call.end_ns - call.start_ns);
     if (phase == PHASE_FORWARD && !profile_stat(profile, STAT_SEQUENCE, event, &call.sequence))
         call.sequence = -1;
     return vec_push(&walker->calls->list, walker->scratch, call);
@@ -59,16 +65,18 @@ static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uin
 static bool add_node(struct walker *walker, uint32_t event, uint32_t window)
 {
     enum { LONGEST_PAUSE_NS = 200000 };
-    struct eager_node node = { -1, event_duration_ns(walker->profile, event), event, window };
+    struct eager_node node = { -1, 0, event, window };
+    double            duration_ns = (double)event_duration_ns(walker->profile, event);
     int64_t           pause_ns = 0;
 
     if (walker->node_end_ns != INT64_MAX)
         pause_ns = walker->profile->event_start_ns[event] - walker->node_end_ns;
     if (pause_ns > 0 && pause_ns < LONGEST_PAUSE_NS)
         walker->pause_ns += (double)pause_ns;
-    walker->nodes_ns += (double)node.duration_ns;
+    walker->nodes_ns += duration_ns;
     walker->node_end_ns = event_end_ns(walker->profile, event);
-
+    if (!walker->enqueued_ns)
+        node.work_ns = duration_ns;
     if (!profile_stat(walker->profile, STAT_SEQUENCE, event, &node.sequence))
         node.sequence = -1;
     return vec_push(&walker->calls->nodes, walker->scratch, node);
@@ -79,8 +87,11 @@ static void add_sum(struct walker *walker, struct eager_sum *sum, uint32_t event
     const struct activity *activity = event_activity(walker->profile, event);
 
     sum->count++;
-    sum->ns += (double)event_duration_ns(walker->profile, event);
+    if (!walker->enqueued_ns)
+        sum->ns += (double)event_duration_ns(walker->profile, event);
     sum->elements += eager_elements(walker->profile, activity->op);
+    walker->gradient = sum;
+    walker->gradient_end_ns = event_end_ns(walker->profile, event);
 }
 
 /* Gradients that are cleared, and those that the backward pass hands over. */
@@ -104,7 +115,32 @@ static void add_conversion(struct walker *walker, uint32_t event)
                    STR("aten::copy_")))
         return;
     call = &walker->calls->list.items[walker->calls->list.count - 1];
-    call->conversion_ns += (double)event_duration_ns(walker->profile, event);
+    if (!walker->enqueued_ns)
+        call->conversion_ns += (double)event_duration_ns(walker->profile, event);
+    walker->copy_end_ns = event_end_ns(walker->profile, event);
+}
+
+/* A launch: its work is that of the innermost call and node around it. */
+static void add_enqueued(struct walker *walker, uint32_t event)
+{
+    struct eager_calls *calls = walker->calls;
+    int64_t             start_ns = walker->profile->event_start_ns[event];
+    double              work_ns = walker->enqueued_ns ? (double)walker->enqueued_ns[event] : 0;
+    struct eager_call  *call = NULL;
+
+    if (work_ns <= 0)
+        return;
+    if (calls->list.count > 0)
+        call = &calls->list.items[calls->list.count - 1];
+    if (call && call->timeline == walker->timeline && start_ns < call->end_ns) {
+        call->work_ns += work_ns;
+        if (call->phase == PHASE_FORWARD && start_ns < walker->copy_end_ns)
+            call->conversion_ns += work_ns;
+    }
+    if (walker->node_end_ns != INT64_MAX && start_ns < walker->node_end_ns)
+        calls->nodes.items[calls->nodes.count - 1].work_ns += work_ns;
+    if (walker->gradient && start_ns < walker->gradient_end_ns)
+        walker->gradient->ns += work_ns;
 }
 
 /* The op that asks for an embedding's gradient does not say of which kind; one inside it does. */
@@ -134,6 +170,7 @@ static bool visit(struct walker *walker, uint32_t event)
         open = walker->stack.items[walker->stack.count - 1];
         open.end_ns = event_end_ns(profile, event);
     }
+    add_enqueued(walker, event);
     if (open.is_in_op) {
         if (open.phase == PHASE_FORWARD)
             add_conversion(walker, event);
@@ -186,7 +223,7 @@ double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t
             high = middle;
     }
     for (; low < calls->nodes.count && calls->nodes.items[low].sequence < end; low++)
-        sum_ns += (double)calls->nodes.items[low].duration_ns;
+        sum_ns += calls->nodes.items[low].work_ns;
     return sum_ns * calls->pause_factor;
 }
 
@@ -211,13 +248,72 @@ static void join_backward(struct eager_calls *calls)
     }
 }
 
+static bool clears(const struct profile *profile, const struct eager_call *call)
+{
+    return call->phase == PHASE_FORWARD &&
+           str_equal(profile_str(profile, call->type), STR("aten::zero_"));
+}
+
+/* A module clears its gradients without a range of its own: one tensor behind the other. */
+static bool find_clears(const struct profile *profile, struct arena *scratch,
+                        struct eager_calls *calls)
+{
+    enum { FEWEST_IN_A_ROW = 4 };
+
+    for (size_t first = 0, end; first < calls->list.count; first = end) {
+        const struct eager_call *call = &calls->list.items[first];
+        struct eager_range       range = { call->start_ns, 0, call->window, PHASE_CLEAR };
+
+        end = first + 1;
+        if (!clears(profile, call))
+            continue;
+        while (end < calls->list.count && clears(profile, &calls->list.items[end]) &&
+               calls->list.items[end].window == call->window)
+            end++;
+        if (end - first < FEWEST_IN_A_ROW)
+            continue;
+        for (size_t i = first; i < end; i++) {
+            struct eager_call *one = &calls->list.items[i];
+
+            one->phase = PHASE_CLEAR;
+            calls->cleared.count++;
+            calls->cleared.ns += one->work_ns;
+            calls->cleared.elements += eager_elements(profile, one->op);
+        }
+        range.end_ns = calls->list.items[end - 1].end_ns;
+        if (!vec_push(&calls->ranges, scratch, range))
+            return false;
+    }
+    return true;
+}
+
+/* By event: the time of what it launched on accelerators. */
+static bool find_enqueued(const struct study *study, struct arena *scratch, struct walker *walker)
+{
+    const struct profile *profile = study->profile;
+    const uint32_t       *launch_of = study->devices ? study->devices->launch_of : NULL;
+    float                *enqueued_ns;
+
+    walker->calls->is_on_device = study->path.has_device && launch_of;
+    if (!walker->calls->is_on_device)
+        return true;
+    enqueued_ns = arena_new_array(scratch, float, (size_t)profile->event_count + 1);
+    if (!enqueued_ns)
+        return false;
+    for (uint32_t event = 0; event < profile->event_count; event++)
+        if (launch_of[event] < profile->event_count)
+            enqueued_ns[launch_of[event]] += (float)event_duration_ns(profile, event);
+    walker->enqueued_ns = enqueued_ns;
+    return true;
+}
+
 bool eager_calls_make(const struct study *study, struct arena *scratch, struct eager_calls *calls)
 {
     const struct profile *profile = study->profile;
     struct walker         walker = { .profile = profile, .calls = calls, .scratch = scratch };
 
     *calls = (struct eager_calls) { 0 };
-    if (!windows_make(study, scratch, &calls->windows))
+    if (!windows_make(study, scratch, &calls->windows) || !find_enqueued(study, scratch, &walker))
         return false;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *timeline = &profile->timelines.items[t];
@@ -227,15 +323,17 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
         walker.stack.count = 0;
         walker.timeline = t;
         walker.node_end_ns = INT64_MAX;
+        walker.copy_end_ns = walker.gradient_end_ns = INT64_MIN;
         for (uint32_t i = 0; i < timeline->event_count; i++)
             if (!visit(&walker, timeline->first_event + i))
                 return false;
     }
-    calls->pause_factor = walker.nodes_ns > 0 ? 1 + walker.pause_ns / walker.nodes_ns : 1;
+    calls->pause_factor =
+        walker.nodes_ns > 0 && !calls->is_on_device ? 1 + walker.pause_ns / walker.nodes_ns : 1;
     if (calls->nodes.count > 1)
         qsort(calls->nodes.items, calls->nodes.count, sizeof *calls->nodes.items, compare_nodes);
     join_backward(calls);
-    return true;
+    return find_clears(profile, scratch, calls);
 }
 
 double eager_median_factor(const struct eager_calls *calls)
@@ -248,21 +346,27 @@ double eager_median_factor(const struct eager_calls *calls)
 bool eager_applies(struct study *study, const char *name)
 {
     const struct profile *profile = study->profile;
+
+    if (str_equal(profile_str(profile, profile->framework), STR("pytorch")) &&
+        profile->event_count > 0)
+        return true;
+    facts_absent(&study->facts, name, NULL, "the recording has no timeline of PyTorch ops");
+    return false;
+}
+
+bool eager_applies_on_host(struct study *study, const char *name)
+{
+    const struct profile *profile = study->profile;
     bool                  is_host = !study->path.has_device;
 
-    if (!str_equal(profile_str(profile, profile->framework), STR("pytorch")) ||
-        profile->event_count == 0) {
-        facts_absent(&study->facts, name, NULL, "the recording has no timeline of PyTorch ops");
+    if (!eager_applies(study, name))
         return false;
-    }
     for (size_t i = 0; i < profile->devices.count; i++)
         is_host = is_host && profile->devices.items[i].kind == DEVICE_CPU;
-    if (!is_host) {
+    if (!is_host)
         facts_absent(&study->facts, name, NULL,
                      "the ops only feed a device: their time on the host is not the work's");
-        return false;
-    }
-    return true;
+    return is_host;
 }
 
 struct str eager_base_name(struct str type)

@@ -2,7 +2,8 @@
  * eager_calls: what an eager framework (PyTorch on the host) was asked to do, call by call: the
  * outermost ops of each thread in the used steps, with the part of the step they belong to, and the
  * nodes that the backward pass ran for them. Sequence numbers join the two: a call owns the nodes
- * from its own number up to the number of the next call.
+ * from its own number up to the number of the next call. Where calls only feed an accelerator, what
+ * they cost is the time of the work that they enqueued.
  */
 #ifndef TFPROF_ANALYZE_EAGER_CALLS_H
 #define TFPROF_ANALYZE_EAGER_CALLS_H
@@ -22,6 +23,7 @@ enum call_phase {
 struct eager_call {
     int64_t  start_ns, end_ns;
     int64_t  sequence;      /* -1: none recorded */
+    double   work_ns;       /* its duration; with an accelerator, of what it enqueued there */
     double   backward_ns;   /* of the nodes it owns; 0 for all but forward calls */
     double   conversion_ns; /* forward calls: inside it, changing element types or layouts */
     uint32_t event;
@@ -34,7 +36,7 @@ struct eager_call {
 };
 struct eager_node {    /* a node of the backward pass */
     int64_t  sequence; /* -1: none, as for the accumulation of gradients */
-    int64_t  duration_ns;
+    double   work_ns;  /* as of a call */
     uint32_t event;
     uint32_t window;
 };
@@ -54,6 +56,7 @@ struct eager_calls {
     VEC(struct eager_range) ranges;
     struct windows windows;
     double         pause_factor; /* time of backward nodes with the pauses between them */
+    bool           is_on_device; /* work is an accelerator's; the calls only enqueue it */
 };
 
 /* Rows live in scratch. false: it is exhausted. O(events + nodes log nodes). */
@@ -64,8 +67,10 @@ double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t
 /* What makes a mean time over the steps one of the median step: a few steps that something else
  * held up lengthen the mean. At most 1. */
 double eager_median_factor(const struct eager_calls *calls);
-/* The profile runs op by op on the host; otherwise sets absences for `name` and returns false. */
+/* The profile has PyTorch's ops; otherwise sets absences for `name` and returns false. */
 bool eager_applies(struct study *study, const char *name);
+/* The same, and the ops run on the host: what matters is the time that the host takes. */
+bool eager_applies_on_host(struct study *study, const char *name);
 /* The name without its library and a trailing underscore: "aten::add_" is "add". */
 struct str eager_base_name(struct str type);
 /* Elements of the largest tensor that the op takes; 0 unknown. */

@@ -284,6 +284,60 @@ static void medians_need_no_order(void **state)
     assert_true(median_of(one, 0) == 0);
 }
 
+/*
+ * A product whose host call lasts 10 us and launches a kernel of 40 us, its backward node of 5 us
+ * with one of 80 us: on a device the kernels count, so 40 us forward and 80 us backward. Adding a
+ * gradient launches 7 us, clearing four one after the other 2 us each.
+ */
+static void on_a_device_its_work_counts(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+    uint32_t       gpu, stream, from, to;
+    struct {
+        int64_t at, ns;
+    } launches[8];
+    size_t count = 0;
+
+    (void)state;
+    start(&program);
+    gpu = builder_device(&program.b, program.host, "GPU 0", "", DEVICE_GPU);
+    stream = builder_timeline(&program.b, program.host, gpu, "stream 7");
+    for (int i = 0; i < 4; i++) {
+        launches[count].at = program.now + 100;
+        launches[count++].ns = 2000;
+        call(&program, "aten::zero_", "f32[64,64]", 1000);
+    }
+    launches[count].at = program.now + 100;
+    launches[count++].ns = 40000;
+    numbered(&program, call(&program, "aten::matmul", "f32[64,64] f32[64,64]", 10000), 7);
+    launches[count].at = program.now + 100;
+    launches[count++].ns = 80000;
+    node(&program, 7, 5000);
+    builder_slice(&program.b, program.thread, "torch::autograd::AccumulateGrad", ACTIVITY_OP,
+                  program.now + 10, 900);
+    launches[count].at = program.now + 100;
+    launches[count++].ns = 7000;
+    node(&program, -1, 1000);
+    for (size_t i = 0; i < count; i++) {
+        from = builder_slice(&program.b, program.thread, "cudaLaunchKernel", ACTIVITY_LAUNCH,
+                             launches[i].at, 200);
+        to = builder_slice(&program.b, stream, "k", ACTIVITY_KERNEL, 100000 * (int64_t)(i + 1),
+                           launches[i].ns);
+        builder_flow(&program.b, from, to, FLOW_LAUNCH);
+    }
+    builder_finish(&program.b);
+    program.b.study.path.has_device = true;
+    assert_true(analysis_devices.run(&program.b.study, &err));
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.forward_ns") == 40000);
+    assert_true(builder_fact(&program.b, "torch.backward_ns") == 87000);
+    assert_true(builder_fact(&program.b, "torch.accumulated_ns") == 7000);
+    assert_true(builder_fact(&program.b, "torch.cleared_gradients") == 4);
+    assert_true(builder_fact(&program.b, "torch.clear_ns") == 8000);
+    builder_free(&program.b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +348,7 @@ int main(void)
         cmocka_unit_test(clearing_and_clipping_are_summed),
         cmocka_unit_test(pauses_of_every_step_are_summed),
         cmocka_unit_test(casts_are_counted),
+        cmocka_unit_test(on_a_device_its_work_counts),
         cmocka_unit_test(medians_need_no_order),
     };
 
