@@ -1,7 +1,8 @@
 -- A whole embedding table is updated although a step looks up few rows.
 local function of_pytorch(p, cfg)
   local step_ns = p.fact["step.median_ns"]
-  if not p:has("torch.embedding_rows") then return nil end
+  -- On an accelerator embedding-bound says it.
+  if not p:has("torch.embedding_rows") or not p:has("torch.forward_gap_ns") then return nil end
   local rows, lookups, gradient_ns = p.fact["torch.embedding_rows"], p.fact["torch.embedding_lookups"],
       p.fact["torch.embedding_gradient_ns"]
   if gradient_ns <= 0 or lookups <= 0 or rows < cfg.min_ratio * lookups then return nil end
@@ -148,16 +149,16 @@ and no segment sum of TensorFlow's densified gradients shows.]],
                          { name = "multiply_subtract_fusion", type = "fusion",
                              shapes = "[2048,64]x[2048,64]->[2048,64]", self_ns = 7e6 } } } },
     { name = "large table", format = "kineto", framework = "pytorch", finding = true, impact_ns = 5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_rows"] = 1e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1e6,
           ["torch.embedding_lookups"] = 512, ["torch.embedding_elements"] = 9e7, ["torch.accumulated_elements"] = 1e8,
           ["torch.update_ns"] = 4e6 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
     { name = "small table", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_rows"] = 1000,
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1000,
           ["torch.embedding_lookups"] = 512 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
     { name = "sparse", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.embedding_rows"] = 1e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1e6,
           ["torch.embedding_lookups"] = 512 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
   },

@@ -1,4 +1,27 @@
 -- Embedding lookups cost far more than the rows they read.
+local function of_pytorch(p, cfg)
+  local step_ns, rows = p.fact["step.median_ns"], p.fact["torch.embedding_rows"]
+  local lookups, gradient_ns = p.fact["torch.embedding_lookups"], p.fact["torch.embedding_gradient_ns"]
+  if gradient_ns <= 0 or lookups <= 0 or rows < cfg.min_ratio * lookups then return nil end
+  local elements, all = p.fact["torch.embedding_elements"] or 0, p.fact["torch.accumulated_elements"] or 0
+  local share = all > 0 and math.min(1, elements / all) or 0
+  local update_ns = (p.fact["torch.update_ns"] or 0) + (p.fact["torch.clear_ns"] or 0)
+  local ns = math.min(gradient_ns + share * update_ns, step_ns)
+  if ns < cfg.min_step_share * step_ns then return nil end
+  return finding {
+    title = ("The dense gradient of a table of %s rows and its update take %s a step"):format(fmt.count(rows), fmt.ms(ns)),
+    evidence = { { "gradient and update of the table a step", ns, "ns", share = ns / step_ns },
+                 { "rows", rows, "count" }, { "lookups a step", lookups, "count" },
+                 { "the table's share of all gradients", share, "share" } },
+    condition = ("%s rows for %s lookups, %s times as many accepted"):format(fmt.count(rows), fmt.count(lookups),
+        fmt.count(cfg.min_ratio)),
+    remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated.",
+               code = "emb = nn.Embedding(rows, dim, sparse=True); optimizer = torch.optim.SparseAdam(emb.parameters())" },
+    impact = impact.exposed { ns = ns, low = 0.8 * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "embedding-bound", api = 1, version = "1.0.0",
   title = "Embedding lookups take much of the step",
@@ -12,6 +35,9 @@ return rule {
                   doc = "share of the time of all ops from which this is said" },
     min_classes = { default = 64, min = 2, max = 1e9, unit = "count",
                     doc = "smaller tables are cheap as a product" },
+    min_step_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step that a dense gradient and its update take, for PyTorch on an accelerator" },
+    min_ratio = { default = 10, min = 1, max = 1e9, unit = "ratio", doc = "rows over lookups, for the same" },
     kept = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the time that a gather needs" },
   },
   doc = [[
@@ -19,9 +45,15 @@ A lookup reads a few rows of a table. Written as a product with one-hot vectors 
 multiplies mostly by zero, and its gradient writes all of it. One-hot vectors are recognised by ops
 that widen integers to rows of classes (OneHot, or a fusion from n integers to n x classes), the
 product by an operand of that shape. Priced as the time of those ops, less what a gather costs.
+PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time.
 Silent for small tables and small shares.]],
 
   check = function(p, cfg)
+    -- Only where an accelerator computes: on a host dense-embedding-gradient says it.
+    if p:has("torch.embedding_rows") and not p:has("torch.forward_gap_ns") then
+      local dense = of_pytorch(p, cfg)
+      if dense then return dense end
+    end
     local ops = p:table("ops")
     local all_ns = ops:sum("self_ns")
     if all_ns <= 0 then return nil end
@@ -106,6 +138,11 @@ Silent for small tables and small shares.]],
   end,
 
   examples = {
+    { name = "a dense gradient on an accelerator", format = "kineto", framework = "pytorch", finding = true, impact_ns = 5.4e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_rows"] = 1e6, ["torch.embedding_lookups"] = 4096,
+                ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_elements"] = 1e8,
+                ["torch.accumulated_elements"] = 1e8, ["torch.update_ns"] = 4e6 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "one-hot matmul with shapes", framework = "jax", finding = true, replay = { 5e6 },
       facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "convert_fusion", type = "fusion", shapes = "[128,8]->[1024,2048]", self_ns = 1e6 },
