@@ -14,8 +14,9 @@ return rule {
   },
   doc = [[
 Compares the rate of ops of known cost with what the device can do at their intensity: its peak, or its
-memory bandwidth. Priced as the roofline has it: three quarters to all of the gap. An efficiency over
-110 % means that the cost or the peak is wrong: silent. At most the three dearest are told.]],
+memory bandwidth. Priced as nothing to all of the gap, since it says what is slow and not why; a warning
+only below half of what is wanted. An efficiency over 110 % means that the cost or the peak is wrong:
+silent. At most the three dearest are told.]],
 
   check = function(p, cfg)
     local step_ns, findings = p.fact["step.median_ns"], {}
@@ -25,10 +26,12 @@ memory bandwidth. Priced as the roofline has it: three quarters to all of the ga
       local floor = type:find("(?i)attention") and cfg.floor_attention or type:find("(?i)conv") and cfg.floor_conv or
                     type:find("(?i)mm$|matmul|linear|^dot") and cfg.floor_product or cfg.floor_other
       if row.efficiency < floor and #findings < 3 then
+        local gap_ns = row.ns * (1 - row.efficiency / floor)
         local remedies = { compute = "Other sizes, types or library: larger batches, 16 bits, multiples of 64.",
                            memory = "Move less: fuse it with its neighbours, 16 bit activations, a layout the kernel likes." }
         findings[#findings + 1] = finding {
           title = ("%s reaches %s of its %s limit and takes %s a step"):format(type, fmt.pct(row.efficiency), row.bound, fmt.ms(row.ns)),
+          severity = row.efficiency < floor / 2 and "warn" or "info",
           subject = { op = row.op },
           locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or {},
           evidence = { { "its time a step", row.ns, "ns", share = math.min(1, row.ns / step_ns) }, { "share of its limit", row.efficiency, "share" },
@@ -36,7 +39,7 @@ memory bandwidth. Priced as the roofline has it: three quarters to all of the ga
                        { "operands and result", row.shapes or "" } },
           condition = ("%s of the limit, %s wanted"):format(fmt.pct(row.efficiency), fmt.pct(floor)),
           remedy = { text = remedies[row.bound] or remedies.memory },
-          impact = impact.roofline { ns = row.ns, floor_ns = row.ns * row.efficiency / floor },
+          impact = impact.exposed { ns = gap_ns, low = 0, high = gap_ns },
           claims = { { parts = { "compute" } } },
           confidence = "low",
         }
