@@ -60,6 +60,8 @@ enum collectives_column {
     C_MEAN_NS,
     C_MAX_NS,
     C_EXPOSED_NS,
+    C_MEDIAN_NS,
+    C_SOLO_COUNT,
     C_GROUP_SIZE,
     C_BUS,
     C_SOURCE_FILE,
@@ -75,6 +77,9 @@ static const struct column_spec collective_columns[] = {
     [C_MEAN_NS] = { "mean_ns", UNIT_NS, "mean of one" },
     [C_MAX_NS] = { "max_ns", UNIT_NS, "longest" },
     [C_EXPOSED_NS] = { "exposed_ns", UNIT_NS, "time a step that no kernel hides" },
+    [C_MEDIAN_NS] = { "median_ns", UNIT_NS, "median of one" },
+    [C_SOLO_COUNT] = { "solo_count", UNIT_COUNT,
+                       "a step, of which kernels hide less than a tenth" },
     [C_GROUP_SIZE] = { "group_size", UNIT_COUNT, "ranks in the group" },
     [C_BUS] = { "bus_bytes_per_s", UNIT_BYTES_PER_S, "bus bandwidth, waiting included" },
     [C_SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
@@ -111,7 +116,8 @@ enum { SMALL_BYTES = 1 << 20 };
 
 struct collective_sum {
     uint32_t activity, event; /* first event, for its type */
-    double   count, bytes, ns, max_ns, exposed_ns, group_size;
+    double   count, bytes, ns, max_ns, exposed_ns, group_size, solo_count;
+    VEC(double) lengths;
 };
 struct comm {
     struct study          *study;
@@ -149,6 +155,7 @@ static bool sum_collectives(struct comm *comm)
         uint32_t                 activity = profile->event_activity[item->event];
         uint32_t                 row = id_map_get(&rows, activity);
         double                   bytes, ns = (double)(item->end_ns - item->start_ns);
+        double                   hidden_ns = 0;
         struct collective_sum   *sum;
 
         if (item->host != comm->windows.host)
@@ -165,10 +172,13 @@ static bool sum_collectives(struct comm *comm)
         sum->count++;
         sum->ns += ns;
         sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
-        sum->exposed_ns += ns;
         if (device)
-            sum->exposed_ns -=
+            hidden_ns =
                 (double)intervals_overlap_ns(&device->compute, item->start_ns, item->end_ns);
+        sum->exposed_ns += ns - hidden_ns;
+        sum->solo_count += hidden_ns < 0.1 * ns;
+        if (!vec_push(&sum->lengths, comm->scratch, ns))
+            return false;
         if (bytes > 0)
             sum->bytes += bytes;
         comm->small_count += bytes >= 0 && bytes < SMALL_BYTES;
@@ -208,10 +218,10 @@ static bool fill_collectives(struct comm *comm)
     if (comm->sums.count > 1)
         qsort(comm->sums.items, comm->sums.count, sizeof *comm->sums.items, compare_sums);
     for (size_t i = 0; table && i < comm->sums.count; i++) {
-        const struct collective_sum *sum = &comm->sums.items[i];
-        const struct activity       *activity = &profile->activities.items[sum->activity];
-        const char                  *type = collective_type(profile, sum->event);
-        size_t                       row = table_add(table, study->arena);
+        struct collective_sum *sum = &comm->sums.items[i];
+        const struct activity *activity = &profile->activities.items[sum->activity];
+        const char            *type = collective_type(profile, sum->event);
+        size_t                 row = table_add(table, study->arena);
 
         if (row == SIZE_MAX)
             return false;
@@ -222,6 +232,8 @@ static bool fill_collectives(struct comm *comm)
         emit_number(table, C_MEAN_NS, row, sum->ns / sum->count);
         emit_number(table, C_MAX_NS, row, sum->max_ns);
         emit_number(table, C_EXPOSED_NS, row, sum->exposed_ns / steps);
+        emit_number(table, C_MEDIAN_NS, row, median_of(sum->lengths.items, sum->lengths.count));
+        emit_number(table, C_SOLO_COUNT, row, sum->solo_count / steps);
         if (sum->group_size > 0)
             emit_number(table, C_GROUP_SIZE, row, sum->group_size);
         if (sum->bytes > 0) {

@@ -18,14 +18,17 @@ enum pattern_column { PATTERN, OP, TYPE, DEVICE, NS, COUNT, BYTES, ELEMENTS };
 static const struct column_spec columns[] = {
     [PATTERN] = { "pattern", UNIT_NAME,
                   "softmax-loss, cpu-fallback, variable-on-cpu, unfused-batch-norm, "
-                  "bias-before-norm, unrolled-cell" },
+                  "bias-before-norm, unrolled-cell, constant-copied, ping-pong, remote-table, "
+                  "channels-first" },
     [OP] = { "op", UNIT_NAME, "the op or scope" },
     [TYPE] = { "type", UNIT_NAME, "type of the op that stands for it" },
     [DEVICE] = { "device", UNIT_NAME, "device of that op" },
     [NS] = { "ns", UNIT_NS, "time of its ops a step, with their gradients" },
-    [COUNT] = { "count", UNIT_COUNT, "how often it stands in the graph" },
-    [BYTES] = { "bytes", UNIT_BYTES, "of its results" },
-    [ELEMENTS] = { "elements", UNIT_COUNT, "classes of a loss, elements of a variable" },
+    [COUNT] = { "count", UNIT_COUNT,
+                "how often it stands in the graph; of a remote table, its rows" },
+    [BYTES] = { "bytes", UNIT_BYTES, "of its results; of a ping-pong, what crosses both ways" },
+    [ELEMENTS] = { "elements", UNIT_COUNT,
+                   "classes of a loss, elements of a variable, rows looked up" },
 };
 static const struct table_spec tables[] = {
     { "graph_patterns", "parts of the graph that known rewrites make cheaper", columns,
@@ -132,7 +135,9 @@ static bool examine(struct study *study, struct arena *scratch)
     patterns_count_feeds(&search);
     return patterns_find_losses(&search) && patterns_find_placement(&search) &&
            patterns_find_batch_norms(&search) && patterns_find_biases(&search) &&
-           patterns_find_cells(&search) && fill(study, &search);
+           patterns_find_cells(&search) && patterns_find_constants(&search) &&
+           patterns_find_crossings(&search) && patterns_find_remote_tables(&search) &&
+           patterns_find_layouts(&search) && fill(study, &search);
 }
 
 static bool run(struct study *study, struct err *err)

@@ -104,8 +104,7 @@ static bool is_read_by_accelerator(const struct profile *profile, uint32_t op, i
     return false;
 }
 
-/* Work that belongs on the host, or that no accelerator can do. */
-static bool is_host_work(const struct profile *profile, uint32_t op)
+bool pattern_is_host_work(const struct profile *profile, uint32_t op)
 {
     static const char *const parts[] = { "String",  "Summary",  "Save",     "Restore",  "Read",
                                          "Write",   "Decode",   "Encode",   "Parse",    "Queue",
@@ -135,7 +134,7 @@ static bool touches_accelerator(const struct profile *profile, uint32_t op)
     return false;
 }
 
-static double result_bytes(const struct profile *profile, const struct op *op)
+double pattern_result_bytes(const struct profile *profile, const struct op *op)
 {
     double sum = 0;
 
@@ -160,8 +159,8 @@ bool patterns_find_placement(struct pattern_search *search)
 
         if (!is_on_cpu(profile, op))
             continue;
-        pattern.bytes = result_bytes(profile, row);
-        if (search->is_fallback[op] && !is_host_work(profile, op) &&
+        pattern.bytes = pattern_result_bytes(profile, row);
+        if (search->is_fallback[op] && !pattern_is_host_work(profile, op) &&
             touches_accelerator(profile, op)) {
             pattern.ns = search->ns[op];
             if (!pattern_add(search, pattern))
@@ -207,6 +206,7 @@ void patterns_count_feeds(struct pattern_search *search)
             (!pattern_is_type(profile, op, feeds) && !str_starts(name, STR("_arg_"))))
             continue;
         search->feeds++;
-        search->feed_bytes += bytes && bytes[op] > 0 ? bytes[op] : result_bytes(profile, row);
+        search->feed_bytes +=
+            bytes && bytes[op] > 0 ? bytes[op] : pattern_result_bytes(profile, row);
     }
 }

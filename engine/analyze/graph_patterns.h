@@ -34,9 +34,17 @@ bool patterns_find_placement(struct pattern_search *search);
 bool patterns_find_batch_norms(struct pattern_search *search);
 bool patterns_find_biases(struct pattern_search *search);
 bool patterns_find_cells(struct pattern_search *search);
+bool patterns_find_constants(struct pattern_search *search);
+bool patterns_find_crossings(struct pattern_search *search);
+bool patterns_find_remote_tables(struct pattern_search *search);
+bool patterns_find_layouts(struct pattern_search *search);
 void patterns_count_feeds(struct pattern_search *search);
 
 bool pattern_add(struct pattern_search *search, struct graph_pattern pattern);
+/* Work that belongs on the host, or that no accelerator can do. */
+bool pattern_is_host_work(const struct profile *profile, uint32_t op);
+/* Bytes of all results, of those with known shapes. */
+double pattern_result_bytes(const struct profile *profile, const struct op *op);
 /* Whether the op's type is in the list, which ends with NULL. */
 bool pattern_is_type(const struct profile *profile, uint32_t op, const char *const *types);
 

@@ -22,17 +22,15 @@ struct open_event {
     uint32_t op_activity;
 };
 
-/* The innermost op around each launch, by one walk over every host thread. */
-static bool find_launchers(struct counter *counter)
+bool kernel_launchers(const struct profile *profile, struct arena *scratch, uint32_t **launchers)
 {
-    const struct profile *profile = counter->study->profile;
+    uint32_t *launcher = arena_new_array(scratch, uint32_t, (size_t)profile->event_count + 1);
     VEC(struct open_event) stack = { 0 };
 
-    counter->launcher =
-        arena_new_array(counter->scratch, uint32_t, (size_t)profile->event_count + 1);
-    if (!counter->launcher)
+    *launchers = launcher;
+    if (!launcher)
         return false;
-    memset(counter->launcher, 0xff, (size_t)profile->event_count * sizeof *counter->launcher);
+    memset(launcher, 0xff, (size_t)profile->event_count * sizeof *launcher);
     for (size_t i = 0; i < profile->timelines.count; i++) {
         const struct timeline *timeline = &profile->timelines.items[i];
 
@@ -49,8 +47,8 @@ static bool find_launchers(struct counter *counter)
                 open.op_activity = stack.items[stack.count - 1].op_activity;
             if (activity->kind == ACTIVITY_OP)
                 open.op_activity = profile->event_activity[event];
-            counter->launcher[event] = open.op_activity;
-            if (!vec_push(&stack, counter->scratch, open))
+            launcher[event] = open.op_activity;
+            if (!vec_push(&stack, scratch, open))
                 return false;
         }
     }
@@ -140,7 +138,7 @@ bool kernel_times_make(const struct study *study, const struct windows *windows,
     counter.rows_by_key.arena = scratch;
     if (!study->devices || !study->devices->launch_of)
         return true;
-    if (!find_launchers(&counter) || !count_all(&counter))
+    if (!kernel_launchers(study->profile, scratch, &counter.launcher) || !count_all(&counter))
         return false;
     for (size_t i = 0; i < counter.durations.count; i++) {
         double duration_ns = counter.durations.items[i];

@@ -1,0 +1,145 @@
+#include "analyze/analysis.h"
+
+#include "profile_builder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+struct program {
+    struct profile_builder b;
+    uint32_t               thread, stream;
+};
+
+static void start(struct program *program, bool has_device)
+{
+    uint32_t host;
+
+    builder_start(&program->b, FORMAT_KINETO);
+    program->b.profile.framework = builder_name(&program->b, "pytorch");
+    host = builder_host(&program->b, "h");
+    program->thread = builder_timeline(&program->b, host, NO_ID, "main");
+    if (has_device)
+        program->stream = builder_timeline(
+            &program->b, host, builder_device(&program->b, host, "GPU 0", "", DEVICE_GPU),
+            "stream 7");
+    builder_step(&program->b, host, 0, 1000);
+}
+
+static void op(struct program *program, const char *name, int64_t start_ns, int64_t ns)
+{
+    builder_slice(&program->b, program->thread, name, ACTIVITY_OP, start_ns, ns);
+}
+
+/* A call at start_ns that launches `work` of ns on the device. */
+static void launch(struct program *program, int64_t start_ns, const char *work,
+                   enum activity_kind kind, int64_t ns)
+{
+    uint32_t from =
+        builder_slice(&program->b, program->thread, "cudaLaunch", ACTIVITY_LAUNCH, start_ns, 1);
+    uint32_t to = builder_slice(&program->b, program->stream, work, kind, start_ns + 2, ns);
+
+    builder_flow(&program->b, from, to, FLOW_LAUNCH);
+}
+
+static void finish(struct program *program)
+{
+    struct profile *profile = &program->b.profile;
+    struct err      err = { 0 };
+
+    for (uint32_t i = 0; i < profile->activities.count; i++)
+        if (profile->activities.items[i].kind == ACTIVITY_MEMCPY)
+            profile->activities.items[i].copy = COPY_H2D;
+    builder_finish(&program->b);
+    assert_true(analysis_devices.run(&program->b.study, &err));
+    assert_true(analysis_torch_marks.run(&program->b.study, &err));
+}
+
+/* On the CPU the calls' own time counts: a fill of 7 in an empty, not the one in zeros; a sorted
+ * write of 20 in an index_add_, not the user's own index_put_. */
+static void deterministic_on_the_cpu(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program, false);
+    op(&program, "aten::empty", 0, 10);
+    op(&program, "aten::fill_", 2, 7);
+    op(&program, "aten::zeros", 20, 10);
+    op(&program, "aten::fill_", 22, 7);
+    op(&program, "aten::index_add_", 40, 30);
+    op(&program, "aten::index_put_", 45, 20);
+    op(&program, "aten::_index_put_impl_", 46, 18); /* the same one's inside */
+    op(&program, "aten::index_put_", 80, 20);
+    finish(&program);
+    assert_true(builder_fact(&program.b, "torch.filled_count") == 1);
+    assert_true(builder_fact(&program.b, "torch.filled_ns") == 7);
+    assert_true(builder_fact(&program.b, "torch.sorted_scatters") == 1);
+    assert_true(builder_fact(&program.b, "torch.sorted_ns") == 20);
+    assert_true(builder_fact(&program.b, "torch.created_on_cpu") == 0);
+    builder_free(&program.b);
+}
+
+/* With a device its work counts: 40 of the sorted write, 9 of the fill. A tensor of randn (12) that
+ * goes to the device at once (copy of 30); a `to` that copies nothing, and one behind another op,
+ * are no such thing. */
+static void work_on_a_device(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program, true);
+    op(&program, "aten::empty", 0, 10);
+    op(&program, "aten::fill_", 2, 7);
+    launch(&program, 3, "fill", ACTIVITY_KERNEL, 9);
+    op(&program, "aten::scatter_add_", 20, 10);
+    op(&program, "aten::index_put_", 22, 7);
+    launch(&program, 24, "sort", ACTIVITY_KERNEL, 40);
+    op(&program, "aten::randn", 100, 12);
+    op(&program, "aten::to", 120, 10);
+    launch(&program, 123, "Memcpy HtoD", ACTIVITY_MEMCPY, 30);
+    op(&program, "aten::zeros", 200, 5);
+    op(&program, "aten::to", 210, 3);
+    op(&program, "aten::relu", 220, 5);
+    op(&program, "aten::to", 230, 10);
+    launch(&program, 233, "Memcpy HtoD", ACTIVITY_MEMCPY, 30);
+    finish(&program);
+    assert_true(builder_fact(&program.b, "torch.filled_ns") == 9);
+    assert_true(builder_fact(&program.b, "torch.sorted_ns") == 40);
+    assert_true(builder_fact(&program.b, "torch.created_on_cpu") == 1);
+    /* 12 and 5 of making, as the second may have been for the device as well, and 30 of copying */
+    assert_true(builder_fact(&program.b, "torch.created_ns") == 47);
+    builder_free(&program.b);
+}
+
+/* One value is read behind each check; the loss before it is not the scaler's. */
+static void reads_of_the_scaler(void **state)
+{
+    static const char check[] = "aten::_amp_foreach_non_finite_check_and_unscale_";
+    struct program    program;
+
+    (void)state;
+    start(&program, false);
+    op(&program, "aten::item", 0, 5);
+    op(&program, check, 10, 5);
+    op(&program, check, 20, 5);
+    op(&program, "aten::item", 30, 5);
+    op(&program, "aten::item", 40, 5);
+    finish(&program);
+    assert_true(builder_fact(&program.b, "torch.scaler_reads") == 1);
+    builder_free(&program.b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deterministic_on_the_cpu),
+        cmocka_unit_test(work_on_a_device),
+        cmocka_unit_test(reads_of_the_scaler),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
