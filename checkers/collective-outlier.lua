@@ -13,13 +13,14 @@ return rule {
   },
   doc = [[
 Payload and group are the same, but one call takes ten times the median: a link error, a retransmission, or one rank that
-came late once. Priced as the excess spread over the steps. Silent for fewer than five of a kind.]],
+came late once. Priced as the excess spread over the steps. Silent for fewer than five of a kind, and where payloads
+differ or were not recorded.]],
 
   check = function(p, cfg)
     local step_ns, steps, findings = p.fact["step.median_ns"], p.fact["step.used"], {}
     for _, row in ipairs(p:table("collectives"):top("max_ns", 5):rows()) do
       local excess_ns = (row.max_ns - row.median_ns) / steps
-      if row.median_ns > 0 and row.count * steps >= cfg.min_count and row.max_ns >= cfg.min_ratio * row.median_ns and
+      if row.same_bytes and row.median_ns > 0 and row.count * steps >= cfg.min_count and row.max_ns >= cfg.min_ratio * row.median_ns and
          excess_ns >= cfg.min_share * step_ns then
         local ns = math.min(excess_ns, p.fact["comm.exposed_ns"], step_ns)
         findings[#findings + 1] = finding {
@@ -41,9 +42,12 @@ came late once. Priced as the excess spread over the steps. Silent for fewer tha
   examples = {
     { name = "once in forty", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1e6,
       facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["comm.exposed_ns"] = 3e6 },
-      tables = { collectives = { { type = "all-reduce", name = "nccl", count = 4, max_ns = 2e7, median_ns = 5e5 } } } },
+      tables = { collectives = { { type = "all-reduce", name = "nccl", same_bytes = true, count = 4, max_ns = 2e7, median_ns = 5e5 } } } },
     { name = "alike", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["comm.exposed_ns"] = 3e6 },
-      tables = { collectives = { { type = "all-reduce", name = "nccl", count = 4, max_ns = 8e5, median_ns = 5e5 } } } },
+      tables = { collectives = { { type = "all-reduce", name = "nccl", same_bytes = true, count = 4, max_ns = 8e5, median_ns = 5e5 } } } },
+    { name = "payloads differ", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["comm.exposed_ns"] = 3e6 },
+      tables = { collectives = { { type = "send-recv", name = "nccl", same_bytes = false, count = 4, max_ns = 2e7, median_ns = 5e5 } } } },
   },
 }

@@ -21,7 +21,7 @@ per cent of the step.]],
     local ns = math.min(p.fact["torch.created_ns"], step_ns)
     if count < cfg.min_count or ns < cfg.min_share * step_ns then return nil end
     return finding {
-      title = ("%s tensors a step are made on the CPU and copied: %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+      title = ("Making tensors on the CPU and copying them takes %s of each step"):format(fmt.ms(ns)),
       evidence = { { "making and copying them a step", ns, "ns", share = ns / step_ns }, { "tensors a step", count, "count" } },
       condition = ("%s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Make them where they are used.", code = "mask = torch.zeros(n, device=x.device)" },

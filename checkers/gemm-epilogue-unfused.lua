@@ -20,8 +20,7 @@ half to all of their time. Silent below 2 % of the step and without shapes; resu
     local ns = math.min(p.fact["epilogue.ns"], p.fact["part.compute_ns"], step_ns)
     if p.fact["epilogue.count"] == 0 or ns < cfg.min_share * step_ns then return nil end
     return finding {
-      title = ("%s elementwise passes a step behind products take %s"):format(
-        fmt.count(math.floor(p.fact["epilogue.count"] + 0.5)), fmt.ms(ns)),
+      title = ("Elementwise passes right behind products take %s of each step"):format(fmt.ms(ns)),
       subject = { kernel = p.fact["epilogue.product"], op = p.fact["epilogue.op"] },
       evidence = { { "elementwise kernels right behind products, a step", ns, "ns", share = ns / step_ns },
                    { "how many", p.fact["epilogue.count"], "count" }, { "those products a step", p.fact["epilogue.product_ns"], "ns" } },

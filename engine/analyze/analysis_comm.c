@@ -62,6 +62,7 @@ enum collectives_column {
     C_EXPOSED_NS,
     C_MEDIAN_NS,
     C_SOLO_COUNT,
+    C_SAME_BYTES,
     C_GROUP_SIZE,
     C_BUS,
     C_SOURCE_FILE,
@@ -80,6 +81,7 @@ static const struct column_spec collective_columns[] = {
     [C_MEDIAN_NS] = { "median_ns", UNIT_NS, "median of one" },
     [C_SOLO_COUNT] = { "solo_count", UNIT_COUNT,
                        "a step, of which kernels hide less than a tenth" },
+    [C_SAME_BYTES] = { "same_bytes", UNIT_BOOL, "all of them carry the same, known payload" },
     [C_GROUP_SIZE] = { "group_size", UNIT_COUNT, "ranks in the group" },
     [C_BUS] = { "bus_bytes_per_s", UNIT_BYTES_PER_S, "bus bandwidth, waiting included" },
     [C_SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
@@ -117,6 +119,8 @@ enum { SMALL_BYTES = 1 << 20 };
 struct collective_sum {
     uint32_t activity, event; /* first event, for its type */
     double   count, bytes, ns, max_ns, exposed_ns, group_size, solo_count;
+    double   first_bytes; /* of the first; < 0 unknown */
+    bool     is_uneven;   /* another carried something else */
     VEC(double) lengths;
 };
 struct comm {
@@ -169,6 +173,9 @@ static bool sum_collectives(struct comm *comm)
         }
         sum = &comm->sums.items[row];
         bytes = payload(profile, item->event, &sum->group_size);
+        if (sum->count == 0)
+            sum->first_bytes = bytes;
+        sum->is_uneven |= bytes < 0 || bytes > sum->first_bytes || bytes < sum->first_bytes;
         sum->count++;
         sum->ns += ns;
         sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
@@ -233,6 +240,7 @@ static bool fill_collectives(struct comm *comm)
         emit_number(table, C_MAX_NS, row, sum->max_ns);
         emit_number(table, C_EXPOSED_NS, row, sum->exposed_ns / steps);
         emit_number(table, C_MEDIAN_NS, row, median_of(sum->lengths.items, sum->lengths.count));
+        emit_number(table, C_SAME_BYTES, row, !sum->is_uneven);
         emit_number(table, C_SOLO_COUNT, row, sum->solo_count / steps);
         if (sum->group_size > 0)
             emit_number(table, C_GROUP_SIZE, row, sum->group_size);

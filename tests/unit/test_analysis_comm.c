@@ -54,6 +54,7 @@ static void the_late_rank_is_named(void **state)
     assert_true(builder_fact(&b, "ranks.spread") == 0);
     assert_true(builder_cell(&b, "collectives", "type", "all-reduce", "max_ns") == 300000);
     assert_true(builder_cell(&b, "collectives", "type", "all-reduce", "median_ns") == 200000);
+    assert_true(builder_cell(&b, "collectives", "type", "all-reduce", "same_bytes") == 1);
     /* the first is hidden by a third, the second by nothing */
     assert_true(builder_cell(&b, "collectives", "type", "all-reduce", "solo_count") == 1);
     assert_true(builder_cell(&b, "ranks", "host", "h0", "comm_ns") == 400000);
