@@ -7,6 +7,7 @@
 struct view_command_values {
     struct input_values input;
     struct view_values  view;
+    const char         *against;
 };
 
 #define INPUT(field) offsetof(struct view_command_values, input.field)
@@ -14,12 +15,14 @@ struct view_command_values {
 /* clang-format off */
 static const struct option options[] = {
 #include "view/view_options.def"
+    { .name = "against", .kind = OPTION_TEXT, .offset = offsetof(struct view_command_values, against),
+      .choices = "FILE", .help = "compare with this recording: both, and the change from it" },
 #include "cli/input_options.def"
 };
 /* clang-format on */
 
 static bool show(const struct view *view, const struct view_command_values *values,
-                 struct input *input, struct err *err)
+                 struct input *input, const struct classic *other, struct err *err)
 {
     struct view_options checked;
     struct view_call    view_call;
@@ -31,8 +34,31 @@ static bool show(const struct view *view, const struct view_command_values *valu
                             err))
         return false;
     view_call.options = &checked;
+    view_call.other = other;
     is_done = view_report(view, &view_call, err) && view_input_write(&view_call, err);
     view_options_free(&checked);
+    return is_done;
+}
+
+static bool show_against(struct call *call, struct input *input, struct err *err)
+{
+    const struct view_command_values *values = call->values;
+    const struct view                *view = view_find(call->command->name);
+    struct input_values               plain = values->input;
+    struct option_list                operands = { 0 };
+    struct input                      other;
+    bool                              is_done;
+
+    if (!values->against)
+        return show(view, values, input, NULL, err);
+    plain.profile_paths = plain.graph_paths = plain.run_meta_paths = operands;
+    plain.op_log_paths = plain.checkpoint_paths = operands;
+    if (!vec_push(&operands.values, call->arena, values->against))
+        return err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit");
+    if (!input_read(&other, &plain, &operands, INPUT_VIEWS, err))
+        return false;
+    is_done = show(view, values, input, other.profile.classic, err);
+    input_free(&other);
     return is_done;
 }
 
@@ -47,7 +73,7 @@ static bool run(struct call *call, struct err *err)
     is_done = input_read(&input, &values->input, &call->operands,
                          values->view.is_compat ? INPUT_COMPAT_VIEWS : INPUT_VIEWS, err);
     if (is_done) {
-        is_done = show(view_find(call->command->name), values, &input, err);
+        is_done = show_against(call, &input, err);
         input_free(&input);
     }
     progress_end();
@@ -59,7 +85,7 @@ static bool run(struct call *call, struct err *err)
         .name = #view,                                                                             \
         .summary = sentence,                                                                       \
         .operands = "FILE...",                                                                     \
-        .description = "Prints the report of TensorFlow's own profiler, with its options, for "     \
+        .description = "Prints the report of TensorFlow's own profiler, with its options, for "    \
                        "TensorFlow graphs with run metadata and op logs, a ProfileProto, or any "  \
                        "other recording: then ops, kernels and copies of the used steps count "    \
                        "with their own time. docs/views.md explains.",                             \
