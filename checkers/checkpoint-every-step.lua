@@ -17,7 +17,7 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
 
   check = function(p, cfg)
     local rows = p:table("activities"):where { kind = "output", name = {
-      like = "SaveV2|MergeV2Checkpoints|[Ss]ave_?[Cc]heckpoint|savez|torch.save|serialization.*(save|zipfile_writer)|ShardedFilename" } }:top("path_ns", 5):rows()
+      like = "SaveV2|MergeV2Checkpoints|[Ss]ave_?[Cc]heckpoint|savez|torch.save|serialization.*(save|zipfile_writer)|ShardedFilename|pickle dump" } }:top("path_ns", 5):rows()
     local ns, steps_share, names, evidence = 0, 0, {}, {}
     for _, row in ipairs(rows) do
       ns, steps_share = math.max(ns, row.path_ns), math.max(steps_share, row.steps_share or 1)

@@ -10,6 +10,7 @@ return rule {
                   doc = "self time of double-precision ops over the step from which this is said" },
     max_cast_share = { default = 0.9, min = 0, max = 1, unit = "share",
                        doc = "of the time of double-precision ops in conversions, from which another rule speaks" },
+    conv_speedup = { default = 10, min = 1, max = 64, unit = "ratio", doc = "the same for convolutions on a host" },
     speedup = { default = 3, min = 1, max = 64, unit = "ratio",
                 doc = "how much faster the same op is in single precision" },
   },
@@ -51,6 +52,13 @@ pipeline and matrix products outside the vendor library stand for them. Silent b
     if compute_ns > 0 then ns = math.min(ns, compute_ns) end
     if share < cfg.min_share then return nil end
 
+    -- On hosts the vendors' convolutions take single precision alone; others go element by element.
+    local speedup = cfg.speedup
+    if not p:has("device.count") and all_ns > 0 then
+      local convs = math.min(1, doubles:where { type = { like = "(?i)conv(2d|3d|olution)|aten::(mkldnn_)?conv" } }:sum("self_ns") /
+                                math.max(doubles:sum("self_ns"), 1))
+      speedup = 1 / (convs / math.max(cfg.conv_speedup, speedup) + (1 - convs) / speedup)
+    end
     local evidence = { { "computing in double precision a step", ns, "ns", share = math.min(ns / step_ns, 1) },
                        { "double-precision ops a step, own time", self_ns, "ns" },
                        { "different ops", doubles:count(), "count" } }
@@ -70,7 +78,7 @@ pipeline and matrix products outside the vendor library stand for them. Silent b
       condition = ("double-precision ops take %s of the step, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Convert to single precision where data enter the program.", code = code[p.framework] },
-      impact = impact.amdahl { ns = ns, speedup = cfg.speedup },
+      impact = impact.amdahl { ns = ns, speedup = speedup },
       confidence = guessed and "low" or "high",
     }
   end,
@@ -80,6 +88,9 @@ pipeline and matrix products outside the vendor library stand for them. Silent b
       facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "dot.1", type = "dot", dtype = "float64", self_ns = 1e6 },
                          { name = "dot.2", type = "dot", dtype = "float32", self_ns = 1e6 } } } },
+    { name = "double convolutions on a host", framework = "jax", finding = true, impact_ns = 8.8e6,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "convolution.1", type = "convolution", dtype = "float64", self_ns = 1e7 } } } },
     { name = "a double scalar for single-precision kernels", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 0 },
       tables = { ops = { { name = "aten::mul", type = "aten::mul", dtype = "float64", self_ns = 1e6 } } } },

@@ -50,6 +50,10 @@ Priced as that time. Silent where it hides behind computation.]],
     if p:has("runs.count") and p.fact["runs.count"] > 8 then return nil end
     if p.fact["part.compute_ns"] == 0 then return nil end
     local total = math.max(p.fact["python.path_ns"] - p.fact["host.python_before_ns"], 0)
+    -- A loader's Python in another thread is input that the step waits for.
+    if p:has("activities") then
+      total = math.max(total - p:table("activities"):where { kind = "python", on_leader = false }:sum("path_self_ns"), 0)
+    end
     local locations, evidence = {}, {}
     if p:has("activities") then
       for _, row in ipairs(p:table("activities"):where { kind = "python", on_leader = 1 }:top("path_self_ns",
@@ -69,14 +73,18 @@ Priced as that time. Silent where it hides behind computation.]],
       remedy = { text = "Move it out of the step or into the graph; a Python tracer shows where it is.",
                  code = p.framework == "jax" and
                      "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
-      impact = impact.exposed { ns = total, low = 0.6 * total, high = total },
+      impact = impact.exposed { ns = total, low = 0.8 * total, high = total },
       claims = { parts = { "host" } },
       confidence = "low",
     }
   end,
 
   examples = {
-    { name = "metrics in Python", framework = "tensorflow", finding = true, impact_ns = 3e6,
+    { name = "a loader's Python in its own thread", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,
+                ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 },
+      tables = { activities = { { name = "$load.py:3 decode", kind = "python", on_leader = false, path_self_ns = 3.7e6 } } } },
+    { name = "metrics in Python", framework = "tensorflow", finding = true, impact_ns = 3.4e6,
       facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
     { name = "preparing input", finding = false,

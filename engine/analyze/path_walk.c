@@ -208,9 +208,43 @@ static bool leader_waits(const struct moment *moment)
            moment->leading == WORK_NONE;
 }
 
+/* A Python function can wait for a program in a call that no event shows: what it then does without
+ * any ends just behind the program. When that program ended; INT64_MIN: no such wait. */
+static int64_t waited_in_python(const struct walk *walk, const struct position *at,
+                                const struct moment *moment)
+{
+    enum { WAKING_NS = 50000, WAKING_PART = 10, SHORTEST_NS = 200000 };
+    const struct intervals *runs = walk->runs;
+    size_t                  low = 0, high = runs->list.count;
+
+    if (walk->path->has_device || !moment->leader || moment->leader->frame == NO_ID ||
+        moment->busy || moment->leading != WORK_HOST ||
+        event_activity(walk->profile, walk->path->frames.items[moment->leader->frame].event)
+                ->kind != ACTIVITY_PYTHON)
+        return INT64_MIN;
+    while (low < high) { /* first run that starts at t or later */
+        size_t middle = low + (high - low) / 2;
+
+        if (runs->list.items[middle].start_ns < at->t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return INT64_MIN;
+    int64_t end_ns = runs->list.items[low - 1].end_ns;
+    int64_t waking_ns = later((at->t_ns - moment->leader->start_ns) / WAKING_PART, WAKING_NS);
+
+    return end_ns < at->t_ns && end_ns > at->t_ns - waking_ns &&
+                   end_ns > moment->leader->start_ns + SHORTEST_NS
+               ? end_ns
+               : INT64_MIN;
+}
+
 static bool step_on_leader(struct walk *walk, struct position *at, const struct moment *moment)
 {
-    bool has_work = moment->busy && moment->working != WORK_PROFILER;
+    bool    has_work = moment->busy && moment->working != WORK_PROFILER;
+    int64_t end_ns = waited_in_python(walk, at, moment);
 
     if (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT) {
         const struct leaf *cause =
@@ -221,6 +255,13 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
                     (struct segment) { .frame = cause->frame,
                                        .owner = moment->leader->frame,
                                        .part = PART_INPUT });
+    }
+    if (end_ns != INT64_MIN) {
+        at->on_workers = true;
+        at->waiting_since_ns = moment->leader->start_ns;
+        return take(
+            walk, at, end_ns,
+            (struct segment) { .frame = moment->leader->frame, .owner = NO_ID, .part = PART_HOST });
     }
     if (leader_waits(moment) && (has_work || moment->leading != WORK_NONE)) {
         at->on_workers = true;

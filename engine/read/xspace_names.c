@@ -157,6 +157,7 @@ static const struct name_row python_names[] = {
     { EXACT, "savez", ACTIVITY_OUTPUT, COPY_NONE },
     { EXACT, "savez_compressed", ACTIVITY_OUTPUT, COPY_NONE },
     { EXACT, "savefig", ACTIVITY_OUTPUT, COPY_NONE },
+    { EXACT, "dump", ACTIVITY_OUTPUT, COPY_NONE },
     { EXACT, "imwrite", ACTIVITY_OUTPUT, COPY_NONE },
     { EXACT, "fsync", ACTIVITY_OUTPUT, COPY_NONE },
     { EXACT, "save_checkpoint", ACTIVITY_OUTPUT, COPY_NONE },

@@ -106,6 +106,38 @@ static void work_beside_needs_a_core(void **state)
     builder_free(&b);
 }
 
+/*
+ * One step of 1 ms. The leading thread is in one Python function that calls a program at 300..310
+ * us and then waits for it in a call without an event; a worker runs the program 320..990 us.
+ * Python ends 10 us behind it: host: 300 (before the call) + 10 + 10 (until the program starts) +
+ * 10 (behind it), compute: 670
+ */
+static void python_waits_unseen(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python, worker, op;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    b.profile.hosts.items[host].core_count = 2;
+    python = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "worker");
+    builder_slice(&b, python, "train", ACTIVITY_STEP, 0, 1000000);
+    builder_slice(&b, python, "$train.py:3 step", ACTIVITY_PYTHON, 0, 1000000);
+    builder_slice(&b, python, "PjitFunction(f)", ACTIVITY_DISPATCH, 300000, 10000);
+    op = builder_slice(&b, worker, "fusion", ACTIVITY_OP, 320000, 670000);
+    builder_stat(&b, op, STAT_RUN_ID, 9);
+    builder_step(&b, host, 0, 1000000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = python;
+    b.study.steps.median_ns = 1000000;
+    run_analyses(&b);
+    assert_float_equal(builder_fact(&b, "part.compute_ns"), 670000, 1e-6);
+    assert_float_equal(builder_fact(&b, "part.host_ns"), 330000, 1e-6);
+    builder_free(&b);
+}
+
 static void edits_change_what_they_select(void **state)
 {
     struct profile_builder b;
@@ -310,6 +342,7 @@ int main(void)
         cmocka_unit_test(parts_sum_to_the_step),
         cmocka_unit_test(edits_change_what_they_select),
         cmocka_unit_test(work_beside_needs_a_core),
+        cmocka_unit_test(python_waits_unseen),
         cmocka_unit_test(stages_are_told_apart),
         cmocka_unit_test(the_pipeline_sets_the_pace),
         cmocka_unit_test(input_leaves_its_core),
