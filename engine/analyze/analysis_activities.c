@@ -47,7 +47,7 @@ static struct activity_sums *sums_of(struct summing *summing, uint32_t frame)
 {
     uint32_t event = summing->path->frames.items[frame].event;
 
-    return &summing->sums[summing->study->profile->event_activity[event]];
+    return &summing->sums[event_activity_id(summing->study->profile, event)];
 }
 
 static uint32_t step_at(const struct summing *summing, int64_t t_ns)
@@ -75,7 +75,7 @@ static void sum_frames(struct summing *summing)
         const struct frame   *frame = &summing->path->frames.items[f];
         struct activity_sums *sums = sums_of(summing, f);
         double                ns = (double)event_duration_ns(profile, frame->event);
-        uint32_t              step = step_at(summing, profile->event_start_ns[frame->event]) + 1;
+        uint32_t              step = step_at(summing, event_start_ns(profile, frame->event)) + 1;
 
         sums->events++;
         sums->total_ns += ns;

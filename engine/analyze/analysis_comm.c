@@ -156,7 +156,7 @@ static bool sum_collectives(struct comm *comm)
     for (size_t i = 0; i < comm->list.items.count; i++) {
         const struct collective_instance *item = &comm->list.items.items[i];
         const struct device_row *device = device_activity_row(comm->study->devices, item->device);
-        uint32_t                 activity = profile->event_activity[item->event];
+        uint32_t                 activity = event_activity_id(profile, item->event);
         uint32_t                 row = id_map_get(&rows, activity);
         double                   bytes, ns = (double)(item->end_ns - item->start_ns);
         double                   hidden_ns = 0;
@@ -341,7 +341,7 @@ static double host_kind_ns(const struct comm *comm, uint32_t host, enum activity
             continue;
         for (uint32_t j = 0; j < timeline->event_count; j++) {
             uint32_t event = timeline->first_event + j;
-            int64_t  start_ns = profile->event_start_ns[event];
+            int64_t  start_ns = event_start_ns(profile, event);
 
             if (event_activity(profile, event)->kind != kind || start_ns < outer_end_ns)
                 continue;

@@ -110,10 +110,10 @@ static struct copy_sum *find_row(struct summer *summer, uint32_t event, uint32_t
 
     if (!profile_stat(profile, STAT_COPY_KIND, event, &kind))
         kind = 0;
-    key = (uint64_t)profile->event_activity[event] << 32 ^ (uint64_t)kind << 8 ^ (device & 0xff);
+    key = (uint64_t)event_activity_id(profile, event) << 32 ^ (uint64_t)kind << 8 ^ (device & 0xff);
     found = id_map_get(&summer->rows_by_key, key);
     if (found == NO_ID) {
-        struct copy_sum row = { .activity = profile->event_activity[event],
+        struct copy_sum row = { .activity = event_activity_id(profile, event),
                                 .kind = (uint32_t)kind,
                                 .device = device,
                                 .direction = activity->copy,
@@ -132,7 +132,7 @@ static bool add_event(struct summer *summer, uint32_t event, uint32_t device)
 {
     const struct profile    *profile = summer->study->profile;
     const struct device_row *busy = device_activity_row(summer->study->devices, device);
-    int64_t                  start_ns = profile->event_start_ns[event];
+    int64_t                  start_ns = event_start_ns(profile, event);
     int64_t                  end_ns = event_end_ns(profile, event), bytes = 0;
     struct copy_sum         *row = find_row(summer, event, device);
 
@@ -161,7 +161,7 @@ static bool add_timeline(struct summer *summer, const struct timeline *timeline)
     for (uint32_t j = 0; j < timeline->event_count; j++) {
         uint32_t event = timeline->first_event + j;
         uint8_t  kind = event_activity(profile, event)->kind;
-        int64_t  start_ns = profile->event_start_ns[event];
+        int64_t  start_ns = event_start_ns(profile, event);
 
         if (kind != (is_host ? ACTIVITY_TRANSFER : ACTIVITY_MEMCPY) ||
             windows_find(summer->windows, start_ns) == SIZE_MAX)

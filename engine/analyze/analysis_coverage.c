@@ -1,6 +1,7 @@
 /* coverage: which signals the recording has at all, so that a rule can say why it could not look.
  */
 #include "analyze/analysis.h"
+#include "analyze/emit.h"
 
 enum coverage_fact {
     EVENTS,
@@ -64,14 +65,25 @@ struct kind_sums {
     double   ns[ACTIVITY_KIND_COUNT];
 };
 
-static void sum_kinds(const struct profile *profile, struct kind_sums *sums)
+static bool sum_kinds(const struct profile *profile, struct kind_sums *sums)
 {
-    for (uint32_t event = 0; event < profile->event_count; event++) {
-        uint8_t kind = event_activity(profile, event)->kind;
+    struct arena scratch = { 0 };
+    uint8_t     *kinds = profile_label_kinds(profile, &scratch);
+    int64_t      labels[EVENT_BATCH], durations_ns[EVENT_BATCH];
+    uint32_t     count;
 
-        sums->count[kind]++;
-        sums->ns[kind] += (double)event_duration_ns(profile, event);
+    for (uint32_t first = 0; kinds && first < profile->event_count; first += count) {
+        count = profile->event_count - first;
+        count = count < EVENT_BATCH ? count : EVENT_BATCH;
+        packed_read(&profile->event_labels, first, count, labels);
+        packed_read(&profile->event_durations_ns, first, count, durations_ns);
+        for (uint32_t i = 0; i < count; i++) {
+            sums->count[kinds[labels[i]]]++;
+            sums->ns[kinds[labels[i]]] += (double)durations_ns[i];
+        }
     }
+    arena_free(&scratch);
+    return kinds != NULL;
 }
 
 static size_t count_shaped(const struct profile *profile)
@@ -117,7 +129,8 @@ static bool run(struct study *study, struct err *err)
     struct kind_sums      sums = { 0 };
     double                values[FACT_COUNT];
 
-    sum_kinds(profile, &sums);
+    if (!sum_kinds(profile, &sums))
+        return emit_limit("what the recording covers", err);
     values[EVENTS] = profile->event_count;
     values[HOSTS] = (double)profile->hosts.count;
     values[ACCELERATORS] = (double)count_accelerators(profile);

@@ -200,7 +200,7 @@ static void find_host_events(const struct profile *profile, struct top_gap *top,
         timeline = &profile->timelines.items[top[i].thread];
         for (uint32_t j = 0; j < timeline->event_count; j++) {
             uint32_t event = timeline->first_event + j;
-            int64_t  start_ns = profile->event_start_ns[event], end_ns, duration_ns;
+            int64_t  start_ns = event_start_ns(profile, event), end_ns, duration_ns;
 
             if (start_ns >= top[i].gap.end_ns)
                 break;

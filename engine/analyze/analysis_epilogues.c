@@ -32,7 +32,7 @@ struct searching {
 static enum kernel_category category_of(struct searching *searching, uint32_t event)
 {
     const struct profile *profile = searching->study->profile;
-    uint32_t              activity = profile->event_activity[event];
+    uint32_t              activity = event_activity_id(profile, event);
 
     if (profile->activities.items[activity].kind != ACTIVITY_KERNEL)
         return KERNEL_OTHER;
@@ -118,7 +118,7 @@ static void walk(struct searching *searching, const struct timeline *timeline)
         uint32_t         next = event + 1;
 
         if (category_of(searching, event) != KERNEL_GEMM ||
-            windows_find(&searching->windows, profile->event_start_ns[event]) == SIZE_MAX)
+            windows_find(&searching->windows, event_start_ns(profile, event)) == SIZE_MAX)
             continue;
         op = op_of(searching, event);
         elements =

@@ -34,12 +34,12 @@ static bool add_kernel(struct looking *looking, const struct device_row *row, ui
 {
     const struct profile *profile = looking->study->profile;
     uint32_t              launch = looking->study->devices->launch_of[event];
-    int64_t               start_ns = profile->event_start_ns[event], launched_ns, latency_ns;
+    int64_t               start_ns = event_start_ns(profile, event), launched_ns, latency_ns;
     double                idle_ns;
 
     if (launch == NO_ID || windows_find(looking->windows, start_ns) == SIZE_MAX)
         return true;
-    launched_ns = profile->event_start_ns[launch];
+    launched_ns = event_start_ns(profile, launch);
     latency_ns = start_ns - launched_ns;
     looking->linked++;
     looking->early += latency_ns < 0;

@@ -330,8 +330,8 @@ static bool set_input_dtypes(struct study *study)
     const struct stat_column *column = &study->profile->stats[STAT_DTYPES];
     int64_t                   dtypes = 0;
 
-    for (size_t i = 0; i < column->count && dtypes == 0; i++)
-        dtypes = column->values[i];
+    for (size_t i = 0; i < stat_count(column) && dtypes == 0; i++)
+        dtypes = stat_value(column, i);
     if (dtypes == 0)
         return facts_absent(&study->facts, produces[INPUT_DTYPES].name, NULL,
                             "no stage of an input pipeline tells its element types");

@@ -186,7 +186,7 @@ static void count_frames(struct counting *counting)
             continue;
         counting->themes_of[f] = (uint16_t)(outer | (1U << theme));
         counting->count[theme]++;
-        size_t step = step_at(counting, profile->event_start_ns[frame->event]);
+        size_t step = step_at(counting, event_start_ns(profile, frame->event));
 
         if (step < steps)
             counting->step_has[theme * steps + step] = true;

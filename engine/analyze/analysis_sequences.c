@@ -123,7 +123,7 @@ static void drop_dispatch(struct miner *miner, size_t place)
 static bool visit(struct miner *miner, uint32_t event, size_t *window)
 {
     const struct profile *profile = miner->study->profile;
-    int64_t               start_ns = profile->event_start_ns[event];
+    int64_t               start_ns = event_start_ns(profile, event);
     struct open_event     open = { event_end_ns(profile, event), SIZE_MAX, SIZE_MAX, false };
     struct item           item = { 0, event, start_ns, open.end_ns, false, false };
     size_t                here;

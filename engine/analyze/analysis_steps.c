@@ -152,8 +152,8 @@ static bool accelerators_span(const struct profile *profile, uint32_t host, stru
 
         if (line->host != host || !is_accelerators(profile, line))
             continue;
-        if (profile->event_start_ns[line->first_event] < span->start_ns)
-            span->start_ns = profile->event_start_ns[line->first_event];
+        if (event_start_ns(profile, line->first_event) < span->start_ns)
+            span->start_ns = event_start_ns(profile, line->first_event);
         for (uint32_t i = 0; i < line->event_count; i++)
             if (event_end_ns(profile, line->first_event + i) > span->end_ns)
                 span->end_ns = event_end_ns(profile, line->first_event + i);

@@ -86,7 +86,7 @@ static bool add_stream(struct seeing *seeing, uint32_t id)
 
     for (uint32_t j = 0; j < timeline->event_count; j++) {
         uint32_t event = timeline->first_event + j;
-        int64_t  start_ns = profile->event_start_ns[event], end_ns = event_end_ns(profile, event);
+        int64_t  start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
 
         if (event_activity(profile, event)->kind != ACTIVITY_KERNEL ||
             windows_find(&seeing->windows, start_ns) == SIZE_MAX)
@@ -120,7 +120,7 @@ static bool collect_streams(struct seeing *seeing)
 
             seeing->wait_calls +=
                 str_contains(name, STR("StreamWaitEvent")) &&
-                windows_find(&seeing->windows, profile->event_start_ns[event]) != SIZE_MAX;
+                windows_find(&seeing->windows, event_start_ns(profile, event)) != SIZE_MAX;
         }
     }
     return true;
@@ -168,8 +168,8 @@ static bool fill_pairs(struct seeing *seeing)
 static bool add_comm_wait(struct seeing *seeing, uint32_t collective, uint32_t kernel, double ns)
 {
     const struct profile *profile = seeing->study->profile;
-    uint32_t              awaited = profile->event_activity[collective];
-    struct comm_wait      fresh = { awaited, profile->event_activity[kernel], 1, ns };
+    uint32_t              awaited = event_activity_id(profile, collective);
+    struct comm_wait      fresh = { awaited, event_activity_id(profile, kernel), 1, ns };
 
     seeing->comm_wait_ns += ns;
     for (size_t i = 0; i < seeing->waits.count; i++)
@@ -217,15 +217,15 @@ static bool add_collective(struct seeing *seeing, const struct device_row *row,
                            const struct computing *kernels, size_t count, uint32_t event)
 {
     const struct profile *profile = seeing->study->profile;
-    int64_t  start_ns = profile->event_start_ns[event], end_ns = event_end_ns(profile, event);
+    int64_t  start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
     uint32_t kernel = kernel_behind(kernels, count, end_ns), launch;
     double   waited_ns;
 
-    if (kernel == NO_ID || profile->event_start_ns[kernel] > end_ns + WAKE_NS)
+    if (kernel == NO_ID || event_start_ns(profile, kernel) > end_ns + WAKE_NS)
         return true;
     launch = seeing->study->devices->launch_of[kernel];
     waited_ns = (double)(end_ns - start_ns - intervals_overlap_ns(&row->compute, start_ns, end_ns));
-    if (launch == NO_ID || profile->event_start_ns[launch] >= end_ns || waited_ns <= 0 ||
+    if (launch == NO_ID || event_start_ns(profile, launch) >= end_ns || waited_ns <= 0 ||
         intervals_overlap_ns(&row->compute, end_ns - 1, end_ns) > 0)
         return true;
     return add_comm_wait(seeing, event, kernel, waited_ns);
@@ -245,7 +245,7 @@ static bool find_comm_waits(struct seeing *seeing, const struct device_row *row)
              j++) {
             uint32_t         event = timeline->first_event + j;
             uint8_t          kind = event_activity(profile, event)->kind;
-            struct computing kernel = { profile->event_start_ns[event], event };
+            struct computing kernel = { event_start_ns(profile, event), event };
 
             if (windows_find(&seeing->windows, kernel.start_ns) == SIZE_MAX)
                 continue;

@@ -146,8 +146,8 @@ static int64_t next_sync_ns(const struct profile *profile, const struct timeline
 
     for (uint32_t next = event + 1; next < last && next < event + LOOK_AHEAD; next++)
         if (event_activity(profile, next)->kind == ACTIVITY_SYNC &&
-            profile->event_start_ns[next] >= end_ns)
-            return profile->event_start_ns[next];
+            event_start_ns(profile, next) >= end_ns)
+            return event_start_ns(profile, next);
     return INT64_MAX;
 }
 
@@ -155,13 +155,13 @@ static bool add_sync(struct summer *summer, const struct timeline *timeline, uin
                      uint32_t owner)
 {
     const struct profile *profile = summer->study->profile;
-    struct sync_sum      *row = find_row(summer, profile->event_activity[event], owner);
+    struct sync_sum      *row = find_row(summer, event_activity_id(profile, event), owner);
     int64_t               end_ns = event_end_ns(profile, event);
 
     if (!row)
         return false;
     row->count++;
-    row->wait_ns += (double)(end_ns - profile->event_start_ns[event]);
+    row->wait_ns += (double)(end_ns - event_start_ns(profile, event));
     row->bubble_ns += bubble_ns(summer, end_ns, next_sync_ns(profile, timeline, event, end_ns));
     return true;
 }
@@ -174,7 +174,7 @@ static bool walk(struct summer *summer, const struct timeline *timeline)
     for (uint32_t j = 0; j < timeline->event_count; j++) {
         uint32_t               event = timeline->first_event + j;
         const struct activity *activity = event_activity(profile, event);
-        int64_t                start_ns = profile->event_start_ns[event];
+        int64_t                start_ns = event_start_ns(profile, event);
         struct open_event      open = { event_end_ns(profile, event), NO_ID, false };
 
         while (summer->stack.count > 0 &&
@@ -193,7 +193,7 @@ static bool walk(struct summer *summer, const struct timeline *timeline)
                 return false;
         }
         if (activity->kind == ACTIVITY_OP || activity->kind == ACTIVITY_PYTHON)
-            open.owner = profile->event_activity[event];
+            open.owner = event_activity_id(profile, event);
         open.is_sync = open.is_sync || activity->kind == ACTIVITY_SYNC;
         if (!vec_push(&summer->stack, summer->scratch, open))
             return false;
@@ -213,12 +213,12 @@ static bool walk_stream(struct summer *summer, const struct timeline *timeline)
         int64_t  launched_ns, latency_ns;
 
         if (launch == NO_ID ||
-            windows_find(summer->windows, profile->event_start_ns[event]) == SIZE_MAX)
+            windows_find(summer->windows, event_start_ns(profile, event)) == SIZE_MAX)
             continue;
-        launched_ns = profile->event_start_ns[launch];
-        latency_ns = profile->event_start_ns[event] - launched_ns;
+        launched_ns = event_start_ns(profile, launch);
+        latency_ns = event_start_ns(profile, event) - launched_ns;
         while (started < j &&
-               profile->event_start_ns[timeline->first_event + started] <= launched_ns)
+               event_start_ns(profile, timeline->first_event + started) <= launched_ns)
             started++;
         summer->linked_count++;
         summer->blocking_count +=

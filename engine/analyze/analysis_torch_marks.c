@@ -133,7 +133,7 @@ static bool walk(struct marking *marking, const struct timeline *timeline)
     for (uint32_t j = 0; j < timeline->event_count; j++) {
         uint32_t               event = timeline->first_event + j;
         const struct activity *activity = event_activity(profile, event);
-        int64_t                start_ns = profile->event_start_ns[event];
+        int64_t                start_ns = event_start_ns(profile, event);
         int64_t                duration_ns = event_duration_ns(profile, event);
         struct str             name = profile_str(profile, activity->name);
         struct open_op         open = { start_ns + duration_ns, 0, MARK_NONE, false };

@@ -164,7 +164,7 @@ struct place { /* an event that counts */
 static bool count_event(struct maker *maker, const struct place *place, uint32_t *row)
 {
     int64_t           duration_ns = event_duration_ns(maker->profile, place->event);
-    int64_t           start_ns = maker->profile->event_start_ns[place->event];
+    int64_t           start_ns = event_start_ns(maker->profile, place->event);
     struct made_exec *exec;
     struct made_node *node = &maker->nodes.items[place->node];
 
@@ -188,7 +188,7 @@ static bool count_event(struct maker *maker, const struct place *place, uint32_t
 static void take_off(struct maker *maker, uint32_t event, bool is_accelerator)
 {
     const struct open_event *around = NULL;
-    int64_t                  start_ns = maker->profile->event_start_ns[event];
+    int64_t                  start_ns = event_start_ns(maker->profile, event);
     int64_t                  duration_ns = event_duration_ns(maker->profile, event);
 
     for (size_t i = maker->stack.count; i-- > 0 && !around;)
@@ -231,7 +231,7 @@ static bool walk_event(struct maker *maker, const struct timeline *timeline, uin
         timeline->device != NO_ID && maker->launcher_of ? maker->launcher_of[event] : NO_ID;
 
     while (maker->stack.count &&
-           maker->stack.items[maker->stack.count - 1].end_ns <= profile->event_start_ns[event])
+           maker->stack.items[maker->stack.count - 1].end_ns <= event_start_ns(profile, event))
         maker->stack.count--;
     if (maker->stack.count) {
         open.path = maker->stack.items[maker->stack.count - 1].path;
@@ -241,7 +241,7 @@ static bool walk_event(struct maker *maker, const struct timeline *timeline, uin
         place->event = event;
         place->node = launcher != NO_ID ? maker->node_of_event[launcher] : NO_ID;
         if (place->node == NO_ID)
-            place->node = node_of(maker, profile->event_activity[event], open.path);
+            place->node = node_of(maker, event_activity_id(profile, event), open.path);
         if (place->node == NO_ID)
             return false;
         open.node = place->node;
@@ -270,7 +270,7 @@ static bool walk_timeline(struct maker *maker, const struct timeline *timeline)
     for (uint32_t i = 0; i < timeline->event_count; i++) {
         uint32_t event = timeline->first_event + i;
 
-        place.step = step_at(maker, timeline->host, maker->profile->event_start_ns[event], &from);
+        place.step = step_at(maker, timeline->host, event_start_ns(maker->profile, event), &from);
         if (!walk_event(maker, timeline, event, &place))
             return false;
     }

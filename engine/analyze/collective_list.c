@@ -104,7 +104,7 @@ static bool add_timeline(const struct profile *profile, const struct windows *wi
         struct collective_instance instance = { .host = timeline->host,
                                                 .event = event,
                                                 .device = timeline->device,
-                                                .start_ns = profile->event_start_ns[event],
+                                                .start_ns = event_start_ns(profile, event),
                                                 .end_ns = event_end_ns(profile, event) };
 
         if (event_activity(profile, event)->kind != ACTIVITY_COLLECTIVE ||

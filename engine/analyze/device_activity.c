@@ -69,7 +69,7 @@ static bool collect_events(const struct profile *profile, uint32_t device, struc
         for (uint32_t j = 0; j < timeline->event_count; j++) {
             uint32_t event = timeline->first_event + j;
             enum span_class class = span_class_of(event_activity(profile, event)->kind);
-            struct span span = { profile->event_start_ns[event], event_end_ns(profile, event),
+            struct span span = { event_start_ns(profile, event), event_end_ns(profile, event),
                                  event, (uint8_t) class };
 
             if (class != SPAN_NONE && !vec_push(&spans->list, scratch, span))

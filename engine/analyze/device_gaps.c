@@ -88,7 +88,7 @@ static bool make_thread_waits(struct explainer *explainer, uint32_t id)
                                     ? &waits->compile
                                     : NULL;
 
-        if (set && !intervals_add(set, explainer->scratch, profile->event_start_ns[event],
+        if (set && !intervals_add(set, explainer->scratch, event_start_ns(profile, event),
                                   event_end_ns(profile, event)))
             return false;
     }
@@ -123,7 +123,7 @@ static bool explain_gap(struct explainer *explainer, struct device_gap *gap)
         else if (intervals_overlap_ns(&waits->sync, gap->start_ns, gap->end_ns) >=
                  length_ns / 5 * 4)
             gap->cause = GAP_SYNC;
-        else if (explainer->profile->event_start_ns[gap->launch] > gap->start_ns)
+        else if (event_start_ns(explainer->profile, gap->launch) > gap->start_ns)
             gap->cause = GAP_HOST_LATE;
         else if (length_ns < LAUNCH_OVERHEAD_NS)
             gap->cause = GAP_LAUNCH;
@@ -156,7 +156,7 @@ static bool explainer_make(struct explainer *explainer, const struct study *stud
             explainer->is_awaited[profile->flows.items[i].to] = true;
     for (uint32_t event = 0; event < profile->event_count; event++)
         if (event_activity(profile, event)->kind == ACTIVITY_OVERHEAD &&
-            !intervals_add(&explainer->overhead, scratch, profile->event_start_ns[event],
+            !intervals_add(&explainer->overhead, scratch, event_start_ns(profile, event),
                            event_end_ns(profile, event)))
             return false;
     intervals_settle(&explainer->overhead);

@@ -43,7 +43,7 @@ static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uin
     const struct profile  *profile = walker->profile;
     const struct activity *activity = event_activity(profile, event);
     struct eager_call      call = {
-             .start_ns = profile->event_start_ns[event],
+             .start_ns = event_start_ns(profile, event),
              .end_ns = event_end_ns(profile, event),
              .sequence = -1,
              .event = event,
@@ -70,7 +70,7 @@ static bool add_node(struct walker *walker, uint32_t event, uint32_t window)
     int64_t           pause_ns = 0;
 
     if (walker->node_end_ns != INT64_MAX)
-        pause_ns = walker->profile->event_start_ns[event] - walker->node_end_ns;
+        pause_ns = event_start_ns(walker->profile, event) - walker->node_end_ns;
     if (pause_ns > 0 && pause_ns < LONGEST_PAUSE_NS)
         walker->pause_ns += (double)pause_ns;
     walker->nodes_ns += duration_ns;
@@ -124,7 +124,7 @@ static void add_conversion(struct walker *walker, uint32_t event)
 static void add_enqueued(struct walker *walker, uint32_t event)
 {
     struct eager_calls *calls = walker->calls;
-    int64_t             start_ns = walker->profile->event_start_ns[event];
+    int64_t             start_ns = event_start_ns(walker->profile, event);
     double              work_ns = walker->enqueued_ns ? (double)walker->enqueued_ns[event] : 0;
     struct eager_call  *call = NULL;
 
@@ -156,7 +156,7 @@ static bool visit(struct walker *walker, uint32_t event)
 {
     const struct profile  *profile = walker->profile;
     const struct activity *activity = event_activity(profile, event);
-    int64_t                start_ns = profile->event_start_ns[event];
+    int64_t                start_ns = event_start_ns(profile, event);
     struct open_range      open = { event_end_ns(profile, event), PHASE_FORWARD, false, false };
     size_t                 window;
     uint8_t                outer;

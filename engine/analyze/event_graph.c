@@ -71,7 +71,7 @@ static bool may_wait(const struct build *build, const struct build_line *line,
         return !line->flat.is_device && piece->end_ns - piece->start_ns >= MAY_WAIT_NS;
     frame = &build->graph->path.frames.items[piece->frame];
     if (id_map_get(&build->collective_of, frame->event) != NO_ID)
-        return piece->start_ns == build->profile->event_start_ns[frame->event] &&
+        return piece->start_ns == event_start_ns(build->profile, frame->event) &&
                piece->end_ns == event_end_ns(build->profile, frame->event);
     if (line->flat.is_device)
         return false;
@@ -89,9 +89,9 @@ static int64_t device_key_ns(const struct build *build, const struct build_line 
     if (piece->frame != NO_ID) {
         uint32_t launch = build->launch_of[build->graph->path.frames.items[piece->frame].event];
 
-        if (launch != NO_ID && build->profile->event_start_ns[launch] > key_ns &&
-            build->profile->event_start_ns[launch] < piece->end_ns)
-            key_ns = build->profile->event_start_ns[launch];
+        if (launch != NO_ID && event_start_ns(build->profile, launch) > key_ns &&
+            event_start_ns(build->profile, launch) < piece->end_ns)
+            key_ns = event_start_ns(build->profile, launch);
     }
     return key_ns > line->piece.key_ns ? key_ns : line->piece.key_ns;
 }

@@ -186,7 +186,7 @@ static int64_t launched_ns(const struct build *build, const struct graph_node *n
     if (node->frame == NO_ID)
         return node->start_ns;
     launch = build->launch_of[build->graph->path.frames.items[node->frame].event];
-    return launch == NO_ID ? INT64_MIN : build->profile->event_start_ns[launch];
+    return launch == NO_ID ? INT64_MIN : event_start_ns(build->profile, launch);
 }
 
 /* The last node of a device line that ended by `time_ns`, enqueued by `before_ns`. */
@@ -414,7 +414,7 @@ bool build_host(struct build *build, uint32_t line)
 /* The launch of device work. One outside of the sample counts from the start of the step. */
 static bool add_launch(struct build *build, uint32_t line, uint32_t event, uint32_t launch)
 {
-    int64_t  at_ns = build->profile->event_start_ns[launch];
+    int64_t  at_ns = event_start_ns(build->profile, launch);
     uint32_t thread = build->line_of_timeline[build->timeline_of_call[launch]];
     uint32_t host = build->graph->lines.items[line].host, from = build->node_of_call[launch];
     int64_t  lag_ns = build->graph->launch_ns;
@@ -506,7 +506,7 @@ static bool add_device_causes(struct build *build, uint32_t line, uint32_t event
     uint32_t launch = build->launch_of[event], host = build->graph->lines.items[line].host;
     const struct graph_node *node = node_at(build, build->lines.items[line].last);
     int64_t                  start_ns = node->start_ns, lag_ns = build->graph->gap_ns;
-    bool                     goes_on = start_ns > build->profile->event_start_ns[event];
+    bool                     goes_on = start_ns > event_start_ns(build->profile, event);
 
     if (before != NO_ID && node_at(build, before)->end_ns + lag_ns > start_ns)
         lag_ns = start_ns - node_at(build, before)->end_ns; /* touches, or goes on */
@@ -515,7 +515,7 @@ static bool add_device_causes(struct build *build, uint32_t line, uint32_t event
     if (goes_on && before != NO_ID)
         return true;
     if (launch != NO_ID && (!add_launch(build, line, event, launch) ||
-                            !add_stream_waits(build, line, build->profile->event_start_ns[launch])))
+                            !add_stream_waits(build, line, event_start_ns(build->profile, launch))))
         return false;
     if (launch == NO_ID && before == NO_ID && build->base_of_host[host] != NO_ID)
         return add_edge(build, build->base_of_host[host], EDGE_STEP,

@@ -296,13 +296,13 @@ static bool add_wait(struct build *build, uint32_t sync, uint32_t call, uint32_t
     else if (timeline->id >= 0)
         wait.stream_line = stream_line(build, timeline->device, timeline->id);
     if (record != NO_ID)
-        wait.before_ns = profile->event_start_ns[record];
+        wait.before_ns = event_start_ns(profile, record);
     if (is_stream) {
         uint32_t line = stream_line(build, timeline->device, timeline->id);
 
         if (line == NO_ID || wait.stream_line == NO_ID || call == NO_ID)
             return true;
-        wait.from_ns = profile->event_start_ns[call];
+        wait.from_ns = event_start_ns(profile, call);
         wait.next = build->lines.items[line].wait;
         build->lines.items[line].wait = row;
         return vec_push(&build->waits, build->scratch, wait);
@@ -356,8 +356,8 @@ void build_means(struct build *build)
             uint32_t           event = build->graph->path.frames.items[leaf->frame].event;
             uint32_t           launch = build->launch_of[event];
             int64_t            launched_ns =
-                launch == NO_ID ? INT64_MAX : build->profile->event_start_ns[launch];
-            bool is_start = leaf->start_ns == build->profile->event_start_ns[event];
+                launch == NO_ID ? INT64_MAX : event_start_ns(build->profile, launch);
+            bool is_start = leaf->start_ns == event_start_ns(build->profile, event);
 
             if (is_start && free_ns > INT64_MIN && launched_ns < free_ns - QUEUED_NS &&
                 leaf->start_ns - free_ns < GAP_MOST_NS)

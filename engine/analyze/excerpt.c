@@ -13,6 +13,7 @@ struct cut {
     struct profile       *part;
     struct arena         *arena, *scratch;
     struct intervals      stretches;
+    uint8_t              *kinds; /* by label */
     bool                  is_rare[ACTIVITY_KIND_COUNT];
     VEC(struct kept_run) runs; /* by first */
 };
@@ -54,15 +55,23 @@ static bool mark_some(struct cut *cut, struct steps *steps, uint32_t used, uint3
     return true;
 }
 
-static void find_rare_kinds(struct cut *cut, uint32_t most_events)
+static bool find_rare_kinds(struct cut *cut, uint32_t most_events)
 {
     const struct profile *whole = cut->whole;
-    uint32_t              counts[ACTIVITY_KIND_COUNT] = { 0 };
+    uint32_t              counts[ACTIVITY_KIND_COUNT] = { 0 }, count;
+    int64_t               labels[EVENT_BATCH];
 
-    for (uint32_t event = 0; event < whole->event_count; event++)
-        counts[event_activity(whole, event)->kind]++;
+    cut->kinds = profile_label_kinds(whole, cut->scratch);
+    for (uint32_t first = 0; cut->kinds && first < whole->event_count; first += count) {
+        count = whole->event_count - first;
+        count = count < EVENT_BATCH ? count : EVENT_BATCH;
+        packed_read(&whole->event_labels, first, count, labels);
+        for (uint32_t i = 0; i < count; i++)
+            counts[cut->kinds[labels[i]]]++;
+    }
     for (int kind = 0; kind < ACTIVITY_KIND_COUNT; kind++)
         cut->is_rare[kind] = counts[kind] <= most_events / EXCERPT_RARE_PART;
+    return cut->kinds != NULL;
 }
 
 static bool keep_event(struct cut *cut, uint32_t event, bool extends)
@@ -78,25 +87,42 @@ static bool keep_event(struct cut *cut, uint32_t event, bool extends)
                     (struct kept_run) { event, 1, cut->part->event_count - 1 });
 }
 
-/* Events that share time with a stretch, and those of rare kinds. */
+/* Events that share time with a stretch, and those of rare kinds. `next` is the first stretch that
+ * has not ended when they start; kept_before those of other timelines. */
+static bool cut_batch(struct cut *cut, uint32_t first, uint32_t count, size_t *next,
+                      uint32_t kept_before)
+{
+    const struct interval *stretches = cut->stretches.list.items;
+    size_t                 stretch_count = cut->stretches.list.count;
+    int64_t                starts_ns[EVENT_BATCH], durations_ns[EVENT_BATCH], labels[EVENT_BATCH];
+
+    packed_read(&cut->whole->event_starts_ns, first, count, starts_ns);
+    packed_read(&cut->whole->event_durations_ns, first, count, durations_ns);
+    packed_read(&cut->whole->event_labels, first, count, labels);
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_inside;
+
+        while (*next < stretch_count && stretches[*next].end_ns <= starts_ns[i])
+            (*next)++;
+        is_inside =
+            *next < stretch_count && (starts_ns[i] >= stretches[*next].start_ns ||
+                                      starts_ns[i] + durations_ns[i] > stretches[*next].start_ns);
+        if ((is_inside || cut->is_rare[cut->kinds[labels[i]]]) &&
+            !keep_event(cut, first + i, cut->part->event_count > kept_before))
+            return false;
+    }
+    return true;
+}
+
 static bool cut_timeline(struct cut *cut, struct timeline *timeline)
 {
-    const struct profile  *whole = cut->whole;
-    const struct interval *stretches = cut->stretches.list.items;
-    size_t                 next = 0, count = cut->stretches.list.count;
-    uint32_t               last = timeline->first_event + timeline->event_count;
-    uint32_t               kept_before = cut->part->event_count;
+    uint32_t kept_before = cut->part->event_count, count;
+    size_t   next = 0;
 
-    for (uint32_t event = timeline->first_event; event < last; event++) {
-        int64_t start_ns = whole->event_start_ns[event];
-        bool    is_inside;
-
-        while (next < count && stretches[next].end_ns <= start_ns)
-            next++;
-        is_inside = next < count && (start_ns >= stretches[next].start_ns ||
-                                     event_end_ns(whole, event) > stretches[next].start_ns);
-        if ((is_inside || cut->is_rare[event_activity(whole, event)->kind]) &&
-            !keep_event(cut, event, cut->part->event_count > kept_before))
+    for (uint32_t done = 0; done < timeline->event_count; done += count) {
+        count = timeline->event_count - done;
+        count = count < EVENT_BATCH ? count : EVENT_BATCH;
+        if (!cut_batch(cut, timeline->first_event + done, count, &next, kept_before))
             return false;
     }
     timeline->first_event = kept_before;
@@ -122,27 +148,34 @@ static bool cut_timelines(struct cut *cut)
     return true;
 }
 
+static bool copy_column(const struct cut *cut, const struct packed *from, struct packed *to)
+{
+    enum { MOST = 1024 };
+    int64_t values[MOST];
+
+    *to = (struct packed) { 0 };
+    for (size_t i = 0; i < cut->runs.count; i++) {
+        const struct kept_run *run = &cut->runs.items[i];
+
+        for (uint32_t done = 0; done < run->count; done += MOST) {
+            uint32_t some = run->count - done < MOST ? run->count - done : MOST;
+
+            packed_read(from, run->first + done, some, values);
+            if (!packed_append(to, cut->arena, values, some))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool copy_columns(struct cut *cut)
 {
     const struct profile *whole = cut->whole;
     struct profile       *part = cut->part;
 
-    part->event_start_ns = arena_new_array(cut->arena, int64_t, part->event_count);
-    part->event_duration_ = arena_new_array(cut->arena, uint32_t, part->event_count);
-    part->event_activity = arena_new_array(cut->arena, uint32_t, part->event_count);
-    if (!part->event_start_ns || !part->event_duration_ || !part->event_activity)
-        return false;
-    for (size_t i = 0; i < cut->runs.count; i++) {
-        const struct kept_run *run = &cut->runs.items[i];
-
-        memcpy(part->event_start_ns + run->target, whole->event_start_ns + run->first,
-               run->count * sizeof *part->event_start_ns);
-        memcpy(part->event_duration_ + run->target, whole->event_duration_ + run->first,
-               run->count * sizeof *part->event_duration_);
-        memcpy(part->event_activity + run->target, whole->event_activity + run->first,
-               run->count * sizeof *part->event_activity);
-    }
-    return true;
+    return copy_column(cut, &whole->event_starts_ns, &part->event_starts_ns) &&
+           copy_column(cut, &whole->event_durations_ns, &part->event_durations_ns) &&
+           copy_column(cut, &whole->event_labels, &part->event_labels);
 }
 
 /* The event's id in the excerpt, or NO_ID. */
@@ -163,57 +196,36 @@ static uint32_t kept_id(const struct cut *cut, uint32_t event)
     return cut->runs.items[low - 1].target + event - cut->runs.items[low - 1].first;
 }
 
-/* First row of an ascending column at or behind an event. */
-static size_t first_row(const struct stat_column *column, size_t low, uint32_t event)
+static bool cut_column(const struct cut *cut, const struct stat_column *from,
+                       struct stat_column *to)
 {
-    size_t high = column->count;
+    enum { MOST = 512 };
+    int64_t events[MOST], values[MOST];
+    size_t  count = 0, row = 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (column->events[middle] < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static size_t copy_stats(const struct cut *cut, const struct stat_column *from,
-                         struct stat_column *to)
-{
-    size_t row = 0, count = 0;
-
-    for (size_t i = 0; i < cut->runs.count; i++) {
+    for (size_t i = 0; i < cut->runs.count && row < stat_count(from); i++) {
         const struct kept_run *run = &cut->runs.items[i];
 
-        for (row = first_row(from, row, run->first);
-             row < from->count && from->events[row] - run->first < run->count; row++) {
-            if (to->events) {
-                to->events[count] = from->events[row] - run->first + run->target;
-                to->values[count] = from->values[row];
-            }
-            count++;
+        for (row = packed_find(&from->events, run->first);
+             row < stat_count(from) && stat_event(from, row) - run->first < run->count; row++) {
+            events[count] = stat_event(from, row) - run->first + run->target;
+            values[count++] = stat_value(from, row);
+            if (count == MOST && (!packed_append(&to->events, cut->arena, events, count) ||
+                                  !packed_append(&to->values, cut->arena, values, count)))
+                return false;
+            count %= MOST;
         }
     }
-    return count;
+    return packed_append(&to->events, cut->arena, events, count) &&
+           packed_append(&to->values, cut->arena, values, count);
 }
 
 static bool cut_stats(struct cut *cut)
 {
     for (int key = 0; key < STAT_KEY_COUNT; key++) {
-        const struct stat_column *from = &cut->whole->stats[key];
-        struct stat_column       *to = &cut->part->stats[key];
-
-        *to = (struct stat_column) { 0 };
-        if (from->count == 0)
-            continue;
-        to->count = copy_stats(cut, from, to);
-        to->events = arena_new_array(cut->arena, uint32_t, to->count);
-        to->values = arena_new_array(cut->arena, int64_t, to->count);
-        if (!to->events || !to->values)
+        cut->part->stats[key] = (struct stat_column) { 0 };
+        if (!cut_column(cut, &cut->whole->stats[key], &cut->part->stats[key]))
             return false;
-        copy_stats(cut, from, to);
     }
     return true;
 }
@@ -224,7 +236,6 @@ static bool cut_rows(struct cut *cut)
     struct profile       *part = cut->part;
 
     memset(&part->flows, 0, sizeof part->flows);
-    memset(&part->long_durations, 0, sizeof part->long_durations);
     memset(&part->memory_events, 0, sizeof part->memory_events);
     for (size_t i = 0; i < whole->flows.count; i++) {
         struct flow flow = whole->flows.items[i];
@@ -232,13 +243,6 @@ static bool cut_rows(struct cut *cut)
         flow.from = kept_id(cut, flow.from);
         flow.to = flow.from == NO_ID ? NO_ID : kept_id(cut, flow.to);
         if (flow.to != NO_ID && !vec_push(&part->flows, cut->arena, flow))
-            return false;
-    }
-    for (size_t i = 0; i < whole->long_durations.count; i++) {
-        struct long_duration item = whole->long_durations.items[i];
-
-        item.event = kept_id(cut, item.event);
-        if (item.event != NO_ID && !vec_push(&part->long_durations, cut->arena, item))
             return false;
     }
     for (size_t i = 0; i < whole->memory_events.count; i++) {
@@ -294,9 +298,8 @@ bool excerpt_make(struct study *study, uint32_t most_events, struct err *err)
     if (!cut.part)
         return emit_limit("an excerpt of the recording", err);
     *cut.part = *whole;
-    find_rare_kinds(&cut, most_events);
-    is_done = mark_some(&cut, &study->steps, used, wanted) && cut_timelines(&cut) &&
-              copy_columns(&cut) && cut_stats(&cut) && cut_rows(&cut);
+    is_done = find_rare_kinds(&cut, most_events) && mark_some(&cut, &study->steps, used, wanted) &&
+              cut_timelines(&cut) && copy_columns(&cut) && cut_stats(&cut) && cut_rows(&cut);
     if (is_done) {
         uint32_t sampled = 0;
 

@@ -38,7 +38,7 @@ bool kernel_launchers(const struct profile *profile, struct arena *scratch, uint
         for (uint32_t j = 0; timeline->kind == TIMELINE_THREAD && j < timeline->event_count; j++) {
             uint32_t               event = timeline->first_event + j;
             const struct activity *activity = event_activity(profile, event);
-            int64_t                start_ns = profile->event_start_ns[event];
+            int64_t                start_ns = event_start_ns(profile, event);
             struct open_event      open = { event_end_ns(profile, event), NO_ID };
 
             while (stack.count > 0 && stack.items[stack.count - 1].end_ns <= start_ns)
@@ -46,7 +46,7 @@ bool kernel_launchers(const struct profile *profile, struct arena *scratch, uint
             if (stack.count > 0)
                 open.op_activity = stack.items[stack.count - 1].op_activity;
             if (activity->kind == ACTIVITY_OP)
-                open.op_activity = profile->event_activity[event];
+                open.op_activity = event_activity_id(profile, event);
             launcher[event] = open.op_activity;
             if (!vec_push(&stack, scratch, open))
                 return false;
@@ -58,7 +58,7 @@ bool kernel_launchers(const struct profile *profile, struct arena *scratch, uint
 static bool count_event(struct counter *counter, uint32_t event, uint32_t device)
 {
     const struct profile *profile = counter->study->profile;
-    uint32_t              id = profile->event_activity[event];
+    uint32_t              id = event_activity_id(profile, event);
     uint32_t              launch = counter->study->devices->launch_of[event];
     uint32_t              op_activity = launch == NO_ID ? NO_ID : counter->launcher[launch];
     double                duration_ns = (double)event_duration_ns(profile, event);
@@ -110,7 +110,7 @@ static bool count_all(struct counter *counter)
 
             if (kind != ACTIVITY_KERNEL && kind != ACTIVITY_COLLECTIVE)
                 continue;
-            if (windows_find(counter->windows, profile->event_start_ns[event]) != SIZE_MAX &&
+            if (windows_find(counter->windows, event_start_ns(profile, event)) != SIZE_MAX &&
                 !count_event(counter, event, timeline->device))
                 return false;
         }

@@ -99,7 +99,7 @@ bool leaves_build(const struct profile *profile, const struct interval *windows,
 
     for (uint32_t i = 0; ok && i < timeline->event_count; i++) {
         uint32_t event = timeline->first_event + i;
-        int64_t  start_ns = profile->event_start_ns[event];
+        int64_t  start_ns = event_start_ns(profile, event);
         int64_t  duration_ns = event_duration_ns(profile, event);
 
         if (duration_ns <= 0)

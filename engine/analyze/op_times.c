@@ -202,7 +202,7 @@ static void count_gap(struct collector *collector, int64_t start_ns, int64_t end
 static bool walk_event(struct collector *collector, uint32_t event, uint32_t device)
 {
     const struct profile *profile = collector->profile;
-    int64_t               start_ns = profile->event_start_ns[event];
+    int64_t               start_ns = event_start_ns(profile, event);
     int64_t               duration_ns = event_duration_ns(profile, event);
     struct open_slice     frame = { event, start_ns + duration_ns, SIZE_MAX, INT64_MIN };
     uint32_t              eager_name;
@@ -222,7 +222,7 @@ static bool walk_event(struct collector *collector, uint32_t event, uint32_t dev
 
         call.row = eager_name != NO_ID
                        ? eager_row(collector, eager_name)
-                       : activity_row(collector, profile->event_activity[event], device);
+                       : activity_row(collector, event_activity_id(profile, event), device);
         if (frame.op_call != SIZE_MAX)
             collector->calls.items[frame.op_call].self_ns -= duration_ns;
         else if (device == NO_ID)

@@ -112,8 +112,8 @@ bool path_find_async_ops(struct walk *walk, struct arena *arena)
     const struct stat_column *consumers = &profile->stats[STAT_CONSUMER];
     struct id_map             end_by_id = { .arena = arena };
 
-    for (size_t i = 0; i < consumers->count; i++)
-        if (!id_map_put(&end_by_id, (uint64_t)consumers->values[i], consumers->events[i]))
+    for (size_t i = 0; i < stat_count(consumers); i++)
+        if (!id_map_put(&end_by_id, (uint64_t)stat_value(consumers, i), stat_event(consumers, i)))
             return false;
     for (uint32_t f = 0; f < walk->path->frames.count && end_by_id.count; f++) {
         uint32_t event = walk->path->frames.items[f].event, end;
@@ -123,11 +123,11 @@ bool path_find_async_ops(struct walk *walk, struct arena *arena)
             !profile_stat(profile, STAT_PRODUCER, event, &id))
             continue;
         end = id_map_get(&end_by_id, (uint64_t)id);
-        if (end == NO_ID || profile->event_start_ns[end] <= event_end_ns(profile, event))
+        if (end == NO_ID || event_start_ns(profile, end) <= event_end_ns(profile, event))
             continue;
         if (!vec_push(&walk->async_ops, arena,
-                      (struct async_op) { profile->event_start_ns[event],
-                                          profile->event_start_ns[end], f }))
+                      (struct async_op) { event_start_ns(profile, event),
+                                          event_start_ns(profile, end), f }))
             return false;
     }
     if (walk->async_ops.count)

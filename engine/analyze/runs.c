@@ -18,21 +18,20 @@ static const struct timeline *timeline_of(struct host_cursor *cursor, uint32_t e
     return cursor->timeline < cursor->profile->timelines.count ? &lines[cursor->timeline] : NULL;
 }
 
-static bool is_captured_function(const struct profile *profile, uint32_t event)
-{
-    return str_starts(profile_str(profile, event_activity(profile, event)->name),
-                      STR("InstantiatedCapturedFunction::"));
-}
-
 bool runs_input_steps(const struct profile *profile, struct id_map *input_steps)
 {
     const struct stat_column *column = &profile->stats[STAT_EXECUTOR_STEP];
+    bool *is_captured = arena_new_array(input_steps->arena, bool, profile->labels.count);
 
-    for (size_t i = 0; i < column->count; i++)
-        if (is_captured_function(profile, column->events[i]) &&
-            !id_map_put(input_steps, (uint64_t)column->values[i], 1))
+    for (size_t i = 0; is_captured && i < profile->labels.count; i++)
+        is_captured[i] = str_starts(
+            profile_str(profile, profile->activities.items[profile->labels.items[i]].name),
+            STR("InstantiatedCapturedFunction::"));
+    for (size_t i = 0; is_captured && i < stat_count(column); i++)
+        if (is_captured[packed_get(&profile->event_labels, stat_event(column, i))] &&
+            !id_map_put(input_steps, (uint64_t)stat_value(column, i), 1))
             return false;
-    return true;
+    return is_captured != NULL;
 }
 
 struct run_search {
@@ -54,7 +53,7 @@ static int64_t program_of(const struct profile *profile, uint32_t event)
 static bool add_piece(struct run_search *search, uint32_t event, uint32_t host, uint64_t id)
 {
     const struct profile *profile = search->profile;
-    int64_t               start_ns = profile->event_start_ns[event];
+    int64_t               start_ns = event_start_ns(profile, event);
     int64_t               end_ns = event_end_ns(profile, event);
     uint64_t              key = id * UINT64_C(0x9e3779b97f4a7c15) + host;
     uint32_t              row = id_map_get(&search->by_key, key);
@@ -90,15 +89,15 @@ static bool add_column(struct run_search *search, enum stat_key key,
     const struct stat_column *column = &profile->stats[key];
     struct host_cursor        cursor = { profile, 0 };
 
-    for (size_t i = 0; i < column->count; i++) {
-        uint32_t               event = column->events[i];
+    for (size_t i = 0; i < stat_count(column); i++) {
+        uint32_t               event = stat_event(column, i);
         const struct timeline *line = timeline_of(&cursor, event);
 
         if (!line || line->kind == TIMELINE_DERIVED || event_duration_ns(profile, event) == 0 ||
             !is_work(event_activity(profile, event)->kind) ||
-            (input_steps && id_map_get(input_steps, (uint64_t)column->values[i]) != NO_ID))
+            (input_steps && id_map_get(input_steps, (uint64_t)stat_value(column, i)) != NO_ID))
             continue;
-        if (!add_piece(search, event, line->host, (uint64_t)column->values[i]))
+        if (!add_piece(search, event, line->host, (uint64_t)stat_value(column, i)))
             return false;
     }
     return true;

@@ -26,7 +26,7 @@ static uint32_t group_of(struct intern *keys, const uint32_t *key, size_t words,
 static bool group_frames(struct grouping *grouping)
 {
     const struct path     *path = &grouping->study->path;
-    const uint32_t        *activity = grouping->study->profile->event_activity;
+    const struct profile  *profile = grouping->study->profile;
     const struct pipeline *pipeline = grouping->study->pipeline;
     struct intern          keys;
 
@@ -42,7 +42,7 @@ static bool group_frames(struct grouping *grouping)
             group.parent = grouping->group_of_frame[frame->parent];
         if (pipeline && pipeline->stages.count)
             group.stage = pipeline->stage_of_frame[f];
-        key[0] = activity[frame->event];
+        key[0] = event_activity_id(profile, frame->event);
         key[1] = group.parent;
         key[2] = group.stage;
         row = group_of(&keys, key, 3, &is_new);

@@ -34,7 +34,7 @@ static void find_ends(const struct study *study, size_t first, size_t end, int64
         if (flow->kind != FLOW_LAUNCH || flow->to >= profile->event_count ||
             flow->from >= profile->event_count)
             continue;
-        step = step_at(&study->steps, first, end, profile->event_start_ns[flow->from]);
+        step = step_at(&study->steps, first, end, event_start_ns(profile, flow->from));
         if (step != SIZE_MAX && event_end_ns(profile, flow->to) > done_ns[step - first])
             done_ns[step - first] = event_end_ns(profile, flow->to);
     }

@@ -120,43 +120,67 @@ static bool keep_best(struct markers *markers, struct arena *arena)
     return ok;
 }
 
-static bool collect(const struct profile *profile, struct intern *names, struct arena *arena,
-                    bool (*is_wanted)(const struct profile *, const struct timeline *, uint32_t),
-                    struct markers *markers)
+/* Which events are markers: of one kind, and more than that. */
+struct marker_test {
+    enum activity_kind kind;
+    bool (*is_wanted)(const struct profile *, const struct timeline *, uint32_t);
+};
+
+static bool add_marker(const struct profile *profile, struct intern *names, struct arena *arena,
+                       struct marker marker, struct markers *markers)
 {
-    for (uint32_t t = 0; t < profile->timelines.count; t++) {
+    struct str name = profile_str(profile, event_activity(profile, marker.event)->name);
+    int64_t    number;
+
+    marker.start_ns = event_start_ns(profile, marker.event);
+    marker.end_ns = event_end_ns(profile, marker.event);
+    marker.family = intern_add(names, family_of(name));
+    marker.number = profile_stat(profile, STAT_STEP_NUMBER, marker.event, &number) ? number : -1;
+    return marker.end_ns <= marker.start_ns || vec_push(&markers->list, arena, marker);
+}
+
+/* All events are looked at: their kinds are read in batches. */
+static bool collect(const struct profile *profile, struct intern *names, struct arena *arena,
+                    struct marker_test test, struct markers *markers)
+{
+    const uint8_t *kinds = profile_label_kinds(profile, arena);
+    int64_t        labels[EVENT_BATCH];
+
+    for (uint32_t t = 0; kinds && t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
 
         for (uint32_t i = 0; i < line->event_count; i++) {
-            uint32_t      event = line->first_event + i;
-            struct marker marker = { .event = event, .timeline = t, .host = line->host };
-            int64_t       number;
+            struct marker marker = { .event = line->first_event + i,
+                                     .timeline = t,
+                                     .host = line->host };
+            uint32_t      left = line->event_count - i;
 
-            if (!is_wanted(profile, line, event))
-                continue;
-            marker.start_ns = profile->event_start_ns[event];
-            marker.end_ns = event_end_ns(profile, event);
-            marker.family = intern_add(
-                names, family_of(profile_str(profile, event_activity(profile, event)->name)));
-            marker.number = profile_stat(profile, STAT_STEP_NUMBER, event, &number) ? number : -1;
-            if (marker.end_ns > marker.start_ns && !vec_push(&markers->list, arena, marker))
+            if (i % EVENT_BATCH == 0)
+                packed_read(&profile->event_labels, marker.event,
+                            left < EVENT_BATCH ? left : EVENT_BATCH, labels);
+            if (kinds[labels[i % EVENT_BATCH]] == test.kind &&
+                test.is_wanted(profile, line, marker.event) &&
+                !add_marker(profile, names, arena, marker, markers))
                 return false;
         }
     }
-    return true;
+    return kinds != NULL;
 }
 
 static bool is_annotation(const struct profile *profile, const struct timeline *line,
                           uint32_t event)
 {
-    return (line->kind == TIMELINE_THREAD || line->kind == TIMELINE_STEPS) &&
-           event_activity(profile, event)->kind == ACTIVITY_STEP;
+    (void)profile;
+    (void)event;
+    return line->kind == TIMELINE_THREAD || line->kind == TIMELINE_STEPS;
 }
 
 bool markers_annotated(struct profile const *profile, struct intern *names, struct arena *arena,
                        struct markers *markers)
 {
-    return collect(profile, names, arena, is_annotation, markers) && keep_best(markers, arena);
+    return collect(profile, names, arena, (struct marker_test) { ACTIVITY_STEP, is_annotation },
+                   markers) &&
+           keep_best(markers, arena);
 }
 
 static bool is_session(const struct profile *profile, const struct timeline *line, uint32_t event)
@@ -164,7 +188,7 @@ static bool is_session(const struct profile *profile, const struct timeline *lin
     struct str name;
     int64_t    step;
 
-    if (line->kind != TIMELINE_THREAD || event_activity(profile, event)->kind != ACTIVITY_RUN)
+    if (line->kind != TIMELINE_THREAD)
         return false;
     name = profile_str(profile, event_activity(profile, event)->name);
     if (!str_equal(name, STR("FunctionRun")) && !str_equal(name, STR("SessionRun")))
@@ -177,15 +201,17 @@ static bool is_session(const struct profile *profile, const struct timeline *lin
 static bool is_input_call(const struct profile *profile, const struct timeline *line,
                           uint32_t event)
 {
+    (void)event;
     return line->kind == TIMELINE_THREAD &&
-           event_activity(profile, event)->kind == ACTIVITY_INPUT_WAIT &&
            !str_starts(profile_str(profile, line->name), STR("tf_data_"));
 }
 
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers)
 {
-    if (!collect(profile, names, arena, is_input_call, markers) || !keep_best(markers, arena))
+    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_INPUT_WAIT, is_input_call },
+                 markers) ||
+        !keep_best(markers, arena))
         return false;
     if (markers->list.count < MIN_RUNS)
         markers->list.count = 0;
@@ -195,7 +221,9 @@ bool markers_inputs(struct profile const *profile, struct intern *names, struct 
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers)
 {
-    if (!collect(profile, names, arena, is_session, markers) || !keep_best(markers, arena))
+    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_RUN, is_session },
+                 markers) ||
+        !keep_best(markers, arena))
         return false;
     if (markers->list.count < MIN_RUNS)
         markers->list.count = 0;

@@ -78,7 +78,7 @@ static bool match_frames(struct selection *selection, const char *text, struct a
     }
     for (uint32_t f = 0; f < path->frames.count; f++) {
         const struct frame *frame = &path->frames.items[f];
-        uint32_t            activity = profile->event_activity[frame->event];
+        uint32_t            activity = event_activity_id(profile, frame->event);
 
         if (seen[activity] == UNSEEN)
             seen[activity] =

@@ -483,7 +483,7 @@ static bool why_work(struct asker *asker, const struct pattern *pattern, enum su
         return err_advise(err, "tfprof op lists names; patterns are searched in them");
     }
     event = asker->graph.path.frames.items[frame].event;
-    from_ns = asker->study->profile->event_start_ns[event];
+    from_ns = event_start_ns(asker->study->profile, event);
     end_ns = asker->graph.nodes.items[node].end_ns;
     if (is_device_node(asker, node) && subject == SUBJECT_KERNEL) {
         uint32_t before = window_at(asker, from_ns)->base;

@@ -74,7 +74,7 @@ static void walk_thread(struct counter *counter, const struct timeline *timeline
         open_until_ns[id] = INT64_MIN;
     for (uint32_t i = 0; i < timeline->event_count; i++) {
         uint32_t      event = timeline->first_event + i;
-        int64_t       start_ns = profile->event_start_ns[event];
+        int64_t       start_ns = event_start_ns(profile, event);
         enum count_id id = count_of(event_activity(profile, event), false);
         size_t        step;
 
@@ -101,7 +101,7 @@ static void walk_stream(struct counter *counter, const struct timeline *timeline
         uint32_t      launch = launch_of ? launch_of[event] : NO_ID;
         enum count_id id = count_of(event_activity(profile, event), true);
         size_t        step = windows_find(&counter->windows,
-                                          profile->event_start_ns[launch == NO_ID ? event : launch]);
+                                          event_start_ns(profile, launch == NO_ID ? event : launch));
 
         if (id == COUNT_ID_COUNT || step == SIZE_MAX)
             continue;
@@ -115,9 +115,10 @@ static void walk_retraces(struct counter *counter)
     const struct profile     *profile = counter->study->profile;
     const struct stat_column *calls = &profile->stats[STAT_FUNCTION_CALL];
 
-    for (size_t i = 0; i < calls->count; i++) {
-        struct str kind = profile_str(profile, (uint32_t)calls->values[i]);
-        size_t step = windows_find(&counter->windows, profile->event_start_ns[calls->events[i]]);
+    for (size_t i = 0; i < stat_count(calls); i++) {
+        struct str kind = profile_str(profile, (uint32_t)stat_value(calls, i));
+        size_t     step =
+            windows_find(&counter->windows, event_start_ns(profile, stat_event(calls, i)));
 
         if (step != SIZE_MAX && str_starts(kind, STR("traced")))
             add(counter, COUNT_RETRACES, step, 1);

@@ -20,7 +20,7 @@ bool nesting_build(const struct profile *profile, const struct timeline *timelin
         return false;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t event = timeline->first_event + i;
-        int64_t  start_ns = profile->event_start_ns[event];
+        int64_t  start_ns = event_start_ns(profile, event);
         int64_t  end_ns = event_end_ns(profile, event);
 
         /* An event of no length at its neighbour's end stands behind it, not in it. */

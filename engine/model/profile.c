@@ -10,13 +10,58 @@ bool profile_init(struct profile *profile, struct arena *arena)
     return intern_init(&profile->names, arena);
 }
 
-bool profile_reserve_events(struct profile *profile, uint32_t count)
+bool profile_add_events(struct profile *profile, const struct event_rows *rows, uint32_t count)
 {
-    profile->event_start_ns = arena_new_array(profile->arena, int64_t, count);
-    profile->event_duration_ = arena_new_array(profile->arena, uint32_t, count);
-    profile->event_activity = arena_new_array(profile->arena, uint32_t, count);
-    profile->event_count = count;
-    return profile->event_start_ns && profile->event_duration_ && profile->event_activity;
+    if (!packed_append(&profile->event_starts_ns, profile->arena, rows->starts_ns, count) ||
+        !packed_append(&profile->event_durations_ns, profile->arena, rows->durations_ns, count) ||
+        !packed_append(&profile->event_labels, profile->arena, rows->labels, count))
+        return false;
+    profile->event_count += count;
+    return true;
+}
+
+bool profile_write_events(struct profile *profile, uint32_t first, const struct event_rows *rows,
+                          uint32_t count)
+{
+    return packed_write(&profile->event_starts_ns, profile->arena, first, rows->starts_ns, count) &&
+           packed_write(&profile->event_durations_ns, profile->arena, first, rows->durations_ns,
+                        count) &&
+           packed_write(&profile->event_labels, profile->arena, first, rows->labels, count);
+}
+
+bool profile_add_stats(struct profile *profile, enum stat_key key, const int64_t *events,
+                       const int64_t *values, size_t count)
+{
+    return packed_append(&profile->stats[key].values, profile->arena, values, count) &&
+           packed_append(&profile->stats[key].events, profile->arena, events, count);
+}
+
+bool profile_label_activities(struct profile *profile)
+{
+    for (size_t i = profile->labels.count; i < profile->activities.count; i++)
+        if (!vec_push(&profile->labels, profile->arena, (uint32_t)i))
+            return false;
+    return true;
+}
+
+void profile_fit(struct profile *profile)
+{
+    packed_fit(&profile->event_starts_ns, profile->arena);
+    packed_fit(&profile->event_durations_ns, profile->arena);
+    packed_fit(&profile->event_labels, profile->arena);
+    for (int key = 0; key < STAT_KEY_COUNT; key++) {
+        packed_fit(&profile->stats[key].events, profile->arena);
+        packed_fit(&profile->stats[key].values, profile->arena);
+    }
+}
+
+uint8_t *profile_label_kinds(const struct profile *profile, struct arena *arena)
+{
+    uint8_t *kinds = arena_new_array(arena, uint8_t, profile->labels.count);
+
+    for (size_t i = 0; kinds && i < profile->labels.count; i++)
+        kinds[i] = profile->activities.items[profile->labels.items[i]].kind;
+    return kinds;
 }
 
 bool profile_note(struct profile *profile, const char *where, uint64_t count, const char *format,
@@ -53,39 +98,14 @@ struct str profile_str(const struct profile *profile, uint32_t name)
     return intern_str(&profile->names, name);
 }
 
-int64_t profile_long_duration(const struct profile *profile, uint32_t event)
-{
-    size_t low = 0, high = profile->long_durations.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (profile->long_durations.items[middle].event < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < profile->long_durations.count && profile->long_durations.items[low].event == event
-               ? profile->long_durations.items[low].duration_ns
-               : EVENT_DURATION_LONG;
-}
-
 bool profile_stat(const struct profile *profile, enum stat_key key, uint32_t event, int64_t *value)
 {
     const struct stat_column *column = &profile->stats[key];
-    size_t                    low = 0, high = column->count;
+    size_t                    row = packed_find(&column->events, event);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (column->events[middle] < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == column->count || column->events[low] != event)
+    if (row == stat_count(column) || stat_event(column, row) != event)
         return false;
-    *value = column->values[low];
+    *value = stat_value(column, row);
     return true;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/intern.h"
+#include "base/packed.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -172,9 +173,8 @@ enum stat_key {
     STAT_KEY_COUNT
 };
 struct stat_column {
-    uint32_t *events; /* ascending */
-    int64_t  *values; /* integers as they are, names interned, doubles by stat_from_double */
-    size_t    count;
+    struct packed events; /* ascending */
+    struct packed values; /* integers as they are, names interned, doubles by stat_from_double */
 };
 int64_t stat_from_double(double value);
 double  stat_to_double(int64_t value);
@@ -247,11 +247,6 @@ struct note { /* a recoverable oddity: damaged, lost, repaired, assumed */
     uint64_t count;
 };
 
-struct long_duration { /* an event too long for event_duration_ */
-    uint32_t event;
-    int64_t  duration_ns;
-};
-
 struct classic;
 struct op_graph;
 
@@ -286,12 +281,12 @@ struct profile {
     VEC(struct counter_sample) counters;
     VEC(struct note)          notes;
 
-    /* Events: columns of event_count rows; timelines own consecutive runs of them. */
-    uint32_t  event_count;
-    int64_t  *event_start_ns;
-    uint32_t *event_duration_; /* ns; EVENT_DURATION_LONG: see long_durations. Use the function. */
-    uint32_t *event_activity;
-    VEC(struct long_duration) long_durations; /* sorted by event */
+    /* Events: columns of event_count rows; timelines own consecutive runs of them. Read through
+     * the functions below. An event holds a label: what the reader told events apart by, before it
+     * knew which of them are one activity. */
+    uint32_t      event_count;
+    struct packed event_starts_ns, event_durations_ns, event_labels;
+    VEC(uint32_t) labels; /* row of activities */
     struct stat_column stats[STAT_KEY_COUNT];
 
     struct op_graph *graph; /* NULL when the source has none */
@@ -301,16 +296,30 @@ struct profile {
     uint64_t unknown_fields, unknown_stats; /* read past without understanding, for coverage */
 };
 
-#define EVENT_DURATION_LONG UINT32_MAX
+/* Rows of events that a reader adds or writes; labels are rows of profile->labels. */
+enum { EVENT_BATCH = 1024 };
+struct event_rows {
+    const int64_t *starts_ns, *durations_ns, *labels;
+};
 
 bool            profile_init(struct profile *profile, struct arena *arena);
 /* Rows are added with vec_push; these do more than that. All false or NO_ID past the budget. */
-bool            profile_reserve_events(struct profile *profile, uint32_t count); /* once, exact */
+bool            profile_add_events(struct profile *profile, const struct event_rows *rows,
+                                   uint32_t count);
+bool            profile_write_events(struct profile *profile, uint32_t first,
+                                     const struct event_rows *rows, uint32_t count);
+bool            profile_add_stats(struct profile *profile, enum stat_key key, const int64_t *events,
+                                  const int64_t *values, size_t count);
+/* For readers whose labels are rows of activities themselves: after the last of these. */
+bool            profile_label_activities(struct profile *profile);
+void            profile_fit(struct profile *profile); /* after the last event */
+/* For walks over all events, which read a column EVENT_BATCH rows at a time: by label, the kind of
+ * its activity. NULL past the budget. */
+uint8_t        *profile_label_kinds(const struct profile *profile, struct arena *arena);
 bool            profile_note(struct profile *profile, const char *where, uint64_t count,
                              const char *format, ...) CHECK_PRINTF(4, 5);
 uint32_t        profile_intern(struct profile *profile, struct str name);
 struct str      profile_str(const struct profile *profile, uint32_t name);
-int64_t         profile_long_duration(const struct profile *profile, uint32_t event);
 bool            profile_stat(const struct profile *profile, enum stat_key key, uint32_t event,
                              int64_t *value); /* O(log n); false: the event has none */
 /* The innermost frame of the user's own program at or above `source` (a row of sources, or NO_ID):
@@ -319,19 +328,37 @@ uint32_t        profile_user_source(const struct profile *profile, uint32_t sour
 const char     *activity_kind_name(enum activity_kind kind); /* "op", "input-stage" … */
 const char     *stat_key_name(enum stat_key key);
 
+static inline int64_t event_start_ns(const struct profile *profile, uint32_t event)
+{
+    return packed_get(&profile->event_starts_ns, event);
+}
 static inline int64_t event_duration_ns(const struct profile *profile, uint32_t event)
 {
-    uint32_t short_ns = profile->event_duration_[event];
-
-    return short_ns != EVENT_DURATION_LONG ? short_ns : profile_long_duration(profile, event);
+    return packed_get(&profile->event_durations_ns, event);
 }
 static inline int64_t event_end_ns(const struct profile *profile, uint32_t event)
 {
-    return profile->event_start_ns[event] + event_duration_ns(profile, event);
+    return event_start_ns(profile, event) + event_duration_ns(profile, event);
+}
+static inline uint32_t event_activity_id(const struct profile *profile, uint32_t event)
+{
+    return profile->labels.items[packed_get(&profile->event_labels, event)];
 }
 static inline const struct activity *event_activity(const struct profile *profile, uint32_t event)
 {
-    return &profile->activities.items[profile->event_activity[event]];
+    return &profile->activities.items[event_activity_id(profile, event)];
+}
+static inline size_t stat_count(const struct stat_column *column)
+{
+    return column->events.count;
+}
+static inline uint32_t stat_event(const struct stat_column *column, size_t row)
+{
+    return (uint32_t)packed_get(&column->events, row);
+}
+static inline int64_t stat_value(const struct stat_column *column, size_t row)
+{
+    return packed_get(&column->values, row);
 }
 
 #endif

@@ -188,19 +188,27 @@ static bool group_raws(struct placing *placing)
     return placing->items && placing->spare;
 }
 
-static bool place_event(struct placing *placing, uint32_t event, const struct sort_item *item)
+/* Sorted events of a timeline as the next rows. */
+static bool add_rows(struct placing *placing, const struct sort_item *items, uint32_t count)
 {
-    struct profile *profile = placing->kineto->profile;
+    enum { MOST = 1024 };
+    struct profile   *profile = placing->kineto->profile;
+    int64_t           starts_ns[MOST], durations_ns[MOST], labels[MOST];
+    struct event_rows rows = { starts_ns, durations_ns, labels };
 
-    placing->event[item->raw] = event;
-    profile->event_start_ns[event] = item->start_ns;
-    profile->event_activity[event] = placing->kineto->raws.items[item->raw].activity;
-    profile->event_duration_[event] = (uint32_t)item->duration_ns;
-    if (item->duration_ns >= EVENT_DURATION_LONG) {
-        struct long_duration longer = { .event = event, .duration_ns = item->duration_ns };
+    while (count > 0) {
+        uint32_t some = count < MOST ? count : MOST;
 
-        profile->event_duration_[event] = EVENT_DURATION_LONG;
-        return vec_push(&profile->long_durations, profile->arena, longer);
+        for (uint32_t i = 0; i < some; i++) {
+            placing->event[items[i].raw] = profile->event_count + i;
+            starts_ns[i] = items[i].start_ns;
+            durations_ns[i] = items[i].duration_ns;
+            labels[i] = placing->kineto->raws.items[items[i].raw].activity;
+        }
+        if (!profile_add_events(profile, &rows, some))
+            return false;
+        items += some;
+        count -= some;
     }
     return true;
 }
@@ -210,7 +218,7 @@ static bool place_events(struct placing *placing)
     struct kineto  *kineto = placing->kineto;
     struct profile *profile = kineto->profile;
 
-    if (!profile_reserve_events(profile, (uint32_t)kineto->raws.count))
+    if (!profile_label_activities(profile))
         return false;
     for (size_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *timeline = &profile->timelines.items[t];
@@ -222,11 +230,32 @@ static bool place_events(struct placing *placing)
             placing->items[i] = (struct sort_item) { raw->start_ns, raw->duration_ns, row };
         }
         sort_items(placing->items, placing->spare, timeline->event_count);
-        for (uint32_t i = 0; i < timeline->event_count; i++)
-            if (!place_event(placing, timeline->first_event + i, &placing->items[i]))
-                return false;
+        if (!add_rows(placing, placing->items, timeline->event_count))
+            return false;
     }
     return true;
+}
+
+/* The rows of `row`, by event, that are set: into the column, and cleared. */
+static bool place_column(struct placing *placing, enum stat_key key, uint32_t *row)
+{
+    enum { MOST = 512 };
+    struct kineto  *kineto = placing->kineto;
+    struct profile *profile = kineto->profile;
+    int64_t         events[MOST], values[MOST];
+    size_t          count = 0;
+
+    for (uint32_t event = 0; event < profile->event_count; event++) {
+        if (!row[event])
+            continue;
+        events[count] = event;
+        values[count++] = kineto->stats[key].items[row[event] - 1].value;
+        row[event] = 0;
+        if (count == MOST && !profile_add_stats(profile, key, events, values, count))
+            return false;
+        count %= MOST;
+    }
+    return profile_add_stats(profile, key, events, values, count);
 }
 
 /* An event has one value a key, so walking a table by event gives the column in order. */
@@ -239,24 +268,12 @@ static bool place_stats(struct placing *placing)
     if (!row)
         return false;
     for (size_t key = 0; key < STAT_KEY_COUNT; key++) {
-        struct stat_column *column = &profile->stats[key];
-        size_t              count = kineto->stats[key].count;
+        size_t count = kineto->stats[key].count;
 
-        if (!count)
-            continue;
-        column->events = arena_new_array(profile->arena, uint32_t, count);
-        column->values = arena_new_array(profile->arena, int64_t, count);
-        if (!column->events || !column->values)
-            return false;
         for (size_t i = 0; i < count; i++)
             row[placing->event[kineto->stats[key].items[i].event]] = (uint32_t)i + 1;
-        for (uint32_t event = 0; event < profile->event_count; event++) {
-            if (!row[event])
-                continue;
-            column->events[column->count] = event;
-            column->values[column->count++] = kineto->stats[key].items[row[event] - 1].value;
-            row[event] = 0;
-        }
+        if (count && !place_column(placing, (enum stat_key)key, row))
+            return false;
     }
     return true;
 }
@@ -329,7 +346,7 @@ static bool stack_events(struct placing *placing)
         uint32_t               end = timeline->first_event + timeline->event_count, top = NO_ID;
 
         for (uint32_t event = timeline->first_event; event < end; event++) {
-            while (top != NO_ID && event_end_ns(profile, top) < profile->event_start_ns[event])
+            while (top != NO_ID && event_end_ns(profile, top) < event_start_ns(profile, event))
                 top = placing->under[top];
             placing->under[event] = top;
             top = event;
@@ -345,13 +362,12 @@ static uint32_t find_op(const struct placing *placing, const struct timeline *ti
 {
     enum { DEEPEST = 4096 };
     const struct profile *profile = placing->kineto->profile;
-    const int64_t        *start_ns = profile->event_start_ns + timeline->first_event;
     uint32_t              low = 0, high = timeline->event_count, event;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (start_ns[middle] <= time_ns)
+        if (event_start_ns(profile, timeline->first_event + middle) <= time_ns)
             low = middle + 1;
         else
             high = middle;

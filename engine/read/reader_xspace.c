@@ -97,15 +97,15 @@ static void set_capture(struct profile *profile)
         else if (str_starts(name, STR("ExecutorState::")) || str_starts(name, STR("EagerExecute")))
             profile->framework = profile_intern(profile, STR("tensorflow"));
     }
-    for (size_t i = 0; i < profile->timelines.count && budget->count; i++) {
+    for (size_t i = 0; i < profile->timelines.count && stat_count(budget); i++) {
         const struct timeline *timeline = &profile->timelines.items[i];
         struct host           *host = &profile->hosts.items[timeline->host];
 
-        for (size_t n = 0; n < budget->count && !host->core_count; n++)
-            if (budget->events[n] >= timeline->first_event &&
-                budget->events[n] < timeline->first_event + timeline->event_count &&
-                budget->values[n] > 0 && budget->values[n] < 1 << 20)
-                host->core_count = (uint32_t)budget->values[n];
+        for (size_t n = 0; n < stat_count(budget) && !host->core_count; n++)
+            if (stat_event(budget, n) >= timeline->first_event &&
+                stat_event(budget, n) < timeline->first_event + timeline->event_count &&
+                stat_value(budget, n) > 0 && stat_value(budget, n) < 1 << 20)
+                host->core_count = (uint32_t)stat_value(budget, n);
     }
 }
 
@@ -186,8 +186,6 @@ static bool read_xspace(struct read_input *inputs, size_t count, const struct re
 
     profile->format = FORMAT_XSPACE;
     ok = read_hosts(inputs, count, options, profile, &tasks, &scratch, err);
-    for (size_t i = 0; i < tasks.sinks.count; i++)
-        sink_free(&tasks.sinks.items[i]);
     arena_free(&scratch);
     if (!ok)
         return false;

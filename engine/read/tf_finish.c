@@ -295,18 +295,14 @@ static bool place_events(struct tf_model *model)
     uint32_t               count = (uint32_t)model->events.count;
     const struct tf_event *events;
 
-    if (model->events.count >= NO_ID || !profile_reserve_events(profile, count))
+    if (model->events.count >= NO_ID || !profile_label_activities(profile))
         return false;
     events = sort_events(model);
     for (uint32_t i = 0; events && i < count; i++) {
-        const struct tf_event *event = &events[i];
-        bool                   is_long = event->duration_ns >= EVENT_DURATION_LONG;
-        struct long_duration   length = { .event = i, .duration_ns = event->duration_ns };
+        int64_t start_ns = events[i].start_ns - profile->origin_ns, label = events[i].activity;
 
-        profile->event_start_ns[i] = event->start_ns - profile->origin_ns;
-        profile->event_duration_[i] = is_long ? EVENT_DURATION_LONG : (uint32_t)event->duration_ns;
-        profile->event_activity[i] = event->activity;
-        if (is_long && !vec_push(&profile->long_durations, profile->arena, length))
+        if (!profile_add_events(
+                profile, &(struct event_rows) { &start_ns, &events[i].duration_ns, &label }, 1))
             return false;
     }
     return events != NULL;

@@ -24,99 +24,65 @@ static uint32_t cut_field(const struct wire *wire)
     return wire_varint(wire->at, wire->end, &key) ? (uint32_t)(key >> 3) : 0;
 }
 
-static void line_field(struct xline *line, const struct wire *field)
+bool xline_field(struct xline *line, const struct wire *field)
 {
+    bool is_text = field->number == XLINE_NAME || field->number == XLINE_DISPLAY_NAME;
+
+    if (is_text != (field->type == WIRE_BYTES))
+        return false;
     switch (field->number) {
     case XLINE_ID:
         line->id = (int64_t)field->value;
-        break;
+        return true;
     case XLINE_DISPLAY_ID:
         line->display_id = (int64_t)field->value;
-        break;
+        return true;
     case XLINE_TIMESTAMP_NS:
         line->timestamp_ns = (int64_t)field->value;
-        break;
+        return true;
     case XLINE_NAME:
         line->name = field->bytes;
-        break;
+        return true;
     case XLINE_DISPLAY_NAME:
         line->display_name = field->bytes;
-        break;
-    case XLINE_EVENTS:
-        line->event_count += line->event_count < UINT32_MAX;
-        break;
+        return true;
     default:
-        break;
+        return false;
     }
 }
 
-/* Hops over the events at `at` whose length takes one or two bytes, as nearly all do. */
-static const uint8_t *hop_events(const uint8_t *at, const uint8_t *end, uint32_t *count)
+const uint8_t *xline_hop(const uint8_t *at, const uint8_t *end, size_t most_bytes,
+                         uint32_t most_events)
 {
-    uint32_t hops = 0;
+    const uint8_t *stop = (size_t)(end - at) > most_bytes ? at + most_bytes : end;
+    struct wire    field = { .at = at, .end = end };
 
-    while (end - at >= 4 && at[0] == (XLINE_EVENTS << 3 | WIRE_BYTES) && hops < UINT16_MAX) {
-        size_t length = at[1], head = 2;
-
-        __builtin_prefetch(at + PREFETCH_BYTES);
-        if (length >= 0x80) {
-            if (at[2] >= 0x80)
-                break;
-            length = (length & 0x7F) | (size_t)at[2] << 7;
-            head = 3;
+    for (uint32_t hops = 0; field.at < stop && hops < most_events; hops++) {
+        at = field.at;
+        /* Nearly all events are shorter than 128 bytes. */
+        if (LIKELY(end - at >= 2 && at[0] == (XLINE_EVENTS << 3 | WIRE_BYTES) && at[1] < 0x80 &&
+                   at[1] <= end - at - 2)) {
+            __builtin_prefetch(at + PREFETCH_BYTES);
+            field.at = at + 2 + at[1];
+        } else if (!wire_next(&field)) {
+            return end;
         }
-        if (length > (size_t)(end - at) - head)
-            break;
-        at += head + length;
-        hops++;
     }
-    *count = hops;
-    return at;
-}
-
-static bool end_piece(struct xline *line, const char *start, const uint8_t *at, uint32_t before,
-                      struct arena *arena)
-{
-    struct xline_piece piece = { .bytes = { start, (size_t)((const char *)at - start) },
-                                 .event_count = line->event_count - before };
-
-    return vec_push(&line->pieces, arena, piece);
-}
-
-static bool line_index(struct xline *line, struct str bytes, struct arena *arena)
-{
-    struct wire field = wire_start(bytes);
-    const char *start = (const char *)field.at;
-    uint32_t    before = 0, hops;
-
-    *line = (struct xline) { .bytes = bytes };
-    for (;;) {
-        bool is_bytes;
-
-        field.at = hop_events(field.at, field.end, &hops);
-        line->event_count += hops < UINT32_MAX - line->event_count ? hops : 0;
-        if ((const char *)field.at - start >= XLINE_PIECE_BYTES) {
-            if (!end_piece(line, start, field.at, before, arena))
-                return false;
-            start = (const char *)field.at;
-            before = line->event_count;
-        }
-        if (!wire_next(&field))
-            break;
-        is_bytes = field.number == XLINE_NAME || field.number == XLINE_DISPLAY_NAME ||
-                   field.number == XLINE_EVENTS;
-        if (is_bytes == (field.type == WIRE_BYTES))
-            line_field(line, &field);
-    }
-    line->is_cut = field.is_broken;
-    return end_piece(line, start, field.at, before, arena);
+    return field.at;
 }
 
 static bool add_line(struct xplane *plane, struct arena *arena, struct str bytes)
 {
-    struct xline line;
+    struct xline   line = { 0 };
+    struct wire    field = wire_start(bytes);
+    const uint8_t *at = field.at;
 
-    return line_index(&line, bytes, arena) && vec_push(&plane->lines, arena, line);
+    while (wire_next(&field) && !(field.number == XLINE_EVENTS && field.type == WIRE_BYTES)) {
+        xline_field(&line, &field);
+        at = field.at;
+    }
+    line.bytes = (struct str) { (const char *)at, (size_t)(field.end - at) };
+    return vec_push(&plane->lines, arena, line);
 }
 
 /* Key and value of a map's entry; false when it is broken. */
@@ -217,8 +183,6 @@ static bool add_plane(struct xspace *space, struct arena *arena, struct str byte
         if (rest.len && cut_field(&field) == XPLANE_LINES && !add_line(&plane, arena, rest))
             return false;
     }
-    for (size_t i = 0; i < plane.lines.count; i++)
-        space->event_count += plane.lines.items[i].event_count;
     return vec_push(&space->planes, arena, plane);
 }
 

@@ -49,20 +49,10 @@ enum {
     MAP_VALUE = 2,
 };
 
-/* A run of a line's events, so that a long line can be decoded in pieces. */
-struct xline_piece {
-    struct str bytes;
-    uint32_t   event_count;
-};
-enum { XLINE_PIECE_BYTES = 8 << 20 };
-
 struct xline {
     int64_t    id, display_id, timestamp_ns;
     struct str name, display_name;
-    struct str bytes; /* of the message */
-    uint32_t   event_count;
-    VEC(struct xline_piece) pieces; /* one at least, all of the line's bytes */
-    bool is_cut; /* the file ends inside it, or it is damaged: the events before that count */
+    struct str bytes; /* of the message from its first event on; fields may follow the events */
 };
 
 /* What an event's metadata_id refers to. */
@@ -95,7 +85,6 @@ struct xspace {
     VEC(struct str) hostnames;
     bool     is_cut;
     uint64_t cut_offset; /* first byte that could not be read */
-    uint64_t event_count;
     uint64_t unknown_fields;
 };
 
@@ -107,9 +96,15 @@ struct xstat {
     struct str text;
 };
 
-/* Finds planes, lines and metadata; hops over events and counts them. Damage ends a plane or line
- * early and is marked. false: ERR_LIMIT, or ERR_FORMAT when not even a plane starts. */
+/* Finds planes, lines and metadata; events are not looked at. Damage ends a plane early and is
+ * marked. false: ERR_LIMIT, or ERR_FORMAT when not even a plane starts. */
 bool xspace_index(struct str bytes, struct arena *arena, struct xspace *space, struct err *err);
+/* Takes a field of XLine that is no event; false for others and for wrong types. */
+bool xline_field(struct xline *line, const struct wire *field);
+/* The end of events that go on from `at`, near `most_bytes` behind it, with at most `most_events`
+ * of them; `end` where they are damaged. */
+const uint8_t *xline_hop(const uint8_t *at, const uint8_t *end, size_t most_bytes,
+                         uint32_t most_events);
 struct xstat xstat_read(struct str bytes);
 /* A stat's text, also through a reference; empty when it has none. */
 struct str xstat_text(const struct xplane *plane, const struct xstat *stat);

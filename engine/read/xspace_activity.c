@@ -1,19 +1,11 @@
-#include "read/xspace_merge.h"
-
-/* The activity of a variant, for the base activity it was asked for last. */
-struct split {
-    uint32_t base, row; /* base + 1; 0: not looked at yet */
-    uint32_t op_name, op_type;
-};
+#include "read/xspace_decode.h"
 
 /* Rows that were made already, so that equal things share one. */
 struct tables {
     struct profile            *profile;
     const struct xspace_tasks *tasks;
-    const struct merged       *merged;
     struct id_map              ops, activities, variants;
-    uint32_t                  *rows;   /* by type and line class: activity + 1 */
-    struct split              *splits; /* by variant */
+    uint32_t                  *rows; /* by type and line class: activity + 1 */
     bool                       is_full;
 };
 
@@ -132,42 +124,37 @@ static uint32_t nameless_row(struct tables *tables)
     return row;
 }
 
-static uint32_t base_row(struct tables *tables, const struct line_task *task, uint32_t type,
-                         enum xline_class line_class)
+/* The plane that a type is of. */
+static const struct plane_tables *plane_of(const struct xspace_tasks *tasks, uint32_t type)
 {
-    uint32_t *row;
+    size_t low = 0, high = tasks->planes.count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (tasks->planes.items[middle]->first_type <= type)
+            low = middle;
+        else
+            high = middle;
+    }
+    return tasks->planes.items[low];
+}
+
+static uint32_t base_row(struct tables *tables, const struct label *label)
+{
+    uint32_t *row, type = label->variant.type;
 
     if (type == NO_TYPE)
         return nameless_row(tables);
-    row = &tables->rows[(size_t)type * XLINE_CLASS_COUNT + line_class];
-    if (*row == 0)
-        *row = activity_row(tables, task->tables, type - task->tables->first_type, line_class) + 1;
-    return *row - 1;
-}
+    row = &tables->rows[(size_t)type * XLINE_CLASS_COUNT + label->line_class];
+    if (*row == 0) {
+        const struct plane_tables *plane = plane_of(tables->tasks, type);
 
-/* Events of variants keep them for now, so that all types come first. */
-static bool name_events(struct tables *tables, const struct line_task *task)
-{
-    struct profile  *profile = tables->profile;
-    enum xline_class line_class = xspace_line_class(&profile->timelines.items[task->timeline]);
-    uint32_t        *cells = profile->event_activity + task->first_event;
-    bool             has_variants = false;
-
-    for (uint32_t i = 0; i < task->event_count && !tables->is_full; i++) {
-        uint32_t row;
-
-        if (UNLIKELY(cells[i] >= VARIANT_BIT && cells[i] != NO_TYPE)) {
-            has_variants = true;
-            (void)base_row(tables, task,
-                           tables->merged->variants.items[cells[i] & ~VARIANT_BIT].type,
-                           line_class);
-            continue;
-        }
-        row = cells[i] == NO_TYPE ? 0
-                                  : tables->rows[(size_t)cells[i] * XLINE_CLASS_COUNT + line_class];
-        cells[i] = LIKELY(row) ? row - 1 : base_row(tables, task, cells[i], line_class);
+        *row = activity_row(tables, plane, type - plane->first_type,
+                            (enum xline_class)label->line_class) +
+               1;
     }
-    return has_variants;
+    return *row - 1;
 }
 
 static uint32_t hlo_type(struct profile *profile, uint32_t name)
@@ -189,31 +176,30 @@ static uint32_t tf_op_type(struct profile *profile, uint32_t *name)
     return profile_intern(profile, str_slice(text, colon + 1, text.len));
 }
 
-/* Which op a variant's stats name, and of what type; both 0 when they name none. */
-static void look_up_op(struct profile *profile, const struct variant *variant, struct split *split)
+/* Which op a variant's stats name, and of what type; 0 when they name none. */
+static uint32_t op_of(struct profile *profile, const struct variant *variant, uint32_t *op_type)
 {
-    uint32_t tf_op = variant->tf_op, type;
+    uint32_t tf_op = variant->tf_op;
 
-    split->op_name = split->op_type = 0;
+    *op_type = 0;
     if (variant->hlo_op) {
-        split->op_name = variant->hlo_op;
-        split->op_type = hlo_type(profile, variant->hlo_op);
-    } else if (tf_op) {
-        type = tf_op_type(profile, &tf_op);
-        if (type == NO_ID)
-            return;
-        split->op_name = tf_op;
-        split->op_type = type;
+        *op_type = hlo_type(profile, variant->hlo_op);
+        return variant->hlo_op;
     }
+    if (!tf_op)
+        return 0;
+    *op_type = tf_op_type(profile, &tf_op);
+    if (*op_type == NO_ID)
+        return *op_type = 0;
+    return tf_op;
 }
 
 /* The same kernel or instruction in another program, or for another op, is another activity. */
-static uint32_t split_row(struct tables *tables, const struct variant *variant,
-                          const struct split *split, uint32_t base)
+static uint32_t split_row(struct tables *tables, const struct variant *variant, uint32_t base)
 {
     struct profile *profile = tables->profile;
     struct activity activity = profile->activities.items[base];
-    uint32_t        name = split->op_name, type = split->op_type, op, row;
+    uint32_t        type, name = op_of(profile, variant, &type), op, row;
 
     if (!name && !variant->module)
         return base;
@@ -235,51 +221,26 @@ static uint32_t split_row(struct tables *tables, const struct variant *variant,
     return row;
 }
 
-static void split_events(struct tables *tables, const struct line_task *task)
-{
-    struct profile  *profile = tables->profile;
-    enum xline_class line_class = xspace_line_class(&profile->timelines.items[task->timeline]);
-    uint32_t        *cells = profile->event_activity + task->first_event;
-
-    for (uint32_t i = 0; i < task->event_count && !tables->is_full; i++) {
-        const struct variant *variant;
-        struct split         *split;
-        uint32_t              base;
-
-        if (cells[i] < VARIANT_BIT)
-            continue;
-        variant = &tables->merged->variants.items[cells[i] & ~VARIANT_BIT];
-        split = &tables->splits[cells[i] & ~VARIANT_BIT];
-        base = base_row(tables, task, variant->type, line_class);
-        if (split->base != base + 1) {
-            if (split->base == 0)
-                look_up_op(profile, variant, split);
-            split->row = split_row(tables, variant, split, base);
-            split->base = base + 1;
-        }
-        cells[i] = split->row;
-    }
-}
-
-bool xspace_activities(const struct xspace_tasks *tasks, const struct merged *merged,
-                       struct profile *profile, struct arena *scratch)
+/* Labels count up in the order of first sight. All types come before their variants. */
+bool xspace_activities(struct xspace_tasks *tasks, struct profile *profile, struct arena *scratch)
 {
     struct tables tables = { .profile = profile,
                              .tasks = tasks,
-                             .merged = merged,
                              .ops = tasks->ops,
                              .activities.arena = scratch,
                              .variants.arena = scratch };
-    bool         *has_variants = arena_new_array(scratch, bool, tasks->list.count);
 
     tables.rows = arena_new_array(scratch, uint32_t, (size_t)tasks->type_count * XLINE_CLASS_COUNT);
-    tables.splits = arena_new_array(scratch, struct split, merged->variants.count);
-    if (!tables.rows || !tables.splits || !has_variants)
+    if (!tables.rows)
         return false;
-    for (size_t i = 0; i < tasks->list.count && !tables.is_full; i++)
-        has_variants[i] = name_events(&tables, &tasks->list.items[i]);
-    for (size_t i = 0; i < tasks->list.count && !tables.is_full; i++)
-        if (has_variants[i])
-            split_events(&tables, &tasks->list.items[i]);
+    for (size_t i = 0; i < tasks->labels.count && !tables.is_full; i++)
+        if (!vec_push(&profile->labels, profile->arena, base_row(&tables, &tasks->labels.items[i])))
+            return false;
+    for (size_t i = 0; i < tasks->labels.count && !tables.is_full; i++) {
+        const struct variant *variant = &tasks->labels.items[i].variant;
+
+        if (variant->module | variant->hlo_op | variant->tf_op)
+            profile->labels.items[i] = split_row(&tables, variant, profile->labels.items[i]);
+    }
     return !tables.is_full;
 }

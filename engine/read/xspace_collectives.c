@@ -108,39 +108,64 @@ static bool add_row(struct profile *profile, const struct activity *activity,
            vec_push(&profile->collectives, profile->arena, row);
 }
 
-static bool is_collective(const struct profile *profile, uint32_t event)
+/* Rows of profile->collectives by label, + 1; 0 for other labels. */
+static uint32_t *add_rows(struct profile *profile, const uint8_t *kinds,
+                          const struct id_map *by_name)
 {
-    return event_activity(profile, event)->kind == ACTIVITY_COLLECTIVE;
+    uint32_t *rows = arena_new_array(profile->arena, uint32_t, profile->labels.count);
+    uint32_t *row_of = arena_new_array(profile->arena, uint32_t, profile->activities.count);
+
+    for (size_t i = 0; rows && row_of && i < profile->labels.count; i++) {
+        uint32_t activity = profile->labels.items[i];
+
+        if (kinds[i] != ACTIVITY_COLLECTIVE)
+            continue;
+        if (!row_of[activity]) {
+            if (!add_row(profile, &profile->activities.items[activity], by_name))
+                return NULL;
+            row_of[activity] = (uint32_t)profile->collectives.count;
+        }
+        rows[i] = row_of[activity];
+    }
+    return row_of ? rows : NULL;
+}
+
+static bool fill_column(struct profile *profile, const uint32_t *rows)
+{
+    int64_t  labels[EVENT_BATCH], events[EVENT_BATCH], values[EVENT_BATCH];
+    uint32_t count;
+
+    for (uint32_t first = 0; first < profile->event_count; first += count) {
+        size_t found = 0;
+
+        count = profile->event_count - first;
+        count = count < EVENT_BATCH ? count : EVENT_BATCH;
+        packed_read(&profile->event_labels, first, count, labels);
+        for (uint32_t i = 0; i < count; i++) {
+            if (!rows[labels[i]])
+                continue;
+            events[found] = first + i;
+            values[found++] = rows[labels[i]] - 1;
+        }
+        if (!profile_add_stats(profile, STAT_COLLECTIVE, events, values, found))
+            return false;
+    }
+    return true;
 }
 
 bool xspace_collectives(struct profile *profile)
 {
-    struct stat_column *column = &profile->stats[STAT_COLLECTIVE];
-    struct id_map       by_name = { .arena = profile->arena };
-    uint32_t           *row_of;
-    size_t              count = 0;
+    const uint8_t *kinds = profile_label_kinds(profile, profile->arena);
+    struct id_map  by_name = { .arena = profile->arena };
+    uint32_t      *rows;
+    size_t         count = 0;
 
-    for (uint32_t event = 0; event < profile->event_count; event++)
-        count += is_collective(profile, event);
-    if (count == 0 || column->count > 0)
-        return true;
-    row_of = arena_new_array(profile->arena, uint32_t, profile->activities.count);
-    column->events = arena_new_array(profile->arena, uint32_t, count);
-    column->values = arena_new_array(profile->arena, int64_t, count);
-    if (!row_of || !column->events || !column->values || !index_groups(profile, &by_name))
+    for (size_t i = 0; kinds && i < profile->labels.count; i++)
+        count += kinds[i] == ACTIVITY_COLLECTIVE;
+    if (!kinds || count == 0 || stat_count(&profile->stats[STAT_COLLECTIVE]) > 0)
+        return kinds != NULL;
+    if (!index_groups(profile, &by_name))
         return false;
-    for (uint32_t event = 0; event < profile->event_count; event++) {
-        uint32_t activity = profile->event_activity[event];
-
-        if (!is_collective(profile, event))
-            continue;
-        if (!row_of[activity]) {
-            if (!add_row(profile, &profile->activities.items[activity], &by_name))
-                return false;
-            row_of[activity] = (uint32_t)profile->collectives.count;
-        }
-        column->events[column->count] = event;
-        column->values[column->count++] = row_of[activity] - 1;
-    }
-    return true;
+    rows = add_rows(profile, kinds, &by_name);
+    return rows && fill_column(profile, rows);
 }

@@ -1,19 +1,125 @@
+/*
+ * Chunks go round: whoever is free takes the next one of the file, decodes it into its own sink,
+ * and puts the rows into the profile when the chunks before it are in. So rows come in the same
+ * order with any number of threads, and no more of them wait than there are threads.
+ */
 #include "read/xspace_decode.h"
 
 #include "base/parallel.h"
 #include "base/trace.h"
 #include "read/xspace_regions.h"
 
+#include <pthread.h>
+
 /* Threads cost more than they save below this. */
-enum { PARALLEL_BYTES = 64 << 20, SINKS_A_THREAD = 4 };
+enum { PARALLEL_BYTES = 32 << 20, MOST_THREADS = 64 };
 
-static void decode_sink(void *shared, size_t index)
+struct decoding {
+    struct xspace_tasks *tasks;
+    struct profile      *profile;
+    struct arena        *scratch;
+    const struct str    *known; /* names as they were before: the profile's may move */
+    uint32_t             known_count;
+    unsigned             threads;
+    pthread_mutex_t      lock; /* of all below */
+    pthread_cond_t       turn;
+    size_t               next_task;
+    const uint8_t       *next_at; /* in it; NULL: at its start */
+    uint64_t             taken, committed;
+    bool                 is_full;
+};
+
+static const uint8_t *line_start(const struct line_task *task)
 {
-    struct xspace_tasks *tasks = shared;
-    struct sink         *sink = &tasks->sinks.items[index];
+    return (const uint8_t *)task->line.bytes.data;
+}
 
-    for (size_t i = sink->first_task; i < sink->end_task && !sink->is_full; i++)
-        xspace_line_decode(&tasks->list.items[i], sink);
+/* The next chunk, and its place in the order. With several threads its end is looked for first;
+ * a single one goes as far as there is room. */
+static bool take_chunk(struct decoding *decoding, struct chunk *chunk, uint64_t *turn)
+{
+    bool is_there;
+
+    pthread_mutex_lock(&decoding->lock);
+    is_there = decoding->next_task < decoding->tasks->list.count && !decoding->is_full;
+    if (is_there) {
+        struct line_task *task = &decoding->tasks->list.items[decoding->next_task];
+        const uint8_t    *at = decoding->next_at ? decoding->next_at : line_start(task);
+        const uint8_t    *end = line_start(task) + task->line.bytes.len, *stop = end;
+
+        if (decoding->threads > 1) {
+            stop = xline_hop(at, end, CHUNK_BYTES, CHUNK_EVENTS);
+            decoding->next_at = stop;
+            decoding->next_task += stop == end;
+            if (stop == end)
+                decoding->next_at = NULL;
+        }
+        *chunk =
+            (struct chunk) { .task = task, .bytes = { (const char *)at, (size_t)(stop - at) } };
+        *turn = decoding->taken++;
+    }
+    pthread_mutex_unlock(&decoding->lock);
+    return is_there;
+}
+
+/* A single thread goes on where it stopped. */
+static void go_on(struct decoding *decoding, const struct chunk *chunk)
+{
+    const struct line_task *task = chunk->task;
+
+    decoding->next_at = (const uint8_t *)chunk->bytes.data + chunk->bytes.len;
+    if (chunk->is_cut || decoding->next_at == line_start(task) + task->line.bytes.len) {
+        decoding->next_task++;
+        decoding->next_at = NULL;
+    }
+}
+
+static void wait_turn(struct decoding *decoding, uint64_t turn)
+{
+    pthread_mutex_lock(&decoding->lock);
+    while (decoding->committed != turn)
+        pthread_cond_wait(&decoding->turn, &decoding->lock);
+    pthread_mutex_unlock(&decoding->lock);
+}
+
+static void end_turn(struct decoding *decoding, bool is_full)
+{
+    pthread_mutex_lock(&decoding->lock);
+    decoding->committed++;
+    decoding->is_full |= is_full;
+    pthread_cond_broadcast(&decoding->turn);
+    pthread_mutex_unlock(&decoding->lock);
+}
+
+/* Between turns nobody else touches the profile: commits exclude each other. */
+static void decode_chunks(void *shared, size_t index)
+{
+    struct decoding *decoding = shared;
+    struct sink      sink = { .known = decoding->known, .known_count = decoding->known_count };
+    bool             is_full = !sink_init(&sink, decoding->profile, decoding->tasks->type_count);
+    struct chunk     chunk;
+    uint64_t         turn;
+
+    (void)index;
+    while (take_chunk(decoding, &chunk, &turn)) {
+        if (!is_full) {
+            sink_clear(&sink);
+            xspace_chunk_decode(&chunk, &sink);
+        }
+        wait_turn(decoding, turn);
+        is_full =
+            is_full || sink.is_full || decoding->is_full ||
+            !xspace_commit(decoding->tasks, &chunk, &sink, decoding->profile, decoding->scratch);
+        if (decoding->threads == 1)
+            go_on(decoding, &chunk);
+        end_turn(decoding, is_full);
+    }
+    pthread_mutex_lock(&decoding->lock);
+    decoding->profile->unknown_stats += sink.unknown_stats;
+    for (uint32_t i = 0; !is_full && i < decoding->tasks->type_count; i++)
+        decoding->tasks->seen[i] |= sink.seen[i];
+    pthread_mutex_unlock(&decoding->lock);
+    sink_free(&sink);
 }
 
 static uint64_t bytes_of(const struct xspace_tasks *tasks)
@@ -21,43 +127,32 @@ static uint64_t bytes_of(const struct xspace_tasks *tasks)
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < tasks->list.count; i++)
-        bytes += tasks->list.items[i].piece.bytes.len;
+        bytes += tasks->list.items[i].line.bytes.len;
     return bytes;
 }
 
-/* Cuts the list of tasks into runs of about the same size, one a sink. */
-static bool plan_sinks(struct xspace_tasks *tasks, unsigned threads, struct profile *profile,
-                       struct arena *scratch)
+static bool decode_lines(struct xspace_tasks *tasks, unsigned threads, struct profile *profile,
+                         struct arena *scratch)
 {
-    uint64_t total = bytes_of(tasks), done = 0;
-    size_t   count = total < PARALLEL_BYTES || threads == 1 ? 1 : (size_t)threads * SINKS_A_THREAD;
-    uint32_t event = 0;
+    const struct intern *names = &profile->names;
+    struct str          *known = arena_new_array(scratch, struct str, names->count);
+    struct decoding      decoding = { .tasks = tasks,
+                                      .profile = profile,
+                                      .scratch = scratch,
+                                      .known = known,
+                                      .known_count = names->count,
+                                      .threads = threads };
 
-    if (!vec_reserve(&tasks->sinks, scratch, count))
+    if (!known || !xspace_commit_start(tasks, scratch))
         return false;
-    for (size_t i = 0; i < tasks->list.count || (i == 0 && tasks->sinks.count == 0);) {
-        struct sink sink = { .first_event = event, .next_event = event, .first_task = i };
-
-        for (; i < tasks->list.count &&
-               (tasks->sinks.count + 1 == count || done * count < total * (tasks->sinks.count + 1));
-             i++) {
-            done += tasks->list.items[i].piece.bytes.len;
-            event += tasks->list.items[i].piece.event_count;
-        }
-        sink.end_task = i;
-        sink.end_event = event;
-        if (!vec_push(&tasks->sinks, scratch, sink) || tasks->list.count == 0)
-            break;
-    }
-    for (size_t i = 0; i < tasks->sinks.count; i++) {
-        struct sink *sink = &tasks->sinks.items[i];
-
-        sink->arena.budget_bytes = sink->own_columns.budget_bytes = profile->arena->budget_bytes;
-        sink->columns_arena = tasks->sinks.count == 1 ? profile->arena : &sink->own_columns;
-        if (!sink_init(sink, profile, tasks->type_count))
-            return false;
-    }
-    return true;
+    for (uint32_t i = 0; i < names->count; i++)
+        known[i] = intern_str(names, i);
+    pthread_mutex_init(&decoding.lock, NULL);
+    pthread_cond_init(&decoding.turn, NULL);
+    parallel_for(threads, threads, decode_chunks, &decoding);
+    pthread_cond_destroy(&decoding.turn);
+    pthread_mutex_destroy(&decoding.lock);
+    return !decoding.is_full;
 }
 
 static void note_oddities(const struct xspace_tasks *tasks, struct profile *profile)
@@ -73,10 +168,8 @@ static void note_oddities(const struct xspace_tasks *tasks, struct profile *prof
               "events with a time out of range are put at their line's start" },
             { task->nameless_count, "events refer to metadata that is not there" },
             { task->aggregate_count, "aggregated events without a time are left out" },
-            { task->is_cut || (task->line->is_cut && task->is_last),
-              "lines are cut or damaged; the events before that are used" },
-            { task->is_first && task->is_unsorted,
-              "lines were not sorted by time and have been sorted" },
+            { task->is_cut, "lines are cut or damaged; the events before that are used" },
+            { task->is_unsorted, "lines were not sorted by time and have been sorted" },
         };
 
         for (size_t n = 0; n < ARRAY_COUNT(rows); n++)
@@ -85,54 +178,52 @@ static void note_oddities(const struct xspace_tasks *tasks, struct profile *prof
     }
 }
 
-static void set_extent(const struct xspace_tasks *tasks, struct profile *profile)
+/* Order and extent, once all events are there. */
+static bool settle_timelines(const struct xspace_tasks *tasks, struct profile *profile)
 {
+    uint32_t next = 0;
+
     if (profile->event_count)
         profile->start_ns = INT64_MAX, profile->end_ns = INT64_MIN;
     for (size_t i = 0; i < tasks->list.count; i++) {
         const struct line_task *task = &tasks->list.items[i];
+        struct timeline        *timeline = &profile->timelines.items[task->timeline];
 
-        if (task->event_count == 0)
+        if (timeline->event_count == 0) {
+            timeline->first_event = next;
             continue;
+        }
+        next += timeline->event_count;
         profile->start_ns = task->start_ns < profile->start_ns ? task->start_ns : profile->start_ns;
         profile->end_ns = task->end_ns > profile->end_ns ? task->end_ns : profile->end_ns;
+        if (task->is_unsorted && !xspace_sort(profile, timeline))
+            return false;
     }
+    return true;
 }
 
 bool xspace_decode(struct xspace_tasks *tasks, const struct read_options *options,
                    struct profile *profile, struct arena *scratch, struct err *err)
 {
-    unsigned      threads = options->threads ? options->threads : parallel_cores();
-    uint64_t      count = 0;
-    int64_t       start_ns = trace_now_ns();
-    struct merged merged = { 0 };
+    unsigned threads = options->threads ? options->threads : parallel_cores();
+    uint64_t bytes = bytes_of(tasks);
+    int64_t  start_ns = trace_now_ns();
 
-    for (size_t i = 0; i < tasks->list.count; i++) {
-        count += tasks->list.items[i].piece.event_count;
-        if (count >= NO_ID)
-            return err_set(err, ERR_LIMIT, "holds more than %u events", NO_ID - 1);
-    }
-    if (!profile_reserve_events(profile, (uint32_t)count))
-        return err_set(err, ERR_LIMIT, "its %llu events do not fit into the memory budget",
-                       (unsigned long long)count);
-    if (!plan_sinks(tasks, threads, profile, scratch))
-        return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
-    parallel_for(tasks->sinks.count, threads, decode_sink, tasks);
-    for (size_t i = 0; i < tasks->sinks.count; i++)
-        if (tasks->sinks.items[i].is_full)
-            return err_set(err, ERR_LIMIT, "its stats do not fit into the memory budget");
-    if (trace_is_on("read", 1))
-        trace_print("read", "%llu events, %llu bytes decoded in %.3f s", (unsigned long long)count,
-                    (unsigned long long)bytes_of(tasks), (double)(trace_now_ns() - start_ns) / 1e9);
-    if (!xspace_merge(tasks, profile, &merged, scratch))
-        return err_set(err, ERR_LIMIT, "its stats do not fit into the memory budget");
-    note_oddities(tasks, profile);
-    set_extent(tasks, profile);
-    if (!xspace_activities(tasks, &merged, profile, scratch) || !xspace_flows(profile) ||
-        !xspace_join_regions(profile))
+    threads = bytes < PARALLEL_BYTES ? 1 : threads < MOST_THREADS ? threads : MOST_THREADS;
+    if (!decode_lines(tasks, threads, profile, scratch))
         return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
     if (trace_is_on("read", 1))
-        trace_print("read", "merged and named after %.3f s",
+        trace_print("read", "%u events, %llu bytes decoded in %.3f s", profile->event_count,
+                    (unsigned long long)bytes, (double)(trace_now_ns() - start_ns) / 1e9);
+    if (!settle_timelines(tasks, profile))
+        return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
+    note_oddities(tasks, profile);
+    if (!xspace_activities(tasks, profile, scratch) || !xspace_flows(profile) ||
+        !xspace_join_regions(profile))
+        return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
+    profile_fit(profile);
+    if (trace_is_on("read", 1))
+        trace_print("read", "ordered and named after %.3f s",
                     (double)(trace_now_ns() - start_ns) / 1e9);
     return true;
 }

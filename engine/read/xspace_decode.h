@@ -1,12 +1,17 @@
-/* xspace_decode: all planned lines into the profile: decoding, side by side where that pays, then
- * the merge, activities and flows. */
+/* xspace_decode: the events of all planned lines into the profile, on several threads where that
+ * pays, then activities and flows. */
 #ifndef TFPROF_READ_XSPACE_DECODE_H
 #define TFPROF_READ_XSPACE_DECODE_H
 
 #include "read/read.h"
-#include "read/xspace_merge.h"
+#include "read/xspace_commit.h"
 
 bool xspace_decode(struct xspace_tasks *tasks, const struct read_options *options,
                    struct profile *profile, struct arena *scratch, struct err *err);
+/* Names events by their labels. */
+bool xspace_activities(struct xspace_tasks *tasks, struct profile *profile, struct arena *scratch);
+bool xspace_flows(struct profile *profile);
+/* Brings the events of a timeline into order with all that refers to them. */
+bool xspace_sort(struct profile *profile, const struct timeline *timeline);
 
 #endif

@@ -1,4 +1,4 @@
-#include "read/xspace_merge.h"
+#include "read/xspace_decode.h"
 
 enum { LOOK_AHEAD = 16 }; /* slots are far apart in memory: they are asked for early */
 
@@ -56,8 +56,9 @@ static struct slot *find_slot(const struct join *join, uint64_t key)
 static void look_ahead(const struct join *join, const struct stat_column *column, size_t i,
                        const struct timeline *timeline)
 {
-    if (i + LOOK_AHEAD < column->count)
-        __builtin_prefetch(first_slot(join, key_of(timeline, column->values[i + LOOK_AHEAD])), 1);
+    if (i + LOOK_AHEAD < stat_count(column))
+        __builtin_prefetch(first_slot(join, key_of(timeline, stat_value(column, i + LOOK_AHEAD))),
+                           1);
 }
 
 /* A table of the column's host events. false: the budget. */
@@ -67,13 +68,13 @@ static bool join_start(struct join *join, const struct stat_column *column, stru
     struct place place = { .profile = profile };
     uint64_t     slot_count = 64;
 
-    while (slot_count < (uint64_t)column->count + column->count / 2)
+    while (slot_count < (uint64_t)stat_count(column) + stat_count(column) / 2)
         slot_count *= 2;
     *join = (struct join) { .profile = profile, .mask = slot_count - 1 };
     join->slots = arena_new_array(scratch, struct slot, slot_count);
-    for (size_t i = 0; join->slots && i < column->count; i++) {
-        const struct timeline *timeline = timeline_of(&place, column->events[i]);
-        uint64_t               key = key_of(timeline, column->values[i]);
+    for (size_t i = 0; join->slots && i < stat_count(column); i++) {
+        const struct timeline *timeline = timeline_of(&place, stat_event(column, i));
+        uint64_t               key = key_of(timeline, stat_value(column, i));
         struct slot           *slot;
 
         look_ahead(join, column, i, timeline);
@@ -81,7 +82,7 @@ static bool join_start(struct join *join, const struct stat_column *column, stru
             continue;
         slot = find_slot(join, key);
         slot->key = key;
-        slot->last = column->events[i];
+        slot->last = stat_event(column, i);
         slot->count++;
     }
     return join->slots != NULL;
@@ -95,18 +96,18 @@ static bool launch_flows(struct profile *profile, struct arena *scratch)
 
     if (!join_start(&join, column, profile, scratch))
         return false;
-    for (size_t i = 0; i < column->count; i++) {
-        const struct timeline *timeline = timeline_of(&place, column->events[i]);
+    for (size_t i = 0; i < stat_count(column); i++) {
+        const struct timeline *timeline = timeline_of(&place, stat_event(column, i));
         const struct slot     *slot;
 
         look_ahead(&join, column, i, timeline);
         if (timeline->device == NO_ID)
             continue;
-        slot = find_slot(&join, key_of(timeline, column->values[i]));
+        slot = find_slot(&join, key_of(timeline, stat_value(column, i)));
         if (slot->count &&
-            !vec_push(
-                &profile->flows, profile->arena,
-                (struct flow) { .from = slot->last, .to = column->events[i], .kind = FLOW_LAUNCH }))
+            !vec_push(&profile->flows, profile->arena,
+                      (struct flow) {
+                          .from = slot->last, .to = stat_event(column, i), .kind = FLOW_LAUNCH }))
             return false;
     }
     return true;

@@ -4,15 +4,14 @@ enum { PS_IN_NS = 1000, FAST_SLACK_BYTES = 64, PREFETCH_BYTES = 1024 };
 #define MAX_PS (INT64_MAX / 4)
 #define KEY_OF(number, type) ((number) << 3 | (type))
 
-/* One line being decoded. */
+/* One chunk being decoded. */
 struct decoder {
     struct sink               *sink;
-    struct line_task          *task;
+    struct chunk              *chunk;
     const struct plane_tables *tables;
-    int64_t                   *starts_ns;
-    uint32_t                  *durations, *activities;
+    int64_t                    base_ns;
     uint64_t                   unknown_stats;
-    int64_t                    first_duration_ns, last_start_ns, last_duration_ns, start_ns, end_ns;
+    int64_t                    last_start_ns, last_duration_ns, start_ns, end_ns;
 };
 
 struct event {
@@ -28,29 +27,21 @@ static int64_t floor_ns(int64_t ps)
 }
 
 /* Times that are negative or out of range. */
-static void odd_times(struct line_task *task, const struct event *event, int64_t *start_ns,
+static void odd_times(struct chunk *chunk, const struct event *event, int64_t *start_ns,
                       int64_t *duration_ns)
 {
     int64_t offset_ps = (int64_t)event->offset_ps, duration_ps = (int64_t)event->duration_ps;
 
     if (duration_ps < 0) {
-        task->negative_count++;
+        chunk->negative_count++;
         duration_ps = 0;
     }
     if (offset_ps > MAX_PS || offset_ps < -MAX_PS || duration_ps > MAX_PS) {
-        task->overflow_count++;
+        chunk->overflow_count++;
         offset_ps = duration_ps = 0;
     }
     *start_ns = floor_ns(offset_ps);
     *duration_ns = floor_ns(offset_ps + duration_ps) - *start_ns;
-}
-
-static void add_long(struct sink *sink, int64_t duration_ns)
-{
-    struct long_duration item = { sink->next_event, duration_ns };
-
-    if (!vec_push(&sink->longs, &sink->arena, item))
-        sink->is_full = true;
 }
 
 static void end_memory(struct sink *sink, const struct event *event, int64_t start_ns)
@@ -59,7 +50,7 @@ static void end_memory(struct sink *sink, const struct event *event, int64_t sta
 
     if (!sink->has_memory)
         return;
-    memory->event = sink->next_event;
+    memory->event = sink->row;
     memory->time_ns = start_ns;
     memory->kind = event->info.flags & TYPE_RELEASE ? MEMORY_FREE : MEMORY_ALLOCATE;
     memory->op_name = sink->variant.tf_op;
@@ -73,42 +64,36 @@ static void end_memory(struct sink *sink, const struct event *event, int64_t sta
 static ALWAYS_INLINE void store_event(struct decoder *decoder, const struct event *event)
 {
     struct sink *sink = decoder->sink;
-    uint32_t     row = sink->next_event, activity = event->info.type;
+    uint32_t     row = sink->row, label = event->info.type;
     int64_t      start_ns, duration_ns;
 
     if (LIKELY((event->offset_ps | event->duration_ps) >> 60 == 0)) {
         start_ns = (int64_t)(event->offset_ps / PS_IN_NS);
         duration_ns = (int64_t)((event->offset_ps + event->duration_ps) / PS_IN_NS) - start_ns;
     } else {
-        odd_times(decoder->task, event, &start_ns, &duration_ns);
+        odd_times(decoder->chunk, event, &start_ns, &duration_ns);
     }
-    start_ns += decoder->task->base_ns;
-    if (LIKELY(activity != NO_TYPE))
-        sink->seen[activity] |= (uint16_t)event->seen;
+    start_ns += decoder->base_ns;
+    if (LIKELY(label != NO_TYPE))
+        sink->seen[label] |= (uint16_t)event->seen;
     else
-        decoder->task->nameless_count++;
+        decoder->chunk->nameless_count++;
     if (UNLIKELY(event->info.flags & TYPE_MEMORY)) {
         end_memory(sink, event, start_ns);
         sink->has_memory = false;
         sink->memory_size = -1;
     }
     if (sink->variant.module | sink->variant.hlo_op | sink->variant.tf_op) {
-        if (decoder->task->has_ops)
-            activity = sink_variant(sink, activity);
+        label = sink_variant(sink, label);
         sink->variant = (struct variant) { 0 };
     }
     sink->variant.program = 0;
-    decoder->activities[row] = activity;
-    decoder->starts_ns[row] = start_ns;
-    if (UNLIKELY(duration_ns >= EVENT_DURATION_LONG))
-        add_long(sink, duration_ns);
-    decoder->durations[row] =
-        duration_ns < EVENT_DURATION_LONG ? (uint32_t)duration_ns : EVENT_DURATION_LONG;
+    sink->labels[row] = label;
+    sink->starts_ns[row] = start_ns;
+    sink->durations_ns[row] = duration_ns;
     if (start_ns <= decoder->last_start_ns &&
         (start_ns < decoder->last_start_ns || duration_ns > decoder->last_duration_ns))
-        decoder->task->is_unsorted = true;
-    if (UNLIKELY(decoder->first_duration_ns < 0))
-        decoder->first_duration_ns = duration_ns;
+        decoder->chunk->is_unsorted = true;
     if (start_ns < decoder->start_ns)
         decoder->start_ns = start_ns;
     if (start_ns + duration_ns > decoder->end_ns)
@@ -116,7 +101,7 @@ static ALWAYS_INLINE void store_event(struct decoder *decoder, const struct even
     decoder->last_start_ns = start_ns;
     decoder->last_duration_ns = duration_ns;
     decoder->unknown_stats += event->unknown_stats;
-    sink->next_event = row + 1;
+    sink->row = row + 1;
 }
 
 static void slow_stat(struct decoder *decoder, struct event *event, struct str bytes)
@@ -261,7 +246,7 @@ static bool slow_event(struct decoder *decoder, struct str bytes)
         else if (field.number == XEVENT_NUM_OCCURRENCES)
             is_aggregate = true;
     }
-    decoder->task->aggregate_count += is_aggregate && !field.is_broken;
+    decoder->chunk->aggregate_count += is_aggregate && !field.is_broken;
     if (field.is_broken || is_aggregate)
         return !field.is_broken;
     event.info = xspace_type_info(decoder->tables, id);
@@ -272,66 +257,72 @@ static bool slow_event(struct decoder *decoder, struct str bytes)
     return true;
 }
 
-/* All events of the piece; false at damage. */
-static bool decode_piece(struct decoder *decoder, struct str whole)
+/* Events in their usual form, as many as there are; false when the next field is none of these. */
+static bool fast_events(struct decoder *decoder, struct wire *field, const uint8_t *safe_end)
 {
-    struct str     bytes = decoder->task->piece.bytes;
+    const struct sink *sink = decoder->sink;
+    const uint8_t     *stop = field->end;
+
+    while (sink->row < CHUNK_EVENTS && field->at < stop) {
+        uint64_t       length;
+        const uint8_t *at;
+
+        if (field->at >= safe_end || field->at[0] != KEY_OF(XLINE_EVENTS, WIRE_BYTES))
+            return false;
+        at = wire_varint_fast(field->at + 1, &length);
+        __builtin_prefetch(field->at + PREFETCH_BYTES);
+        if (!at || length > (uint64_t)(field->end - at) || at + length > safe_end ||
+            !fast_event(decoder, at, at + length))
+            return false;
+        field->at = at + length;
+    }
+    return true;
+}
+
+/* The events of the chunk that find room; false at damage. */
+static bool decode_events(struct decoder *decoder, struct wire *field, struct str whole)
+{
     const uint8_t *safe_end = (const uint8_t *)whole.data + whole.len;
-    struct wire    field = wire_start(bytes);
-    uint32_t       left = decoder->task->piece.event_count;
+    struct chunk  *chunk = decoder->chunk;
 
-    safe_end = whole.len > FAST_SLACK_BYTES ? safe_end - FAST_SLACK_BYTES : field.at;
-    while (left > 0 && !decoder->sink->is_full) {
-        while (left > 0 && field.at < safe_end && field.at[0] == KEY_OF(XLINE_EVENTS, WIRE_BYTES)) {
-            uint64_t       length;
-            const uint8_t *at = wire_varint_fast(field.at + 1, &length);
-
-            __builtin_prefetch(field.at + PREFETCH_BYTES);
-            if (!at || length > (uint64_t)(field.end - at) || at + length > safe_end ||
-                !fast_event(decoder, at, at + length))
-                break;
-            field.at = at + length;
-            left--;
-        }
-        if (left == 0 || !wire_next(&field))
-            break;
-        if (field.number != XLINE_EVENTS || field.type != WIRE_BYTES)
-            continue;
-        left--;
-        if (!slow_event(decoder, field.bytes))
+    safe_end = whole.len > FAST_SLACK_BYTES ? safe_end - FAST_SLACK_BYTES : field->at;
+    while (!decoder->sink->is_full && !fast_events(decoder, field, safe_end)) {
+        if (!wire_next(field))
+            return false;
+        if (field->number != XLINE_EVENTS || field->type != WIRE_BYTES)
+            chunk->has_head |= xline_field(&chunk->head, field);
+        else if (!slow_event(decoder, field->bytes))
             return false;
     }
     return true;
 }
 
-void xspace_line_decode(struct line_task *task, struct sink *sink)
+void xspace_chunk_decode(struct chunk *chunk, struct sink *sink)
 {
-    struct profile *profile = sink->profile;
-    struct decoder  decoder = { .sink = sink,
-                                .task = task,
-                                .tables = task->tables,
-                                .starts_ns = profile->event_start_ns,
-                                .durations = profile->event_duration_,
-                                .activities = profile->event_activity,
-                                .first_duration_ns = -1,
-                                .last_start_ns = INT64_MIN,
-                                .start_ns = INT64_MAX,
-                                .end_ns = INT64_MIN };
-    size_t          from = (size_t)(task->piece.bytes.data - task->file->bytes.data);
+    const struct line_task *task = chunk->task;
+    struct decoder          decoder = { .sink = sink,
+                                        .chunk = chunk,
+                                        .tables = task->tables,
+                                        .base_ns = task->base_ns,
+                                        .last_start_ns = INT64_MIN,
+                                        .start_ns = INT64_MAX,
+                                        .end_ns = INT64_MIN };
+    struct wire             field = wire_start(chunk->bytes);
+    size_t                  from = (size_t)(chunk->bytes.data - task->file->bytes.data);
 
-    task->first_event = sink->next_event;
-    if (task->piece.event_count == 0)
-        return;
-    task->is_cut = !decode_piece(&decoder, task->file->bytes);
-    task->event_count = sink->next_event - task->first_event;
+    chunk->is_cut = !decode_events(&decoder, &field, task->file->bytes);
+    chunk->bytes.len = (size_t)((const char *)field.at - chunk->bytes.data);
+    chunk->is_last =
+        chunk->is_cut || (const char *)field.at == task->line.bytes.data + task->line.bytes.len;
+    chunk->count = sink->row;
     sink->unknown_stats += decoder.unknown_stats;
-    if (task->event_count) {
-        task->first_start_ns = profile->event_start_ns[task->first_event];
-        task->first_duration_ns = decoder.first_duration_ns;
-        task->last_start_ns = decoder.last_start_ns;
-        task->last_duration_ns = decoder.last_duration_ns;
-        task->start_ns = decoder.start_ns;
-        task->end_ns = decoder.end_ns;
+    if (chunk->count) {
+        chunk->first_start_ns = sink->starts_ns[0];
+        chunk->first_duration_ns = sink->durations_ns[0];
+        chunk->last_start_ns = decoder.last_start_ns;
+        chunk->last_duration_ns = decoder.last_duration_ns;
+        chunk->start_ns = decoder.start_ns;
+        chunk->end_ns = decoder.end_ns;
     }
-    file_drop(task->file, from, from + task->piece.bytes.len);
+    file_drop(task->file, from, from + chunk->bytes.len);
 }

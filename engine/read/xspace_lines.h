@@ -1,8 +1,8 @@
 /*
- * xspace_lines: events of XSpace lines straight into the profile's event columns. A line, or a
- * piece of a long one, is one task. Tasks that follow each other share a sink, which gathers their
- * stats by key; sinks share nothing, so they can be filled side by side, and what needs the shared
- * tables (names, activities) is left for the merge afterwards (xspace_merge).
+ * xspace_lines: events of XSpace lines into rows. A line is decoded in chunks, on several threads
+ * where that pays: each thread has a sink, which holds the rows of one chunk and what the thread
+ * has learned so far (names, variants, details). Sinks share nothing while they decode; chunks are
+ * put into the profile one after the other, in the file's order (xspace_commit).
  */
 #ifndef TFPROF_READ_XSPACE_LINES_H
 #define TFPROF_READ_XSPACE_LINES_H
@@ -43,7 +43,7 @@ struct plane_tables {
 
 /* Names in sinks: interned already, or in the sink's own table. */
 #define LOCAL_NAME 0x80000000U
-/* Rows of event_activity before the merge: a type, NO_TYPE, or a row of the sink's variants. */
+/* Labels of a sink's rows: a type, NO_TYPE, or a row of the sink's variants. */
 #define VARIANT_BIT 0x80000000U
 
 /* An event type in a program and for an op, where stats tell. */
@@ -53,9 +53,8 @@ struct variant {
 };
 
 struct stat_buffer {
-    uint32_t *events;
-    int64_t  *values;
-    size_t    count, capacity;
+    int64_t *events, *values; /* room for a chunk's events */
+    size_t   count;
 };
 
 /* What a text of details says: a launch configuration or a size. */
@@ -65,23 +64,41 @@ struct details {
     int64_t  value; /* row of the sink's configs, or bytes */
 };
 
+/* Near this many bytes and at most this many events at once: the rows stay in the cache. */
+enum { CHUNK_BYTES = 256 << 10, CHUNK_EVENTS = 16 << 10 };
+
+/* A piece of a line, and what became of it. */
+struct chunk {
+    struct line_task *task;
+    struct str        bytes; /* in: decode no further; out: what was decoded */
+    bool              is_last; /* of its line; known when it is decoded */
+    uint32_t          count;   /* rows */
+    bool              is_unsorted, is_cut, has_head;
+    struct xline      head; /* fields of the line behind its events */
+    int64_t  start_ns, first_start_ns, first_duration_ns, last_start_ns, last_duration_ns, end_ns;
+    uint32_t aggregate_count, nameless_count, negative_count, overflow_count;
+};
+
 struct sink {
-    struct arena       arena, own_columns;
-    struct arena      *columns_arena; /* the profile's for a single sink */
-    struct profile    *profile;
-    uint32_t           first_event, next_event, end_event;
-    size_t             first_task, end_task;
-    struct intern      names;
+    struct arena arena;
+    const struct str *known; /* texts of names below LOCAL_NAME, as before decoding */
+    uint32_t          known_count;
+    int64_t          *starts_ns, *durations_ns, *labels; /* CHUNK_EVENTS */
+    uint32_t          row;                               /* that the next event becomes */
     struct stat_buffer columns[STAT_KEY_COUNT];
-    uint16_t          *seen;         /* by type: SEEN_… of all its events here */
-    uint32_t          *last_variant; /* by type: row + 1 */
+    VEC(struct memory_event) memory_events;
+
+    struct intern  names;
+    uint16_t      *seen;         /* by type: SEEN_… of all its events here */
+    uint32_t      *last_variant; /* by type: row + 1 */
     VEC(struct variant) variants;
     VEC(struct details) details;
     VEC(struct kernel_config) configs;
     VEC(uint32_t) config_texts;
-    VEC(struct memory_event) memory_events;
-    VEC(struct long_duration) longs;
     struct id_map variant_of, details_of;
+    /* What these rows became when they were put into the profile, + 1; see xspace_commit. */
+    VEC(uint32_t) name_ids, config_rows;
+    VEC(uint32_t) variant_labels; /* by variant and line class */
 
     struct variant      variant; /* of the event at hand */
     struct memory_event memory;
@@ -91,32 +108,32 @@ struct sink {
     bool                has_local_names, is_full;
 };
 
+struct xhost;
+
 struct line_task {
     const struct plane_tables *tables;
-    const struct xline        *line;
-    struct xline_piece         piece;
+    const struct xhost        *host;
+    struct xline               line;
     const struct file         *file;
-    int64_t                    base_ns;     /* added to each event's offset */
-    uint32_t                   timeline;    /* row */
-    uint32_t                   first_event; /* where its columns begin */
-    uint32_t                   event_count; /* decoded */
-    bool                       has_ops;     /* stats may tell which op and program an event is of */
-    bool                       is_first, is_last; /* of its line's pieces */
-    bool                       is_unsorted, is_cut;
-    int64_t  start_ns, first_start_ns, first_duration_ns, last_start_ns, last_duration_ns, end_ns;
+    int64_t                    base_ns;  /* added to each event's offset */
+    uint32_t                   timeline; /* row */
+    /* Of its chunks that are in the profile: */
+    bool     is_unsorted, is_cut, has_head;
+    int64_t  last_start_ns, last_duration_ns, start_ns, end_ns;
     uint32_t aggregate_count, nameless_count, negative_count, overflow_count;
 };
 
-bool sink_init(struct sink *sink, struct profile *profile, uint32_t type_count);
+bool sink_init(struct sink *sink, const struct profile *profile, uint32_t type_count);
 void sink_free(struct sink *sink);
-/* Decodes the task into the profile's columns from sink->next_event on. */
-void xspace_line_decode(struct line_task *task, struct sink *sink);
+void sink_clear(struct sink *sink); /* of rows, for the next chunk */
+/* Decodes events of the chunk into the sink's rows until its end or CHUNK_EVENTS. */
+void xspace_chunk_decode(struct chunk *chunk, struct sink *sink);
 
-/* One stat of the event that becomes row sink->next_event. */
+/* One stat of the event that becomes sink->row. */
 void sink_keep(struct sink *sink, const struct plane_tables *tables, const struct stat_info *info,
                uint32_t flags, const struct xstat *stat);
 void sink_undo(struct sink *sink); /* forgets the stats kept for that event */
-bool sink_column_grow(struct sink *sink, struct stat_buffer *column);
+bool sink_column_start(struct sink *sink, struct stat_buffer *column);
 /* Row of the event's variant, with VARIANT_BIT. */
 uint32_t sink_variant(struct sink *sink, uint32_t type);
 
@@ -125,11 +142,11 @@ static ALWAYS_INLINE void sink_push(struct sink *sink, unsigned key, int64_t val
     struct stat_buffer *column = &sink->columns[key];
     size_t              count = column->count;
 
-    if (count && column->events[count - 1] == sink->next_event)
+    if (count && column->events[count - 1] == sink->row)
         count--; /* said twice: the last one counts */
-    if (UNLIKELY(count == column->capacity) && !sink_column_grow(sink, column))
+    if (UNLIKELY(!column->events) && !sink_column_start(sink, column))
         return;
-    column->events[count] = sink->next_event;
+    column->events[count] = sink->row;
     column->values[count] = value;
     column->count = count + 1;
 }

@@ -292,33 +292,32 @@ static int64_t line_base(const struct xhost *host, const struct profile *profile
     return base_ns + host->shift_ns;
 }
 
+bool xspace_settle_line(struct line_task *task, struct profile *profile)
+{
+    const struct xline *line = &task->line;
+    struct timeline    *timeline = &profile->timelines.items[task->timeline];
+    struct str          name = line->display_name.len ? line->display_name : line->name;
+
+    timeline->id = line->display_id ? line->display_id : line->id;
+    timeline->kind = kind_of(task->tables->plane, line);
+    timeline->name = profile_intern(profile, timeline->device == NO_ID ? thread_name(name) : name);
+    task->base_ns = line_base(task->host, profile, line);
+    return timeline->name != NO_ID;
+}
+
 static bool plan_line(const struct xhost *host, const struct plane_tables *tables, uint32_t device,
                       const struct xline *line, struct xspace_tasks *tasks, struct profile *profile,
                       struct arena *scratch)
 {
-    struct str       name = line->display_name.len ? line->display_name : line->name;
-    struct timeline  timeline = { .id = line->display_id ? line->display_id : line->id,
-                                  .host = host->host,
-                                  .device = device,
-                                  .kind = kind_of(tables->plane, line) };
+    struct timeline  timeline = { .host = host->host, .device = device };
     struct line_task task = { .tables = tables,
-                              .line = line,
+                              .host = host,
+                              .line = *line,
                               .file = &host->input->file,
-                              .base_ns = line_base(host, profile, line),
-                              .timeline = (uint32_t)profile->timelines.count,
-                              .has_ops = xspace_line_class(&timeline) <= XLINE_CLASS_DEVICE };
+                              .timeline = (uint32_t)profile->timelines.count };
 
-    timeline.name = profile_intern(profile, device == NO_ID ? thread_name(name) : name);
-    if (timeline.name == NO_ID || !vec_push(&profile->timelines, profile->arena, timeline))
-        return false;
-    for (size_t i = 0; i < line->pieces.count; i++) {
-        task.piece = line->pieces.items[i];
-        task.is_first = i == 0;
-        task.is_last = i + 1 == line->pieces.count;
-        if (!vec_push(&tasks->list, scratch, task))
-            return false;
-    }
-    return true;
+    return vec_push(&profile->timelines, profile->arena, timeline) &&
+           xspace_settle_line(&task, profile) && vec_push(&tasks->list, scratch, task);
 }
 
 bool xspace_plan(struct xhost *host, struct xspace_tasks *tasks, struct profile *profile,

@@ -3,7 +3,7 @@
 #define TFPROF_READ_XSPACE_PLANES_H
 
 #include "read/read.h"
-#include "read/xspace_merge.h"
+#include "read/xspace_commit.h"
 
 struct xhost { /* one file: one host */
     struct read_input *input;
@@ -15,6 +15,8 @@ struct xhost { /* one file: one host */
 
 /* Reads start time, framework and core count from the planes that hold no events. */
 void xspace_environment(struct xhost *host, struct profile *profile);
+/* The line's clock, and its timeline's name, id and kind, from what is known of the line. */
+bool xspace_settle_line(struct line_task *task, struct profile *profile);
 /* Adds devices, timelines and one task a line. false: the budget. */
 bool xspace_plan(struct xhost *host, struct xspace_tasks *tasks, struct profile *profile,
                  struct arena *scratch);

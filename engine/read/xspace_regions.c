@@ -1,86 +1,89 @@
 #include "read/xspace_regions.h"
 
-#include <stdlib.h>
-
-/* Activities with this name (one a plane or more). NULL: none, or the budget is exhausted. */
-static bool *activities_named(struct profile *profile, struct arena *scratch, struct str name,
-                              uint32_t *any)
+/* Marks the labels of activities with this name (one a plane or more); any of these, or NO_ID. */
+static uint32_t mark_labels(const struct profile *profile, struct str name, uint8_t mark,
+                            uint8_t *marks)
 {
-    bool    *is_named = arena_new_array(scratch, bool, profile->activities.count);
-    uint32_t id = intern_find(&profile->names, name);
+    uint32_t id = intern_find(&profile->names, name), any = NO_ID;
 
-    *any = NO_ID;
-    for (uint32_t a = 0; is_named && id != NO_ID && a < profile->activities.count; a++)
-        if (profile->activities.items[a].name == id)
-            is_named[a] = true, *any = a;
-    return is_named;
+    for (size_t i = 0; id != NO_ID && i < profile->labels.count; i++)
+        if (profile->activities.items[profile->labels.items[i]].name == id) {
+            marks[i] = mark;
+            any = profile->labels.items[i];
+        }
+    return any;
 }
 
-static uint32_t add_region_activity(struct profile *profile, uint32_t like)
+static bool add_region_label(struct profile *profile, uint32_t like)
 {
     struct activity region = profile->activities.items[like];
 
     region.name = profile_intern(profile, STR("ThreadpoolListener::Region"));
     region.kind = ACTIVITY_EXECUTOR;
-    return region.name != NO_ID && vec_push(&profile->activities, profile->arena, region)
-               ? (uint32_t)profile->activities.count - 1
-               : NO_ID;
+    return region.name != NO_ID && vec_push(&profile->activities, profile->arena, region) &&
+           vec_push(&profile->labels, profile->arena, (uint32_t)profile->activities.count - 1);
 }
 
-static bool set_duration(struct profile *profile, uint32_t event, int64_t duration_ns,
-                         bool *is_added)
+/* What the events of a label are: marks by label. */
+enum mark { MARK_NONE, MARK_START, MARK_STOP };
+
+struct joining {
+    struct profile *profile;
+    const uint8_t  *marks;
+    uint32_t        region; /* label */
+};
+
+static bool join_pair(const struct joining *joining, uint32_t start, uint32_t stop)
 {
-    profile->event_duration_[event] =
-        duration_ns < EVENT_DURATION_LONG ? (uint32_t)duration_ns : EVENT_DURATION_LONG;
-    if (duration_ns < EVENT_DURATION_LONG)
-        return true;
-    *is_added = true;
-    return vec_push(&profile->long_durations, profile->arena,
-                    (struct long_duration) { event, duration_ns });
+    struct profile *profile = joining->profile;
+    int64_t         duration_ns = event_start_ns(profile, stop) - event_start_ns(profile, start);
+
+    return packed_set(&profile->event_durations_ns, profile->arena, start, duration_ns) &&
+           packed_set(&profile->event_labels, profile->arena, start, joining->region);
 }
 
-static int by_event(const void *a, const void *b)
+static bool join_timeline(const struct joining *joining, const struct timeline *line)
 {
-    const struct long_duration *x = a, *y = b;
+    enum { MOST = 1024 };
+    int64_t  labels[MOST];
+    uint32_t open = NO_ID;
 
-    return (x->event > y->event) - (x->event < y->event);
+    for (uint32_t done = 0; done < line->event_count; done += MOST) {
+        uint32_t count = line->event_count - done < MOST ? line->event_count - done : MOST;
+
+        packed_read(&joining->profile->event_labels, line->first_event + done, count, labels);
+        for (uint32_t i = 0; i < count; i++) {
+            uint8_t  mark = joining->marks[labels[i]];
+            uint32_t event = line->first_event + done + i;
+
+            if (LIKELY(mark == MARK_NONE))
+                continue;
+            if (mark == MARK_STOP && open != NO_ID && !join_pair(joining, open, event))
+                return false;
+            open = mark == MARK_START ? event : NO_ID;
+        }
+    }
+    return true;
 }
 
 bool xspace_join_regions(struct profile *profile)
 {
-    struct arena scratch = { .budget_bytes = profile->arena->budget_bytes };
-    uint32_t     any_start, any_stop, region = NO_ID;
-    bool        *is_start =
-        activities_named(profile, &scratch, STR("ThreadpoolListener::StartRegion"), &any_start);
-    bool *is_stop =
-        activities_named(profile, &scratch, STR("ThreadpoolListener::StopRegion"), &any_stop);
-    bool ok = is_start && is_stop, is_added = false;
+    struct arena   scratch = { .budget_bytes = profile->arena->budget_bytes };
+    uint8_t       *marks = arena_new_array(&scratch, uint8_t, profile->labels.count + 1);
+    struct joining joining = { profile, marks, (uint32_t)profile->labels.count };
+    bool           ok = marks != NULL;
 
-    if (ok && any_start != NO_ID && any_stop != NO_ID) {
-        region = add_region_activity(profile, any_start);
-        ok = region != NO_ID;
+    if (ok) {
+        uint32_t start =
+            mark_labels(profile, STR("ThreadpoolListener::StartRegion"), MARK_START, marks);
+        uint32_t stop =
+            mark_labels(profile, STR("ThreadpoolListener::StopRegion"), MARK_STOP, marks);
+        bool has_pairs = start != NO_ID && stop != NO_ID;
+
+        ok = !has_pairs || add_region_label(profile, start);
+        for (size_t t = 0; ok && has_pairs && t < profile->timelines.count; t++)
+            ok = join_timeline(&joining, &profile->timelines.items[t]);
     }
-    for (size_t t = 0; ok && region != NO_ID && t < profile->timelines.count; t++) {
-        const struct timeline *line = &profile->timelines.items[t];
-        uint32_t               open = NO_ID;
-
-        for (uint32_t e = line->first_event; ok && e < line->first_event + line->event_count; e++) {
-            uint32_t activity = profile->event_activity[e];
-
-            if (is_start[activity]) {
-                open = e;
-            } else if (is_stop[activity] && open != NO_ID) {
-                ok = set_duration(profile, open,
-                                  profile->event_start_ns[e] - profile->event_start_ns[open],
-                                  &is_added);
-                profile->event_activity[open] = region;
-                open = NO_ID;
-            }
-        }
-    }
-    if (is_added)
-        qsort(profile->long_durations.items, profile->long_durations.count,
-              sizeof *profile->long_durations.items, by_event);
     arena_free(&scratch);
     return ok;
 }

@@ -2,47 +2,42 @@
 #include "read/xspace_details.h"
 #include "read/xspace_lines.h"
 
-enum { FIRST_CAPACITY = 16, LARGE_CAPACITY = ARENA_LARGE_BYTES / sizeof(uint32_t) };
-
-bool sink_init(struct sink *sink, struct profile *profile, uint32_t type_count)
+bool sink_init(struct sink *sink, const struct profile *profile, uint32_t type_count)
 {
-    sink->profile = profile;
+    sink->arena.budget_bytes = profile->arena->budget_bytes;
+    sink->starts_ns = arena_new_array(&sink->arena, int64_t, CHUNK_EVENTS);
+    sink->durations_ns = arena_new_array(&sink->arena, int64_t, CHUNK_EVENTS);
+    sink->labels = arena_new_array(&sink->arena, int64_t, CHUNK_EVENTS);
     sink->seen = arena_new_array(&sink->arena, uint16_t, type_count);
     sink->last_variant = arena_new_array(&sink->arena, uint32_t, type_count);
     sink->variant_of.arena = sink->details_of.arena = &sink->arena;
-    return sink->seen && sink->last_variant && intern_init(&sink->names, &sink->arena);
+    sink->memory_size = -1;
+    return sink->starts_ns && sink->durations_ns && sink->labels && sink->seen &&
+           sink->last_variant && intern_init(&sink->names, &sink->arena);
 }
 
 void sink_free(struct sink *sink)
 {
     arena_free(&sink->arena);
-    arena_free(&sink->own_columns);
 }
 
-bool sink_column_grow(struct sink *sink, struct stat_buffer *column)
+void sink_clear(struct sink *sink)
 {
-    size_t    wanted = column->capacity ? column->capacity * 2 : FIRST_CAPACITY;
-    uint32_t *events;
-    int64_t  *values;
+    for (int key = 0; key < STAT_KEY_COUNT; key++)
+        sink->columns[key].count = 0;
+    sink->memory_events.count = 0;
+    sink->row = 0;
+}
 
-    if (column->capacity && column->capacity < LARGE_CAPACITY)
-        wanted = column->capacity * 8;
-    if (wanted > sink->end_event - sink->first_event) /* one an event at most */
-        wanted = sink->end_event - sink->first_event;
-    events = arena_extend(sink->columns_arena, column->events, column->capacity * sizeof *events,
-                          wanted * sizeof *events);
-    values = events ? arena_extend(sink->columns_arena, column->values,
-                                   column->capacity * sizeof *values, wanted * sizeof *values)
-                    : NULL;
-    if (events)
+bool sink_column_start(struct sink *sink, struct stat_buffer *column)
+{
+    int64_t *events = arena_new_array(&sink->arena, int64_t, CHUNK_EVENTS);
+
+    column->values = arena_new_array(&sink->arena, int64_t, CHUNK_EVENTS);
+    if (column->values)
         column->events = events;
-    if (!values) {
-        sink->is_full = true;
-        return false;
-    }
-    column->values = values;
-    column->capacity = wanted;
-    return true;
+    sink->is_full |= !column->events;
+    return column->events != NULL;
 }
 
 void sink_undo(struct sink *sink)
@@ -50,7 +45,7 @@ void sink_undo(struct sink *sink)
     for (int key = 0; key < STAT_KEY_COUNT; key++) {
         struct stat_buffer *column = &sink->columns[key];
 
-        column->count -= column->count && column->events[column->count - 1] == sink->next_event;
+        column->count -= column->count && column->events[column->count - 1] == sink->row;
     }
     sink->variant = (struct variant) { 0 };
     sink->has_memory = false;
@@ -88,8 +83,9 @@ static uint32_t name_of(struct sink *sink, const struct plane_tables *tables,
 
 static struct str name_text(const struct sink *sink, uint32_t name)
 {
-    return name & LOCAL_NAME ? intern_str(&sink->names, name & ~LOCAL_NAME)
-                             : profile_str(sink->profile, name);
+    if (name & LOCAL_NAME)
+        return intern_str(&sink->names, name & ~LOCAL_NAME);
+    return name < sink->known_count ? sink->known[name] : (struct str) { "", 0 };
 }
 
 /* Numbers, and texts where a column holds numbers: "true", "12"; others ("unavailable") are not
@@ -111,7 +107,7 @@ static bool number_of(struct sink *sink, const struct plane_tables *tables, unsi
         return true;
     }
     if (stat->field == XSTAT_REF)
-        text = profile_str(sink->profile, xspace_stat_info(tables, stat->number)->name);
+        text = name_text(sink, xspace_stat_info(tables, stat->number)->name);
     *number = str_equal(text, STR("true"));
     return *number || str_equal(text, STR("false")) || str_to_int64(text, number);
 }

@@ -1,17 +1,18 @@
 /* Brings a timeline's events into order. Nearly sorted ones, the common case of these rare ones,
  * are done by insertion. */
-#include "read/xspace_merge.h"
+#include "read/xspace_decode.h"
 
 #include <stdlib.h>
 
+enum { BATCH = 512 };
+
 struct order {
     int64_t  start_ns, duration_ns;
-    uint32_t index, activity;
+    uint32_t index, label;
 };
 
 struct pair {
-    uint32_t event;
-    int64_t  value;
+    int64_t event, value;
 };
 
 static int by_start(const void *a, const void *b)
@@ -28,13 +29,6 @@ static int by_start(const void *a, const void *b)
 static int by_pair(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
-
-    return (x->event > y->event) - (x->event < y->event);
-}
-
-static int by_long(const void *a, const void *b)
-{
-    const struct long_duration *x = a, *y = b;
 
     return (x->event > y->event) - (x->event < y->event);
 }
@@ -65,54 +59,39 @@ static bool insert_all(struct order *orders, size_t count)
     return true;
 }
 
-static size_t first_at(const uint32_t *events, size_t count, uint32_t event)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (events[middle] < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* New rows for the stats of the timeline; `pairs` has room for one an event. */
-static void move_stats(struct stat_column *column, const struct timeline *timeline,
-                       const uint32_t *moved, struct pair *pairs)
+/* New rows for the stats of the timeline; `pairs` and `values` have room for one an event. */
+static bool move_stats(struct profile *profile, struct stat_column *column,
+                       const struct timeline *timeline, const uint32_t *moved, struct pair *pairs)
 {
     uint32_t first = timeline->first_event;
-    size_t   from = first_at(column->events, column->count, first);
-    size_t   to = first_at(column->events, column->count, first + timeline->event_count);
+    size_t   from = packed_find(&column->events, first);
+    size_t   to = packed_find(&column->events, (int64_t)first + timeline->event_count);
 
     for (size_t i = from; i < to; i++)
         pairs[i - from] =
-            (struct pair) { first + moved[column->events[i] - first], column->values[i] };
+            (struct pair) { first + moved[stat_event(column, i) - first], stat_value(column, i) };
     if (to > from)
         qsort(pairs, to - from, sizeof *pairs, by_pair);
-    for (size_t i = from; i < to; i++) {
-        column->events[i] = pairs[i - from].event;
-        column->values[i] = pairs[i - from].value;
+    for (size_t i = from; i < to; i += BATCH) {
+        size_t  count = to - i < BATCH ? to - i : BATCH;
+        int64_t events[BATCH], values[BATCH];
+
+        for (size_t n = 0; n < count; n++) {
+            events[n] = pairs[i - from + n].event;
+            values[n] = pairs[i - from + n].value;
+        }
+        if (!packed_write(&column->events, profile->arena, i, events, count) ||
+            !packed_write(&column->values, profile->arena, i, values, count))
+            return false;
     }
+    return true;
 }
 
-static void move_rows(struct profile *profile, const struct timeline *timeline,
-                      const uint32_t *moved)
+static void move_memory(struct profile *profile, const struct timeline *timeline,
+                        const uint32_t *moved)
 {
     uint32_t first = timeline->first_event, end = first + timeline->event_count;
 
-    for (size_t i = 0; i < profile->long_durations.count; i++) {
-        uint32_t *event = &profile->long_durations.items[i].event;
-
-        if (*event >= first && *event < end)
-            *event = first + moved[*event - first];
-    }
-    if (profile->long_durations.count)
-        qsort(profile->long_durations.items, profile->long_durations.count,
-              sizeof *profile->long_durations.items, by_long);
     for (size_t i = 0; i < profile->memory_events.count; i++) {
         uint32_t *event = &profile->memory_events.items[i].event;
 
@@ -124,19 +103,25 @@ static void move_rows(struct profile *profile, const struct timeline *timeline,
               sizeof *profile->memory_events.items, by_memory);
 }
 
-static void write_events(struct profile *profile, const struct timeline *timeline,
+static bool write_events(struct profile *profile, const struct timeline *timeline,
                          const struct order *orders, uint32_t *moved)
 {
-    for (uint32_t i = 0; i < timeline->event_count; i++) {
-        uint32_t row = timeline->first_event + i;
+    int64_t           starts_ns[BATCH], durations_ns[BATCH], labels[BATCH];
+    struct event_rows rows = { starts_ns, durations_ns, labels };
 
-        moved[orders[i].index] = i;
-        profile->event_start_ns[row] = orders[i].start_ns;
-        profile->event_activity[row] = orders[i].activity;
-        profile->event_duration_[row] = orders[i].duration_ns < EVENT_DURATION_LONG
-                                            ? (uint32_t)orders[i].duration_ns
-                                            : EVENT_DURATION_LONG;
+    for (uint32_t i = 0; i < timeline->event_count; i += BATCH) {
+        uint32_t count = timeline->event_count - i < BATCH ? timeline->event_count - i : BATCH;
+
+        for (uint32_t n = 0; n < count; n++) {
+            moved[orders[i + n].index] = i + n;
+            starts_ns[n] = orders[i + n].start_ns;
+            durations_ns[n] = orders[i + n].duration_ns;
+            labels[n] = orders[i + n].label;
+        }
+        if (!profile_write_events(profile, timeline->first_event + i, &rows, count))
+            return false;
     }
+    return true;
 }
 
 bool xspace_sort(struct profile *profile, const struct timeline *timeline)
@@ -146,22 +131,22 @@ bool xspace_sort(struct profile *profile, const struct timeline *timeline)
     struct order *orders = arena_new_array(&scratch, struct order, count);
     uint32_t     *moved = arena_new_array(&scratch, uint32_t, count);
     struct pair  *pairs = arena_new_array(&scratch, struct pair, count);
-    bool          is_full = !orders || !moved || !pairs;
+    bool          ok = orders && moved && pairs;
 
-    for (uint32_t i = 0; !is_full && i < count; i++) {
+    for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t row = timeline->first_event + i;
 
-        orders[i] = (struct order) { profile->event_start_ns[row], event_duration_ns(profile, row),
-                                     i, profile->event_activity[row] };
+        orders[i] = (struct order) { event_start_ns(profile, row), event_duration_ns(profile, row),
+                                     i, (uint32_t)packed_get(&profile->event_labels, row) };
     }
-    if (!is_full) {
+    if (ok) {
         if (!insert_all(orders, count))
             qsort(orders, count, sizeof *orders, by_start);
-        write_events(profile, timeline, orders, moved);
-        for (int key = 0; key < STAT_KEY_COUNT; key++)
-            move_stats(&profile->stats[key], timeline, moved, pairs);
-        move_rows(profile, timeline, moved);
+        ok = write_events(profile, timeline, orders, moved);
+        for (int key = 0; ok && key < STAT_KEY_COUNT; key++)
+            ok = move_stats(profile, &profile->stats[key], timeline, moved, pairs);
+        move_memory(profile, timeline, moved);
     }
     arena_free(&scratch);
-    return !is_full;
+    return ok;
 }

@@ -14,9 +14,9 @@ static inline void profile_check_timeline(const struct profile  *profile,
         abort();
     for (uint32_t i = next; i < next + timeline->event_count; i++) {
         if (event_duration_ns(profile, i) < 0 ||
-            profile->event_activity[i] >= profile->activities.count)
+            event_activity_id(profile, i) >= profile->activities.count)
             abort();
-        if (i > next && profile->event_start_ns[i] < profile->event_start_ns[i - 1])
+        if (i > next && event_start_ns(profile, i) < event_start_ns(profile, i - 1))
             abort();
     }
 }
@@ -44,9 +44,9 @@ static inline void profile_check(const struct profile *profile)
             abort();
     }
     for (int key = 0; key < STAT_KEY_COUNT; key++)
-        for (size_t i = 0; i < profile->stats[key].count; i++)
-            if (profile->stats[key].events[i] >= next ||
-                (i && profile->stats[key].events[i] < profile->stats[key].events[i - 1]))
+        for (size_t i = 0; i < stat_count(&profile->stats[key]); i++)
+            if (stat_event(&profile->stats[key], i) >= next ||
+                (i && stat_event(&profile->stats[key], i) < stat_event(&profile->stats[key], i - 1)))
                 abort();
 }
 

@@ -210,19 +210,14 @@ static void fill_stats(struct profile_builder *builder)
     struct profile *profile = &builder->profile;
 
     for (int key = 0; key < STAT_KEY_COUNT; key++) {
-        struct stat_column *column = &profile->stats[key];
-
-        column->events = arena_new_array(&builder->arena, uint32_t, builder->stats.count);
-        column->values = arena_new_array(&builder->arena, int64_t, builder->stats.count);
-        assert_true(column->events && column->values);
         for (uint32_t row = 0; row < profile->event_count; row++)
             for (size_t i = 0; i < builder->stats.count; i++) {
                 const struct built_stat *stat = &builder->stats.items[i];
 
                 if (stat->key != key || builder->rows[stat->tag] != row)
                     continue;
-                column->events[column->count] = row;
-                column->values[column->count++] = stat->value;
+                assert_true(profile_add_stats(profile, (enum stat_key)key, &(int64_t) { row },
+                                              &stat->value, 1));
             }
     }
 }
@@ -234,8 +229,7 @@ static void fill_events(struct profile_builder *builder)
 
     if (count > 1)
         qsort(builder->events.items, count, sizeof *builder->events.items, compare_events);
-    assert_true(profile_reserve_events(profile, count));
-    profile->event_count = count;
+    assert_true(profile_label_activities(profile));
     builder->rows = arena_new_array(&builder->arena, uint32_t, count);
     assert_non_null(builder->rows);
     for (uint32_t i = 0; i < count; i++) {
@@ -244,9 +238,10 @@ static void fill_events(struct profile_builder *builder)
 
         if (timeline->event_count++ == 0)
             timeline->first_event = i;
-        profile->event_start_ns[i] = event->start_ns;
-        profile->event_duration_[i] = (uint32_t)event->duration_ns;
-        profile->event_activity[i] = event->activity;
+        assert_true(profile_add_events(profile,
+                                       &(struct event_rows) { &event->start_ns, &event->duration_ns,
+                                                              &(int64_t) { event->activity } },
+                                       1));
         builder->rows[event->tag] = i;
         if (event->start_ns + event->duration_ns > profile->end_ns)
             profile->end_ns = event->start_ns + event->duration_ns;

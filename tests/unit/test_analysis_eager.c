@@ -175,7 +175,8 @@ static void a_second_forward_is_seen(void **state)
     builder_finish(&program.b);
     /* The builder makes an op a call; a recording shares them between calls of equal shapes. */
     for (size_t i = 2; i < 4; i++)
-        program.b.profile.activities.items[program.b.profile.event_activity[program.b.rows[i + 2]]]
+        program.b.profile.activities
+            .items[event_activity_id(&program.b.profile, program.b.rows[i + 2])]
             .op = (uint32_t)(i - 2);
     assert_true(analysis_eager_step.run(&program.b.study, &err));
     assert_true(builder_fact(&program.b, "torch.backward_nodes") == 2);

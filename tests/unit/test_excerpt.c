@@ -78,12 +78,12 @@ static void long_ones_are_sampled(void **state)
     assert_int_equal(windows.count, 32);
     assert_int_equal(windows.items[0].start_ns, 0);
     assert_int_equal(windows.items[4].start_ns, 25 * STEP_NS); /* 200 / 8 */
-    assert_int_equal(part->stats[STAT_ITERATION].count, 32 * EVENTS);
+    assert_int_equal(part->stats[STAT_ITERATION].events.count, 32 * EVENTS);
     for (uint32_t i = 0; i < part->event_count; i++) { /* stats stay with their events */
         int64_t step;
 
         if (profile_stat(part, STAT_ITERATION, i, &step))
-            assert_int_equal(step, part->event_start_ns[i] / STEP_NS);
+            assert_int_equal(step, event_start_ns(part, i) / STEP_NS);
     }
     arena_free(&scratch);
     builder_free(&builder);

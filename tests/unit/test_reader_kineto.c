@@ -118,7 +118,7 @@ static void places_events_on_timelines(void **state)
     assert_int_equal(profile->timelines.count, 2);
     for (uint32_t i = 0; i < 6; i++) {
         assert_name(profile, event_activity(profile, i)->name, rows[i].name);
-        assert_int_equal(profile->event_start_ns[i], rows[i].start_ns);
+        assert_int_equal(event_start_ns(profile, i), rows[i].start_ns);
         assert_int_equal(event_duration_ns(profile, i), rows[i].duration_ns);
         assert_int_equal(event_activity(profile, i)->kind, rows[i].kind);
     }

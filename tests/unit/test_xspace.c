@@ -174,9 +174,9 @@ static void rounds_and_sorts(void **state)
     len = put(space, 0, XSPACE_PLANES, plane, plane_len);
     assert_true(read_bytes((struct str) { space, len }, &profile, &arena, &err));
     assert_int_equal(profile.event_count, 2);
-    assert_int_equal(profile.event_start_ns[0], 6);
+    assert_int_equal(event_start_ns(&profile, 0), 6);
     assert_int_equal(event_duration_ns(&profile, 0), 0);
-    assert_int_equal(profile.event_start_ns[1], 8);
+    assert_int_equal(event_start_ns(&profile, 1), 8);
     assert_int_equal(event_duration_ns(&profile, 1), 2);
     assert_string_equal(profile_str(&profile, event_activity(&profile, 0)->name).data, "a");
     assert_int_equal(profile.notes.count, 1); /* that it was sorted */
@@ -290,8 +290,8 @@ static void hosts_share_a_clock(void **state)
     assert_int_equal(profile.hosts.count, 2);
     assert_int_equal(profile.event_count, 2);
     assert_int_equal(profile.origin_ns, 1700000000000000000);
-    assert_int_equal(profile.event_start_ns[0], 350);
-    assert_int_equal(profile.event_start_ns[1], 100);
+    assert_int_equal(event_start_ns(&profile, 0), 350);
+    assert_int_equal(event_start_ns(&profile, 1), 100);
     assert_int_equal(profile.hosts.items[0].clock_offset_ns, 250);
     arena_free(&arena);
 }
