@@ -45,19 +45,6 @@ static void link_block(struct arena *arena, struct arena_block *block, bool as_n
     top->older = block;
 }
 
-/* Big tables are read in no order of their own: on small pages finding the page takes longer than
- * reading it. The range covers the whole mapping behind the block, which moves only in one piece.
- * Advice: nothing depends on it. */
-static void ask_for_large_pages(struct arena_block *block)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)block / page * page;
-    uintptr_t end = (uintptr_t)block->memory + block->capacity;
-
-    if (block->capacity >= LARGE_PAGES_FROM_BYTES)
-        madvise((char *)block - ((uintptr_t)block - start), (end - start + page - 1) / page * page,
-                MADV_HUGEPAGE);
-}
-
 /* calloc, not malloc and memset: large zeroed blocks come untouched from the system. */
 static struct arena_block *new_block(struct arena *arena, size_t capacity, bool is_large)
 {
@@ -67,7 +54,6 @@ static struct arena_block *new_block(struct arena *arena, size_t capacity, bool 
         out_of_memory(capacity);
     block->capacity = capacity;
     block->is_large = is_large;
-    ask_for_large_pages(block);
     link_block(arena, block, !is_large);
     return block;
 }
@@ -137,7 +123,6 @@ static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
     if (!moved)
         out_of_memory(new_bytes);
     moved->capacity = moved->used = new_bytes;
-    ask_for_large_pages(moved);
     if (older)
         older->newer = moved;
     if (newer)
@@ -145,6 +130,19 @@ static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
     else
         arena->block = moved;
     return moved->memory;
+}
+
+void arena_scattered(void *memory, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    size_t    ahead, whole;
+
+    if (bytes < LARGE_PAGES_FROM_BYTES)
+        return;
+    /* All of the mapping behind the block: cut in two it could no longer be moved. */
+    ahead = (uintptr_t)block_of(memory) % page;
+    whole = ahead + sizeof(struct arena_block) + bytes;
+    madvise((char *)block_of(memory) - ahead, (whole + page - 1) / page * page, MADV_HUGEPAGE);
 }
 
 void *arena_grow(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)

@@ -33,6 +33,9 @@ void *arena_extend(struct arena *arena, void *memory, size_t old_bytes, size_t n
 void *arena_shrink(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes) MUST_USE;
 struct str arena_str(struct arena *arena, struct str s);   /* a copy, terminated; {NULL,0} if full */
 char      *arena_text(struct arena *arena, const char *format, ...) CHECK_PRINTF(2, 3);
+/* An allocation of this size will be read in no order: on small pages finding the page takes longer
+ * than reading it. Advice, for big ones; nothing depends on it. */
+void       arena_scattered(void *memory, size_t bytes);
 void       arena_free(struct arena *arena);                /* accepts a zeroed arena; zeroes it */
 
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
