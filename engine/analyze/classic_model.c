@@ -395,7 +395,7 @@ static bool place_nodes(struct maker *maker, struct classic *classic, uint32_t *
         op.name = made->name;
         op.type = made->type;
         op.module = 0;
-        node.float_ops = op.flops > 0 ? op.flops : 0;
+        node.float_ops = op.flops >= 0 ? op.flops : FLOAT_OPS_UNKNOWN;
         classic->has_code |= made->source != NO_ID;
         place_of[order[i].row] = i;
         profile->ops.items[profile->ops.count++] = op;

@@ -41,6 +41,8 @@ int64_t classic_float_ops(const struct classic *classic, uint32_t node, int64_t 
     const struct classic_node *row = &classic->nodes.items[node];
     int64_t                    product;
 
+    if (row->float_ops <= 0)
+        return 0;
     if (row->exec_count == 0)
         return row->float_ops;
     return __builtin_mul_overflow(row->float_ops, classic_value(classic, node, MEASURE_RUNS, step),

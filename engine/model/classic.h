@@ -51,13 +51,14 @@ struct classic_node {
     uint32_t op;        /* row of profile->ops: name, type, attributes */
     uint32_t source;    /* row of profile->sources: the innermost line that made it; NO_ID none */
     uint32_t device;    /* interned canonical name, lower case; 0: never ran on one */
-    int64_t  float_ops; /* one run, as the log tells it; 0 unknown */
+    int64_t  float_ops; /* one run, as the log tells it, else by formula; FLOAT_OPS_UNKNOWN */
     uint32_t shape;     /* row of shapes: attribute "shape"; NO_ID none */
     uint32_t first_output, output_count; /* rows of shapes, by slot */
     uint32_t first_input, input_count;   /* rows of inputs */
     uint32_t first_exec, exec_count;     /* rows of execs, by step */
     uint32_t first_allocation, allocation_count;
 };
+enum { FLOAT_OPS_UNKNOWN = -1 };
 enum tensor_kind {  /* how a variable's values are held */
     TENSOR_UNKNOWN, /* of a type that has no numbers and no text */
     TENSOR_NUMBERS,
@@ -108,6 +109,7 @@ struct classic {
 /* What a node did in one step; over all in which it ran, truncated, where step is negative. */
 int64_t    classic_value(const struct classic *classic, uint32_t node, enum classic_measure measure,
                          int64_t step);
+/* What is unknown counts as 0. */
 int64_t    classic_float_ops(const struct classic *classic, uint32_t node, int64_t step);
 int64_t    classic_parameters(const struct classic *classic, uint32_t node);
 struct str classic_name(const struct classic *classic, uint32_t node);

@@ -1,6 +1,7 @@
 #include "read/read.h"
 
 #include "read/checkpoint.h"
+#include "read/float_ops.h"
 #include "read/read_paths.h"
 #include "read/recognise.h"
 
@@ -268,6 +269,8 @@ bool read_profile(const char *const *paths, size_t count, const struct read_opti
     ok = ok && add_named_files(options, &scratch, &found, err) &&
          open_all(&opened, &found, options, &scratch, err) &&
          read_opened(&opened, options, is_directory, profile, err);
+    if (ok && profile->classic && !options->is_compat)
+        float_ops_fill(profile->classic);
     if (ok && profile->classic)
         ok = read_checkpoint(options, profile, err);
     if (ok && !profile->name && count)

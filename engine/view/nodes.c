@@ -218,7 +218,13 @@ static void print_item(const struct tree *tree, const struct tree_node *node,
         print_parameters(node, column, call);
         return;
     case COLUMN_FLOAT_OPS:
-        tree_print_pair(node, column, call->text);
+        if (node->is_accounted && node->node != NO_ID &&
+            call->classic->nodes.items[node->node].float_ops == FLOAT_OPS_UNKNOWN) {
+            text_add(call->text, STR("?/"));
+            print_number(call->text, node->total.values[column->value]);
+        } else {
+            tree_print_pair(node, column, call->text);
+        }
         text_add(call->text, STR(" flops"));
         return;
     case COLUMN_DEVICE:

@@ -146,6 +146,7 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
         .is_displayed_only = values->is_displayed_only,
         .is_compat = values->is_compat,
         .max_rows = values->max_rows,
+        .source = values->source,
     };
     if (values->max_depth > INT32_MAX || values->max_depth < INT32_MIN)
         return err_set(err, ERR_USAGE, "Invalid option '-max_depth' value: '%lld'",

@@ -13,7 +13,7 @@ struct view_values { /* filled through view/view_options.def */
     int64_t min_bytes, min_peak_bytes, min_residual_bytes, min_output_bytes, min_micros,
         min_accelerator_micros, min_cpu_micros, min_params, min_float_ops, min_occurrence;
     int64_t            max_rows; /* 0: all */
-    const char        *order_by, *output, *dump_to_file, *format;
+    const char        *order_by, *output, *dump_to_file, *format, *source;
     struct option_list account, start, trim, show, hide, select, devices, steps;
     bool               is_displayed_only, is_compat, is_viz, is_statistics;
 };
@@ -31,6 +31,7 @@ struct view_options {                     /* checked; free with view_options_fre
     int                  order_by;        /* enum view_value, or ORDER_BY_NAME */
     unsigned             selected;        /* bit an attribute */
     int64_t              max_rows; /* 0: all */
+    const char          *source;   /* folder with the program's files, or NULL */
     struct view_patterns account, start, trim, show, hide, devices;
     struct view_output   output;
     enum view_format     format;

@@ -44,12 +44,26 @@ static double *cell_of(const struct grid *grid, size_t row, size_t field, size_t
     return &grid->cells[(row * grid->fields.count + field) * grid->series.count + series];
 }
 
-/* A number of a row; NAN where the row does not count. */
-static double number_of(const struct view_row *row, const struct field *field)
+/* Rows of which no node is known to compute anything, or nothing. */
+static bool is_unknown(const struct classic *classic, const struct view_row *row)
+{
+    if (row->node != NO_ID)
+        return classic->nodes.items[row->node].float_ops == FLOAT_OPS_UNKNOWN;
+    for (uint32_t i = 0; i < row->member_count; i++)
+        if (classic->nodes.items[row->members[i]].float_ops != FLOAT_OPS_UNKNOWN)
+            return false;
+    return row->member_count > 0;
+}
+
+/* A number of a row; NAN where the row does not count, or it is unknown. */
+static double number_of(const struct classic *classic, const struct view_row *row,
+                        const struct field *field)
 {
     const struct view_numbers *numbers = field->is_total ? row->total : row->self;
 
     if (!numbers || (!field->is_total && !row->is_accounted))
+        return NAN;
+    if (field->value == VALUE_FLOAT_OPS && !field->is_total && is_unknown(classic, row))
         return NAN;
     return (double)numbers->values[field->value];
 }
@@ -131,7 +145,8 @@ static bool fill_steps(struct grid *grid)
         for (size_t i = 0; i < grid->rows.shown_count; i++)
             for (size_t field = 0; field < grid->fields.count; field++)
                 *cell_of(grid, i, field, at) =
-                    number_of(&rows.items[grid->rows.shown[i].id], &grid->fields.items[field]);
+                    number_of(grid->call->classic, &rows.items[grid->rows.shown[i].id],
+                              &grid->fields.items[field]);
     }
     return true;
 }
@@ -191,7 +206,7 @@ static bool fill_statistics(struct grid *grid)
                 size_t                     cell = i * grid->fields.count + field;
                 const struct view_numbers *whose =
                     grid->fields.items[field].is_total ? row->total : row->self;
-                double number = number_of(row, &grid->fields.items[field]);
+                double number = number_of(grid->call->classic, row, &grid->fields.items[field]);
 
                 if (!isnan(number) && whose->values[VALUE_RUNS] > 0)
                     numbers[cell * step_count + used[cell]++] = number;
@@ -229,9 +244,10 @@ static bool fill_other(struct grid *grid)
         uint32_t               key = intern_find(&keys, row->key);
 
         for (size_t field = 0; field < grid->fields.count; field++) {
-            double was =
-                key == NO_ID ? 0 : number_of(&other.items[id_of[key]], &grid->fields.items[field]);
-            double is = number_of(row, &grid->fields.items[field]);
+            double was = key == NO_ID ? 0
+                                      : number_of(grid->call->other, &other.items[id_of[key]],
+                                                  &grid->fields.items[field]);
+            double is = number_of(grid->call->classic, row, &grid->fields.items[field]);
 
             *cell_of(grid, i, field, SERIES_THIS) = is;
             *cell_of(grid, i, field, SERIES_OTHER) = was;
@@ -246,7 +262,8 @@ static bool fill_plain(struct grid *grid)
     for (size_t i = 0; i < grid->rows.shown_count; i++)
         for (size_t field = 0; field < grid->fields.count; field++)
             *cell_of(grid, i, field, 0) =
-                number_of(&grid->rows.items[grid->rows.shown[i].id], &grid->fields.items[field]);
+                number_of(grid->call->classic, &grid->rows.items[grid->rows.shown[i].id],
+                          &grid->fields.items[field]);
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "view/tree.h"
 
 #include "view/rows.h"
+#include "view/sources.h"
 #include "view/tensors.h"
 
 #include <stdlib.h>
@@ -278,6 +279,21 @@ void tree_print_pair(const struct tree_node *node, const struct column *column, 
     print_column_number(text, column->kind, node->total.values[column->value]);
 }
 
+/* The line itself, below the row of a line. */
+static void print_source(const struct tree_node *node, size_t indent, const struct view_call *call)
+{
+    const struct profile     *profile = call->classic->profile;
+    const struct source_line *line = &profile->sources.items[node->source];
+    struct str text = sources_line(call->sources, profile_str(profile, line->file), line->line);
+
+    if (!text.len)
+        return;
+    text_fill(call->text, ' ', indent);
+    text_add(call->text, STR("  | "));
+    text_add(call->text, text);
+    text_add_byte(call->text, '\n');
+}
+
 bool tree_print(const struct tree *tree, const struct view_call *call,
                 void (*row)(const struct tree *tree, const struct tree_node *node,
                             const struct view_call *call))
@@ -306,6 +322,8 @@ bool tree_print(const struct tree *tree, const struct view_call *call,
         text_add(call->text, STR(")\n"));
         if (at.row != 0 && tree->rules != TREE_CODE)
             print_tensor(node->name, call);
+        if (at.row != 0 && tree->rules == TREE_CODE && call->sources)
+            print_source(node, at.indent, call);
     }
     view_rows_end(call, count);
     return true;

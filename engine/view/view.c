@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "view/rows.h"
+#include "view/sources.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -145,6 +146,8 @@ static bool write_pprof(const struct view *view, const struct view_call *call, s
 static bool print_report(const struct view *view, const struct view_call *call, struct err *err)
 {
     const struct view_options *options = call->options;
+    struct view_call           with_sources;
+    bool                       is_done;
 
     if (options->format == VIEW_PROTO)
         return rows_proto(view, call, err);
@@ -152,7 +155,12 @@ static bool print_report(const struct view *view, const struct view_call *call, 
         call->other)
         return rows_report(view, call, err);
     print_head(view, call);
-    return view->show(call, err);
+    with_sources = *call;
+    if (options->source)
+        with_sources.sources = sources_open(options->source, call->arena);
+    is_done = view->show(&with_sources, err);
+    sources_close(with_sources.sources);
+    return is_done;
 }
 
 bool view_report(const struct view *view, struct view_call *call, struct err *err)

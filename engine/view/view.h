@@ -13,11 +13,13 @@
 #include "view/options.h"
 
 struct view_rows;
+struct sources;
 
 struct view_call { /* one showing of a view */
     const struct classic      *classic;
     const struct view_options *options;
     const struct classic      *other; /* a profile to compare with, or NULL */
+    struct sources            *sources; /* of the user's program; NULL: not asked for */
     struct columns             columns;
     struct arena              *arena;
     struct text               *text;       /* the report */

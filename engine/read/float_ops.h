@@ -1,0 +1,11 @@
+/* float_ops: what a node of the classic views computes where no log says it. */
+#ifndef TFPROF_READ_FLOAT_OPS_H
+#define TFPROF_READ_FLOAT_OPS_H
+
+#include "model/classic.h"
+
+/* By the formulas of engine/read/tf_flops.c where shapes are known; 0 for types that only move or
+ * hold data; FLOAT_OPS_UNKNOWN otherwise. */
+void float_ops_fill(struct classic *classic);
+
+#endif
