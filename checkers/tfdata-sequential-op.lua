@@ -1,4 +1,21 @@
 -- A stage of the input pipeline that has no parallel form makes the step wait.
+-- The stage that flattens windows, with the time of all below it; nil where nothing is windowed.
+local function of_windows(stages)
+  local window = stages:where { type = { like = "^(Window|SlidingWindow)" } }:top("path_ns", 1):rows()[1]
+  local above = window
+  while above and above.type ~= "FlatMap" and above.type ~= "Interleave" do
+    above = above.parent and above.parent ~= "" and stages:where { name = above.parent }:rows()[1] or nil
+  end
+  while above do -- a flattening stage within another is named after it
+    local outer = above.parent and above.parent ~= "" and stages:where { name = above.parent }:rows()[1] or nil
+    if not outer or outer.type ~= "FlatMap" then break end
+    above = outer
+  end
+  if not above then return nil end
+  above.path_ns = stages:where { name = { like = "^\\Q" .. above.name .. "\\E(::|$)" } }:sum("path_ns")
+  return above
+end
+
 return rule {
   id = "tfdata-sequential-op", api = 1, version = "1.0.0",
   title = "A serial stage of the input pipeline makes the step wait",
@@ -34,7 +51,11 @@ for other stages. Silent where another stage holds the step longer.]],
     local stage = stages:where { type = { like = "^(Filter|Batch|PaddedBatch|Unbatch|Rebatch|Window|Scan|GroupBy|"
                                                  .. "Sliding|Unique|DenseToRagged|DenseToSparse|TakeWhile)" },
                                  path_ns = { min = cfg.min_path_share * step_ns } }:top("path_ns", 1):rows()[1]
-    if not stage or (stages:max("path_ns") or 0) > stage.path_ns then return nil end
+    -- Windows of single elements: the window, what flattens it and its batches are one thing.
+    local windows = of_windows(stages)
+    if windows and windows.path_ns >= cfg.min_path_share * step_ns then stage = windows end
+    local others = stages:where { type = { like = "^(?!Prefetch|Root)" } }:max("path_ns") or 0
+    if not stage or others > stage.path_ns then return nil end
     if (stage.python_ns or 0) > cfg.max_python_share * math.max(stage.self_ns, stage.cpu_ns) then return nil end
 
     local is_filter = stage.type:find("^Filter") ~= nil
@@ -56,7 +77,10 @@ for other stages. Silent where another stage holds the step longer.]],
       evidence = evidence,
       condition = ("the step waits %s for a serial stage, %s accepted"):format(
         fmt.pct(stage.path_ns / step_ns), fmt.pct(cfg.min_path_share)),
-      remedy = is_filter and {
+      remedy = stage == windows and {
+        text = "Cut windows out of whole arrays by index instead of joining single elements to windows again.",
+        code = "ds = tf.data.Dataset.range(n).batch(b).map(lambda i: tf.gather(x, i[:, None] + tf.range(w)))" }
+        or is_filter and {
         text = "Filter before the costly map, on what the record holds already; keep decoding for the elements that stay.",
         code = "ds = ds.filter(keep).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" }
         or is_batch and {
@@ -66,7 +90,8 @@ for other stages. Silent where another stage holds the step longer.]],
         text = "Move costly work out of this stage into a parallel map, or interleave copies of the pipeline over shards.",
         code = "ds = tf.data.Dataset.range(k).interleave(shard, num_parallel_calls=tf.data.AUTOTUNE)" },
       impact = impact.replay {
-        { "stage_scale", stage = "\\Q" .. stage.name .. "\\E", factor = is_filter and cfg.filter_left or cfg.left },
+        { "stage_scale", stage = "\\Q" .. stage.name .. "\\E" .. (stage == windows and "(::.*)?" or ""),
+          factor = (is_filter or stage == windows) and cfg.filter_left or cfg.left },
         fallback = impact.exposed { ns = stage.path_ns / 2 },
       },
       confidence = "high",
@@ -81,6 +106,15 @@ for other stages. Silent where another stage holds the step longer.]],
           python_ns = 0, path_ns = 1.2e7, top_op = "DecodeJpeg", top_op_ns = 1.6e7 },
         { name = "Iterator::Root::Prefetch::Filter::Map", type = "Map", parent = "Iterator::Root::Prefetch::Filter",
           calls = 64, self_ns = 2e5, cpu_ns = 0, python_ns = 0, path_ns = 1e5 } } },
+      replay = { 1.2e7 } },
+    { name = "windows joined from single elements", framework = "tensorflow", finding = true, impact_ns = 1.2e7,
+      facts = { ["step.median_ns"] = 2e7, ["input.wait_share"] = 0.7 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch", type = "Prefetch", calls = 1, self_ns = 0, cpu_ns = 0, python_ns = 0, path_ns = 7e6 },
+        { name = "Iterator::Root::Prefetch::FlatMap", type = "FlatMap", parent = "Iterator::Root::Prefetch", calls = 64,
+          self_ns = 1.2e7, cpu_ns = 0, python_ns = 0, path_ns = 3e6 },
+        { name = "Iterator::Root::Prefetch::FlatMap::Window", type = "Window", parent = "Iterator::Root::Prefetch::FlatMap",
+          calls = 64, self_ns = 3e6, cpu_ns = 0, python_ns = 0, path_ns = 2e6 } } },
       replay = { 1.2e7 } },
     { name = "the map below is slower", finding = false,
       facts = { ["step.median_ns"] = 2e7, ["input.wait_share"] = 0.6 },
