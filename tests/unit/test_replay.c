@@ -322,6 +322,43 @@ static void randomness_and_pace_are_seen(void **state)
     builder_free(&b);
 }
 
+/* A producer that is at work for 80 us of each 100 us step, more than half of it. Whether it holds
+ * the step is whether the consumer waits in the buffer: 2 us, ready; 60 us, not. */
+static void ready_batches_keep_up(void **state)
+{
+    static const struct {
+        int64_t wait_ns;
+        double  keeps_up;
+    } rows[] = { { 2000, 1 }, { 60000, 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct profile_builder b;
+        uint32_t               host, python, producer;
+
+        builder_start(&b, FORMAT_XSPACE);
+        host = builder_host(&b, "h");
+        b.profile.hosts.items[host].core_count = 4;
+        python = builder_timeline(&b, host, NO_ID, "python");
+        producer = builder_timeline(&b, host, NO_ID, "tf_data_iterator_resource");
+        for (int64_t t = 0; t < 1000000; t += 100000) {
+            builder_slice(&b, python, "IteratorGetNextOp::DoCompute", ACTIVITY_INPUT_WAIT, t,
+                          rows[i].wait_ns);
+            builder_slice(&b, python, "Iterator::Root::Prefetch", ACTIVITY_INPUT_STAGE, t,
+                          rows[i].wait_ns);
+            builder_slice(&b, python, "dense/MatMul:MatMul", ACTIVITY_OP, t + rows[i].wait_ns,
+                          100000 - rows[i].wait_ns);
+            builder_slice(&b, producer, "Iterator::Root::Prefetch::Batch", ACTIVITY_INPUT_STAGE,
+                          t + 10000, 80000);
+            builder_step(&b, host, t, t + 100000);
+        }
+        finish_input(&b);
+        assert_float_equal(builder_fact(&b, "input.period_ns"), 80000, 1);
+        assert_float_equal(builder_fact(&b, "input.keeps_up"), rows[i].keeps_up, 0);
+        builder_free(&b);
+    }
+}
+
 static void bad_patterns_are_usage_errors(void **state)
 {
     struct profile_builder b;
@@ -342,6 +379,7 @@ int main(void)
         cmocka_unit_test(parts_sum_to_the_step),
         cmocka_unit_test(edits_change_what_they_select),
         cmocka_unit_test(work_beside_needs_a_core),
+        cmocka_unit_test(ready_batches_keep_up),
         cmocka_unit_test(python_waits_unseen),
         cmocka_unit_test(stages_are_told_apart),
         cmocka_unit_test(the_pipeline_sets_the_pace),
