@@ -14,15 +14,14 @@ static bool no_memory(struct err *err)
     return err_set(err, ERR_LIMIT, "no memory left for the rules");
 }
 
-bool rules_list(const struct option_list *directories, struct arena *arena, struct rule_list *list,
-                struct err *err)
+/* Hands out what the set knows and frees it. */
+static bool list_rules(struct rule_set *set, struct arena *arena, struct rule_list *list,
+                       struct err *err)
 {
-    struct rule_set set = { 0 };
-    bool            is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err);
+    bool is_done = true;
 
-    *list = (struct rule_list) { 0 };
-    for (size_t i = 0; i < set.rules.count && is_done; i++) {
-        struct rule       *rule = &set.rules.items[i];
+    for (size_t i = 0; i < set->rules.count && is_done; i++) {
+        struct rule       *rule = &set->rules.items[i];
         struct failed_rule failed = { rule->info.id, rule->error };
 
         if (rule->error)
@@ -30,7 +29,36 @@ bool rules_list(const struct option_list *directories, struct arena *arena, stru
         else
             is_done = vec_push(&list->rules, arena, rule->info) || no_memory(err);
     }
-    memcpy(&list->packs, &set.packs, sizeof list->packs);
+    memcpy(&list->packs, &set->packs, sizeof list->packs);
+    return is_done;
+}
+
+bool rules_list(const struct option_list *directories, struct arena *arena, struct rule_list *list,
+                struct err *err)
+{
+    struct rule_set set = { 0 };
+    bool            is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err);
+
+    *list = (struct rule_list) { 0 };
+    is_done = is_done && list_rules(&set, arena, list, err);
+    rule_set_free(&set);
+    return is_done;
+}
+
+bool rules_of_directories(const struct option_list *directories, struct arena *arena,
+                          struct rule_list *list, struct err *err)
+{
+    struct rule_set set = { 0 };
+    bool            is_done = true;
+
+    *list = (struct rule_list) { 0 };
+    for (size_t i = 0; i < directories->values.count && is_done; i++) {
+        const char *directory = directories->values.items[i];
+
+        is_done =
+            rule_set_add_directory(&set, directory, directory, &rule_default_limits, arena, err);
+    }
+    is_done = is_done && list_rules(&set, arena, list, err);
     rule_set_free(&set);
     return is_done;
 }

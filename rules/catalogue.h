@@ -40,6 +40,10 @@ struct rule_list {
 bool rules_list(const struct option_list *directories, struct arena *arena, struct rule_list *list,
                 struct err *err);
 
+/* The rules of these directories alone. */
+bool rules_of_directories(const struct option_list *directories, struct arena *arena,
+                          struct rule_list *list, struct err *err);
+
 /* What one rule said about one profile; `study` NULL: only info is filled. */
 enum rule_outcome { RULE_QUIET, RULE_FOUND, RULE_SKIPPED, RULE_FAILED };
 struct rule_explanation {
@@ -53,9 +57,34 @@ struct rule_explanation {
 bool rule_explain(const char *id, const struct option_list *directories, struct study *study,
                   struct arena *arena, struct rule_explanation *explanation, struct err *err);
 
+struct rules_checked {
+    uint32_t rule_count, fault_count;
+    uint32_t untested_count; /* numbers that may be halved and doubled without an example noticing */
+};
 /* Runs the examples of every rule in `directory`: each must do what it says, one must fire and one
- * must be quiet. Adds a line to `report` for each fault; *fault_count counts them. */
+ * must be quiet. Then changes parameters, facts and tables one by one and looks whether an example
+ * notices. Adds what is wrong to `report`, with the script's line, and counts it. */
 bool rules_check(const char *directory, struct arena *arena, struct text *report,
-                 uint32_t *rule_count, uint32_t *fault_count, struct err *err);
+                 struct rules_checked *checked, struct err *err);
+
+struct rule_cost {
+    const char       *rule;
+    int64_t           best_ns; /* of several runs */
+    enum rule_outcome outcome;
+};
+struct rule_costs {
+    VEC(struct rule_cost) list; /* dearest first */
+};
+/* Runs every built-in rule and those of `directories` over a study, and times them. */
+bool rules_bench(const struct option_list *directories, struct study *study, struct arena *arena,
+                 struct rule_costs *costs, struct err *err);
+
+/* A whole rule to begin with, its examples passing, as text of a script. */
+void rule_template(const char *id, struct text *script);
+
+/* What a reviewer would say of the scripts in `directory` that run: missing words, needs and
+ * parameters that are not used. Adds to `report` and returns the number of remarks in *count. */
+bool rules_lint(const char *directory, struct arena *arena, struct text *report, uint32_t *count,
+                struct err *err);
 
 #endif

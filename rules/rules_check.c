@@ -1,314 +1,199 @@
-/*
- * rules_check: runs the examples that rules carry. An example's facts and tables stand in for a
- * profile, and its `replay` for the engine: what the first 1, 2, … edits save.
- */
+/* rules_check: runs the examples that rules carry, as they are and with their numbers changed. */
 #include "rules/catalogue.h"
 
-#include "analyze/analysis.h"
-#include "rules/fields.h"
-#include "rules/price.h"
-#include "rules/sandbox.h"
-
-#include <lauxlib.h>
+#include "base/file.h"
+#include "base/macros.h"
+#include "rules/example.h"
+#include "rules/script_line.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MAX_SAVINGS = 8 };
-
-struct example {
-    const char   *name, *format, *framework;
-    struct facts  facts;
-    struct intern names;
-    double        step_ns;
-    double        saved_ns[MAX_SAVINGS]; /* by 1, 2, … edits */
-    size_t        saved_count;           /* 0: cannot be replayed */
-    double        selected_ns;
-    bool          is_finding, is_skipped;
-    double        impact_ns; /* NaN: not checked */
+struct checking {
+    struct arena         *arena;
+    struct text          *report;
+    struct rules_checked *checked;
+    struct file           source; /* of the rule being checked; empty when it cannot be read */
 };
-struct reading {
-    struct rule    *rule;
-    struct arena   *arena;
-    int             number;
-    struct example *example;
-    bool            is_there;
-};
-static const char *const example_fields[] = { "name",    "format",  "framework", "facts",
-                                              "tables",  "absent",  "replay",    "selected_ns",
-                                              "finding", "skipped", "impact_ns" };
 
-static const struct fact_spec *check_spec(lua_State *lua, const char *name)
+static void report_fault(struct checking *checking, const struct rule *rule, int number,
+                         const struct example *example, const char *fault)
 {
-    const struct fact_spec *spec = analysis_fact(name);
+    const char *message = fault;
 
-    if (!spec)
-        luaL_error(lua, "no analysis makes a fact '%s'", name);
-    return spec;
-}
-
-static double text_value(lua_State *lua, struct facts *facts, int index)
-{
-    struct str text;
-
-    text.data = luaL_checklstring(lua, index, &text.len);
-    uint32_t id = facts_name(facts, text);
-    if (id == NO_ID)
-        luaL_error(lua, "not enough memory");
-    return id;
-}
-
-/* The value on top of the stack, as a fact or a cell of that unit. */
-static double read_value(lua_State *lua, struct facts *facts, enum unit unit, const char *name)
-{
-    switch (lua_type(lua, -1)) {
-    case LUA_TSTRING:
-        if (unit == UNIT_NAME)
-            return text_value(lua, facts, -1);
-        break;
-    case LUA_TBOOLEAN:
-        if (unit == UNIT_BOOL)
-            return lua_toboolean(lua, -1);
-        break;
-    case LUA_TNUMBER:
-        if (unit != UNIT_NAME && unit != UNIT_BOOL && isfinite(lua_tonumber(lua, -1)))
-            return lua_tonumber(lua, -1);
-        break;
-    default:
-        break;
-    }
-    luaL_error(lua, "example: %s is a %s, not a %s", name, unit_name(unit), luaL_typename(lua, -1));
-    return 0;
-}
-
-static void read_facts(lua_State *lua, int index, struct facts *facts)
-{
-    if (lua_getfield(lua, index, "facts") == LUA_TTABLE) {
-        lua_pushnil(lua);
-        while (lua_next(lua, -2)) {
-            const char *name = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "?";
-            const struct fact_spec *spec = check_spec(lua, name);
-            if (!facts_set(facts, spec, read_value(lua, facts, spec->unit, name)))
-                luaL_error(lua, "not enough memory");
-            lua_pop(lua, 1);
-        }
-    }
-    lua_pop(lua, 1);
-}
-
-static void read_row(lua_State *lua, int index, struct facts *facts, struct table *table)
-{
-    size_t row = table_add(table, facts->arena);
-
-    if (row == SIZE_MAX)
-        luaL_error(lua, "not enough memory");
-    lua_pushnil(lua);
-    while (lua_next(lua, index)) {
-        const char *name = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "?";
-        int         column = table_column(table, name);
-        if (column < 0)
-            luaL_error(lua, "example: table %s has no column %s", table->spec->name, name);
-        table->columns[column][row] =
-            read_value(lua, facts, table->spec->columns[column].unit, name);
-        lua_pop(lua, 1);
-    }
-}
-
-static void read_tables(lua_State *lua, int index, struct facts *facts)
-{
-    if (lua_getfield(lua, index, "tables") == LUA_TTABLE) {
-        lua_pushnil(lua);
-        while (lua_next(lua, -2)) {
-            const char *name = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "?";
-            const struct table_spec *spec = analysis_table(name);
-            struct table            *table = spec ? facts_table(facts, spec) : NULL;
-            if (!table || !lua_istable(lua, -1))
-                luaL_error(lua, "example: no analysis makes a table '%s'", name);
-            int rows = lua_gettop(lua);
-            for (lua_Integer i = 1; lua_rawgeti(lua, rows, i) == LUA_TTABLE; i++) {
-                read_row(lua, lua_gettop(lua), facts, table);
-                lua_settop(lua, rows);
-            }
-            lua_settop(lua, rows - 1);
-        }
-    }
-    lua_pop(lua, 1);
-}
-
-static bool flag_field(lua_State *lua, int index, const char *field)
-{
-    lua_getfield(lua, index, field);
-    bool is_set = lua_toboolean(lua, -1);
-    lua_pop(lua, 1);
-    return is_set;
-}
-
-static void read_savings(lua_State *lua, int index, struct example *example)
-{
-    if (lua_getfield(lua, index, "replay") == LUA_TTABLE)
-        for (lua_Integer i = 1; i <= MAX_SAVINGS && lua_rawgeti(lua, -1, i) != LUA_TNIL; i++) {
-            example->saved_ns[example->saved_count++] = luaL_checknumber(lua, -1);
-            lua_pop(lua, 1);
-        }
-    lua_settop(lua, index);
-}
-
-static void read_example(lua_State *lua, int index, struct reading *reading)
-{
-    struct example *example = reading->example;
-    const char     *format, *framework;
-
-    field_check_known(lua, index, "an example", example_fields, ARRAY_COUNT(example_fields));
-    example->name = field_text(lua, index, "name", false, reading->arena);
-    format = field_text(lua, index, "format", false, reading->arena);
-    framework = field_text(lua, index, "framework", false, reading->arena);
-    example->format = format ? format : "";
-    example->framework = framework ? framework : "";
-    read_facts(lua, index, &example->facts);
-    read_tables(lua, index, &example->facts);
-    facts_settle(&example->facts);
-    if (!facts_get(&example->facts, "step.median_ns", &example->step_ns))
-        example->step_ns = NAN;
-    read_savings(lua, index, example);
-    example->selected_ns = field_number(lua, index, "selected_ns", example->step_ns);
-    example->is_finding = flag_field(lua, index, "finding");
-    example->is_skipped = flag_field(lua, index, "skipped");
-    example->impact_ns = field_number(lua, index, "impact_ns", NAN);
-}
-
-static int read_one(lua_State *lua)
-{
-    struct reading *reading = lua_touserdata(lua, 1);
-
-    lua_rawgeti(lua, LUA_REGISTRYINDEX, sandbox_of(lua)->rule);
-    if (lua_getfield(lua, -1, "examples") != LUA_TTABLE)
-        return 0;
-    if (lua_rawgeti(lua, -1, reading->number) != LUA_TTABLE)
-        return 0;
-    reading->is_there = true;
-    read_example(lua, lua_gettop(lua), reading);
-    return 0;
-}
-
-static bool replay_example(void *context, const struct edit *edits, size_t count,
-                           struct replay_result *result, struct err *err)
-{
-    const struct example *example = context;
-
-    (void)edits;
-    if (example->saved_count == 0)
-        return err_set(err, ERR_INCONCLUSIVE, "the example gives no replay");
-    *result = (struct replay_result) { .step_ns = example->step_ns };
-    if (count > 0) {
-        size_t at = count < example->saved_count ? count : example->saved_count;
-        result->step_ns -= example->saved_ns[at - 1];
-        result->selected_ns = example->selected_ns;
-    }
-    return true;
-}
-
-/* What is wrong with how the rule answered, or NULL. */
-static const char *judge(const struct example *example, const struct rule_run *run,
-                         const struct draft *first, struct arena *arena)
-{
-    static const char *const outcomes[] = { "is quiet", "finds something", "skips", "fails" };
-    enum rule_outcome        wanted = example->is_finding   ? RULE_FOUND
-                                      : example->is_skipped ? RULE_SKIPPED
-                                                            : RULE_QUIET;
-
-    if (run->outcome != wanted)
-        return arena_text(arena, "should be one that %s, but %s%s%s", outcomes[wanted],
-                          outcomes[run->outcome], run->reason ? ": " : "",
-                          run->reason ? run->reason : "");
-    if (isnan(example->impact_ns) || !first)
-        return NULL;
-    const struct impact *impact = &first->finding.impact;
-    if (!impact->has_saving || example->impact_ns < 0.99 * impact->low_ns ||
-        example->impact_ns > 1.01 * impact->high_ns)
-        return arena_text(arena, "should save %g ns, but saves %g to %g", example->impact_ns,
-                          impact->low_ns, impact->high_ns);
-    return NULL;
-}
-
-static const char *run_example(struct rule *rule, struct example *example, struct arena *arena,
-                               bool *has_fired)
-{
-    struct rule_view view = { .facts = &example->facts,
-                              .format = example->format,
-                              .framework = example->framework,
-                              .replay = replay_example,
-                              .replay_context = example };
-    struct rule_run  run;
-    struct pricing   pricing;
-    struct err       err = { 0 };
-
-    if (!rule_run(rule, &view, arena, &run, &err))
-        return err.text[0] ? arena_text(arena, "%s", err.text) : "failed";
-    pricing_start(&pricing, &view);
-    for (size_t i = 0; i < run.drafts.count; i++)
-        if (!price_draft(&pricing, &run.drafts.items[i], arena, &err))
-            return arena_text(arena, "%s", err.text);
-    *has_fired = run.outcome == RULE_FOUND;
-    return judge(example, &run, run.drafts.count > 0 ? &run.drafts.items[0] : NULL, arena);
-}
-
-static void report_fault(struct text *report, uint32_t *fault_count, const char *file, int number,
-                         const char *fault)
-{
-    (*fault_count)++;
+    checking->checked->fault_count++;
     if (number > 0)
-        text_print(report, "%s: example %d %s\n", file, number, fault ? fault : "failed");
-    else
-        text_print(report, "%s: %s\n", file, fault);
+        message = arena_text(checking->arena, "example %d %s", number, fault);
+    script_line_print(checking->report, rule->info.file, checking->source.bytes,
+                      example ? script_find_quoted(checking->source.bytes, example->name)
+                              : SIZE_MAX,
+                      message ? message : "failed");
 }
 
-static bool check_rule(struct rule *rule, struct arena *arena, struct text *report,
-                       uint32_t *fault_count, struct err *err)
-{
-    bool has_fired = false, has_kept_quiet = false;
+/* A number of the examples, times a factor. */
+struct change {
+    const char *name; /* fact or table; NULL: none, a parameter of the rule has changed */
+    double      factor;
+};
 
-    if (rule->error) {
-        (*fault_count)++;
-        text_print(report, "%s\n", rule->error);
-        return true;
+static void change_column(struct table *table, size_t column, double factor)
+{
+    for (size_t row = 0; row < table->row_count; row++)
+        table->columns[column][row] *= factor;
+}
+
+/* True when the example has something that changes. */
+static bool change_example(struct example *example, const struct change *change)
+{
+    bool is_changed = false;
+
+    for (size_t i = 0; i < example->facts.list.count; i++) {
+        struct fact *fact = &example->facts.list.items[i];
+
+        if (strcmp(fact->spec->name, change->name) != 0 || fact->spec->unit == UNIT_NAME ||
+            fact->spec->unit == UNIT_BOOL)
+            continue;
+        fact->value *= change->factor;
+        is_changed = true;
     }
+    for (size_t i = 0; i < example->facts.tables.count; i++) {
+        struct table *table = example->facts.tables.items[i];
+
+        if (strcmp(table->spec->name, change->name) != 0)
+            continue;
+        for (size_t column = 0; column < table->spec->column_count; column++)
+            if (table->spec->columns[column].unit == UNIT_NS) {
+                change_column(table, column, change->factor);
+                is_changed |= table->row_count > 0;
+            }
+    }
+    return is_changed;
+}
+
+/* Whether an example of a rule whose examples hold no longer does after the change. *is_there: any
+ * example has what changes. */
+static bool is_noticed(struct checking *checking, struct rule *rule, const struct change *change,
+                       bool *is_there)
+{
+    bool has_example, has_fired;
+
     for (int number = 1;; number++) {
-        struct example example = { 0 };
-        struct reading reading = { rule, arena, number, &example, false };
+        struct example example;
+        bool           is_changed = true;
+
+        if (example_read(rule, number, checking->arena, &example, &has_example) || !has_example)
+            return false;
+        if (change->name)
+            is_changed = change_example(&example, change);
+        *is_there |= is_changed;
+        if (is_changed && example_run(rule, &example, checking->arena, &has_fired))
+            return true;
+    }
+}
+
+static const double factors[] = { 0.5, 2 };
+
+static void report_untested(struct checking *checking, const struct rule *rule, const char *name,
+                            const char *what, size_t at)
+{
+    checking->checked->untested_count++;
+    script_line_print(checking->report, rule->info.file, checking->source.bytes, at,
+                      arena_text(checking->arena,
+                                 "untested: every example holds with %s %s halved and doubled",
+                                 what, name));
+}
+
+static void change_needs(struct checking *checking, struct rule *rule)
+{
+    for (size_t i = 0; i < rule->info.needs.count; i++) {
+        const char *name = rule->info.needs.items[i];
+        bool        is_seen = false, is_there = false;
+
+        for (size_t f = 0; f < ARRAY_COUNT(factors) && !is_seen; f++)
+            is_seen = is_noticed(
+                checking, rule, &(struct change) { .name = name, .factor = factors[f] }, &is_there);
+        if (!is_seen && is_there)
+            report_untested(checking, rule, name, "the numbers of",
+                            script_find_quoted(checking->source.bytes, name));
+    }
+}
+
+static void change_params(struct checking *checking, struct rule *rule)
+{
+    for (size_t i = 0; i < rule->info.params.count; i++) {
+        struct rule_param *param = &rule->info.params.items[i];
+        double             preset = param->number;
+        bool               is_seen = false, is_there = false;
+
+        if (param->kind != RULE_PARAM_NUMBER || preset == 0)
+            continue;
+        for (size_t f = 0; f < ARRAY_COUNT(factors) && !is_seen; f++) {
+            param->number = fmin(fmax(preset * factors[f], param->min), param->max);
+            is_seen = param->number != preset &&
+                      is_noticed(checking, rule, &(struct change) { 0 }, &is_there);
+        }
+        param->number = preset;
+        if (!is_seen)
+            report_untested(checking, rule, param->name, "parameter",
+                            script_find_key(checking->source.bytes, param->name));
+    }
+}
+
+static void check_examples(struct checking *checking, struct rule *rule)
+{
+    bool has_fired = false, has_kept_quiet = false, has_example = true;
+
+    for (int number = 1; has_example; number++) {
+        struct example example;
         bool           is_found = false;
-        if (!intern_init(&example.names, arena))
-            return err_set(err, ERR_LIMIT, "no memory left for the examples");
-        facts_init(&example.facts, arena, &example.names);
-        const char *fault = sandbox_call(rule->sandbox, read_one, &reading, arena);
-        if (!fault && !reading.is_there)
+        const char    *fault = example_read(rule, number, checking->arena, &example, &has_example);
+
+        if (!has_example)
             break;
         if (!fault)
-            fault = run_example(rule, &example, arena, &is_found);
+            fault = example_run(rule, &example, checking->arena, &is_found);
         if (fault)
-            report_fault(report, fault_count, rule->info.file, number, fault);
+            report_fault(checking, rule, number, &example, fault);
         has_fired = has_fired || is_found;
         has_kept_quiet = has_kept_quiet || !is_found;
-        if (!reading.is_there)
-            break;
     }
     if (!has_fired)
-        report_fault(report, fault_count, rule->info.file, 0, "has no example that fires");
+        report_fault(checking, rule, 0, NULL, "has no example that fires");
     if (!has_kept_quiet)
-        report_fault(report, fault_count, rule->info.file, 0, "has no example that keeps quiet");
-    return true;
+        report_fault(checking, rule, 0, NULL, "has no example that keeps quiet");
+}
+
+static void check_rule(struct checking *checking, struct rule *rule)
+{
+    uint32_t   faults = checking->checked->fault_count;
+    struct err ignored = { 0 };
+
+    checking->checked->rule_count++;
+    if (!file_open(&checking->source, rule->info.file, 0, &ignored))
+        checking->source = (struct file) { 0 };
+    if (rule->error) {
+        checking->checked->fault_count++;
+        script_error_print(checking->report, rule->info.file, checking->source.bytes, rule->error);
+    } else {
+        check_examples(checking, rule);
+        if (checking->checked->fault_count == faults) {
+            change_params(checking, rule);
+            change_needs(checking, rule);
+        }
+    }
+    file_close(&checking->source);
 }
 
 bool rules_check(const char *directory, struct arena *arena, struct text *report,
-                 uint32_t *rule_count, uint32_t *fault_count, struct err *err)
+                 struct rules_checked *checked, struct err *err)
 {
+    struct checking checking = { .arena = arena, .report = report, .checked = checked };
     struct rule_set set = { 0 };
     bool            is_done =
         rule_set_add_directory(&set, directory, "checked", &rule_default_limits, arena, err);
 
-    *fault_count = 0;
-    *rule_count = (uint32_t)set.rules.count;
     for (size_t i = 0; i < set.rules.count && is_done; i++)
-        is_done = check_rule(&set.rules.items[i], arena, report, fault_count, err);
+        check_rule(&checking, &set.rules.items[i]);
     rule_set_free(&set);
     return is_done;
 }

@@ -1,16 +1,10 @@
-/* rules: the list of rules. */
+/* rules: the list of rules, and what their authors do with them. */
 #include "base/macros.h"
 #include "cli/command.h"
-#include "cli/result.h"
+#include "cli/rules_verbs.h"
 #include "rules/catalogue.h"
 
 #include <string.h>
-
-struct rules_values {
-    struct result_values result;
-    struct option_list   directories;
-    const char          *severity;
-};
 
 #define RESULT(field) offsetof(struct rules_values, result.field)
 /* clang-format off */
@@ -47,33 +41,53 @@ static bool is_wanted(const struct rule_info *rule, const struct call *call)
     return call->operands.values.count == 0;
 }
 
-static bool run(struct call *call, struct err *err)
+static bool list(struct call *call, struct err *err)
 {
     const struct rules_values *values = call->values;
     struct output_options      shape = result_options(&values->result);
-    struct rule_list           list = { 0 };
+    struct rule_list           found = { 0 };
     struct text                text = { .arena = call->arena };
     size_t                     kept = 0;
 
-    if (!rules_list(&values->directories, call->arena, &list, err))
+    if (!rules_list(&values->directories, call->arena, &found, err))
         return false;
-    for (size_t i = 0; i < list.rules.count; i++) {
-        if (is_wanted(&list.rules.items[i], call))
-            list.rules.items[kept++] = list.rules.items[i];
+    for (size_t i = 0; i < found.rules.count; i++) {
+        if (is_wanted(&found.rules.items[i], call))
+            found.rules.items[kept++] = found.rules.items[i];
     }
     if (kept == 0 && call->operands.values.count > 0)
         return err_set(err, ERR_USAGE, "no rule, category or tag '%s'",
                        call->operands.values.items[0]);
-    list.rules.count = kept;
-    result_output(&values->result)->rules(&list, &shape, &text);
+    found.rules.count = kept;
+    result_output(&values->result)->rules(&found, &shape, &text);
     return result_write(&values->result, &text, err);
+}
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct rules_verb *verb =
+        call->operands.values.count ? rules_verb_find(call->operands.values.items[0]) : NULL;
+
+    if (!verb)
+        return list(call, err);
+    call->operands.values.items++;
+    call->operands.values.count--;
+    return verb->run(call, err);
 }
 
 const struct command command_rules = {
     .name = "rules",
-    .summary = "list the rules",
-    .operands = "[RULE|CATEGORY|TAG...]",
-    .description = "Prints id, severity and title of every rule by category, or of those named.",
+    .summary = "list the rules; write, test and document your own",
+    .operands = "[RULE|CATEGORY|TAG... | new ID [DIR] | test DIR... | lint DIR... | docs DIR... | "
+                "bench PROFILE...]",
+    .description =
+        "Prints id, severity and title of every rule by category, or of those named.\n\n"
+        "new writes a commented rule with examples that pass. test runs the examples in a "
+        "directory: each must do what it says, one must fire and one must be quiet; then it halves "
+        "and doubles parameters, facts and tables one by one and names those that no example "
+        "notices. lint says what a reviewer would. docs writes a page in Markdown. bench says what "
+        "each rule costs on a profile. test and lint exit with 1 when something is wrong.",
+    .takes_files = true,
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct rules_values),

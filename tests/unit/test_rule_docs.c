@@ -19,7 +19,7 @@ static void the_guides_example_passes(void **state)
     struct err   err = { 0 };
     struct file  file = { 0 };
     struct text  report = { .arena = &arena };
-    uint32_t     rule_count = 0, fault_count = 0;
+    struct rules_checked checked = { 0 };
 
     (void)state;
     assert_true(file_open(&file, TESTS_DIR "/../docs/checkers.md", 0, &err));
@@ -30,13 +30,13 @@ static void the_guides_example_passes(void **state)
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/slow-shuffle.lua", directory);
     assert_true(file_write(path, script, &err));
-    bool is_checked = rules_check(directory, &arena, &report, &rule_count, &fault_count, &err);
+    bool is_checked = rules_check(directory, &arena, &report, &checked, &err);
     unlink(path);
     rmdir(directory);
     assert_true(is_checked);
-    if (fault_count > 0)
+    if (checked.fault_count > 0)
         fail_msg("%s", report.data);
-    assert_int_equal(rule_count, 1);
+    assert_int_equal(checked.rule_count, 1);
     file_close(&file);
     arena_free(&arena);
 }

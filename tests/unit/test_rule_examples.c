@@ -13,14 +13,15 @@ static void rules_do_what_their_examples_say(void **state)
     struct arena arena = { 0 };
     struct err   err = { 0 };
     struct text  report = { .arena = &arena };
-    uint32_t     rule_count = 0, fault_count = 0;
+    struct rules_checked checked = { 0 };
 
     (void)state;
-    if (!rules_check(TESTS_DIR "/../checkers", &arena, &report, &rule_count, &fault_count, &err))
+    if (!rules_check(TESTS_DIR "/../checkers", &arena, &report, &checked, &err))
         fail_msg("%s", err.text);
-    if (fault_count > 0)
-        fail_msg("%u faults in %u rules:\n%s", fault_count, rule_count, report.data);
-    assert_true(rule_count > 0);
+    if (checked.fault_count > 0)
+        fail_msg("%u faults in %u rules:\n%s", checked.fault_count, checked.rule_count,
+                 report.data);
+    assert_true(checked.rule_count > 0);
     arena_free(&arena);
 }
 

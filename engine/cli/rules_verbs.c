@@ -1,0 +1,162 @@
+#include "cli/rules_verbs.h"
+
+#include "base/file.h"
+#include "base/macros.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+#include "report/rules_markdown.h"
+#include "rules/catalogue.h"
+
+#include <string.h>
+
+static bool is_id_byte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || byte == '-';
+}
+
+/* "slow-decode" or "acme/slow-decode": letters, digits and dashes, at most one slash inside. */
+static bool is_rule_id(const char *id)
+{
+    size_t len = strlen(id), slashes = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        slashes += id[i] == '/';
+        if (!is_id_byte(id[i]) && (id[i] != '/' || i == 0 || i + 1 == len))
+            return false;
+    }
+    return len > 0 && slashes <= 1;
+}
+
+static bool run_new(struct call *call, struct err *err)
+{
+    struct text script = { .arena = call->arena };
+    const char *id, *name, *path, *directory = ".";
+
+    if (call->operands.values.count < 1 || call->operands.values.count > 2)
+        return err_set(err, ERR_USAGE,
+                       "tfprof rules new takes an id and a directory: "
+                       "tfprof rules new acme/slow-decode my-rules");
+    id = call->operands.values.items[0];
+    if (!is_rule_id(id))
+        return err_set(err, ERR_USAGE,
+                       "'%s' is no id: small letters, digits and dashes, "
+                       "a pack before a slash if there is one",
+                       id);
+    if (call->operands.values.count == 2)
+        directory = call->operands.values.items[1];
+    if (!file_is_directory(directory))
+        return err_set(err, ERR_USAGE, "%s is not a directory; make it first", directory);
+    name = strchr(id, '/') ? strchr(id, '/') + 1 : id;
+    path = arena_text(call->arena, "%s/%s.lua", directory, name);
+    if (!path)
+        return err_set(err, ERR_LIMIT, "no memory left");
+    if (file_exists(path))
+        return err_set(err, ERR_USAGE, "%s is there already", path);
+    rule_template(id, &script);
+    if (!file_write(path, text_str(&script), err))
+        return false;
+    script.len = 0;
+    text_print(&script,
+               "%s is a rule that works; make it yours, then\n"
+               "  tfprof rules test %s\n"
+               "  tfprof advise --rules %s PROFILE\n",
+               path, directory, directory);
+    return file_write("-", text_str(&script), err);
+}
+
+static bool has_directory(const struct call *call, struct err *err)
+{
+    return call->operands.values.count > 0 ||
+           err_set(err, ERR_USAGE, "no directory of rules given");
+}
+
+static bool run_test(struct call *call, struct err *err)
+{
+    struct text          text = { .arena = call->arena };
+    struct rules_checked checked = { 0 };
+
+    if (!has_directory(call, err))
+        return false;
+    for (size_t i = 0; i < call->operands.values.count; i++)
+        if (!rules_check(call->operands.values.items[i], call->arena, &text, &checked, err))
+            return false;
+    text_print(&text, "%u rule%s tested, %u fault%s, %u untested\n", checked.rule_count,
+               checked.rule_count == 1 ? "" : "s", checked.fault_count,
+               checked.fault_count == 1 ? "" : "s", checked.untested_count);
+    call->status = checked.fault_count > 0;
+    return file_write("-", text_str(&text), err);
+}
+
+static bool run_lint(struct call *call, struct err *err)
+{
+    struct text text = { .arena = call->arena };
+    uint32_t    sum = 0;
+
+    if (!has_directory(call, err))
+        return false;
+    for (size_t i = 0; i < call->operands.values.count; i++) {
+        uint32_t count = 0;
+
+        if (!rules_lint(call->operands.values.items[i], call->arena, &text, &count, err))
+            return false;
+        sum += count;
+    }
+    text_print(&text, "%u remark%s\n", sum, sum == 1 ? "" : "s");
+    call->status = sum > 0;
+    return file_write("-", text_str(&text), err);
+}
+
+static bool run_docs(struct call *call, struct err *err)
+{
+    const struct rules_values *values = call->values;
+    struct text                text = { .arena = call->arena };
+    struct rule_list           list = { 0 };
+
+    if (!has_directory(call, err))
+        return false;
+    if (!rules_of_directories(&call->operands, call->arena, &list, err))
+        return false;
+    rules_markdown(&list, &text);
+    return result_write(&values->result, &text, err);
+}
+
+static bool run_bench(struct call *call, struct err *err)
+{
+    static const char *const   outcomes[] = { "quiet", "found", "skipped", "failed" };
+    const struct rules_values *values = call->values;
+    struct input_values        how = { 0 };
+    struct input               input;
+    struct rule_costs          costs = { 0 };
+    struct text                text = { .arena = call->arena };
+    bool                       is_done;
+    int64_t                    sum_ns = 0;
+
+    if (!input_load(&input, &how, &call->operands, err))
+        return false;
+    is_done = rules_bench(&values->directories, &input.study, call->arena, &costs, err);
+    for (size_t i = 0; i < costs.list.count; i++) {
+        const struct rule_cost *cost = &costs.list.items[i];
+
+        sum_ns += cost->best_ns;
+        text_print(&text, "%10.3f ms  %-8s %s\n", (double)cost->best_ns / 1e6,
+                   outcomes[cost->outcome], cost->rule);
+    }
+    text_print(&text, "%10.3f ms  %zu rules\n", (double)sum_ns / 1e6, costs.list.count);
+    is_done = is_done && result_write(&values->result, &text, err);
+    input_free(&input);
+    progress_end();
+    return is_done;
+}
+
+static const struct rules_verb verbs[] = {
+    { "new", run_new },   { "test", run_test },   { "lint", run_lint },
+    { "docs", run_docs }, { "bench", run_bench },
+};
+
+const struct rules_verb *rules_verb_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(verbs); i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
+}
