@@ -70,8 +70,6 @@ static void lint_use(struct linting *linting)
         const struct rule_param *param = &info->params.items[i];
         size_t                   at = script_find_key(linting->script, param->name);
 
-        if (!param->doc || !*param->doc)
-            remark(linting, at, "a parameter says in doc what it means");
         if (word_count(linting->script, str_from(param->name)) < 2)
             remark(linting, at, "this parameter is not used");
     }
