@@ -187,6 +187,21 @@ void file_close(struct file *file)
     *file = (struct file) { 0 };
 }
 
+void file_want(const struct file *file, size_t from, size_t to)
+{
+#ifdef MADV_POPULATE_READ
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    from = from / page * page;
+    if (file->is_mapped && from < to && to <= file->bytes.len)
+        (void)madvise((void *)((uintptr_t)file->bytes.data + from), to - from, MADV_POPULATE_READ);
+#else
+    (void)file;
+    (void)from;
+    (void)to;
+#endif
+}
+
 void file_drop(const struct file *file, size_t from, size_t to)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -46,7 +46,10 @@ static bool take_chunk(struct decoding *decoding, struct chunk *chunk, uint64_t 
         struct line_task *task = &decoding->tasks->list.items[decoding->next_task];
         const uint8_t    *at = decoding->next_at ? decoding->next_at : line_start(task);
         const uint8_t    *end = line_start(task) + task->line.bytes.len, *stop = end;
+        size_t            from = (size_t)((const char *)at - task->file->bytes.data);
 
+        file_want(task->file, from,
+                  from + (end - at < CHUNK_BYTES ? (size_t)(end - at) : CHUNK_BYTES));
         if (decoding->threads > 1) {
             stop = xline_hop(at, end, CHUNK_BYTES, CHUNK_EVENTS);
             decoding->next_at = stop;

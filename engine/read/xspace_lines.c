@@ -1,6 +1,6 @@
 #include "read/xspace_lines.h"
 
-enum { PS_IN_NS = 1000, FAST_SLACK_BYTES = 64, PREFETCH_BYTES = 1024 };
+enum { PS_IN_NS = 1000, FAST_SLACK_BYTES = 64, PREFETCH_BYTES = 1024, PAGE_BYTES = 4096 };
 #define MAX_PS (INT64_MAX / 4)
 #define KEY_OF(number, type) ((number) << 3 | (type))
 
@@ -324,5 +324,6 @@ void xspace_chunk_decode(struct chunk *chunk, struct sink *sink)
         chunk->start_ns = decoder.start_ns;
         chunk->end_ns = decoder.end_ns;
     }
-    file_drop(task->file, from, from + chunk->bytes.len);
+    /* With the page in which the chunk before ended. */
+    file_drop(task->file, from < PAGE_BYTES ? 0 : from - PAGE_BYTES, from + chunk->bytes.len);
 }
