@@ -26,12 +26,9 @@ new work. Only that is counted, and no Python that runs then. Priced as this idl
     if share < cfg.min_share then return nil end
     local evidence = { { "device idle after blocking calls a step", bubble_ns, "ns", share = math.min(1, share) },
                        { "blocking calls a step", p.fact["sync.count_per_step"], "count" } }
-    local locations = {}
-    for _, row in ipairs(p:table("syncs"):where { bubble_ns = { min = 1 } }:top("bubble_ns", 3):rows()) do
+    local worst = p:table("syncs"):where { bubble_ns = { min = 1 } }:top("bubble_ns", 3)
+    for row in worst:each() do
       evidence[#evidence + 1] = { row.name .. (row.owner and row.owner ~= "" and " in " .. row.owner or ""), row.bubble_ns, "ns" }
-      if row.source_file and row.source_file ~= "" then
-        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
-      end
     end
     local code = { pytorch = "if step % 100 == 0: print(loss.item())   # no torch.cuda.synchronize() in the loop",
                    jax = "jax.block_until_ready(state)   # once every 100 steps", tensorflow = "if step % 100 == 0: print(float(loss))" }
@@ -41,7 +38,7 @@ new work. Only that is counted, and no Python that runs then. Priced as this idl
     return finding {
       title = ("%s the device idle %s a step"):format(often, fmt.ms(bubble_ns)),
       severity = share >= cfg.high_share and "error" or "warn",
-      evidence = evidence, locations = locations,
+      evidence = evidence, locations = worst:places(),
       condition = ("idle after blocking calls takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Delete waits for the device in the loop; read results every 100 steps, and of the step before.", code = code[p.framework] },
       impact = impact.exposed { ns = math.min(bubble_ns, step_ns) },

@@ -23,12 +23,6 @@ where they are hidden or short.]],
                        { "all of them a step", p.fact["copies.d2h_ns"], "ns" },
                        { "copies a step", p.fact["copies.d2h_count"], "count" },
                        { "bytes a step", p.fact["copies.d2h_bytes"], "bytes" } }
-    local locations = {}
-    for _, row in ipairs(p:table("copies"):where { direction = "d2h" }:top("exposed_ns", 3):rows()) do
-      if row.source_file and row.source_file ~= "" then
-        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
-      end
-    end
     local remedy = {
       pytorch = { text = "Reduce on the device, read results every 100 steps, and copy into pinned memory without waiting.",
                   code = "total += loss.detach()   # .item() every 100 steps" },
@@ -38,7 +32,7 @@ where they are hidden or short.]],
     return finding {
       title = ("Copies from the device take %s (%s) of each step"):format(fmt.ms(ns), fmt.pct(share)),
       severity = share >= cfg.high_share and "error" or "warn",
-      evidence = evidence, locations = locations,
+      evidence = evidence, locations = p:table("copies"):where { direction = "d2h" }:top("exposed_ns", 3):places(),
       condition = ("uncovered copies take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = remedy[p.framework] or { text = "Copy results less often, smaller, and beside the next step." },
       impact = impact.replay { { "overlap", parts = { "copy" }, name = "(?i).*(DtoH|D2H|device to host).*" },

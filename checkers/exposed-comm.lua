@@ -24,12 +24,9 @@ where there is none to run them beside.]],
     local evidence = { { "collectives that nothing covers, a step", ns, "ns", share = math.min(1, share) },
                        { "all collectives a step", p.fact["comm.ns"], "ns" },
                        { "collectives a step", p.fact["comm.count_per_step"], "count" } }
-    local locations = {}
-    for _, row in ipairs(p:table("collectives"):where { exposed_ns = { min = 1 } }:top("exposed_ns", 3):rows()) do
+    local worst = p:table("collectives"):where { exposed_ns = { min = 1 } }:top("exposed_ns", 3)
+    for row in worst:each() do
       evidence[#evidence + 1] = { row.type .. " " .. row.name, row.exposed_ns, "ns" }
-      if row.source_file and row.source_file ~= "" then
-        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
-      end
     end
     local remedy = {
       pytorch = { text = "Start them earlier: tune the buckets, prefetch FSDP's parameters, accumulate gradients, send bfloat16.",
@@ -41,7 +38,7 @@ where there is none to run them beside.]],
     return finding {
       title = ("Collectives hold the step up for %s (%s)"):format(fmt.ms(ns), fmt.pct(share)),
       severity = share >= cfg.high_share and "error" or "warn",
-      evidence = evidence, locations = locations,
+      evidence = evidence, locations = worst:places(),
       condition = ("uncovered collectives take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = remedy[p.framework] or { text = "Start collectives earlier, beside computation, and send less." },
       impact = impact.replay { { "overlap", parts = { "communication" } }, fallback = impact.exposed { ns = ns } },

@@ -62,19 +62,16 @@ pipeline and matrix products outside the vendor library stand for them. Silent b
     local evidence = { { "computing in double precision a step", ns, "ns", share = math.min(ns / step_ns, 1) },
                        { "double-precision ops a step, own time", self_ns, "ns" },
                        { "different ops", doubles:count(), "count" } }
-    local locations = {}
-    for i, row in ipairs(doubles:top("self_ns", 3):rows()) do
+    local worst = doubles:top("self_ns", 3)
+    for row in worst:each() do
       evidence[#evidence + 1] = { row.name or row.type or "op", row.self_ns, "ns" }
-      if row.source_file and row.source_file ~= "" then
-        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
-      end
     end
     local code = { jax = "x = x.astype(jnp.float32)  # and leave jax_enable_x64 off",
                    tensorflow = "x = tf.cast(x, tf.float32)  # numpy arrays are float64",
                    pytorch = "x = x.float()  # numpy arrays are float64" }
     return finding {
       title = ("Double precision takes %s of each step"):format(fmt.ms(ns)),
-      evidence = evidence, locations = locations,
+      evidence = evidence, locations = worst:places(),
       condition = ("double-precision ops take %s of the step, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Convert to single precision where data enter the program.", code = code[p.framework] },

@@ -23,12 +23,6 @@ where they are hidden or short.]],
                        { "all of them a step", p.fact["copies.h2d_ns"], "ns" },
                        { "copies a step", p.fact["copies.h2d_count"], "count" },
                        { "bytes a step", p.fact["copies.h2d_bytes"], "bytes" } }
-    local locations = {}
-    for _, row in ipairs(p:table("copies"):where { direction = "h2d" }:top("exposed_ns", 3):rows()) do
-      if row.source_file and row.source_file ~= "" then
-        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
-      end
-    end
     local remedy = {
       pytorch = { text = "Pin memory and copy the next batch while the step computes; send small types and cast on the device.",
                   code = "DataLoader(ds, pin_memory=True)\nx = x.to(device, non_blocking=True)" },
@@ -39,7 +33,7 @@ where they are hidden or short.]],
     return finding {
       title = ("Copies to the device take %s (%s) of each step"):format(fmt.ms(ns), fmt.pct(share)),
       severity = share >= cfg.high_share and "error" or "warn",
-      evidence = evidence, locations = locations,
+      evidence = evidence, locations = p:table("copies"):where { direction = "h2d" }:top("exposed_ns", 3):places(),
       condition = ("uncovered copies take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = remedy[p.framework] or { text = "Copy the next batch while the step computes, from pinned memory, in small types." },
       impact = impact.replay { { "overlap", parts = { "copy" }, name = "(?i).*(HtoD|H2D|host to device).*" },

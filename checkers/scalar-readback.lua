@@ -22,17 +22,14 @@ where work is queued behind the read.]],
     if count < cfg.min_count or bubble_ns / step_ns < cfg.min_share then return nil end
     local evidence = { { "values read a step", count, "count" },
                        { "device idle after them a step", bubble_ns, "ns", share = math.min(1, bubble_ns / step_ns) } }
-    local locations = {}
-    for _, row in ipairs(reads:top("bubble_ns", 3):rows()) do
+    local worst = reads:top("bubble_ns", 3)
+    for row in worst:each() do
       evidence[#evidence + 1] = { row.name .. " in " .. row.owner, row.bubble_ns or 0, "ns" }
-      if row.source_file and row.source_file ~= "" then
-        locations[#locations + 1] = { file = row.source_file, line = row.source_line }
-      end
     end
     return finding {
       title = ("%s values read a step leave the device idle %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(bubble_ns)),
       subject = { op = reads:top("bubble_ns", 1):rows()[1].owner },
-      evidence = evidence, locations = locations,
+      evidence = evidence, locations = worst:places(),
       condition = ("idle after reads takes %s of the step, %s accepted"):format(fmt.pct(bubble_ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Keep losses on the device and read them every 100 steps; torch.where instead of masks as indices.",
                  code = "total += loss.detach()\nif step % 100 == 0: print(total.item())" },

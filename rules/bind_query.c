@@ -279,6 +279,39 @@ static int query_rows(lua_State *lua)
     return 1;
 }
 
+/* q:places() -> the lines of the program that the rows name, as a finding's locations; rows of
+ * unknown origin are passed over. */
+static int query_places(lua_State *lua)
+{
+    struct query *query = check_query(lua);
+    int           file = table_column(query->table, "source_file");
+    int           line = table_column(query->table, "source_line");
+    lua_Integer   count = 0;
+
+    if (file < 0 || line < 0)
+        return luaL_error(lua, "table '%s' has no source_file and source_line",
+                          query->table->spec->name);
+    lua_newtable(lua);
+    for (size_t i = 0; i < query->count && count < MAX_ROWS; i++) {
+        double     id = query->table->columns[file][query->rows[i]];
+        double     at = query->table->columns[line][query->rows[i]];
+        struct str text =
+            isnan(id) ? (struct str) { 0 } : intern_str(query->facts->names, (uint32_t)id);
+
+        if (text.len == 0)
+            continue;
+        lua_createtable(lua, 0, 2);
+        lua_pushlstring(lua, text.data, text.len);
+        lua_setfield(lua, -2, "file");
+        if (!isnan(at)) {
+            lua_pushnumber(lua, at);
+            lua_setfield(lua, -2, "line");
+        }
+        lua_rawseti(lua, -2, ++count);
+    }
+    return 1;
+}
+
 static int next_row(lua_State *lua)
 {
     struct query *query = lua_touserdata(lua, lua_upvalueindex(1));
@@ -417,10 +450,10 @@ static int query_group(lua_State *lua)
 void bind_push_query(lua_State *lua, const struct facts *facts, const struct table *table)
 {
     static const luaL_Reg methods[] = {
-        { "where", query_where }, { "count", query_count }, { "sum", query_sum },
-        { "max", query_max },     { "min", query_min },     { "top", query_top },
-        { "group", query_group }, { "rows", query_rows },   { "each", query_each },
-        { NULL, NULL },
+        { "where", query_where },   { "count", query_count }, { "sum", query_sum },
+        { "max", query_max },       { "min", query_min },     { "top", query_top },
+        { "group", query_group },   { "rows", query_rows },   { "each", query_each },
+        { "places", query_places }, { NULL, NULL },
     };
 
     if (luaL_newmetatable(lua, "tfprof.query")) {
