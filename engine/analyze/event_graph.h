@@ -6,9 +6,10 @@
  * ranks. Nodes stand in an order in which all causes come first; edges into a node are one run of
  * rows (CSR). O(events log lines).
  *
- * What is alike each time (from a launch to its kernel, from a kernel to the next) enters with its
- * mean, so that scheduling the graph gives the recorded times only as far as the graph is right. A
- * start that no cause explains keeps its distance as the node's delay.
+ * Short gaps between kernels in the queue of a stream are the device's and stay as recorded; the way
+ * from a launch to a free stream enters with its mean, so that scheduling the graph gives the recorded
+ * times only as far as the graph is right. A start that no cause explains keeps its distance as the
+ * node's delay.
  */
 #ifndef TFPROF_ANALYZE_EVENT_GRAPH_H
 #define TFPROF_ANALYZE_EVENT_GRAPH_H

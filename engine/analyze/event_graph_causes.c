@@ -6,6 +6,7 @@
 enum {
     PAUSE_NS = 5000,      /* a thread that did nothing for longer was given its next work */
     RECENT_NODES = 24,    /* threads that may have given it: those last at something */
+    GAP_MOST_NS = 10000,  /* a longer gap in the queue of a stream has another cause */
     CLOCK_NS = 5000,      /* clocks of device and host differ by as much */
     EXPLAINED_NS = 20000, /* a start so little later than its causes needs no other cause */
     LOOK_BACK = 64,       /* kernels back to the one that a call waited for */
@@ -93,8 +94,8 @@ static int64_t edge_time_ns(const struct build *build, const struct graph_edge *
     return (edge->from_start ? from->start_ns : from->end_ns) + edge->lag_ns;
 }
 
-/* When the last node's known causes let it start, by the recorded times. */
-static int64_t ready_ns(const struct build *build)
+/* When the last node's known causes let it start, by the recorded times; *kind: which was last. */
+static int64_t ready_ns(const struct build *build, enum edge_kind *kind)
 {
     const struct event_graph *graph = build->graph;
     uint32_t                  first = graph->nodes.items[graph->nodes.count - 1].first_edge;
@@ -103,7 +104,10 @@ static int64_t ready_ns(const struct build *build)
     for (size_t e = first; e < graph->edges.count; e++) {
         int64_t time_ns = edge_time_ns(build, &graph->edges.items[e]);
 
-        latest_ns = time_ns > latest_ns ? time_ns : latest_ns;
+        if (time_ns > latest_ns) {
+            latest_ns = time_ns;
+            *kind = (enum edge_kind)graph->edges.items[e].kind;
+        }
     }
     return latest_ns;
 }
@@ -478,8 +482,8 @@ static bool settle_start(struct build *build, uint32_t line)
 {
     struct event_graph *graph = build->graph;
     uint32_t            row = (uint32_t)graph->nodes.count - 1, beside;
-    int64_t             start_ns = graph->nodes.items[row].start_ns, ready = ready_ns(build);
-
+    enum edge_kind      kind = EDGE_ORDER;
+    int64_t             start_ns = graph->nodes.items[row].start_ns, ready = ready_ns(build, &kind);
     if (ready == INT64_MIN)
         return true;
     if (start_ns < ready - EXPLAINED_NS) {
@@ -491,8 +495,12 @@ static bool settle_start(struct build *build, uint32_t line)
         }
         return true;
     }
-    if (start_ns <= ready + EXPLAINED_NS)
+    if (start_ns <= ready + (kind == EDGE_LAUNCH ? graph->launch_ns / 2 : 0))
         return true;
+    if (kind == EDGE_STREAM && start_ns - ready < GAP_MOST_NS) {
+        graph->edges.items[graph->nodes.items[row].first_edge].lag_ns += start_ns - ready;
+        return true;
+    }
     beside = ended_beside(build, line, start_ns, ready);
     if (beside != NO_ID)
         return add_edge(build, beside, EDGE_EVENT, start_ns - node_at(build, beside)->end_ns,
@@ -509,7 +517,7 @@ static bool add_device_causes(struct build *build, uint32_t line, uint32_t event
     bool                     goes_on = start_ns > event_start_ns(build->profile, event);
 
     if (before != NO_ID && node_at(build, before)->end_ns + lag_ns > start_ns)
-        lag_ns = start_ns - node_at(build, before)->end_ns; /* touches, or goes on */
+        lag_ns = start_ns - node_at(build, before)->end_ns;
     if (!add_edge(build, before, EDGE_STREAM, lag_ns, false))
         return false;
     if (goes_on && before != NO_ID)

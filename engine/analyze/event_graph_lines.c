@@ -10,8 +10,8 @@ enum {
     SAMPLE_EVENTS = 200000, /* about as many enter a graph, so that its cost stays small */
     SAMPLE_STEPS = 100,
     QUEUED_NS = 10000, /* launched so long before the stream was free, it waited in the queue */
-    LAUNCH_MOST_NS = 100000, /* longer ways from a launch to its kernel have another cause */
     GAP_MOST_NS = 10000,
+    LAUNCH_MOST_NS = 100000, /* longer ways from a launch to its kernel have another cause */
     LAUNCH_PRESET_NS = 5000, /* without a launch to learn from */
     GAP_PRESET_NS = 1000
 };
@@ -340,36 +340,57 @@ bool build_waits(struct build *build)
     return true;
 }
 
+struct mean {
+    double sum_ns;
+    size_t count;
+};
+
+static void add_sample(struct mean *mean, int64_t ns)
+{
+    mean->sum_ns += (double)ns;
+    mean->count++;
+}
+
+static int64_t mean_ns(const struct mean *mean, int64_t preset_ns)
+{
+    return mean->count ? (int64_t)(mean->sum_ns / (double)mean->count) : preset_ns;
+}
+
+/* Samples of one device line: ways from a launch to a free stream, and gaps behind which the queue
+ * held the next kernel. */
+static void sample_line(const struct build *build, const struct build_line *line,
+                        struct mean *launches, struct mean *gaps)
+{
+    int64_t free_ns = INT64_MIN;
+
+    for (size_t k = 0; k < line->flat.leaves.count; k++) {
+        const struct leaf *leaf = &line->flat.leaves.items[k];
+        uint32_t           event = build->graph->path.frames.items[leaf->frame].event;
+        uint32_t           launch = build->launch_of[event];
+        int64_t launched_ns = launch == NO_ID ? INT64_MAX : event_start_ns(build->profile, launch);
+        bool    is_start = leaf->start_ns == event_start_ns(build->profile, event);
+
+        if (is_start && free_ns > INT64_MIN && launched_ns < free_ns - QUEUED_NS &&
+            leaf->start_ns - free_ns < GAP_MOST_NS)
+            add_sample(gaps, leaf->start_ns - free_ns);
+        else if (is_start && launch != NO_ID && launched_ns >= free_ns &&
+                 leaf->start_ns >= launched_ns && leaf->start_ns - launched_ns < LAUNCH_MOST_NS)
+            add_sample(launches, leaf->start_ns - launched_ns);
+        free_ns = leaf->end_ns;
+    }
+}
+
 /* Means of what is alike each time: the way from a launch to a free stream, and from a kernel to
  * the next one that waits in the queue. */
 void build_means(struct build *build)
 {
-    double launch_ns = 0, gap_ns = 0;
-    size_t launches = 0, gaps = 0;
+    struct mean launches = { 0 }, gaps = { 0 };
 
-    for (size_t i = 0; i < build->lines.count; i++) {
-        const struct build_line *line = &build->lines.items[i];
-        int64_t                  free_ns = INT64_MIN;
-
-        for (size_t k = 0; line->flat.is_device && k < line->flat.leaves.count; k++) {
-            const struct leaf *leaf = &line->flat.leaves.items[k];
-            uint32_t           event = build->graph->path.frames.items[leaf->frame].event;
-            uint32_t           launch = build->launch_of[event];
-            int64_t            launched_ns =
-                launch == NO_ID ? INT64_MAX : event_start_ns(build->profile, launch);
-            bool is_start = leaf->start_ns == event_start_ns(build->profile, event);
-
-            if (is_start && free_ns > INT64_MIN && launched_ns < free_ns - QUEUED_NS &&
-                leaf->start_ns - free_ns < GAP_MOST_NS)
-                gap_ns += (double)(leaf->start_ns - free_ns), gaps++;
-            else if (is_start && launch != NO_ID && launched_ns >= free_ns &&
-                     leaf->start_ns >= launched_ns && leaf->start_ns - launched_ns < LAUNCH_MOST_NS)
-                launch_ns += (double)(leaf->start_ns - launched_ns), launches++;
-            free_ns = leaf->end_ns;
-        }
-    }
-    build->graph->launch_ns = launches ? (int64_t)(launch_ns / (double)launches) : LAUNCH_PRESET_NS;
-    build->graph->gap_ns = gaps ? (int64_t)(gap_ns / (double)gaps) : GAP_PRESET_NS;
+    for (size_t i = 0; i < build->lines.count; i++)
+        if (build->lines.items[i].flat.is_device)
+            sample_line(build, &build->lines.items[i], &launches, &gaps);
+    build->graph->launch_ns = mean_ns(&launches, LAUNCH_PRESET_NS);
+    build->graph->gap_ns = mean_ns(&gaps, GAP_PRESET_NS);
 }
 
 bool build_collectives(struct build *build)

@@ -1,5 +1,7 @@
 #include "analyze/event_schedule.h"
 
+#include "base/trace.h"
+
 #include <math.h>
 
 struct run {
@@ -164,6 +166,12 @@ static double window_error(struct run *run, const struct graph_window *window, u
         if (!counts(graph, node) || run->is_begun[node->line])
             continue;
         run->is_begun[node->line] = true;
+        if (trace_is_on("replay", 2))
+            trace_print(
+                "replay", "step %lld line %u ends %.3f us off", (long long)step->number, node->line,
+                (double)(run->schedule->end_ns[row - 1] - run->schedule->start_ns[window->base] -
+                         node->end_ns + base->start_ns) /
+                    1000);
         worst_ns = fmax(worst_ns, fabs((double)(run->schedule->end_ns[row - 1] -
                                                 run->schedule->start_ns[window->base]) -
                                        (double)(node->end_ns - base->start_ns)));

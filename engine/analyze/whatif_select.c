@@ -174,6 +174,36 @@ static bool say_nothing_matches(const struct selection *selection, const struct 
     return err_advise(err, "the longest is '%.*s'", name.len > 60 ? 60 : (int)name.len, name.data);
 }
 
+/* Pieces of an op on pool threads, which bear no name of their own: those that it handed over, and
+ * what follows them on their thread. */
+static size_t add_pool_work(const struct event_graph *graph, bool *is_selected)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const struct graph_node *node = &graph->nodes.items[i];
+        uint32_t                 end = event_graph_edges_end(graph, i);
+        bool                     is_handed = false, is_given = false;
+
+        if (is_selected[i] || node->frame == NO_ID ||
+            graph->path.frame_work[node->frame] != WORK_POOL)
+            continue;
+        for (uint32_t e = node->first_edge; e < end; e++) {
+            const struct graph_edge *edge = &graph->edges.items[e];
+
+            if (edge->kind == EDGE_HANDOVER) {
+                is_handed = true;
+                is_given = is_selected[edge->from];
+            } else if (edge->kind == EDGE_ORDER && !is_handed) {
+                is_given = is_selected[edge->from];
+            }
+        }
+        is_selected[i] = is_given;
+        count += is_given;
+    }
+    return count;
+}
+
 bool whatif_select(const struct event_graph *graph, const struct whatif_edit *edit, int32_t rank,
                    struct arena *scratch, bool *is_selected, struct err *err)
 {
@@ -192,6 +222,8 @@ bool whatif_select(const struct event_graph *graph, const struct whatif_edit *ed
                           (edit->target == TARGET_OP && names_match(&selection, node->launcher)));
         count += is_selected[i];
     }
+    if (edit->target == TARGET_OP && count)
+        count += add_pool_work(graph, is_selected);
     return count || !edit->pattern || say_nothing_matches(&selection, edit, err);
 }
 

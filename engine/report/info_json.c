@@ -209,6 +209,21 @@ static void write_analyses(struct json_writer *json, const struct study *study)
     json_array_end(json);
 }
 
+/* Every fact, in the units of JSON (times in ms). */
+static void write_facts(struct json_writer *json, const struct study *study)
+{
+    put_object(json, "facts");
+    for (size_t i = 0; i < study->facts.list.count; i++) {
+        const struct fact *fact = &study->facts.list.items[i];
+
+        if (fact->spec->unit == UNIT_NAME)
+            put_str(json, fact->spec->name, intern_str(study->facts.names, (uint32_t)fact->value));
+        else
+            put_number(json, fact->spec->name, unit_to_json(fact->value, fact->spec->unit));
+    }
+    json_object_end(json);
+}
+
 void info_json(const struct study *study, const struct output_options *options, struct text *text)
 {
     struct json_writer    json = { .text = text };
@@ -227,6 +242,7 @@ void info_json(const struct study *study, const struct output_options *options, 
     write_steps(&json, study);
     write_replay(&json, study);
     write_analyses(&json, study);
+    write_facts(&json, study);
     put_integer(&json, "unknown_fields", (int64_t)profile->unknown_fields);
     put_integer(&json, "unknown_stats", (int64_t)profile->unknown_stats);
     json_object_end(&json);
