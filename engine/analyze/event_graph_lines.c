@@ -48,11 +48,28 @@ static bool add_window(struct build *build, const struct step *step)
     return vec_push(&build->graph->windows, build->arena, window);
 }
 
+/* The step and those of other hosts at the same place. */
+static bool add_group(struct build *build, const struct step *step, size_t place)
+{
+    const struct study *study = build->study;
+
+    if (!add_window(build, step))
+        return false;
+    for (uint32_t host = 0; host < build->profile->hosts.count; host++) {
+        const struct step *beside =
+            host == study->steps.host ? NULL : step_beside(study, step, place, host);
+
+        if (beside && beside->end_ns > beside->start_ns && !add_window(build, beside))
+            return false;
+    }
+    build->graph->group_count++;
+    return true;
+}
+
 /* Steps from the first sampled one on, the reference host's first. */
 bool build_windows(struct build *build)
 {
-    const struct study *study = build->study;
-    const struct steps *steps = &study->steps;
+    const struct steps *steps = &build->study->steps;
     size_t              sampled = 0, wanted, place = 0;
 
     for (size_t i = 0; i < steps->list.count; i++)
@@ -69,18 +86,9 @@ bool build_windows(struct build *build)
         if (step->host != steps->host || !step->is_sampled || step->end_ns <= step->start_ns)
             continue;
         place++;
-        if (build->first_step != NO_ID && i < build->first_step)
-            continue;
-        if (!add_window(build, step))
+        if ((build->first_step == NO_ID || i >= build->first_step) &&
+            !add_group(build, step, place - 1))
             return false;
-        for (uint32_t host = 0; host < build->profile->hosts.count; host++) {
-            const struct step *beside =
-                host == steps->host ? NULL : step_beside(study, step, place - 1, host);
-
-            if (beside && beside->end_ns > beside->start_ns && !add_window(build, beside))
-                return false;
-        }
-        build->graph->group_count++;
     }
     return true;
 }

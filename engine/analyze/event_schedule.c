@@ -218,40 +218,28 @@ static enum path_class lag_class(const struct graph_edge *edge)
     return classes[edge->kind];
 }
 
-/* Charges the way from the last node back to the end of the run before. */
-static void charge_path(struct run *run, int64_t from_ns)
+/* A walk back along what let each node start. */
+struct charging {
+    struct schedule *schedule;
+    int64_t          at_ns, from_ns; /* where it is; the end of the run before */
+};
+
+/* Charges the way back to `reached_ns`. */
+static void charge(struct charging *charging, enum path_class class, int64_t reached_ns)
 {
-    struct schedule          *schedule = run->schedule;
-    const struct event_graph *graph = run->graph;
-    uint32_t                  row = schedule->last_node;
-    int64_t                   at_ns = schedule->end_ns[row];
-    double                    sum_ns = 0, *class_ns = schedule->class_ns;
+    if (reached_ns < charging->from_ns)
+        reached_ns = charging->from_ns;
+    if (reached_ns >= charging->at_ns)
+        return;
+    charging->schedule->class_ns[class] += (double)(charging->at_ns - reached_ns);
+    charging->at_ns = reached_ns;
+}
 
-    while (at_ns > from_ns) {
-        const struct graph_node *node = &graph->nodes.items[row];
-        const struct graph_edge *edge;
-        int64_t start_ns = schedule->start_ns[row], reached_ns = start_ns - node->delay_ns;
+/* Makes the classes sum to the step. */
+static void settle_classes(struct schedule *schedule)
+{
+    double sum_ns = 0, *class_ns = schedule->class_ns;
 
-        if (at_ns > start_ns)
-            class_ns[node->class] += (double)(at_ns - (start_ns > from_ns ? start_ns : from_ns));
-        if (at_ns > start_ns)
-            at_ns = start_ns;
-        if (at_ns <= from_ns || schedule->cause[row] == NO_ID)
-            break;
-        if (node->delay_ns && reached_ns < at_ns) {
-            reached_ns = reached_ns > from_ns ? reached_ns : from_ns;
-            class_ns[CRITICAL_UNKNOWN] += (double)(at_ns - reached_ns);
-            at_ns = reached_ns;
-        }
-        edge = &graph->edges.items[schedule->cause[row]];
-        row = edge->from;
-        reached_ns = edge->from_start ? schedule->start_ns[row] : schedule->end_ns[row];
-        reached_ns = reached_ns > from_ns ? reached_ns : from_ns;
-        if (reached_ns < at_ns) {
-            class_ns[lag_class(edge)] += (double)(at_ns - reached_ns);
-            at_ns = reached_ns;
-        }
-    }
     for (int i = 0; i < CRITICAL_COUNT; i++)
         sum_ns += class_ns[i];
     for (int i = 0; i < CRITICAL_COUNT; i++) {
@@ -259,6 +247,31 @@ static void charge_path(struct run *run, int64_t from_ns)
         if (class_ns[i] > class_ns[schedule->bottleneck])
             schedule->bottleneck = (enum path_class)i;
     }
+}
+
+/* Charges the way from the last node back to the end of the run before. */
+static void charge_path(struct run *run, int64_t from_ns)
+{
+    struct schedule          *schedule = run->schedule;
+    const struct event_graph *graph = run->graph;
+    uint32_t                  row = schedule->last_node;
+    struct charging           charging = { schedule, schedule->end_ns[row], from_ns };
+
+    while (charging.at_ns > from_ns) {
+        const struct graph_node *node = &graph->nodes.items[row];
+        const struct graph_edge *edge;
+
+        charge(&charging, (enum path_class)node->class, schedule->start_ns[row]);
+        if (schedule->cause[row] == NO_ID)
+            break;
+        if (node->delay_ns)
+            charge(&charging, CRITICAL_UNKNOWN, schedule->start_ns[row] - node->delay_ns);
+        edge = &graph->edges.items[schedule->cause[row]];
+        row = edge->from;
+        charge(&charging, lag_class(edge),
+               edge->from_start ? schedule->start_ns[row] : schedule->end_ns[row]);
+    }
+    settle_classes(schedule);
 }
 
 bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
