@@ -164,13 +164,15 @@ static struct str suggest(const struct selection *selection)
 static bool say_nothing_matches(const struct selection *selection, const struct whatif_edit *edit,
                                 struct err *err)
 {
-    struct str name = suggest(selection);
+    struct str  name = suggest(selection);
+    const char *what =
+        edit->target >= 0 && edit->target < TARGET_COUNT ? whatif_targets[edit->target] : "work";
 
     if (!name.len)
         return err_set(err, ERR_USAGE, "%s selects nothing: the steps hold no %s", edit->text,
-                       whatif_targets[edit->target]);
+                       what);
     (void)err_set(err, ERR_USAGE, "%s selects nothing: no %s of the steps has such a name",
-                  edit->text, whatif_targets[edit->target]);
+                  edit->text, what);
     return err_advise(err, "the longest is '%.*s'", name.len > 60 ? 60 : (int)name.len, name.data);
 }
 

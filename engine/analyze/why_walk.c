@@ -129,62 +129,56 @@ static uint32_t last_cause(const struct event_graph *graph, uint32_t node)
     return best;
 }
 
-static int64_t later(int64_t a, int64_t b)
+struct position {
+    struct why_walk *walk;
+    int64_t          at_ns, from_ns; /* where the walk is, and where it ends */
+};
+
+/* Charges the way back to `reached_ns` to a cause. */
+static bool go_back(struct position *position, struct why_cause cause, int64_t reached_ns)
 {
-    return a > b ? a : b;
+    int64_t left_ns = position->at_ns;
+
+    if (reached_ns < position->from_ns)
+        reached_ns = position->from_ns;
+    if (reached_ns >= position->at_ns)
+        return true;
+    position->at_ns = reached_ns;
+    return add_cause(position->walk, cause, left_ns - reached_ns);
 }
 
 bool why_walk_back(struct why_walk *walk, uint32_t row, bool is_included, int64_t from_ns)
 {
-    const struct event_graph *graph = walk->graph;
-    int64_t at_ns = is_included ? graph->nodes.items[row].end_ns : graph->nodes.items[row].start_ns;
+    const struct graph_node *nodes = walk->graph->nodes.items;
+    struct position  position = { walk, is_included ? nodes[row].end_ns : nodes[row].start_ns,
+                                  from_ns };
+    struct why_cause delay = { .class = CRITICAL_UNKNOWN, .usual_ns = -1, .count = 1 };
 
     walk->began = NO_ID;
     for (;;) {
-        const struct graph_node *node = &graph->nodes.items[row];
+        const struct graph_node *node = &nodes[row];
         const struct graph_edge *edge;
-        uint32_t                 e;
-        int64_t                  reached_ns;
-        struct why_cause         delay = { .class = CRITICAL_UNKNOWN, .usual_ns = -1, .count = 1 };
+        uint32_t                 e = last_cause(walk->graph, row);
+        struct why_cause         way;
 
-        if (node->start_ns < at_ns) {
-            reached_ns = later(node->start_ns, from_ns);
-            if (!add_cause(walk, describe(walk, node), at_ns - reached_ns))
-                return false;
-            at_ns = reached_ns;
+        if (!go_back(&position, describe(walk, node), node->start_ns))
+            return false;
+        if (e == NO_ID || (node->start_ns < from_ns && position.at_ns <= from_ns)) {
+            walk->began = position.at_ns <= from_ns ? row : NO_ID;
+            return true;
         }
-        e = last_cause(graph, row);
-        if (at_ns <= from_ns) {
-            walk->began = node->start_ns < from_ns || e == NO_ID ? row : graph->edges.items[e].from;
-            break;
-        }
-        if (e == NO_ID)
-            break;
-        if (node->delay_ns > 0) {
-            reached_ns = later(node->start_ns - node->delay_ns, from_ns);
-            if (reached_ns < at_ns && !add_cause(walk, delay, at_ns - reached_ns))
-                return false;
-            at_ns = reached_ns < at_ns ? reached_ns : at_ns;
-        }
-        edge = &graph->edges.items[e];
+        edge = &walk->graph->edges.items[e];
         row = edge->from;
-        reached_ns =
-            edge->from_start ? graph->nodes.items[row].start_ns : graph->nodes.items[row].end_ns;
-        if (reached_ns < at_ns) {
-            struct why_cause way = describe(walk, &graph->nodes.items[row]);
-
-            way.class = lag_class(edge->kind);
-            reached_ns = later(reached_ns, from_ns);
-            if (!add_cause(walk, way, at_ns - reached_ns))
-                return false;
-            at_ns = reached_ns;
-        }
-        if (at_ns <= from_ns) {
+        way = describe(walk, &nodes[row]);
+        way.class = lag_class(edge->kind);
+        if ((node->delay_ns > 0 && !go_back(&position, delay, node->start_ns - node->delay_ns)) ||
+            !go_back(&position, way, edge->from_start ? nodes[row].start_ns : nodes[row].end_ns))
+            return false;
+        if (position.at_ns <= from_ns) {
             walk->began = row;
-            break;
+            return true;
         }
     }
-    return true;
 }
 
 /* Names are interned: the same text is the same pointer. */
