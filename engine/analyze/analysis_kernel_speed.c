@@ -55,7 +55,7 @@ struct measuring {
 static struct kernel_row *find_row(struct measuring *measuring, uint32_t event)
 {
     const struct profile *profile = measuring->study->profile;
-    uint32_t              activity = profile->event_activity[event];
+    uint32_t              activity = event_activity_id(profile, event);
     uint32_t              launch = measuring->study->devices->launch_of[event];
     uint64_t              key =
         (uint64_t)activity << 32 | (launch == NO_ID ? NO_ID : measuring->launchers[launch]);
@@ -81,7 +81,7 @@ static struct kernel_row *find_row(struct measuring *measuring, uint32_t event)
 static bool add_kernel(struct measuring *measuring, const struct device_row *device, uint32_t event)
 {
     const struct profile *profile = measuring->study->profile;
-    int64_t start_ns = profile->event_start_ns[event], end_ns = event_end_ns(profile, event);
+    int64_t start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
     double  ns = (double)(end_ns - start_ns);
     size_t  window = windows_find(&measuring->windows, start_ns), third;
     int64_t shared_ns = intervals_overlap_ns(&device->collectives, start_ns, end_ns);
