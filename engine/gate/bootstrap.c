@@ -126,12 +126,13 @@ double observations_median(const struct observations *side, struct arena *scratc
 }
 
 bool bootstrap_change(const struct observations *before, const struct observations *after,
-                      struct arena *scratch, struct interval_share *result)
+                      double confidence, struct arena *scratch, struct interval_share *result)
 {
     struct random  random = { .state = 20240229 };
     struct sampler left, right;
     double        *changes = arena_new_array(scratch, double, RESAMPLES);
     double         base = observations_median(before, scratch);
+    size_t         outside = (size_t)((1 - confidence) / 2 * RESAMPLES);
 
     if (!changes || !sampler_start(&left, before, scratch) ||
         !sampler_start(&right, after, scratch) || base <= 0)
@@ -142,7 +143,7 @@ bool bootstrap_change(const struct observations *before, const struct observatio
 
         changes[i] = from > 0 ? to / from - 1 : 0;
     }
-    result->low = select_kth(changes, RESAMPLES, RESAMPLES * 25 / 1000);
-    result->high = select_kth(changes, RESAMPLES, RESAMPLES * 975 / 1000 - 1);
+    result->low = select_kth(changes, RESAMPLES, outside);
+    result->high = select_kth(changes, RESAMPLES, RESAMPLES - 1 - outside);
     return true;
 }

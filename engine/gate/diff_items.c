@@ -118,23 +118,35 @@ static unsigned bits_of(const char *name)
     return 0;
 }
 
+/* One change for all of them: they have one cause. Rows are by time, so the first is the largest.
+ */
 static bool find_widened(struct judging *judging)
 {
-    for (size_t i = 0; i < after_list(judging, ITEM_OP)->rows.count; i++) {
-        const struct item *item = &after_list(judging, ITEM_OP)->rows.items[i];
+    const struct item_list *after = after_list(judging, ITEM_OP);
+    const struct item      *largest = NULL, *largest_was = NULL;
+    struct change           change;
+    size_t                  count = 0;
+
+    for (size_t i = 0; i < after->rows.count; i++) {
+        const struct item *item = &after->rows.items[i];
         const struct item *was = item_find(before_list(judging, ITEM_OP), item);
         unsigned           bits = was ? bits_of(was->dtype) : 0;
-        struct change      change;
 
         if (bits == 0 || bits_of(item->dtype) <= bits || bits_of(item->dtype) > 64)
             continue;
-        change = start("dtype-widened", ITEM_OP, was, item);
-        change.title = arena_text(judging->arena, "%s computes in %s, was %s", item->name,
-                                  item->dtype, was->dtype);
-        if (!judge_change(judging, change))
-            return false;
+        largest_was = count == 0 ? was : largest_was;
+        largest = count++ == 0 ? item : largest;
     }
-    return true;
+    if (!largest)
+        return true;
+    change = start("dtype-widened", ITEM_OP, largest_was, largest);
+    change.title =
+        count == 1
+            ? arena_text(judging->arena, "%s computes in %s, was %s", largest->name, largest->dtype,
+                         largest_was->dtype)
+            : arena_text(judging->arena, "%s and %zu other ops compute in wider types: %s, was %s",
+                         largest->name, count - 1, largest->dtype, largest_was->dtype);
+    return judge_change(judging, change);
 }
 
 static bool is_fused(const char *name)

@@ -56,7 +56,9 @@ struct gate_result {
     size_t       runs_before, runs_after, steps_before, steps_after;
     bool         has_step;
     double       before_ns, after_ns; /* step, median */
-    double       change, change_low, change_high; /* share; interval NaN where unknown */
+    double       change; /* share */
+    double       change_low, change_high; /* holds 95 %, with fewer than four runs a side 99 %;
+                                           * NaN: unknown */
     double       p_value; /* NaN: not from runs */
     VEC(struct difference) differences;
     VEC(struct check)       checks;   /* failed first */

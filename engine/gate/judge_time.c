@@ -7,9 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEWEST_STEPS = 4, MANN_WHITNEY_RUNS = 4 };
-static const double SMALLEST_CHANGE = 0.02, ALPHA = 0.05, OUTLIER_Z = 3.5,
-                    EXPLAINED_SHARE = 0.03; /* a uniform factor explains a change up to this */
+enum { FEWEST_STEPS = 5, MANN_WHITNEY_RUNS = 4 };
+static const double SMALLEST_CHANGE = 0.02, ALPHA = 0.05, STEP_ALPHA = 0.01, OUTLIER_Z = 3.5,
+                    LEAST_MAD = 0.02, /* of the median: steps of a few that happen to agree */
+    EXPLAINED_SHARE = 0.03;           /* a uniform factor explains a change up to this */
 
 struct side {
     struct observations observed;
@@ -28,7 +29,12 @@ static size_t drop_outliers(double *values, size_t count, struct arena *scratch)
     median = select_median(copy, count);
     for (size_t i = 0; i < count; i++)
         copy[i] = fabs(values[i] - median);
-    mad = fmax(select_median(copy, count), median * 0.001);
+    mad = fmax(select_median(copy, count), median * LEAST_MAD);
+    for (size_t i = 0; i < count; i++)
+        kept += 0.6745 * (values[i] - median) / mad <= OUTLIER_Z;
+    if (count - kept > count / 5)
+        return count; /* too many to be outliers */
+    kept = 0;
     for (size_t i = 0; i < count; i++)
         if (0.6745 * (values[i] - median) / mad <= OUTLIER_Z)
             values[kept++] = values[i];
@@ -87,6 +93,26 @@ static bool all_above(const double *x, size_t x_count, const double *y, size_t y
     return true;
 }
 
+/* p of the steps of all runs of one side against those of the other. */
+static double compare_steps(const struct side *before, const struct side *after,
+                            struct arena *scratch)
+{
+    const struct side *sides[] = { before, after };
+    double            *pooled[2];
+
+    for (int i = 0; i < 2; i++) {
+        size_t at = 0;
+
+        pooled[i] = arena_new_array(scratch, double, sides[i]->step_count + 1);
+        if (!pooled[i])
+            return 1;
+        for (size_t run = 0; run < sides[i]->observed.run_count; run++)
+            for (size_t step = 0; step < sides[i]->observed.counts[run]; step++)
+                pooled[i][at++] = sides[i]->observed.runs[run][step];
+    }
+    return mann_whitney(pooled[1], after->step_count, pooled[0], before->step_count, scratch, NULL);
+}
+
 static bool judge_significance(struct judging *judging, const struct side *before,
                                const struct side *after, struct judgement *judgement)
 {
@@ -105,7 +131,8 @@ static bool judge_significance(struct judging *judging, const struct side *befor
         judgement->how = arena_text(judging->arena, "Mann-Whitney over %zu and %zu runs, p = %.3g",
                                     m, n, result->p_value);
     } else {
-        judgement->is_significant = result->change_low > SMALLEST_CHANGE && all_above(x, n, y, m);
+        judgement->is_significant = result->change_low > SMALLEST_CHANGE && all_above(x, n, y, m) &&
+                                    compare_steps(before, after, judging->scratch) < STEP_ALPHA;
         judgement->how = arena_text(
             judging->arena, "%zu and %zu steps resampled in blocks: %s to %s; %s",
             before->step_count, after->step_count,
@@ -190,6 +217,8 @@ static bool add_too_few(struct judging *judging, const struct side *before,
 
 static bool compare(struct judging *judging, const struct side *before, const struct side *after)
 {
+    bool has_runs = before->observed.run_count >= MANN_WHITNEY_RUNS &&
+                    after->observed.run_count >= MANN_WHITNEY_RUNS;
     struct gate_result   *result = judging->result;
     struct interval_share change;
     struct judgement      judgement;
@@ -206,7 +235,8 @@ static bool compare(struct judging *judging, const struct side *before, const st
     result->change = result->after_ns / result->before_ns - 1;
     if (before->step_count < FEWEST_STEPS || after->step_count < FEWEST_STEPS)
         return add_too_few(judging, before, after);
-    if (!bootstrap_change(&before->observed, &after->observed, judging->scratch, &change))
+    if (!bootstrap_change(&before->observed, &after->observed, has_runs ? 0.95 : 0.99,
+                          judging->scratch, &change))
         return false;
     result->change_low = change.low;
     result->change_high = change.high;

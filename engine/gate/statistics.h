@@ -46,13 +46,13 @@ struct observations {
 /* Median over runs of each run's median. */
 double observations_median(const struct observations *side, struct arena *scratch);
 
-struct interval_share { /* a relative change with its 95 % interval */
+struct interval_share { /* a relative change with its interval */
     double change, low, high;
 };
 /* Relative change of the median from `before` to `after`; its interval by resampling blocks of
  * consecutive observations within each run, so that slow drifts widen it. false: scratch is
  * exhausted. Both sides have at least one observation and `before` a median above 0. */
 bool bootstrap_change(const struct observations *before, const struct observations *after,
-                      struct arena *scratch, struct interval_share *result);
+                      double confidence, struct arena *scratch, struct interval_share *result);
 
 #endif

@@ -2,6 +2,7 @@
 #include "gate/counts.h"
 #include "gate/gate.h"
 #include "gate/statistics.h"
+#include "recorded_steps.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { STEPS = 30 };
+enum { STEPS = 32 };
 
 /* About normal: the sum of twelve uniform numbers. */
 static double noise(struct random *random)
@@ -141,6 +142,41 @@ static void the_same_program_passes(void **state)
     assert_true(count_outcomes(&usual, &usual, 1, 200, OUTCOME_PASS) >= 198);
     assert_true(count_outcomes(&usual, &usual, 5, 100, OUTCOME_PASS) >= 99);
     assert_true(count_outcomes(&wobbly, &wobbly, 5, 100, OUTCOME_FAIL) <= 1);
+}
+
+/* Two runs of a program whose steps are drawn from a recording of it, a thousand times over all
+ * recordings: at most ten may fail. */
+static void recorded_programs_pass(void **state)
+{
+    enum { TRIALS = 1000 };
+    const size_t  series = sizeof recorded_steps / sizeof *recorded_steps;
+    struct random random = { .state = 17 };
+    size_t        failed = 0;
+
+    (void)state;
+    for (size_t trial = 0; trial < TRIALS; trial++) {
+        static const struct gate_limits limits = { .max_regression = 0.05 };
+        struct arena                    arena = { 0 };
+        struct err                      err = { 0 };
+        struct summary                  sides[2];
+        struct gate_result              result;
+
+        for (int side = 0; side < 2; side++) {
+            size_t row = trial % series;
+
+            make(&sides[side], &usual, 1, &random, &arena);
+            sides[side].runs.items[0].step_count = recorded_steps[row].count;
+            for (size_t i = 0; i < recorded_steps[row].count; i++)
+                sides[side].runs.items[0].step_ns[i] =
+                    1e6 * recorded_steps[row]
+                              .ms[random_below(&random, (uint32_t)recorded_steps[row].count)];
+        }
+        assert_true(gate_run(&sides[0], &sides[1], &limits, &arena, &result, &err));
+        failed += result.outcome == OUTCOME_FAIL;
+        arena_free(&arena);
+    }
+    print_message("%zu of %d false alarms\n", failed, TRIALS);
+    assert_true(failed <= TRIALS / 100);
 }
 
 /* With one run a side a change of a percent is within what machines do by themselves. */
@@ -332,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_planted_slow_down_is_caught),
         cmocka_unit_test(one_launch_more_is_always_caught),
         cmocka_unit_test(the_same_program_passes),
+        cmocka_unit_test(recorded_programs_pass),
         cmocka_unit_test(small_changes_of_one_run_do_not_count),
         cmocka_unit_test(a_uniform_slow_down_is_inconclusive),
         cmocka_unit_test(other_hardware_is_not_compared),

@@ -132,10 +132,10 @@ static void a_shift_is_found_again(void **state)
         before[i] = 100 * (1 + 0.02 * noise(&random));
         after[i] = 105 * (1 + 0.02 * noise(&random));
     }
-    assert_true(bootstrap_change(&left, &right, &scratch, &change));
+    assert_true(bootstrap_change(&left, &right, 0.95, &scratch, &change));
     assert_true(change.low < 0.05 && change.high > 0.05);
     assert_in_range((int)((change.high - change.low) * 1000), 12, 45);
-    assert_true(bootstrap_change(&left, &right, &scratch, &again));
+    assert_true(bootstrap_change(&left, &right, 0.95, &scratch, &again));
     assert_memory_equal(&change, &again, sizeof change);
     arena_free(&scratch);
 }
