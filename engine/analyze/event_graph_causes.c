@@ -129,11 +129,19 @@ bool build_step(struct build *build, struct graph_window *window, uint32_t windo
     return add_node(build, line, node) && add_edge(build, before, EDGE_STEP, 0, false);
 }
 
+/* Makes input beside the steps: only who asks for input waits for it. */
+static bool makes_input(const struct build *build, const struct graph_node *node)
+{
+    return node->class == CRITICAL_INPUT &&
+           !event_graph_has_kind(build->graph, node->frame, KIND_BIT(ACTIVITY_INPUT_WAIT));
+}
+
 /* Of the host's threads at work just before `time_ns` the one that did something last. */
 static uint32_t handed_by(const struct build *build, uint32_t line, int64_t time_ns,
                           int64_t *lag_ns, bool *from_start)
 {
     uint32_t host = build->graph->lines.items[line].host;
+    bool     is_input = makes_input(build, node_at(build, build->lines.items[line].last));
     size_t   looked = 0;
     uint32_t best = NO_ID;
     int64_t  latest_ns = INT64_MIN;
@@ -143,7 +151,8 @@ static uint32_t handed_by(const struct build *build, uint32_t line, int64_t time
         const struct graph_line *of = &build->graph->lines.items[node->line];
         int64_t                  moment_ns;
 
-        if (of->is_device || of->host != host || node->line == line)
+        if (of->is_device || of->host != host || node->line == line ||
+            (!is_input && makes_input(build, node)))
             continue;
         looked++;
         moment_ns = node->end_ns <= time_ns ? node->end_ns : node->start_ns;
@@ -171,6 +180,7 @@ static uint32_t awaited_thread(const struct build *build, uint32_t line, const s
         const struct build_line *other = &build->lines.items[i];
 
         if (of->host != host || of->is_device || i == line || other->last == NO_ID ||
+            (began_inside && makes_input(build, node_at(build, other->last))) ||
             (began_inside && other->burst_start_ns < piece->start_ns &&
              node_at(build, other->last)->class != CRITICAL_COMMUNICATION))
             continue;
