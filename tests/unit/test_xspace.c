@@ -183,6 +183,39 @@ static void rounds_and_sorts(void **state)
     arena_free(&arena);
 }
 
+/* A line's clock and name behind its events, which begin at 5 + 1 and 5 + 3 ns, of a device. */
+static void fields_may_follow_the_events(void **state)
+{
+    char           line[64], plane[128], space[160];
+    size_t         line_len = 0, plane_len = 0, len;
+    struct arena   arena = { 0 };
+    struct profile profile;
+    struct err     err = { 0 };
+
+    (void)state;
+    line_len = put(line, line_len, XLINE_EVENTS, "\x08\x01\x10\xE8\x07\x18\xF4\x03", 8);
+    line_len = put(line, line_len, XLINE_EVENTS, "\x08\x01\x10\xAC\x1B\x18\xD0\x0F", 8);
+    line[line_len++] = XLINE_TIMESTAMP_NS << 3;
+    line[line_len++] = 5;
+    line_len = put(line, line_len, XLINE_NAME, "XLA Ops", 7);
+    plane_len = put(plane, plane_len, XPLANE_NAME, "/device:TPU:0", 13);
+    plane_len = put(plane, plane_len, XPLANE_LINES, line, line_len);
+    plane_len = put(plane, plane_len, XPLANE_EVENT_METADATA,
+                    "\x08\x01\x12\x03\x12\x01"
+                    "a",
+                    7);
+    len = put(space, 0, XSPACE_PLANES, plane, plane_len);
+    assert_true(read_bytes((struct str) { space, len }, &profile, &arena, &err));
+    assert_int_equal(profile.event_count, 2);
+    assert_int_equal(profile.timelines.items[0].kind, TIMELINE_OPS);
+    assert_int_equal(event_start_ns(&profile, 0), 6);
+    assert_int_equal(event_start_ns(&profile, 1), 8);
+    assert_int_equal(profile.start_ns, 6);
+    assert_int_equal(profile.end_ns, 10);
+    assert_int_equal(event_activity(&profile, 1)->kind, ACTIVITY_KERNEL);
+    arena_free(&arena);
+}
+
 /* One line with metadata, stats and two events; every prefix is a profile or a reason. */
 static void survives_every_cut(void **state)
 {
@@ -371,10 +404,11 @@ static void knows_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_protobuf_c),      cmocka_unit_test(survives_cuts),
-        cmocka_unit_test(rounds_and_sorts),       cmocka_unit_test(knows_kinds),
-        cmocka_unit_test(numbers_are_the_protos), cmocka_unit_test(survives_every_cut),
-        cmocka_unit_test(keeps_to_budgets),       cmocka_unit_test(hosts_share_a_clock),
+        cmocka_unit_test(equals_protobuf_c),   cmocka_unit_test(survives_cuts),
+        cmocka_unit_test(rounds_and_sorts),    cmocka_unit_test(fields_may_follow_the_events),
+        cmocka_unit_test(knows_kinds),         cmocka_unit_test(numbers_are_the_protos),
+        cmocka_unit_test(survives_every_cut),  cmocka_unit_test(keeps_to_budgets),
+        cmocka_unit_test(hosts_share_a_clock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
