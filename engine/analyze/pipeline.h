@@ -57,5 +57,9 @@ double pipeline_section_ns(const struct pipeline *pipeline, uint32_t section, co
 /* The slowest of all sections but the consumer; *slowest may be NULL. 0: there is none. */
 double pipeline_period_ns(const struct pipeline *pipeline, const double *factors,
                           const double *threads, uint32_t *slowest);
+/* The same after edits, where the pipeline was measured to need `scale` times its period: what the
+ * recorded times do not explain is charged to the slowest part, as it was before the edits. */
+double pipeline_scaled_period_ns(const struct pipeline *pipeline, const double *factors,
+                                 const double *threads, double scale);
 
 #endif

@@ -430,7 +430,7 @@ static double model(const struct replay *replay, const struct costs *before, str
 {
     const struct path     *path = replay->path;
     const struct pipeline *pipeline = replay->pipeline;
-    double                 inline_ns = 0, period_ns = 0, inline_after_ns = 0, period_after_ns = 0;
+    double                 inline_ns = 0, period_ns = 0, inline_after_ns = 0;
     double                 steps = (double)path->step_rows.count;
     double                 cpu_ns = mean_of(path->cpu_ns.items, path->cpu_ns.count);
     double input_cpu_ns = mean_of(path->input_cpu_ns.items, path->input_cpu_ns.count);
@@ -441,7 +441,6 @@ static double model(const struct replay *replay, const struct costs *before, str
     if (pipeline && pipeline->stages.count) {
         inline_ns = fmin(pipeline->inline_ns, before->input_ns);
         period_ns = pipeline_period_ns(pipeline, NULL, NULL, NULL);
-        period_after_ns = pipeline_period_ns(pipeline, replay->factors, replay->threads, NULL);
         if (pipeline->inline_ns > 0)
             inline_after_ns =
                 inline_ns * pipeline_section_ns(pipeline, NO_ID, replay->factors, replay->threads) /
@@ -455,7 +454,11 @@ static double model(const struct replay *replay, const struct costs *before, str
                            ? before->step_ns / period_ns
                            : fmin(1, before->step_ns / period_ns);
 
-        step_ns = fmax(after->rest_ns + inline_after_ns, period_after_ns * scale);
+        step_ns = fmax(
+            after->rest_ns + inline_after_ns,
+            scale > 1
+                ? pipeline_scaled_period_ns(pipeline, replay->factors, replay->threads, scale)
+                : scale * pipeline_period_ns(pipeline, replay->factors, replay->threads, NULL));
     } else if (replay->has_stage_edits) {
         step_ns = after->rest_ns + inline_after_ns + (input_after_ns - inline_ns);
     } else {
