@@ -163,7 +163,7 @@ static int read_one(lua_State *lua)
 {
     struct reading *reading = lua_touserdata(lua, 1);
 
-    lua_rawgeti(lua, LUA_REGISTRYINDEX, sandbox_of(lua)->rule);
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, reading->rule->table);
     if (lua_getfield(lua, -1, "examples") != LUA_TTABLE)
         return 0;
     if (lua_rawgeti(lua, -1, reading->number) != LUA_TTABLE)

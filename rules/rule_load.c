@@ -212,7 +212,7 @@ static int load_rule(lua_State *lua)
     if (!field_is_tagged(lua, -1, "rule"))
         return luaL_error(lua, "%s: the file must return rule { … }", load->rule->info.file);
     read_info(lua, lua_gettop(lua), load);
-    sandbox_of(lua)->rule = luaL_ref(lua, LUA_REGISTRYINDEX);
+    load->rule->table = luaL_ref(lua, LUA_REGISTRYINDEX);
     return 0;
 }
 
@@ -225,40 +225,43 @@ static const char *first_comment(struct str script, struct arena *arena)
     return str_starts(line, STR("--")) ? arena_str(arena, rest).data : "";
 }
 
-static bool load_in_sandbox(struct load *load, const char *file, struct str comment,
-                            const struct rule_limits *limits, struct err *err)
+static void load_in_sandbox(struct load *load, const char *file, struct str comment,
+                            struct sandbox *sandbox)
 {
     struct rule *rule = load->rule;
 
-    *rule = (struct rule) { .info = { .id = file, .title = "", .file = file } };
+    *rule = (struct rule) { .info = { .id = file, .title = "", .file = file }, .sandbox = sandbox };
     rule->info.summary = first_comment(comment, load->arena);
-    rule->sandbox = sandbox_new(limits, load->arena, err);
-    if (!rule->sandbox)
-        return false;
-    rule->error = sandbox_call(rule->sandbox, load_rule, load, load->arena);
+    rule->error = sandbox_call(sandbox, load_rule, load, load->arena);
     if (rule->error)
         rule->error = rule_message(rule, rule->error, load->arena);
-    return true;
 }
 
 bool rule_load(struct rule *rule, const char *file, struct str script,
                const struct rule_limits *limits, struct arena *arena, struct err *err)
 {
-    struct load load = { rule, script, "t", arena };
+    struct load     load = { rule, script, "t", arena };
+    struct sandbox *sandbox = sandbox_new(limits, arena, err);
 
-    return load_in_sandbox(&load, file, script, limits, err);
+    *rule = (struct rule) { 0 };
+    if (!sandbox)
+        return false;
+    load_in_sandbox(&load, file, script, sandbox);
+    return true;
 }
 
-bool rule_load_builtin(struct rule *rule, const struct builtin_rule *builtin,
-                       const struct rule_limits *limits, struct arena *arena, struct err *err)
+void rule_load_builtin(struct rule *rule, const struct builtin_rule *builtin,
+                       struct sandbox *sandbox, struct arena *arena)
 {
     struct load load = { rule, builtin->bytecode, "b", arena };
 
-    return load_in_sandbox(&load, builtin->file, builtin->first_line, limits, err);
+    load_in_sandbox(&load, builtin->file, builtin->first_line, sandbox);
+    rule->is_guest = true;
 }
 
 void rule_free(struct rule *rule)
 {
-    sandbox_free(rule->sandbox);
+    if (!rule->is_guest)
+        sandbox_free(rule->sandbox);
     rule->sandbox = NULL;
 }

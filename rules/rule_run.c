@@ -41,7 +41,7 @@ static int call_check(lua_State *lua)
     struct call    *call = lua_touserdata(lua, 1);
     struct sandbox *sandbox = sandbox_of(lua);
 
-    lua_rawgeti(lua, LUA_REGISTRYINDEX, sandbox->rule);
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, call->rule->table);
     lua_getfield(lua, -1, "check"); /* rule check */
     lua_rawgeti(lua, LUA_REGISTRYINDEX, sandbox->host);
     lua_getfield(lua, -1, "profile");

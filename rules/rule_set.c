@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "rules/builtin.h"
+#include "rules/sandbox.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,11 +100,14 @@ static bool add_builtin(struct rule_set *set, const struct rule_limits *limits, 
 {
     struct pack ours = { "tfprof", TFPROF_VERSION, (uint32_t)builtin_rule_count };
 
+    set->shared = sandbox_new(limits, arena, err);
+    if (!set->shared)
+        return false;
     for (size_t i = 0; i < builtin_rule_count; i++) {
         struct rule rule;
 
-        if (!rule_load_builtin(&rule, &builtin_rules[i], limits, arena, err) ||
-            !add_rule(set, &rule, ours.name, arena, err))
+        rule_load_builtin(&rule, &builtin_rules[i], set->shared, arena);
+        if (!add_rule(set, &rule, ours.name, arena, err))
             return false;
     }
     return vec_push(&set->packs, arena, ours) ||
@@ -130,5 +134,6 @@ void rule_set_free(struct rule_set *set)
 {
     for (size_t i = 0; i < set->rules.count; i++)
         rule_free(&set->rules.items[i]);
+    sandbox_free(set->shared);
     *set = (struct rule_set) { 0 };
 }

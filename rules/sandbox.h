@@ -19,7 +19,7 @@ struct sandbox {
     int64_t            steps_left; /* hook calls until the budget is spent */
     int64_t            deadline_ns;
     bool               is_spent;
-    int                rule, host; /* references in the registry: what the file returned, C side */
+    int                host;       /* reference in the registry: the C side */
     struct arena       scratch;    /* what rules make C remember; bounded, freed with the state */
     const struct rule_view *view;  /* while a rule runs */
     struct arena           *arena;
