@@ -1,4 +1,37 @@
 -- Moving data around takes more of the step than computing.
+-- On an accelerator kernels say what ops only enqueue.
+local function of_device(p, cfg)
+  local kernels = p:table("kernels")
+  local all_ns = kernels:sum("total_ns")
+  local sorts = kernels:where { category = "sort", op = { like = "^aten::(sort|argsort)$" } }
+  local sort_ns = sorts:sum("total_ns")
+  -- Indexing sorts its indices first; a top-k is what a sort should be.
+  local moved = kernels:where { category = "sort", op = { like = "^aten::(?!(sort|argsort|topk|kthvalue)$)" } }
+  local gathered = kernels:where { category = "gather" }
+  local move_ns = moved:sum("total_ns") + gathered:sum("total_ns")
+  local ns, step_ns = sort_ns + move_ns, p.fact["step.median_ns"]
+  if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
+  local sorting = sort_ns > move_ns
+  local top = (sorting and sorts or gathered):top("total_ns", 1):rows()[1]
+  local low_ns = 0.7 * (1 - cfg.kept_sort) * sort_ns + 0.5 * (1 - cfg.kept_other) * move_ns
+  local high_ns = (1 - cfg.kept_sort) * sort_ns + (1 - cfg.kept_other) * move_ns
+  return finding {
+    title = ("%s takes %s of the kernels' time"):format(sorting and "Sorting" or "Moving data", fmt.pct(ns / all_ns)),
+    severity = sorting and "warn" or "info", -- graphs of nodes live of gathers
+    subject = { kernel = top and top.name, op = top and top.op },
+    evidence = { { "sorting and moving data a step", ns, "ns", share = math.min(ns / step_ns, 1) },
+                 { "of it, sorting", sort_ns, "ns" }, { "longest kernel", top and top.name or "" } },
+    condition = ("kernels that only move data take %s of all kernels' time, %s accepted"):format(fmt.pct(ns / all_ns),
+        fmt.pct(cfg.min_share)),
+    remedy = sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
+                           code = "best = x.argmax(-1)   # or x.topk(k)" }
+                     or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
+    impact = impact.exposed { ns = math.min(ns, step_ns), low = math.min(low_ns, step_ns), high = math.min(high_ns, step_ns) },
+    claims = { { parts = { "compute" } } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "gather-scatter-bound", api = 1, version = "1.0.0",
   title = "Sorting, gathering or scattering data takes much of the step",
@@ -17,9 +50,11 @@ return rule {
   doc = [[
 Sorts, gathers, scatters and layout changes compute nothing. A full sort whose first element alone is
 used is an argmax or a top-k in disguise. Shuffles inside fusions do not count. Priced as the time of
-sorts, of which a selection keeps a twentieth, and half of the other shuffles. Silent below min_share.]],
+sorts, of which a selection keeps a twentieth, and half of the other shuffles.
+Without a sort, PyTorch's indexing is worth a note only: models of graphs consist of it. Silent below min_share.]],
 
   check = function(p, cfg)
+    if p.format == "kineto" and p:has("kernels") then return of_device(p, cfg) end
     local ops = p:table("ops")
     local all_ns = ops:sum("self_ns")
     local sorts = ops:where { type = { like = "^(sort|Sort|TopKV?2?|ArgSort|aten::(sort|argsort))$" } }
@@ -54,6 +89,7 @@ sorts, of which a selection keeps a twentieth, and half of the other shuffles. S
     edits.fallback = impact.share { ns = ns }
     return finding {
       title = ("%s takes %s of op time"):format(sorting and "Sorting" or "Moving data", fmt.pct(ns / all_ns)),
+      severity = (sorting or p.format ~= "kineto") and "warn" or "info", -- graphs of nodes live of gathers
       subject = { op = top[1] and top[1].name },
       evidence = evidence, locations = locations,
       condition = ("ops that only move data take %s of op time, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(cfg.min_share)),
@@ -67,6 +103,16 @@ sorts, of which a selection keeps a twentieth, and half of the other shuffles. S
   end,
 
   examples = {
+    { name = "a sort on an accelerator", format = "kineto", framework = "pytorch", finding = true, impact_ns = 7e6,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "aten::sort", type = "aten::sort", self_ns = 1e4 } },
+                 kernels = { { name = "DeviceRadixSort", category = "sort", op = "aten::sort", total_ns = 8e6 },
+                             { name = "gemm", category = "gemm", op = "aten::mm", total_ns = 2e6 } } } },
+    { name = "a top-k on an accelerator", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "aten::topk", type = "aten::topk", self_ns = 1e4 } },
+                 kernels = { { name = "gatherTopK", category = "sort", op = "aten::topk", total_ns = 8e6 },
+                             { name = "gemm", category = "gemm", op = "aten::mm", total_ns = 2e6 } } } },
     { name = "a full sort", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "sort.0", type = "sort", shapes = "[6,32000]->[]", self_ns = 9e6 },
