@@ -1,4 +1,17 @@
 -- Tensors are copied into another layout.
+local function of_appends(p, count, ns, step_ns)
+  return finding {
+    title = ("%s concatenations copy a long tensor to add a little to it: %s a step"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+    evidence = { { "such concatenations a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many", count, "count" } },
+    condition = "what is added is at most a sixteenth of the result",
+    remedy = { text = "Allocate the whole tensor once and write the new part in place.",
+               code = "cache = torch.empty(batch, heads, longest, dim, device=x.device); cache[:, :, t] = new" },
+    impact = impact.exposed { ns = ns, low = 0.85 * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "contiguous-copies", api = 1, version = "1.0.0",
   title = "Tensors are copied into another layout",
@@ -15,12 +28,17 @@ return rule {
   },
   doc = [[
 A copy into another layout reads and writes the whole tensor and computes nothing. Priced as half to all of the copies that
-the forward pass asks for, and their gradients. Silent below min_share; a copy that makes a following product faster
+the forward pass asks for, and their gradients. Concatenations that
+only append copy all that was there, and count where they take more. Silent below min_share; a copy that makes a following product faster
 is worth keeping.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
     local count, high_ns = p.fact["torch.copies"], p.fact["torch.copies_ns"]
+    local appends, appends_ns = p.fact["torch.appends"] or 0, p.fact["torch.appends_ns"] or 0
+    if appends > 0 and appends_ns >= high_ns and appends_ns >= cfg.min_share * step_ns then
+      return of_appends(p, appends, appends_ns, step_ns)
+    end
     if count < cfg.min_copies or high_ns < cfg.min_share * step_ns then return nil end
     local low_ns = 0.5 * high_ns
     local title = ("%s copies into another layout take %s a step"):format(fmt.count(math.floor(count + 0.5)),
@@ -42,6 +60,9 @@ is worth keeping.]],
   end,
 
   examples = {
+    { name = "a cache that grows", framework = "pytorch", finding = true, impact_ns = 3.7e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0,
+                ["torch.appends"] = 8, ["torch.appends_ns"] = 4e6 } },
     { name = "each layer", framework = "pytorch", finding = true, impact_ns = 1.5e6,
       facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 } },
     { name = "none", framework = "pytorch", finding = false,

@@ -41,6 +41,8 @@ enum step_fact {
     RECOMPUTED_CALLS,
     COPIES_NS,
     COPIES_COUNT,
+    APPENDS_NS,
+    APPENDS_COUNT,
     DROPOUT_NS,
     EMBEDDING_NS,
     EMBEDDING_ROWS,
@@ -94,6 +96,9 @@ static const struct fact_spec produces[] = {
     [COPIES_NS] = { "torch.copies_ns", UNIT_NS,
                     "copies into another layout and clones in the forward pass a step, both ways" },
     [COPIES_COUNT] = { "torch.copies", UNIT_COUNT, "how many a step" },
+    [APPENDS_NS] = { "torch.appends_ns", UNIT_NS,
+                     "concatenations that copy a long tensor to add a little to it, a step" },
+    [APPENDS_COUNT] = { "torch.appends", UNIT_COUNT, "how many a step" },
     [DROPOUT_NS] = { "torch.dropout_ns", UNIT_NS, "dropout a step" },
     [EMBEDDING_NS] = { "torch.embedding_gradient_ns", UNIT_NS,
                        "dense gradients of embedding tables a step" },
@@ -118,7 +123,8 @@ enum trait {
     TRAIT_READBACK,
     TRAIT_FUSED,
     TRAIT_LAYER,
-    TRAIT_COPY
+    TRAIT_COPY,
+    TRAIT_CONCAT
 };
 static const struct {
     const char *name;
@@ -151,6 +157,8 @@ static const struct {
     { "contiguous", TRAIT_COPY },
     { "clone", TRAIT_COPY },
     { "reshape", TRAIT_COPY },
+    { "cat", TRAIT_CONCAT },
+    { "concat", TRAIT_CONCAT },
     { "layer_norm", TRAIT_LAYER },
     { "batch_norm", TRAIT_LAYER },
     { "group_norm", TRAIT_LAYER },
@@ -248,6 +256,25 @@ static void count_conv(struct summer *summer, const struct eager_call *call)
         summer->sums[CONV_FIRST_DEPTHWISE_NS] += ns;
 }
 
+/* A concatenation whose longest operand is nearly all of it. */
+static bool appends(const struct profile *profile, uint32_t op)
+{
+    enum { LITTLE = 16 }; /* what is added is no more than one of so many parts */
+    double most = eager_elements(profile, op), sum = 0;
+
+    if (op == NO_ID || profile->ops.items[op].input_count < 2)
+        return false;
+    for (uint32_t i = 0; i < profile->ops.items[op].input_count; i++) {
+        const struct tensor *tensor = input_of(profile, op, i);
+        double               count = tensor->rank > 0 ? 1 : 0;
+
+        for (int8_t j = 0; j < tensor->rank; j++)
+            count *= (double)tensor->dims[j];
+        sum += count;
+    }
+    return most > 0 && sum > most && (sum - most) * LITTLE <= sum;
+}
+
 static bool count_forward(struct summer *summer, uint32_t at, const struct eager_call *before)
 {
     const struct eager_call *call = &summer->calls->list.items[at];
@@ -270,6 +297,10 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
     if (trait == TRAIT_COPY && call->conversion_ns > 0) {
         summer->sums[COPIES_COUNT]++;
         summer->sums[COPIES_NS] += ns + call->backward_ns;
+    }
+    if (trait == TRAIT_CONCAT && appends(summer->study->profile, call->op)) {
+        summer->sums[APPENDS_COUNT]++;
+        summer->sums[APPENDS_NS] += ns;
     }
     if (trait == TRAIT_EMBEDDING)
         count_embedding(summer, call);

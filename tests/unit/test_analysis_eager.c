@@ -285,6 +285,23 @@ static void medians_need_no_order(void **state)
     assert_true(median_of(one, 0) == 0);
 }
 
+/* One row added to 63 copies them all (3 us); two halves make something new. */
+static void appending_is_seen(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    call(&program, "aten::cat", "f32[8,63,64] f32[8,1,64]", 3000);
+    call(&program, "aten::cat", "f32[8,32,64] f32[8,32,64]", 4000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.appends") == 1);
+    assert_true(builder_fact(&program.b, "torch.appends_ns") == 3000);
+    builder_free(&program.b);
+}
+
 /*
  * A product whose host call lasts 10 us and launches a kernel of 40 us, its backward node of 5 us
  * with one of 80 us: on a device the kernels count, so 40 us forward and 80 us backward. Adding a
@@ -350,6 +367,7 @@ int main(void)
         cmocka_unit_test(pauses_of_every_step_are_summed),
         cmocka_unit_test(casts_are_counted),
         cmocka_unit_test(on_a_device_its_work_counts),
+        cmocka_unit_test(appending_is_seen),
         cmocka_unit_test(medians_need_no_order),
     };
 
