@@ -74,7 +74,7 @@ bool build_windows(struct build *build)
 
     for (size_t i = 0; i < steps->list.count; i++)
         sampled += steps->list.items[i].host == steps->host && steps->list.items[i].is_sampled;
-    if (!sampled)
+    if (!sampled || steps->host >= build->profile->hosts.count)
         return true;
     wanted = SAMPLE_EVENTS / (build->profile->event_count / sampled + 1);
     wanted = wanted < 1 ? 1 : wanted > SAMPLE_STEPS ? SAMPLE_STEPS : wanted;
