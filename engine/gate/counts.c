@@ -16,7 +16,7 @@ const struct count_spec count_specs[] = {
 const size_t count_spec_count = ARRAY_COUNT(count_specs);
 
 /* This many of the steps must agree for a count to be exact. */
-static const double STEADY_SHARE = 0.8;
+static const double STEADY_SHARE = 0.9;
 
 struct counter {
     const struct study *study;
