@@ -131,10 +131,27 @@ void attributes_explain(unsigned selected, struct text *text)
     }
 }
 
+/* Most numbers of a report are small: they go without printf. */
+static void print_small(struct text *text, int64_t number, struct str unit)
+{
+    char   digits[4];
+    size_t at = sizeof digits;
+
+    if (number < 0) {
+        text_print(text, "%" PRId64, number);
+    } else {
+        do
+            digits[--at] = (char)('0' + number % 10);
+        while ((number /= 10) > 0 && at > 0);
+        text_add(text, (struct str) { digits + at, sizeof digits - at });
+    }
+    text_add(text, unit);
+}
+
 void print_number(struct text *text, int64_t number)
 {
     if (number < 1000)
-        text_print(text, "%" PRId64, number);
+        print_small(text, number, STR(""));
     else if (number < 1000000)
         text_print(text, "%.2fk", (double)number / 1e3);
     else if (number < 1000000000)
@@ -146,7 +163,7 @@ void print_number(struct text *text, int64_t number)
 void print_micros(struct text *text, int64_t micros)
 {
     if (micros < 1000)
-        text_print(text, "%" PRId64 "us", micros);
+        print_small(text, micros, STR("us"));
     else if (micros < 1000000)
         text_print(text, "%.2fms", (double)micros / 1e3);
     else
@@ -156,7 +173,7 @@ void print_micros(struct text *text, int64_t micros)
 void print_bytes(struct text *text, int64_t bytes)
 {
     if (bytes < 1000)
-        text_print(text, "%" PRId64 "B", bytes);
+        print_small(text, bytes, STR("B"));
     else if (bytes < 1000000)
         text_print(text, "%.2fKB", (double)bytes / 1e3);
     else
