@@ -22,8 +22,10 @@ static bool run(struct call *call, struct err *err)
 {
     const struct prompt_values *values = call->values;
     struct input                input;
-    struct session session = { .input = &input, .arena = call->arena, .values = values->view };
-    bool           is_done;
+    struct session              session = {
+                     .input = &input, .arena = call->arena, .trees.arena = call->arena, .values = values->view
+    };
+    bool is_done;
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);

@@ -188,18 +188,19 @@ static bool take_options(struct words *words, struct arena *arena, struct view_v
     return err_advise(err, "options begin with a dash, as -max_depth 3");
 }
 
-static struct view_call call_of(const struct session *session, struct session_answer *answer,
+static struct view_call call_of(struct session *session, struct session_answer *answer,
                                 const struct view_options *options)
 {
     return (struct view_call) { .classic = session->input->profile.classic,
                                 .options = options,
+                                .trees = &session->trees,
                                 .arena = &answer->arena,
                                 .text = &answer->text,
                                 .complaints = &answer->complaints };
 }
 
-static bool show(const struct session *session, const struct view *view,
-                 const struct view_values *values, struct session_answer *answer, struct err *err)
+static bool show(struct session *session, const struct view *view, const struct view_values *values,
+                 struct session_answer *answer, struct err *err)
 {
     struct view_options options;
     struct view_call    call = call_of(session, answer, &options);

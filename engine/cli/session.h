@@ -6,11 +6,13 @@
 #define TFPROF_CLI_SESSION_H
 
 #include "cli/input.h"
+#include "view/tree.h"
 #include "view/view.h"
 
 struct session {
     struct input           *input;
     struct arena           *arena;  /* of values */
+    struct tree_cache       trees;  /* views' trees, built once */
     struct view_values      values; /* what `set` left */
     int64_t default_rows;           /* -max_rows of lines that give none and go to a terminal */
     bool    is_ended;               /* quit */

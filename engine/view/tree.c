@@ -5,6 +5,7 @@
 #include "view/tensors.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool tree_order(struct tree *tree, struct arena *arena)
 {
@@ -40,6 +41,33 @@ bool tree_order(struct tree *tree, struct arena *arena)
     }
     tree->nodes.items = ordered;
     tree->nodes.capacity = count;
+    return true;
+}
+
+bool tree_build(const struct view_call *call, struct tree *tree,
+                bool (*build)(const struct view_call *call, struct tree *tree))
+{
+    struct tree      *kept = call->trees ? &call->trees->built[tree->rules] : NULL;
+    struct view_call  keeping = *call;
+    struct tree_node *nodes;
+
+    if (!kept)
+        return build(call, tree);
+    if (!kept->nodes.items) {
+        keeping.arena = call->trees->arena;
+        kept->rules = tree->rules;
+        if (!build(&keeping, kept)) {
+            *kept = (struct tree) { .rules = tree->rules };
+            return false;
+        }
+    }
+    nodes = arena_new_array(call->arena, struct tree_node, kept->nodes.count);
+    if (!nodes)
+        return false;
+    memcpy(nodes, kept->nodes.items, kept->nodes.count * sizeof *nodes);
+    *tree = *kept;
+    tree->nodes.items = nodes;
+    tree->nodes.capacity = kept->nodes.count;
     return true;
 }
 

@@ -36,6 +36,14 @@ struct tree {
 
 #define TREE_ROOT "_TFProfRoot"
 
+/* Trees before accounting, which do not depend on options. */
+struct tree_cache {
+    struct arena *arena;
+    struct tree   built[TREE_CODE]; /* by rules; those of code are made anew */
+};
+/* Builds, or copies what was built before on this profile. */
+bool tree_build(const struct view_call *call, struct tree *tree,
+                bool (*build)(const struct view_call *call, struct tree *tree));
 /* Puts nodes into preorder: everything below a node right behind it. */
 bool tree_order(struct tree *tree, struct arena *arena);
 /* self and is_accounted are filled: totals, what is shown, and in which order. */

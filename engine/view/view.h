@@ -14,11 +14,13 @@
 
 struct view_rows;
 struct sources;
+struct tree_cache;
 
 struct view_call { /* one showing of a view */
     const struct classic      *classic;
     const struct view_options *options;
     const struct classic      *other; /* a profile to compare with, or NULL */
+    struct tree_cache         *trees;   /* kept between calls on one profile; or NULL */
     struct sources            *sources; /* of the user's program; NULL: not asked for */
     struct columns             columns;
     struct arena              *arena;

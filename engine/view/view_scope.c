@@ -110,7 +110,7 @@ static bool build(const struct view_call *call, struct tree *tree)
 bool scope_tree(const struct view_call *call, struct tree *tree)
 {
     *tree = (struct tree) { .rules = TREE_SCOPE };
-    return build(call, tree) && nodes_account(tree, call) && tree_arrange(tree, call);
+    return tree_build(call, tree, build) && nodes_account(tree, call) && tree_arrange(tree, call);
 }
 
 static bool show(const struct view_call *call, struct err *err)
