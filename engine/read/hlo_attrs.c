@@ -94,29 +94,51 @@ static void read_device_list(struct str bytes, struct groups *groups)
     }
 }
 
+struct mesh {
+    uint64_t sizes[MOST_AXES];
+    size_t   axis_count;
+};
+
+static void read_mesh(struct str bytes, struct mesh *mesh)
+{
+    for (struct wire axis = wire_start(bytes); wire_next(&axis);) {
+        if (axis.number != MESH_AXES || axis.type != WIRE_BYTES)
+            continue;
+        for (struct wire field = wire_start(axis.bytes); wire_next(&field);)
+            if (field.number == AXIS_SIZE && field.type == WIRE_VARINT &&
+                mesh->axis_count < MOST_AXES)
+                mesh->sizes[mesh->axis_count++] = field.value;
+    }
+}
+
+/* Which axis a reference names; the first one, if it says nothing. */
+static uint64_t read_reference(struct str bytes)
+{
+    uint64_t axis = 0;
+
+    for (struct wire field = wire_start(bytes); wire_next(&field);)
+        if (field.number == REFERENCE_AXIS && field.type == WIRE_VARINT)
+            axis = field.value;
+    return axis;
+}
+
 /* A group reaches over the axes of the mesh that are named. */
 static void read_mesh_axes(struct str bytes, struct groups *groups)
 {
-    uint64_t sizes[MOST_AXES] = { 0 }, size = 1;
-    size_t   axis_count = 0, used = 0;
+    struct mesh mesh = { 0 };
+    uint64_t    size = 1;
+    size_t      used = 0;
 
     for (struct wire field = wire_start(bytes); wire_next(&field);)
-        for (struct wire axis = wire_start(field.bytes);
-             field.number == MESH && field.type == WIRE_BYTES && wire_next(&axis);)
-            for (struct wire inner = wire_start(axis.bytes);
-                 axis.number == MESH_AXES && axis.type == WIRE_BYTES && axis_count < MOST_AXES &&
-                 wire_next(&inner);)
-                if (inner.number == AXIS_SIZE && inner.type == WIRE_VARINT)
-                    sizes[axis_count++] = inner.value;
+        if (field.number == MESH && field.type == WIRE_BYTES)
+            read_mesh(field.bytes, &mesh);
     for (struct wire field = wire_start(bytes); wire_next(&field);) {
-        uint64_t axis = 0;
+        uint64_t axis;
 
         if (field.number != MESH_REFERENCES || field.type != WIRE_BYTES)
             continue;
-        for (struct wire inner = wire_start(field.bytes); wire_next(&inner);)
-            if (inner.number == REFERENCE_AXIS && inner.type == WIRE_VARINT)
-                axis = inner.value;
-        if (axis >= axis_count || __builtin_mul_overflow(size, sizes[axis], &size))
+        axis = read_reference(field.bytes);
+        if (axis >= mesh.axis_count || __builtin_mul_overflow(size, mesh.sizes[axis], &size))
             return;
         used++;
     }
