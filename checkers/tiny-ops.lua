@@ -9,6 +9,8 @@ return rule {
   params = {
     min_ops = { default = 100, min = 1, max = 1e7, unit = "count", doc = "ops a step" },
     max_op_ns = { default = 10e3, min = 0, max = 1e9, unit = "ns", doc = "median op that counts as tiny" },
+    max_layer_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                        doc = "of the ops, those in the loop of a recurrent layer, from which this is a fact" },
     min_share = { default = 0.35, min = 0, max = 1, unit = "share",
                   doc = "share of the step in the executor between ops" },
   },
@@ -22,7 +24,15 @@ long or few, or the executor hides behind them.]],
     local executor_ns, step_ns = p.fact["host.executor_ns"], p.fact["step.median_ns"]
     if count < cfg.min_ops or median_ns > cfg.max_op_ns or executor_ns / step_ns < cfg.min_share then return nil end
 
+    -- The loop of a library's recurrent layer is its only form on a host: a fact, not a flaw.
+    local is_layer = false
+    if p:has("ops") then
+      local ops = p:table("ops")
+      local cells = ops:where { name = { like = "(?i)while.*(gru|lstm|rnn)[a-z0-9_]*(/|$)" } }:sum("calls")
+      is_layer = cells > cfg.max_layer_share * count
+    end
     return finding {
+      severity = is_layer and "info" or "warn",
       title = ("%s ops a step with a median of %s: the executor takes %s of the step"):format(
         fmt.count(math.floor(count + 0.5)), fmt.ns(median_ns), fmt.pct(executor_ns / step_ns)),
       evidence = { { "executor a step", executor_ns, "ns", share = executor_ns / step_ns },
@@ -40,6 +50,11 @@ long or few, or the executor hides behind them.]],
   examples = {
     { name = "thousands", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000, ["ops.median_ns"] = 1e3 } },
+    { name = "a recurrent layer", framework = "tensorflow", finding = true, replay = { 6e6 },
+      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000, ["ops.median_ns"] = 1e3 },
+      tables = { ops = { { name = "model/gru_1/while/body/_1/model/gru_1/while/gru_cell/split", type = "Split", calls = 2000 },
+                         { name = "model/gru_1/while/body/_1/model/gru_1/while/gru_cell/MatMul", type = "_MklMatMul", calls = 1900 },
+                         { name = "dense/MatMul", type = "_MklMatMul", calls = 100 } } } },
     { name = "few large ops", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 1e5, ["ops.count_per_step"] = 40, ["ops.median_ns"] = 1e6 } },
   },
