@@ -100,8 +100,8 @@ static void walk_stream(struct counter *counter, const struct timeline *timeline
         uint32_t      event = timeline->first_event + i;
         uint32_t      launch = launch_of ? launch_of[event] : NO_ID;
         enum count_id id = count_of(event_activity(profile, event), true);
-        size_t        step = windows_find(&counter->windows,
-                                          event_start_ns(profile, launch == NO_ID ? event : launch));
+        uint32_t      anchor = launch == NO_ID ? event : launch;
+        size_t        step = windows_find(&counter->windows, event_start_ns(profile, anchor));
 
         if (id == COUNT_ID_COUNT || step == SIZE_MAX)
             continue;
