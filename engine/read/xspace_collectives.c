@@ -50,7 +50,7 @@ static struct str find_attr(const struct profile *profile, const struct op *op, 
     return (struct str) { 0 };
 }
 
-enum { AMBIGUOUS = NO_ID - 1 };
+#define AMBIGUOUS (NO_ID - 1)
 
 /* Instructions with a group, by name; where programs share a name none of them. */
 static bool index_groups(const struct profile *profile, struct id_map *by_name)

@@ -14,11 +14,11 @@
 
 static void the_guides_example_passes(void **state)
 {
-    char         directory[] = "/tmp/tfprof-rules-XXXXXX", path[128];
-    struct arena arena = { 0 };
-    struct err   err = { 0 };
-    struct file  file = { 0 };
-    struct text  report = { .arena = &arena };
+    char                 directory[] = "/tmp/tfprof-rules-XXXXXX", path[128];
+    struct arena         arena = { 0 };
+    struct err           err = { 0 };
+    struct file          file = { 0 };
+    struct text          report = { .arena = &arena };
     struct rules_checked checked = { 0 };
 
     (void)state;

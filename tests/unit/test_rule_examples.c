@@ -10,9 +10,9 @@
 
 static void rules_do_what_their_examples_say(void **state)
 {
-    struct arena arena = { 0 };
-    struct err   err = { 0 };
-    struct text  report = { .arena = &arena };
+    struct arena         arena = { 0 };
+    struct err           err = { 0 };
+    struct text          report = { .arena = &arena };
     struct rules_checked checked = { 0 };
 
     (void)state;
