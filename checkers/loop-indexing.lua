@@ -15,7 +15,9 @@ return rule {
     min_repeats = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
     max_call_ns = { default = 50e3, min = 0, max = 1e9, unit = "ns",
-      doc = "mean call, above which the calls do enough work each" },
+      doc = "typical call, above which the calls do enough work each" },
+    max_views = { default = 15, min = 0, max = 1e6, unit = "ratio",
+      doc = "the same on a slow machine: typical call over one that only makes a view" },
   },
   doc = [[
 Each round pays Python, the dispatcher and the autograd engine some microseconds an op for a few numbers. Over all rows
@@ -28,7 +30,7 @@ concatenations, which have their own rules.]],
     for row in p:table("eager_loops"):each() do
       local ns = row.ns - row.conversion_ns
       if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and
-          row.mean_call_ns - row.conversion_ns / row.calls <= cfg.max_call_ns and row.gates < 0.9 * row.repeats and
+          row.call_ns <= math.max(cfg.max_call_ns, cfg.max_views * row.view_ns) and row.gates < 0.9 * row.repeats and
           not (row.is_growing and row.concats >= 0.9 * row.repeats) and
           not row.is_history and (not worst or ns > worst.ns) then
         worst = { row = row, ns = ns, low = 0.9 * (ns - math.max(row.kept_ns, ns / row.repeats)),
@@ -46,7 +48,7 @@ concatenations, which have their own rules.]],
           1) },
                    { "repeats a step", row.repeats, "count" },
                    { "calls a step", row.calls, "count" },
-                   { "mean call", row.mean_call_ns, "ns" },
+                   { "typical call", row.call_ns, "ns" },
                    { "a round", row.ops or "unknown" },
                    { "shapes", row.shapes or "unknown" } },
       condition = ("%s rounds take %s of the step, %s accepted"):format(fmt.count(repeats),
@@ -64,27 +66,27 @@ concatenations, which have their own rules.]],
   examples = {
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 1.1e7, facts = { ["step.median_ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
-          span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 2e3, products = 0, gates = 0, concats = 0, concat_ns = 0,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 0, gates = 0, concats = 0, concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
     { name = "long calls", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
-          span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 2e5, products = 0, gates = 0, concats = 0, concat_ns = 0,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 2e5, view_ns = 2e3, products = 0, gates = 0, concats = 0, concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
     { name = "a cell", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
-          span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 10000.0, products = 64, gates = 64, concats = 0,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 64, gates = 64, concats = 0,
           concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
     { name = "decoding token by token", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "slice", ns = 1.2e7, repeats = 64, body = 8, calls = 512,
-          span_ns = 1.2e7, backward_ns = 0, mean_call_ns = 2e4, products = 192, gates = 0, concats = 0, concat_ns = 0,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 2e4, view_ns = 2e3, products = 192, gates = 0, concats = 0, concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1e6, elements = 1000, is_growing = false,
           is_history = true } } } },
     { name = "small", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1e6, repeats = 64, body = 5, calls = 320, span_ns = 1e6,
-          backward_ns = 0, mean_call_ns = 10000.0, products = 0, gates = 0, concats = 0, concat_ns = 0, readbacks = 0,
+          backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 0, concat_ns = 0, readbacks = 0,
           conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
   },
 }

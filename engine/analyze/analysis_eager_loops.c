@@ -5,6 +5,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/eager_calls.h"
+#include "analyze/eager_typical.h"
 #include "analyze/emit.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ enum loops_column {
     NS,
     SPAN_NS,
     BACKWARD_NS,
-    MEAN_CALL_NS,
+    CALL_NS,
+    VIEW_NS,
     PRODUCTS,
     GATES,
     CONCATS,
@@ -43,7 +45,9 @@ static const struct column_spec columns[] = {
     [NS] = { "ns", UNIT_NS, "time a step, backward nodes and pauses between calls included" },
     [SPAN_NS] = { "span_ns", UNIT_NS, "of that, from the first to the last forward call" },
     [BACKWARD_NS] = { "backward_ns", UNIT_NS, "of that, nodes of the backward pass" },
-    [MEAN_CALL_NS] = { "mean_call_ns", UNIT_NS, "mean duration of a forward call" },
+    [CALL_NS] = { "call_ns", UNIT_NS,
+                  "typical forward call, conversions aside: each op at its median" },
+    [VIEW_NS] = { "view_ns", UNIT_NS, "quick call of the program that only makes a view" },
     [PRODUCTS] = { "products", UNIT_COUNT, "matrix products in it a step" },
     [GATES] = { "gates", UNIT_COUNT, "sigmoids, hyperbolic tangents and cells in it a step" },
     [CONCATS] = { "concats", UNIT_COUNT, "concatenations in it a step" },
@@ -105,7 +109,8 @@ enum {
     IS_CONVERSION = 32,
     IS_LOSS = 64,
     IS_STACK = 128,
-    IS_LAYER = 256
+    IS_LAYER = 256,
+    IS_ATTENTION = 512
 };
 static const struct {
     const char *name;
@@ -154,7 +159,7 @@ static const struct {
     { "batch_norm", IS_LAYER },
     { "rms_norm", IS_LAYER },
     { "group_norm", IS_LAYER },
-    { "scaled_dot_product_attention", IS_LAYER },
+    { "scaled_dot_product_attention", IS_LAYER | IS_ATTENTION },
     { "to", IS_CONVERSION },
     { "type_as", IS_CONVERSION },
 };
@@ -178,7 +183,8 @@ struct finder {
     const struct eager_calls *calls;
     struct arena             *scratch;
     struct kind              *kinds;
-    bool                     *is_taken;  /* by call */
+    bool                     *is_taken; /* by call */
+    struct eager_typical      typical;
     double                    best_rate; /* of products, operations a ns */
     VEC(struct cluster) open, closed;
     VEC(struct loop) loops;
@@ -249,15 +255,17 @@ static void count_call(struct finder *finder, struct loop *loop, const struct ea
     const struct kind    *kind = kind_of(finder, call->type);
     double                ns = (double)(call->end_ns - call->start_ns);
     double                elements = eager_elements(profile, call->op);
+    bool                  is_conversion = kind->traits & IS_CONVERSION && call->conversion_ns > 0;
 
     loop->calls++;
-    loop->call_ns += ns;
+    if (is_conversion)
+        loop->conversion_ns += ns;
+    else
+        loop->call_ns += finder->typical.call_ns[call - finder->calls->list.items];
     loop->backward_ns += call->backward_ns;
     loop->products += (kind->traits & IS_PRODUCT) != 0;
     loop->gates += (kind->traits & IS_GATE) != 0;
     loop->readbacks += (kind->traits & IS_READBACK) != 0;
-    if (kind->traits & IS_CONVERSION && call->conversion_ns > 0)
-        loop->conversion_ns += ns;
     if (kind->traits & IS_PRODUCT)
         loop->flops += eager_product_flops(profile, call->op);
     if (!(kind->traits & IS_LOOK)) {
@@ -364,18 +372,22 @@ static bool grows(struct finder *finder, uint32_t first, uint32_t last)
     return seen == EARLY_CALLS && eager_elements(profile, calls[last].op) > GROWTH * early;
 }
 
-/* Rounds that work on all that came before: some of the last products have grown. */
+/* Rounds that work on all that came before: the last attention or some of the last products have
+ * grown. */
 static bool is_history(struct finder *finder, uint32_t first, uint32_t end)
 {
     enum { LAST_PRODUCTS = 4 };
-    uint32_t left = LAST_PRODUCTS;
+    uint32_t products = LAST_PRODUCTS, attentions = 1;
 
-    for (uint32_t i = end; left > 0 && i-- > first;) {
-        if (!(kind_of(finder, finder->calls->list.items[i].type)->traits & IS_PRODUCT))
+    for (uint32_t i = end; products + attentions > 0 && i-- > first;) {
+        uint16_t  is = kind_of(finder, finder->calls->list.items[i].type)->traits;
+        uint32_t *left = is & IS_ATTENTION ? &attentions : &products;
+
+        if (!(is & (IS_PRODUCT | IS_ATTENTION)) || *left == 0)
             continue;
         if (grows(finder, first, i))
             return true;
-        left--;
+        (*left)--;
     }
     return false;
 }
@@ -508,7 +520,8 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     emit_name(table, ANCHOR, row,
               facts_name(&study->facts, eager_base_name(profile_str(profile, first->type))));
     emit_number(table, BODY, row, body);
-    emit_number(table, MEAN_CALL_NS, row, loop->call_ns / loop->calls);
+    emit_number(table, CALL_NS, row, loop->call_ns / loop->calls);
+    emit_number(table, VIEW_NS, row, finder->typical.view_ns);
     emit_number(table, ELEMENTS, row, loop->others > 0 ? loop->elements / loop->others : 0);
     emit_number(table, IS_GROWING, row, loop->last_concat > 2 * loop->first_concat);
     emit_number(table, IS_HISTORY, row, loop->is_history);
@@ -545,7 +558,8 @@ static bool find(struct finder *finder, struct eager_calls *calls)
     struct study *study = finder->study;
     struct table *table = facts_table(&study->facts, &tables[0]);
 
-    if (!table || !eager_calls_make(study, finder->scratch, calls))
+    if (!table || !eager_calls_make(study, finder->scratch, calls) ||
+        !eager_typical_make(study, calls, finder->scratch, &finder->typical))
         return false;
     finder->calls = calls;
     finder->kinds = arena_new_array(finder->scratch, struct kind, study->profile->names.count + 1);
