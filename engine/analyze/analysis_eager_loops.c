@@ -301,10 +301,10 @@ static uint32_t key_of(const struct eager_call *call, enum anchor_class class)
 }
 
 /* Layers of a network slice too, each in the same way: a round there holds a normalisation or an
- * attention, and there are few of them. */
+ * attention, and there are few of them, or several where there are more. */
 static bool is_network(struct finder *finder, const struct cluster *cluster)
 {
-    enum { MOST_LAYERS = 24 };
+    enum { MOST_LAYERS = 24, MOST_BLOCKS = 128 };
     const struct eager_call *calls = finder->calls->list.items;
     uint32_t                 layers = 0, rounds = 1, before, longest = 1;
 
@@ -320,7 +320,8 @@ static bool is_network(struct finder *finder, const struct cluster *cluster)
             rounds += pass == 1 && (i - before) * 2 > longest;
             before = i;
         }
-    return layers + 1 >= rounds && rounds < MOST_LAYERS;
+    return (layers + 1 >= rounds && rounds < MOST_LAYERS) ||
+           (layers + 2 >= 2 * rounds && rounds < MOST_BLOCKS);
 }
 
 /* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
