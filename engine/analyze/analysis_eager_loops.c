@@ -5,6 +5,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/eager_calls.h"
+#include "analyze/eager_kinds.h"
 #include "analyze/eager_typical.h"
 #include "analyze/emit.h"
 
@@ -72,103 +73,6 @@ static const struct table_spec tables[] = {
 };
 enum { FEWEST_REPEATS = 8, MOST_NAMED = 6 };
 
-/* Ops that anchor a loop, and how many calls may lie between two of them. A slice says less than
- * an index: networks slice once a layer. Products say nothing of a loop by themselves, since layers
- * follow each other too: only where their results are stacked or each has a loss of its own. */
-enum anchor_class {
-    ANCHOR_NONE,
-    ANCHOR_SLICE,
-    ANCHOR_PICK,
-    ANCHOR_CELL,
-    ANCHOR_CONCAT,
-    ANCHOR_PRODUCT
-};
-static const struct {
-    const char *name;
-    enum anchor_class class;
-    uint32_t most_between;
-} anchors[] = {
-    { "select", ANCHOR_SLICE, 64 },       { "index", ANCHOR_PICK, 64 },
-    { "index_select", ANCHOR_PICK, 64 },  { "masked_select", ANCHOR_PICK, 64 },
-    { "nonzero", ANCHOR_PICK, 64 },       { "slice", ANCHOR_SLICE, 12 },
-    { "narrow", ANCHOR_SLICE, 12 },       { "lstm_cell", ANCHOR_CELL, 64 },
-    { "gru_cell", ANCHOR_CELL, 64 },      { "rnn_tanh_cell", ANCHOR_CELL, 64 },
-    { "rnn_relu_cell", ANCHOR_CELL, 64 }, { "cat", ANCHOR_CONCAT, 24 },
-    { "concat", ANCHOR_CONCAT, 24 },      { "linear", ANCHOR_PRODUCT, 24 },
-    { "matmul", ANCHOR_PRODUCT, 24 },     { "mm", ANCHOR_PRODUCT, 24 },
-    { "mv", ANCHOR_PRODUCT, 24 },         { "addmm", ANCHOR_PRODUCT, 24 },
-    { "conv1d", ANCHOR_PRODUCT, 24 },     { "conv2d", ANCHOR_PRODUCT, 24 },
-    { "embedding", ANCHOR_PRODUCT, 24 },
-};
-enum {
-    IS_PRODUCT = 1,
-    IS_GATE = 2,
-    IS_CONCAT = 4,
-    IS_READBACK = 8,
-    IS_LOOK = 16,
-    IS_CONVERSION = 32,
-    IS_LOSS = 64,
-    IS_STACK = 128,
-    IS_LAYER = 256,
-    IS_ATTENTION = 512
-};
-static const struct {
-    const char *name;
-    uint16_t    traits;
-} traits[] = {
-    { "linear", IS_PRODUCT },
-    { "matmul", IS_PRODUCT },
-    { "mm", IS_PRODUCT },
-    { "addmm", IS_PRODUCT },
-    { "bmm", IS_PRODUCT },
-    { "mv", IS_PRODUCT },
-    { "dot", IS_PRODUCT },
-    { "baddbmm", IS_PRODUCT },
-    { "addmv", IS_PRODUCT },
-    { "sigmoid", IS_GATE },
-    { "tanh", IS_GATE },
-    { "lstm_cell", IS_GATE | IS_PRODUCT },
-    { "gru_cell", IS_GATE | IS_PRODUCT },
-    { "rnn_tanh_cell", IS_GATE | IS_PRODUCT },
-    { "rnn_relu_cell", IS_GATE | IS_PRODUCT },
-    { "cat", IS_CONCAT | IS_STACK },
-    { "concat", IS_CONCAT | IS_STACK },
-    { "item", IS_READBACK },
-    { "is_nonzero", IS_READBACK },
-    { "select", IS_LOOK },
-    { "slice", IS_LOOK },
-    { "view", IS_LOOK },
-    { "narrow", IS_LOOK },
-    { "index", IS_LOOK },
-    { "unsqueeze", IS_LOOK },
-    { "squeeze", IS_LOOK },
-    { "t", IS_LOOK },
-    { "transpose", IS_LOOK },
-    { "reshape", IS_LOOK },
-    { "expand", IS_LOOK },
-    { "stack", IS_LOOK | IS_STACK },
-    { "mse_loss", IS_LOSS },
-    { "l1_loss", IS_LOSS },
-    { "cross_entropy_loss", IS_LOSS },
-    { "smooth_l1_loss", IS_LOSS },
-    { "binary_cross_entropy", IS_LOSS },
-    { "binary_cross_entropy_with_logits", IS_LOSS },
-    { "nll_loss", IS_LOSS },
-    { "huber_loss", IS_LOSS },
-    { "layer_norm", IS_LAYER },
-    { "batch_norm", IS_LAYER },
-    { "rms_norm", IS_LAYER },
-    { "group_norm", IS_LAYER },
-    { "scaled_dot_product_attention", IS_LAYER | IS_ATTENTION },
-    { "to", IS_CONVERSION },
-    { "type_as", IS_CONVERSION },
-};
-
-struct kind { /* of a type of op; looked up once a name */
-    uint8_t  is_known, class;
-    uint16_t traits;
-    uint32_t most_between;
-};
 struct cluster { /* anchors with the same key that follow each other */
     uint32_t key, first, last, count;
 };
@@ -182,7 +86,7 @@ struct finder {
     struct study             *study;
     const struct eager_calls *calls;
     struct arena             *scratch;
-    struct kind              *kinds;
+    struct eager_kind        *kinds;
     bool                     *is_taken; /* by call */
     struct eager_typical      typical;
     double                    best_rate; /* of products, operations a ns */
@@ -190,23 +94,12 @@ struct finder {
     VEC(struct loop) loops;
 };
 
-static const struct kind *kind_of(struct finder *finder, uint32_t type)
+static const struct eager_kind *kind_of(struct finder *finder, uint32_t type)
 {
-    struct kind *kind = &finder->kinds[type];
-    struct str   name;
+    struct eager_kind *kind = &finder->kinds[type];
 
-    if (kind->is_known)
-        return kind;
-    kind->is_known = 1;
-    name = eager_base_name(profile_str(finder->study->profile, type));
-    for (size_t i = 0; i < ARRAY_COUNT(anchors); i++)
-        if (str_equal(name, str_from(anchors[i].name))) {
-            kind->class = (uint8_t)anchors[i].class;
-            kind->most_between = anchors[i].most_between;
-        }
-    for (size_t i = 0; i < ARRAY_COUNT(traits); i++)
-        if (str_equal(name, str_from(traits[i].name)))
-            kind->traits = traits[i].traits;
+    if (!kind->is_known)
+        *kind = eager_kind_of(eager_base_name(profile_str(finder->study->profile, type)));
     return kind;
 }
 
@@ -251,11 +144,11 @@ static int compare_clusters(const void *a, const void *b)
 
 static void count_call(struct finder *finder, struct loop *loop, const struct eager_call *call)
 {
-    const struct profile *profile = finder->study->profile;
-    const struct kind    *kind = kind_of(finder, call->type);
-    double                ns = (double)(call->end_ns - call->start_ns);
-    double                elements = eager_elements(profile, call->op);
-    bool                  is_conversion = kind->traits & IS_CONVERSION && call->conversion_ns > 0;
+    const struct profile    *profile = finder->study->profile;
+    const struct eager_kind *kind = kind_of(finder, call->type);
+    double                   ns = (double)(call->end_ns - call->start_ns);
+    double                   elements = eager_elements(profile, call->op);
+    bool is_conversion = kind->traits & IS_CONVERSION && call->conversion_ns > 0;
 
     loop->calls++;
     if (is_conversion)
@@ -324,6 +217,33 @@ static bool is_network(struct finder *finder, const struct cluster *cluster)
            (layers + 2 >= 2 * rounds && rounds < MOST_BLOCKS);
 }
 
+/* Steps of a solver or a sampler look up their step's number in a short vector and then work on
+ * tensors far larger than it: each needs the one before, and nothing is taken apart. */
+static bool is_schedule(struct finder *finder, const struct cluster *cluster, uint32_t end)
+{
+    enum { PICKS_A_PRODUCT = 4, WORK_AN_ENTRY = 16 };
+    const struct profile    *profile = finder->study->profile;
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 op = calls[cluster->first].op, products = 0, others = 0;
+    double                   elements = 0;
+
+    if (op == NO_ID || profile->ops.items[op].input_count == 0 ||
+        profile->tensors.items[profile->ops.items[op].first_input].rank != 1)
+        return false;
+    for (uint32_t i = cluster->first; i < end; i++) {
+        const struct eager_kind *kind = kind_of(finder, calls[i].type);
+
+        if (kind->class == ANCHOR_PRODUCT || kind->traits & IS_PRODUCT) {
+            products++;
+        } else if (!(kind->traits & IS_LOOK)) {
+            elements += eager_elements(profile, calls[i].op);
+            others++;
+        }
+    }
+    return products * PICKS_A_PRODUCT >= cluster->count &&
+           elements > WORK_AN_ENTRY * eager_elements(profile, op) * others;
+}
+
 /* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
  * each of them has a loss. */
 static bool is_loop(struct finder *finder, const struct cluster *cluster, uint32_t end,
@@ -335,7 +255,7 @@ static bool is_loop(struct finder *finder, const struct cluster *cluster, uint32
     uint32_t                 losses = 0;
 
     if (kind_of(finder, calls[cluster->first].type)->class != ANCHOR_PRODUCT)
-        return !is_network(finder, cluster);
+        return !is_network(finder, cluster) && !is_schedule(finder, cluster, end);
     if (cluster->count < FEWEST_PRODUCTS)
         return false;
     for (uint32_t i = cluster->first; i < end; i++)
@@ -430,7 +350,7 @@ static bool find_loops(struct finder *finder, uint32_t first, uint32_t end)
     finder->open.count = finder->closed.count = 0;
     for (uint32_t i = first; is_done && i < end; i++) {
         const struct eager_call *call = &finder->calls->list.items[i];
-        const struct kind       *kind = kind_of(finder, call->type);
+        const struct eager_kind *kind = kind_of(finder, call->type);
 
         if (kind->class != ANCHOR_NONE)
             is_done = add_anchor(finder, &rows, key_of(call, (enum anchor_class)kind->class), i,
@@ -563,7 +483,8 @@ static bool find(struct finder *finder, struct eager_calls *calls)
         !eager_typical_make(study, calls, finder->scratch, &finder->typical))
         return false;
     finder->calls = calls;
-    finder->kinds = arena_new_array(finder->scratch, struct kind, study->profile->names.count + 1);
+    finder->kinds =
+        arena_new_array(finder->scratch, struct eager_kind, study->profile->names.count + 1);
     finder->is_taken = arena_new_array(finder->scratch, bool, calls->list.count + 1);
     if (!finder->kinds || !finder->is_taken)
         return false;
