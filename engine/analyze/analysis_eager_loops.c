@@ -217,6 +217,22 @@ static bool is_network(struct finder *finder, const struct cluster *cluster)
            (layers + 2 >= 2 * rounds && rounds < MOST_BLOCKS);
 }
 
+/* A network whose results are drawn from in each round: what it takes next depends on the draw. */
+static bool is_sampler(struct finder *finder, const struct cluster *cluster, uint32_t end)
+{
+    enum { PICKS_A_DRAW = 4 };
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 products = 0, draws = 0;
+
+    for (uint32_t i = cluster->first; i < end; i++) {
+        uint16_t is = kind_of(finder, calls[i].type)->traits;
+
+        products += (is & IS_PRODUCT) != 0;
+        draws += (is & IS_DRAW) != 0;
+    }
+    return draws * PICKS_A_DRAW >= cluster->count && products >= draws;
+}
+
 /* Steps of a solver or a sampler look up their step's number in a short vector and then work on
  * tensors far larger than it: each needs the one before, and nothing is taken apart. */
 static bool is_schedule(struct finder *finder, const struct cluster *cluster, uint32_t end)
@@ -254,6 +270,8 @@ static bool is_loop(struct finder *finder, const struct cluster *cluster, uint32
     const struct eager_call *calls = finder->calls->list.items;
     uint32_t                 losses = 0;
 
+    if (is_sampler(finder, cluster, end))
+        return false;
     if (kind_of(finder, calls[cluster->first].type)->class != ANCHOR_PRODUCT)
         return !is_network(finder, cluster) && !is_schedule(finder, cluster, end);
     if (cluster->count < FEWEST_PRODUCTS)

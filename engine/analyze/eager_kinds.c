@@ -70,6 +70,11 @@ static const struct {
     { "scaled_dot_product_attention", IS_LAYER | IS_ATTENTION },
     { "to", IS_CONVERSION },
     { "type_as", IS_CONVERSION },
+    { "multinomial", IS_DRAW },
+    { "bernoulli", IS_DRAW },
+    { "normal", IS_DRAW },
+    { "randn", IS_DRAW },
+    { "randn_like", IS_DRAW },
 };
 
 struct eager_kind eager_kind_of(struct str name)

@@ -30,7 +30,8 @@ enum {
     IS_LOSS = 64,
     IS_STACK = 128,
     IS_LAYER = 256,
-    IS_ATTENTION = 512
+    IS_ATTENTION = 512,
+    IS_DRAW = 1024
 };
 struct eager_kind { /* of a type of op */
     uint8_t  is_known, class; /* enum anchor_class */

@@ -122,7 +122,46 @@ static void a_loop_takes_slices(void **state)
     assert_true(cell(&program, "eager_loops", "span_ns") == 31900);
     assert_true(cell(&program, "eager_loops", "backward_ns") == 30000);
     assert_true(cell(&program, "eager_loops", "elements") == 64);
+    assert_true(cell(&program, "eager_loops", "call_ns") == 1500);
+    assert_true(cell(&program, "eager_loops", "view_ns") == 1000);
     builder_free(&program.b);
+}
+
+/* Ten rounds that each need the one before: a solver with a schedule of ten steps works on 64 x 32
+ * elements, far more than ten; a policy is drawn from. The same products of rows are a loop. */
+static void rounds_that_need_the_last(void **state)
+{
+    static const struct {
+        const char *picked, *work, *work_tensors;
+        size_t      rows;
+    } cases[] = {
+        { "f32[10]", "aten::silu", "f32[64,32]", 0 },
+        { "f32[10,32]", "aten::multinomial", "f32[64,32]", 0 },
+        { "f32[10,32]", "aten::silu", "f32[64,32]", 1 },
+        { "f32[10]", "aten::silu", "f32[1,32]", 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        uint32_t select = builder_activity(
+            &program.b, "aten::select", ACTIVITY_OP,
+            builder_op(&program.b, "aten::select", "aten::select", cases[i].picked));
+        for (int round = 0; round < 10; round++) {
+            builder_event(&program.b, program.thread, select, program.now, 1000);
+            program.now += 1100;
+            call(&program, "aten::linear", "f32[64,32] f32[32,32]", 2000);
+            call(&program, cases[i].work, cases[i].work_tensors, 2000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_int_equal(facts_find_table(&program.b.study.facts, "eager_loops")->row_count,
+                         cases[i].rows);
+        builder_free(&program.b);
+    }
 }
 
 /* Four layers that each take three slices of their queries, keys and values are no loop. */
@@ -361,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_is_spelled_out),
         cmocka_unit_test(a_loop_takes_slices),
+        cmocka_unit_test(rounds_that_need_the_last),
         cmocka_unit_test(layers_are_no_loop),
         cmocka_unit_test(a_second_forward_is_seen),
         cmocka_unit_test(clearing_and_clipping_are_summed),
