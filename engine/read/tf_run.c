@@ -481,6 +481,8 @@ static bool read_device(struct tf_model *model, struct message device, uint32_t 
             return err_in(err, "node_stats[%u]", index);
         index++;
     }
+    if (device.is_damaged)
+        return false;
     return row.kind != ROW_OPS || name_threads(model, &row, whole, err);
 }
 
