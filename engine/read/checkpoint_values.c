@@ -223,9 +223,10 @@ bool checkpoint_unpack(struct message proto, struct arena *arena, struct classic
     if (!checkpoint_room(tensor, arena, err))
         return false;
     while (message_next(&proto, &field, err)) {
-        if (field.number != field_of(tensor->type))
+        if (field.number != field_of(tensor->type) ||
+            (tensor->kind == TENSOR_STRINGS && field.type != WIRE_BYTES))
             continue;
-        if (tensor->kind == TENSOR_STRINGS && field.type == WIRE_BYTES) {
+        if (tensor->kind == TENSOR_STRINGS) {
             if (used == tensor->count)
                 return err_set(err, ERR_FORMAT, "it has more values than its shape tells");
             tensor->strings[used++] = field.bytes;

@@ -271,8 +271,8 @@ static bool fast_events(struct decoder *decoder, struct wire *field, const uint8
             return false;
         at = wire_varint_fast(field->at + 1, &length);
         __builtin_prefetch(field->at + PREFETCH_BYTES);
-        if (!at || length > (uint64_t)(field->end - at) || at + length > safe_end ||
-            !fast_event(decoder, at, at + length))
+        if (!at || at > field->end || length > (uint64_t)(field->end - at) ||
+            at + length > safe_end || !fast_event(decoder, at, at + length))
             return false;
         field->at = at + length;
     }
