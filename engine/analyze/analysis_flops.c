@@ -11,6 +11,7 @@
 #include "analyze/op_cost.h"
 #include "analyze/op_times.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum flops_fact {
@@ -292,7 +293,7 @@ static bool set_facts(const struct costs *costs)
         bool is_always = i == PER_STEP || i == KNOWN_SHARE || i == BYTES_PER_STEP ||
                          i == PRODUCT_SHARE || i == ACHIEVED;
 
-        if (values[i] > 0 || is_always)
+        if (isfinite(values[i]) && (values[i] > 0 || is_always)) /* a file may claim anything */
             is_set = facts_set(&study->facts, &produces[i], values[i]);
         else if (i == PEAK || i == MFU || i == MEMORY_PEAK)
             is_set = facts_absent(&study->facts, produces[i].name, NULL,
