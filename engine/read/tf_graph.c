@@ -151,10 +151,40 @@ bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err
     return !graph.is_damaged;
 }
 
-bool tf_partition_read(struct tf_model *model, struct message graph, struct err *err)
+/* The graphs in fields `number` of a run or of what holds it. */
+static bool read_graphs(struct tf_model *model, struct message run, uint32_t number,
+                        struct err *err)
 {
-    model->graph_source = TF_GRAPH_PARTITIONS;
-    return tf_graph_read(model, graph, err);
+    struct field field;
+    uint32_t     index = 0;
+
+    while (message_next(&run, &field, err)) {
+        if (!field_is_bytes(&field, number))
+            continue;
+        model->graph_source = TF_GRAPH_PARTITIONS;
+        if (!tf_graph_read(model, message_inside(&run, field.bytes), err))
+            return err_in(err, "partition_graphs[%u]", index);
+        index++;
+    }
+    return !run.is_damaged;
+}
+
+bool tf_partitions_read(struct tf_model *model, struct message run, struct err *err)
+{
+    bool         has_graph = false;
+    struct field field;
+
+    if (model->graph_source != TF_GRAPH_NONE && model->graph_source != TF_GRAPH_PARTITIONS)
+        return true;
+    for (struct message again = run; message_next(&again, &field, err);)
+        has_graph |= field_is_bytes(&field, 3);
+    if (has_graph)
+        return read_graphs(model, run, 3, err);
+    while (message_next(&run, &field, err))
+        if (field_is_bytes(&field, 4) &&
+            !read_graphs(model, message_inside(&run, field.bytes), 1, err))
+            return err_in(err, "function_graphs");
+    return !run.is_damaged;
 }
 
 static bool is_type(const struct tf_model *model, uint32_t op, struct str end)

@@ -128,8 +128,10 @@ bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, stru
 
 /* Whole messages of a file. */
 bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err);
-/* A graph of one device out of a run's; what these send each other is joined at the end. */
-bool tf_partition_read(struct tf_model *model, struct message graph, struct err *err);
+/* The graphs that were run, out of RunMetadata, where none is given: a device each, or those of each
+ * function. They come before the records, so that these meet ops whose types are known; what they
+ * send each other is joined at the end. */
+bool tf_partitions_read(struct tf_model *model, struct message run, struct err *err);
 bool tf_partitions_join(struct tf_model *model);
 /* CostGraphDef of the run of a step, behind its records (tf_cost.c). */
 bool tf_cost_read(struct tf_model *model, struct message graph, int64_t number, struct err *err);

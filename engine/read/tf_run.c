@@ -553,43 +553,6 @@ static bool read_stats(struct tf_model *model, struct message run, int64_t numbe
     return !run.is_damaged;
 }
 
-/* The graphs in fields `number` of a run or of what holds it. */
-static bool read_graphs(struct tf_model *model, struct message run, uint32_t number,
-                        struct err *err)
-{
-    struct field field;
-    uint32_t     index = 0;
-
-    while (message_next(&run, &field, err)) {
-        if (!field_is_bytes(&field, number))
-            continue;
-        if (!tf_partition_read(model, message_inside(&run, field.bytes), err))
-            return err_in(err, "partition_graphs[%u]", index);
-        index++;
-    }
-    return !run.is_damaged;
-}
-
-/* The graphs that were run, where none is given: a device each, or those of each function. They
- * come before the records, so that these meet ops whose types are known. */
-static bool read_partitions(struct tf_model *model, struct message run, struct err *err)
-{
-    bool         has_graph = false;
-    struct field field;
-
-    if (model->graph_source != TF_GRAPH_NONE && model->graph_source != TF_GRAPH_PARTITIONS)
-        return true;
-    for (struct message again = run; message_next(&again, &field, err);)
-        has_graph |= field_is_bytes(&field, 3);
-    if (has_graph)
-        return read_graphs(model, run, 3, err);
-    while (message_next(&run, &field, err))
-        if (field_is_bytes(&field, 4) &&
-            !read_graphs(model, message_inside(&run, field.bytes), 1, err))
-            return err_in(err, "function_graphs");
-    return !run.is_damaged;
-}
-
 static bool read_costs(struct tf_model *model, struct message run, int64_t number, bool *has_any,
                        struct err *err)
 {
@@ -610,7 +573,7 @@ bool tf_run_read(struct tf_model *model, struct message run, int64_t number, str
 {
     bool has_any = false, is_classic = model->classic != NULL;
 
-    if ((!is_classic && !read_partitions(model, run, err)) ||
+    if ((!is_classic && !tf_partitions_read(model, run, err)) ||
         !read_stats(model, run, number, &has_any, err) ||
         (!is_classic && !read_costs(model, run, number, &has_any, err)))
         return false;
