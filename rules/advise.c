@@ -2,6 +2,7 @@
 #include "rules/advise.h"
 
 #include "analyze/study.h"
+#include "rules/preset.h"
 #include "rules/rank.h"
 #include "rules/select.h"
 #include "rules/verdict.h"
@@ -18,6 +19,7 @@ struct advising {
     struct arena        *arena;
     struct advice       *advice;
     struct suppressions *suppressions;
+    bool                 raises_infos; /* the preset makes warnings of infos that have a price */
 };
 
 static bool no_memory(struct err *err)
@@ -31,6 +33,17 @@ static bool add_failed(struct advising *advising, const char *rule, const char *
     struct failed_rule failed = { rule, message };
 
     return vec_push(&advising->advice->failed, advising->arena, failed) || no_memory(err);
+}
+
+/* The project's word is before the preset's, and that before the rule's. */
+static void settle_severity(const struct advising *advising, const struct rule *rule,
+                            struct finding *finding)
+{
+    if (rule->has_severity)
+        finding->severity = rule->info.severity;
+    else if (advising->raises_infos && finding->impact.has_saving &&
+             finding->severity == SEVERITY_INFO)
+        finding->severity = SEVERITY_WARN;
 }
 
 /* Prices what a rule found; a finding that cannot be priced is the rule's failure. */
@@ -49,6 +62,7 @@ static bool add_found(struct advising *advising, const struct rule *rule, struct
                 return no_memory(err);
             return add_failed(advising, rule->info.id, message, err);
         }
+        settle_severity(advising, rule, &run->drafts.items[i].finding);
         if (!vec_push(&advising->list.drafts, advising->arena, run->drafts.items[i]))
             return no_memory(err);
     }
@@ -202,7 +216,7 @@ static bool finish(struct advising *advising, struct err *err)
 static bool select_set(struct rule_set *set, const struct advise_options *options,
                        struct arena *arena, struct err *err)
 {
-    return select_parameters(set, &options->set, arena, err) &&
+    return preset_apply(set, options->preset, err) && select_parameters(set, options, arena, err) &&
            select_rules(set, &options->only, &options->skip, arena, err);
 }
 
@@ -213,7 +227,7 @@ bool advise_check(const struct advise_options *options, struct err *err)
     bool            is_good;
 
     if (options->only.values.count + options->skip.values.count + options->set.values.count +
-            options->rule_directories.values.count ==
+            options->rule_directories.values.count + options->settings.count ==
         0)
         return true;
     is_good = rule_set_load(&set, &options->rule_directories, &rule_default_limits, &arena, err) &&
@@ -242,7 +256,8 @@ bool advise_run(struct study *study, const struct advise_options *options, struc
 {
     struct rule_limits limits = rule_default_limits;
     struct advising    advising = { view_of_study(study), .arena = arena, .advice = advice,
-                                    .suppressions = options->suppressions };
+                                    .suppressions = options->suppressions,
+                                    .raises_infos = preset_raises(options->preset) };
     struct rule_set    set = { 0 };
 
     if (options->memory_bytes > 0)

@@ -12,10 +12,17 @@
 
 struct study;
 
+struct rule_setting { /* a parameter of a rule, or its severity */
+    const char *rule, *key, *value;
+    const char *source; /* where it was read, for errors */
+    uint32_t    line, column;
+};
 struct advise_options {
     struct option_list rule_directories; /* --rules DIR: added to the built-in rules */
     struct option_list only, skip;       /* ids, categories or tags */
     struct option_list set;              /* RULE.PARAM=VALUE */
+    VEC(struct rule_setting) settings;   /* of the project; `set` comes after them */
+    const char        *preset;           /* recommended, strict or all; NULL: recommended */
     struct suppressions *suppressions;   /* of the project; counts their use; NULL: none */
     size_t             memory_bytes;     /* a rule's heap; 0: 64 MiB */
     int64_t            instructions;     /* a rule's budget; 0: 50 M */

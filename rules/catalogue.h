@@ -10,6 +10,11 @@
 
 struct study;
 
+/* The smallest preset that has a rule: all has every rule, strict has those of recommended too. */
+enum rule_preset { PRESET_RECOMMENDED, PRESET_STRICT, PRESET_ALL };
+const char *preset_name(enum rule_preset preset);
+int         preset_from_name(const char *name); /* -1: there is none */
+
 enum rule_param_kind { RULE_PARAM_NUMBER, RULE_PARAM_BOOL, RULE_PARAM_TEXT };
 struct rule_param {
     const char          *name, *doc;
@@ -18,12 +23,14 @@ struct rule_param {
     double               number;   /* number or bool: the default, or what --set made of it */
     const char          *text;     /* of a text */
     double               min, max; /* -inf and +inf: no limit */
+    double               strict;   /* number under the presets strict and all; NaN: not given */
 };
 struct rule_info {
     const char   *id, *title, *summary; /* summary: the file's first comment, one sentence */
     const char   *version, *pack, *file;
     const char   *category, *cause, *doc; /* cause and doc may be NULL */
     enum severity severity;
+    enum rule_preset preset;
     uint32_t      format_mask; /* 1 << enum profile_format */
     VEC(const char *) needs;   /* facts and tables */
     VEC(const char *) tags;

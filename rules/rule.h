@@ -9,6 +9,9 @@
 #include "analyze/facts.h"
 #include "analyze/replay.h"
 #include "rules/catalogue.h"
+#include "rules/pack.h"
+
+enum { RULE_API = 1 }; /* what rules and packs may ask for */
 
 struct sandbox; /* sandbox.h */
 struct profile;
@@ -37,6 +40,8 @@ struct rule {
     bool             is_guest; /* the sandbox is shared and not the rule's to free */
     int              table;    /* what the file returned: a reference in the sandbox's registry */
     const char      *error; /* why it did not load, or NULL */
+    bool             has_severity; /* the project chose info.severity: findings have no say */
+    bool             is_off;       /* the preset does not have it */
 };
 
 /* A finding before it is priced: the rule's words and what it wants to be priced by. */
@@ -82,12 +87,13 @@ void rule_free(struct rule *rule); /* accepts one that did not load */
 struct rule_set {
     VEC(struct rule) rules;
     VEC(struct pack) packs;
+    VEC(struct pack_manifest) manifests; /* of packs that have one */
     struct sandbox *shared; /* of the built-in rules */
 };
 bool rule_set_load(struct rule_set *set, const struct option_list *directories,
                    const struct rule_limits *limits, struct arena *arena, struct err *err);
 void rule_set_free(struct rule_set *set);
-/* Every .lua file of one directory; `pack` NULL: ours. */
+/* Every .lua file of one directory; `pack`: its name where it has no manifest. */
 bool rule_set_add_directory(struct rule_set *set, const char *directory, const char *pack,
                             const struct rule_limits *limits, struct arena *arena, struct err *err);
 

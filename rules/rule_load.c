@@ -21,11 +21,11 @@ struct load {
     struct arena *arena;
 };
 
-static const char *const rule_fields[] = { "id",       "api",      "version", "title",
-                                           "category", "severity", "formats", "needs",
-                                           "cause",    "tags",     "doc",     "more_specific_than",
-                                           "params",   "check",    "examples" };
-static const char *const param_fields[] = { "default", "min", "max", "unit", "doc" };
+static const char *const rule_fields[] = { "id",       "api",      "version",  "title",
+                                           "category", "severity", "formats",  "needs",
+                                           "cause",    "tags",     "doc",      "more_specific_than",
+                                           "params",   "check",    "examples", "preset" };
+static const char *const param_fields[] = { "default", "min", "max", "unit", "doc", "strict" };
 
 static int refuse_global(lua_State *lua)
 {
@@ -87,17 +87,24 @@ static void read_number_param(lua_State *lua, int index, struct rule_param *para
     param->min = field_number(lua, index, "min", -INFINITY);
     param->max = field_number(lua, index, "max", INFINITY);
     param->number = field_number(lua, index, "default", 0);
+    param->strict = field_number(lua, index, "strict", NAN);
     if (!(param->number >= param->min && param->number <= param->max))
         luaL_error(lua, "params.%s: the default is out of its own range", param->name);
+    if (param->strict < param->min || param->strict > param->max)
+        luaL_error(lua, "params.%s: strict is out of its own range", param->name);
 }
 
 /* The parameter at the top of the stack, its name below. */
 static struct rule_param read_param(lua_State *lua, struct arena *arena)
 {
     int               index = lua_gettop(lua);
-    struct rule_param param = { .unit = UNIT_NONE, .min = -INFINITY, .max = INFINITY };
+    struct rule_param param = {
+        .unit = UNIT_NONE, .min = -INFINITY, .max = INFINITY, .strict = NAN
+    };
 
     param.name = field_copy(lua, index - 1, "a parameter's name", arena);
+    if (strcmp(param.name, "severity") == 0)
+        luaL_error(lua, "params.severity: projects set a rule's severity by that name");
     if (!lua_istable(lua, index))
         luaL_error(lua, "params.%s must be a table", param.name);
     field_check_known(lua, index, "a parameter", param_fields, ARRAY_COUNT(param_fields));
@@ -168,6 +175,16 @@ static void check_id(lua_State *lua, const struct rule_info *info)
         luaL_error(lua, "id is '%s', but the file is '%s'", info->id, info->file);
 }
 
+static void read_preset(lua_State *lua, int index, struct load *load)
+{
+    const char *name = field_text(lua, index, "preset", false, load->arena);
+    int         preset = name ? preset_from_name(name) : PRESET_RECOMMENDED;
+
+    if (preset < 0)
+        luaL_error(lua, "preset is one of recommended, strict, all");
+    load->rule->info.preset = (enum rule_preset)preset;
+}
+
 static void read_info(lua_State *lua, int index, struct load *load)
 {
     struct rule_info *info = &load->rule->info;
@@ -177,8 +194,8 @@ static void read_info(lua_State *lua, int index, struct load *load)
     field_check_known(lua, index, "a rule", rule_fields, ARRAY_COUNT(rule_fields));
     info->id = field_text(lua, index, "id", true, load->arena);
     check_id(lua, info);
-    if (field_number(lua, index, "api", 0) != 1)
-        luaL_error(lua, "api must be 1");
+    if (field_number(lua, index, "api", 0) != RULE_API)
+        luaL_error(lua, "api must be %d", RULE_API);
     info->version = field_text(lua, index, "version", true, load->arena);
     info->title = field_text(lua, index, "title", true, load->arena);
     info->category = field_text(lua, index, "category", true, load->arena);
@@ -186,6 +203,7 @@ static void read_info(lua_State *lua, int index, struct load *load)
     if (severity < 0)
         luaL_error(lua, "severity is one of info, warn, error, veto");
     info->severity = (enum severity)severity;
+    read_preset(lua, index, load);
     info->cause = field_text(lua, index, "cause", false, load->arena);
     info->doc = field_text(lua, index, "doc", false, load->arena);
     info->format_mask = read_formats(lua, index, load->arena);

@@ -5,9 +5,11 @@
 #include "base/file.h"
 #include "rules/builtin.h"
 #include "rules/sandbox.h"
+#include "rules/script_line.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The id a file should have, for those that did not get as far as saying it. */
 static const char *stem_of(const char *file, struct arena *arena)
@@ -36,38 +38,95 @@ static bool add_rule(struct rule_set *set, struct rule *rule, const char *pack, 
     return true;
 }
 
-static bool add_file(struct rule_set *set, const char *path, const char *pack,
-                     const struct rule_limits *limits, struct arena *arena, struct err *err)
+static uint32_t line_of(struct str script, size_t at)
+{
+    uint32_t line = 1;
+
+    for (size_t i = 0; i < at && i < script.len; i++)
+        line += script.data[i] == '\n';
+    return line;
+}
+
+/* What a pack's manifest says is before the slash of its rules' ids. */
+static void check_pack(struct rule *rule, struct str script, const char *pack, struct arena *arena)
+{
+    struct str id = str_from(rule->info.id), name = str_from(pack);
+
+    if (rule->error || (str_starts(id, name) && id.len > name.len && id.data[name.len] == '/'))
+        return;
+    id = str_slice(id, str_find(id, '/') < id.len ? str_find(id, '/') + 1 : 0, id.len);
+    rule->error =
+        arena_text(arena, "%s:%u: id is '%s'; in the pack %s it is '%s/%.*s'", rule->info.file,
+                   line_of(script, script_find_quoted(script, rule->info.id)), rule->info.id, pack,
+                   pack, STR_ARG(id));
+    if (!rule->error)
+        rule->error = "not enough memory";
+}
+
+struct adding {
+    struct rule_set            *set;
+    const struct pack_manifest *manifest;
+    const char                 *pack;
+    const struct rule_limits   *limits;
+};
+
+static bool add_file(const struct adding *adding, const char *path, struct arena *arena,
+                     struct err *err)
 {
     struct file file = { 0 };
     struct rule rule;
+    bool        is_added;
 
-    if (!file_open(&file, path, limits->memory_bytes, err))
+    if (!file_open(&file, path, adding->limits->memory_bytes, err))
         return false;
-    bool is_added = rule_load(&rule, path, file.bytes, limits, arena, err) &&
-                    add_rule(set, &rule, pack, arena, err);
+    is_added = rule_load(&rule, path, file.bytes, adding->limits, arena, err);
+    if (is_added && adding->manifest->name)
+        check_pack(&rule, file.bytes, adding->pack, arena);
+    is_added = is_added && add_rule(adding->set, &rule, adding->pack, arena, err);
     file_close(&file);
     return is_added;
+}
+
+/* A pack of one name comes from one folder. */
+static bool add_manifest(struct rule_set *set, const struct pack_manifest *manifest,
+                         struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; manifest->name && i < set->manifests.count; i++) {
+        const struct pack_manifest *other = &set->manifests.items[i];
+
+        if (strcmp(other->name, manifest->name) == 0)
+            return err_set(err, ERR_USAGE, "two packs are called '%s': %s and %s", manifest->name,
+                           other->file, manifest->file);
+    }
+    return !manifest->name || vec_push(&set->manifests, arena, *manifest) ||
+           err_set(err, ERR_LIMIT, "no memory left for the rules");
 }
 
 bool rule_set_add_directory(struct rule_set *set, const char *directory, const char *pack,
                             const struct rule_limits *limits, struct arena *arena, struct err *err)
 {
-    struct pack row = { .name = pack, .version = "0" };
-    char      **names;
-    size_t      count;
+    struct pack          row = { .name = pack, .version = "0" };
+    struct pack_manifest manifest;
+    struct adding        adding = { set, &manifest, pack, limits };
+    char               **names;
+    size_t               count;
 
     if (!file_is_directory(directory))
         return err_set(err, ERR_USAGE, "%s is not a directory of rules", directory);
-    if (!file_list(directory, arena, &names, &count, err))
+    if (!pack_read(directory, arena, &manifest, err) || !add_manifest(set, &manifest, arena, err) ||
+        !file_list(directory, arena, &names, &count, err))
         return false;
+    if (manifest.name) {
+        adding.pack = row.name = manifest.name;
+        row.version = manifest.version;
+    }
     for (size_t i = 0; i < count; i++) {
         const char *path = arena_text(arena, "%s/%s", directory, names[i]);
         if (!path)
             return err_set(err, ERR_LIMIT, "no memory left for the rules");
         if (!str_ends(str_from(path), STR(".lua")) || file_is_directory(path))
             continue;
-        if (!add_file(set, path, pack, limits, arena, err))
+        if (!add_file(&adding, path, arena, err))
             return false;
         row.rule_count++;
     }
@@ -114,6 +173,22 @@ static bool add_builtin(struct rule_set *set, const struct rule_limits *limits, 
            err_set(err, ERR_LIMIT, "no memory left for the rules");
 }
 
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The command line may name what the project names too. */
+static bool is_repeated(const struct option_list *directories, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (is_same_folder(directories->values.items[i], directories->values.items[at]))
+            return true;
+    return false;
+}
+
 bool rule_set_load(struct rule_set *set, const struct option_list *directories,
                    const struct rule_limits *limits, struct arena *arena, struct err *err)
 {
@@ -122,7 +197,8 @@ bool rule_set_load(struct rule_set *set, const struct option_list *directories,
         return false;
     for (size_t i = 0; directories && i < directories->values.count; i++) {
         const char *directory = directories->values.items[i];
-        if (!rule_set_add_directory(set, directory, directory, limits, arena, err))
+        if (!is_repeated(directories, i) &&
+            !rule_set_add_directory(set, directory, directory, limits, arena, err))
             return false;
     }
     if (set->rules.count > 0)

@@ -1,11 +1,14 @@
 /* select: which rules run, with which parameters. */
 #include "rules/select.h"
 
+#include "rules/names.h"
+
 #include <string.h>
 
 static bool has_word(const struct rule_info *info, const char *word)
 {
-    if (strcmp(info->id, word) == 0 || (info->category && strcmp(info->category, word) == 0))
+    if (strcmp(info->id, word) == 0 || (info->pack && strcmp(info->pack, word) == 0) ||
+        (info->category && strcmp(info->category, word) == 0))
         return true;
     for (size_t i = 0; i < info->tags.count; i++)
         if (strcmp(info->tags.items[i], word) == 0)
@@ -46,6 +49,15 @@ static bool check_words(const struct rule_set *set, const struct option_list *li
     return true;
 }
 
+/* A preset does not have the rule; the user named it all the same. */
+static bool is_left_out(const struct rule *rule, const struct option_list *only)
+{
+    for (size_t i = 0; i < only->values.count; i++)
+        if (strcmp(rule->info.id, only->values.items[i]) == 0)
+            return false;
+    return rule->is_off && !rule->has_severity;
+}
+
 static bool is_listed(const struct rule_info *info, const struct option_list *list)
 {
     for (size_t i = 0; i < list->values.count; i++)
@@ -64,7 +76,7 @@ bool select_rules(struct rule_set *set, const struct option_list *only,
     for (size_t i = 0; i < set->rules.count; i++) {
         struct rule *rule = &set->rules.items[i];
         if ((only->values.count > 0 && !is_listed(&rule->info, only)) ||
-            is_listed(&rule->info, skip))
+            is_listed(&rule->info, skip) || is_left_out(rule, only))
             rule_free(rule);
         else
             set->rules.items[kept++] = *rule;
@@ -94,6 +106,8 @@ static struct rule_param *find_param(struct rule *rule, const char *name, struct
         if (!vec_push(&names, arena, info->params.items[i].name))
             return NULL;
     }
+    if (!vec_push(&names, arena, "severity"))
+        return NULL;
     const char *nearest = option_nearest(name, names.items, names.count);
     if (nearest)
         err_set(err, ERR_USAGE, "rule %s has no parameter '%s'; did you mean '%s'?", info->id, name,
@@ -131,31 +145,65 @@ static bool set_param(const struct rule *rule, struct rule_param *param, const c
     return true;
 }
 
+static bool set_severity(struct rule *rule, const char *value, struct err *err)
+{
+    int severity = severity_from_name(value);
+
+    if (severity < 0 && strcmp(value, "off") != 0)
+        return err_set(err, ERR_USAGE, "%s.severity is info, warn, error, veto or off, not '%s'",
+                       rule->info.id, value);
+    rule->is_off = severity < 0;
+    rule->has_severity = severity >= 0;
+    if (severity >= 0)
+        rule->info.severity = (enum severity)severity;
+    return true;
+}
+
+static bool set_key(struct rule_set *set, const struct rule_setting *setting, struct arena *arena,
+                    struct err *err)
+{
+    struct rule *rule = select_find(set, setting->rule, arena, err);
+
+    if (!rule)
+        return false;
+    if (strcmp(setting->key, "severity") == 0)
+        return set_severity(rule, setting->value, err);
+    if (rule->error)
+        return true; /* its parameters are not known */
+    struct rule_param *param = find_param(rule, setting->key, arena, err);
+    return param && set_param(rule, param, setting->value, err);
+}
+
 static bool apply_setting(struct rule_set *set, const char *setting, struct arena *arena,
                           struct err *err)
 {
-    struct str  value = str_from(setting), left = str_cut(&value, '=');
-    size_t      dot = str_find_last(left, '.');
-    const char *id = arena_str(arena, str_slice(left, 0, dot)).data;
-    const char *name = arena_str(arena, str_slice(left, dot + 1, left.len)).data;
-    const char *text = arena_str(arena, value).data;
+    struct str          value = str_from(setting), left = str_cut(&value, '=');
+    size_t              dot = str_find_last(left, '.');
+    struct rule_setting split = { .rule = arena_str(arena, str_slice(left, 0, dot)).data,
+                                  .key = arena_str(arena, str_slice(left, dot + 1, left.len)).data,
+                                  .value = arena_str(arena, value).data };
 
-    if (!id || !name || !text)
+    if (!split.rule || !split.key || !split.value)
         return err_set(err, ERR_LIMIT, "no memory left for the rules");
     if (dot >= left.len || !strchr(setting, '='))
         return err_set(err, ERR_USAGE, "'%s' is not RULE.PARAM=VALUE", setting);
-    struct rule *rule = select_find(set, id, arena, err);
-    if (!rule)
-        return false;
-    struct rule_param *param = find_param(rule, name, arena, err);
-    return param && set_param(rule, param, text, err);
+    return set_key(set, &split, arena, err);
 }
 
-bool select_parameters(struct rule_set *set, const struct option_list *settings,
+bool select_parameters(struct rule_set *set, const struct advise_options *options,
                        struct arena *arena, struct err *err)
 {
-    for (size_t i = 0; i < settings->values.count; i++)
-        if (!apply_setting(set, settings->values.items[i], arena, err))
+    for (size_t i = 0; i < options->settings.count; i++) {
+        const struct rule_setting *setting = &options->settings.items[i];
+
+        if (set_key(set, setting, arena, err))
+            continue;
+        err->line = setting->line;
+        err->column = setting->column;
+        return err_source(err, setting->source);
+    }
+    for (size_t i = 0; i < options->set.values.count; i++)
+        if (!apply_setting(set, options->set.values.items[i], arena, err))
             return false;
     return true;
 }

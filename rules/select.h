@@ -2,13 +2,15 @@
 #ifndef TFPROF_RULES_SELECT_H
 #define TFPROF_RULES_SELECT_H
 
+#include "rules/advise.h"
 #include "rules/rule.h"
 
 /* Frees and removes the rules that are not wanted. */
 bool select_rules(struct rule_set *set, const struct option_list *only,
                   const struct option_list *skip, struct arena *arena, struct err *err);
-/* RULE.PARAM=VALUE */
-bool select_parameters(struct rule_set *set, const struct option_list *settings,
+/* Settings of the project, then RULE.PARAM=VALUE. A severity is set as a parameter called so;
+ * "off" leaves the rule out. */
+bool select_parameters(struct rule_set *set, const struct advise_options *options,
                        struct arena *arena, struct err *err);
 /* The rule of that id; NULL and ERR_USAGE with the nearest when there is none. */
 struct rule *select_find(struct rule_set *set, const char *id, struct arena *arena,

@@ -37,6 +37,8 @@ static const struct option options[] = {
       .help = "leave these rules, categories or tags out" },
     { .name = "set", .kind = OPTION_REPEAT, .offset = RULES(set), .choices = "RULE.PARAM=VALUE",
       .help = "set a parameter of a rule" },
+    { .name = "preset", .kind = OPTION_ONE_OF, .offset = RULES(preset),
+      .choices = "recommended|strict|all", .help = "which rules run and how closely they look" },
     { .name = "rules", .kind = OPTION_REPEAT, .offset = RULES(rule_directories), .choices = "DIR",
       .help = "add the rules of a directory" },
     { .name = "fail-on", .kind = OPTION_ONE_OF, .offset = ADVISE(fail_on),
@@ -77,20 +79,17 @@ static bool write_advice(const struct advise_values *values, struct input *input
     return result_write(&values->result, &text, err);
 }
 
-static bool advise_loaded(struct call *call, struct input *input, struct err *err)
+static bool advise_loaded(struct call *call, struct input *input, const struct project *project,
+                          const struct advise_options *rules, struct err *err)
 {
     const struct advise_values *values = call->values;
-    struct advise_options       rules = values->rules;
     struct advice               advice = { 0 };
-    struct project              project;
 
     progress_stage("running rules");
-    if (!project_load(&project, values->config, call->arena, err) ||
-        !project_apply(&project, &rules, call->arena, err) ||
-        !advise_run(&input->study, &rules, &input->report_arena, &advice, err) ||
+    if (!advise_run(&input->study, rules, &input->report_arena, &advice, err) ||
         !write_advice(values, input, &advice, err))
         return false;
-    project_warn(&project);
+    project_warn(project);
     if (advice.failed.count > 0 && strcmp(values->rule_errors, "fail") == 0)
         return err_set(err, ERR_SCRIPT, "%zu rule%s failed, the first is %s: %s",
                        advice.failed.count, advice.failed.count == 1 ? "" : "s",
@@ -103,6 +102,8 @@ static bool advise_loaded(struct call *call, struct input *input, struct err *er
 static bool run(struct call *call, struct err *err)
 {
     const struct advise_values *values = call->values;
+    struct advise_options       rules = values->rules;
+    struct project              project;
     struct input                input;
     bool                        is_done;
 
@@ -112,11 +113,12 @@ static bool run(struct call *call, struct err *err)
         strcmp(values->result.format, "adviceproto") == 0)
         return view_input_advise(&values->input, &call->operands, &values->rules.only,
                                  strcmp(values->result.format, "adviceproto") == 0, err);
-    if (!advise_check(&values->rules, err))
+    if (!project_load(&project, values->config, call->arena, err) ||
+        !project_apply(&project, &rules, call->arena, err) || !advise_check(&rules, err))
         return false;
     is_done = input_load(&input, &values->input, &call->operands, err);
     if (is_done) {
-        is_done = advise_loaded(call, &input, err);
+        is_done = advise_loaded(call, &input, &project, &rules, err);
         input_free(&input);
     }
     progress_end();

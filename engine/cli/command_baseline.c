@@ -20,6 +20,8 @@ static const struct option options[] = {
       .choices = "FILE", .help = "write the baseline to FILE, whole or not at all" },
     { .name = "reason", .kind = OPTION_TEXT, .offset = BASELINE(reason), .choices = "TEXT",
       .help = "why there is a new baseline; kept in it" },
+    { .name = "preset", .kind = OPTION_ONE_OF, .offset = BASELINE(rules.preset),
+      .choices = "recommended|strict|all", .help = "which rules run and how closely they look" },
     { .name = "rules", .kind = OPTION_REPEAT, .offset = BASELINE(rules.rule_directories),
       .choices = "DIR", .help = "add the rules of a directory" },
     { .name = "config", .kind = OPTION_TEXT, .offset = BASELINE(config), .choices = "FILE",

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/progress.h"
+#include "cli/project.h"
 #include "cli/result.h"
 #include "rules/catalogue.h"
 
@@ -10,6 +11,7 @@ struct explain_values {
     struct input_values  input;
     struct result_values result;
     struct option_list   directories;
+    const char          *config;
 };
 
 #define INPUT(field) offsetof(struct explain_values, input.field)
@@ -20,6 +22,9 @@ static const struct option options[] = {
     { .name = "rules", .kind = OPTION_REPEAT,
       .offset = offsetof(struct explain_values, directories), .choices = "DIR",
       .help = "add the rules of a directory" },
+    { .name = "config", .kind = OPTION_TEXT, .offset = offsetof(struct explain_values, config),
+      .choices = "FILE",
+      .help = "read this tfprof.toml instead of looking for one; none: do without" },
 #include "cli/input_options.def"
 };
 /* clang-format on */
@@ -31,10 +36,12 @@ static bool explain(struct call *call, struct input *input, struct err *err)
     struct arena                *arena = input ? &input->report_arena : call->arena;
     struct rule_explanation      explanation = { 0 };
     struct text                  text = { .arena = arena };
+    struct option_list           directories = values->directories;
     const char                  *profile_name = NULL;
 
-    if (!rule_explain(call->operands.values.items[0], &values->directories,
-                      input ? &input->study : NULL, arena, &explanation, err))
+    if (!project_directories(values->config, &directories, call->arena, err) ||
+        !rule_explain(call->operands.values.items[0], &directories, input ? &input->study : NULL,
+                      arena, &explanation, err))
         return false;
     if (input)
         profile_name = input->profile.name ? input->profile.name : "the profile";

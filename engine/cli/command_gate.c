@@ -53,6 +53,8 @@ static const struct option options[] = {
       .help = "leave these rules, categories or tags out" },
     { .name = "set", .kind = OPTION_REPEAT, .offset = RULES(set), .choices = "RULE.PARAM=VALUE",
       .help = "set a parameter of a rule" },
+    { .name = "preset", .kind = OPTION_ONE_OF, .offset = RULES(preset),
+      .choices = "recommended|strict|all", .help = "which rules run and how closely they look" },
     { .name = "rules", .kind = OPTION_REPEAT, .offset = RULES(rule_directories), .choices = "DIR",
       .help = "add the rules of a directory" },
 #include "cli/input_options.def"

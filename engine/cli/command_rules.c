@@ -1,6 +1,7 @@
 /* rules: the list of rules, and what their authors do with them. */
 #include "base/macros.h"
 #include "cli/command.h"
+#include "cli/project.h"
 #include "cli/rules_verbs.h"
 #include "rules/catalogue.h"
 
@@ -14,12 +15,16 @@ static const struct option options[] = {
       .choices = "info|warn|error|veto", .help = "list rules of this severity alone" },
     { .name = "rules", .kind = OPTION_REPEAT, .offset = offsetof(struct rules_values, directories),
       .choices = "DIR", .help = "add the rules of a directory" },
+    { .name = "config", .kind = OPTION_TEXT, .offset = offsetof(struct rules_values, config),
+      .choices = "FILE",
+      .help = "read this tfprof.toml instead of looking for one; none: do without" },
 };
 /* clang-format on */
 
 static bool is_named(const struct rule_info *rule, const char *name)
 {
-    if (strcmp(rule->id, name) == 0 || strcmp(rule->category, name) == 0)
+    if (strcmp(rule->id, name) == 0 || (rule->pack && strcmp(rule->pack, name) == 0) ||
+        strcmp(rule->category, name) == 0)
         return true;
     for (size_t i = 0; i < rule->tags.count; i++) {
         if (strcmp(rule->tags.items[i], name) == 0)
@@ -47,9 +52,11 @@ static bool list(struct call *call, struct err *err)
     struct output_options      shape = result_options(&values->result);
     struct rule_list           found = { 0 };
     struct text                text = { .arena = call->arena };
+    struct option_list         directories = values->directories;
     size_t                     kept = 0;
 
-    if (!rules_list(&values->directories, call->arena, &found, err))
+    if (!project_directories(values->config, &directories, call->arena, err) ||
+        !rules_list(&directories, call->arena, &found, err))
         return false;
     for (size_t i = 0; i < found.rules.count; i++) {
         if (is_wanted(&found.rules.items[i], call))

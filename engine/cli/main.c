@@ -1,5 +1,6 @@
 /* tfprof: says what to change in a machine-learning program, from a recording of its run. */
 #include "cli/command.h"
+#include "cli/error_line.h"
 
 #include <stdio.h>
 
@@ -10,9 +11,10 @@ int main(int argument_count, char **arguments)
     int          status = 0, skipped = argument_count > 0;
 
     if (!command_run(argument_count - skipped, arguments + skipped, &arena, &status, &err)) {
-        char line[2 * (ERR_TEXT_BYTES + ERR_SOURCE_BYTES)];
+        struct text text = { .arena = &arena };
 
-        fprintf(stderr, "tfprof: %s\n", err_format(&err, line, sizeof line));
+        error_print(&text, &err);
+        fputs(text.data ? text.data : "tfprof: no memory left\n", stderr);
         status = err_exit_code(err.code);
     }
     arena_free(&arena);

@@ -29,13 +29,15 @@ static const struct key_spec keys[] = {
     { "gate", "fail-on", PROJECT(fail_on), false, "info|warn|error|veto" },
     { "gate", "inconclusive", PROJECT(inconclusive), false, "fail|warn|pass" },
     { "rules", "paths", PROJECT(rule_directories), true, NULL },
+    { "rules", "preset", PROJECT(preset), false, "recommended|strict|all" },
     { "rules", "only", PROJECT(only), true, NULL },
     { "rules", "skip", PROJECT(skip), true, NULL },
     { "rules", "set", PROJECT(set), true, NULL },
 };
 static const char        SUPPRESS[] = "suppress";
 static const char *const suppress_keys[] = { "rule", "subject", "reason", "until" };
-static const char *const tables[] = { "gate", "rules", SUPPRESS };
+static const char        RULE_TABLE[] = "rule."; /* [rule.hot-op] */
+static const char *const tables[] = { "gate", "rules", "rule.ID", SUPPRESS };
 
 static bool fault(const struct toml_entry *entry, struct err *err)
 {
@@ -58,6 +60,13 @@ static bool unknown(const struct toml_entry *entry, struct arena *arena, struct 
     for (size_t i = 0; has_table && i < ARRAY_COUNT(keys); i++)
         if (strcmp(keys[i].table, entry->table) == 0 && !vec_push(&known, arena, keys[i].key))
             return false;
+    /* A key before the first table belongs into the one that has it. */
+    for (size_t i = 0; !entry->table[0] && i < ARRAY_COUNT(keys); i++)
+        if (strcmp(keys[i].key, entry->key) == 0) {
+            err_set(err, ERR_USAGE, "'%s' stands outside a table", entry->key);
+            err_advise(err, "put it below [%s]", keys[i].table);
+            return fault(entry, err);
+        }
     for (size_t i = 0; strcmp(entry->table, SUPPRESS) == 0 && i < ARRAY_COUNT(suppress_keys); i++)
         if (!vec_push(&known, arena, suppress_keys[i]))
             return false;
@@ -151,11 +160,32 @@ static bool take_suppression(struct project *project, const struct toml_entry *e
         &project->suppressions.list.items[project->suppressions.list.count - 1], entry, arena, err);
 }
 
+/* A parameter of a rule or its severity; what rules there are is not known yet. */
+static bool take_setting(struct project *project, const struct toml_entry *entry,
+                         struct arena *arena, struct err *err)
+{
+    struct rule_setting setting = { .rule = entry->table + strlen(RULE_TABLE),
+                                    .key = entry->key,
+                                    .value = entry->text,
+                                    .source = project->path,
+                                    .line = entry->line,
+                                    .column = entry->column };
+
+    if (entry->kind == TOML_ARRAY || entry->kind == TOML_DATE) {
+        err_set(err, ERR_USAGE, "%s takes a string, a number, true or false", entry->key);
+        return fault(entry, err);
+    }
+    return vec_push(&project->settings, arena, setting) ||
+           err_set(err, ERR_LIMIT, "no memory left for the configuration");
+}
+
 static bool take_entry(struct project *project, const struct toml_entry *entry, struct arena *arena,
                        struct err *err)
 {
     if (strcmp(entry->table, SUPPRESS) == 0)
         return take_suppression(project, entry, arena, err);
+    if (str_starts(str_from(entry->table), str_from(RULE_TABLE)))
+        return take_setting(project, entry, arena, err);
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
         if (strcmp(keys[i].table, entry->table) != 0 || strcmp(keys[i].key, entry->key) != 0)
             continue;
@@ -230,13 +260,15 @@ static bool read_file(struct project *project, const char *path, struct arena *a
     struct toml toml;
     bool        is_fine;
 
+    project->path = arena_text(arena, "%s", path);
+    if (!project->path)
+        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
     if (!file_open(&file, path, 0, err))
         return false;
     is_fine = toml_parse(file.bytes, arena, &toml, err);
     for (size_t i = 0; is_fine && i < toml.entries.count; i++)
         is_fine = take_entry(project, &toml.entries.items[i], arena, err);
     file_close(&file);
-    project->path = arena_text(arena, "%s", path);
     return (is_fine && check_suppressions(project, err)) || err_source(err, path);
 }
 
@@ -288,8 +320,21 @@ bool project_apply(struct project *project, struct advise_options *options, stru
         !append(&options->skip, &project->skip, arena) || !append(&set, &options->set, arena))
         return err_set(err, ERR_LIMIT, "no memory left for the configuration");
     options->set = set;
+    memcpy(&options->settings, &project->settings, sizeof options->settings);
+    if (!options->preset)
+        options->preset = project->preset;
     options->suppressions = &project->suppressions;
     return true;
+}
+
+bool project_directories(const char *path, struct option_list *directories, struct arena *arena,
+                         struct err *err)
+{
+    struct project project;
+
+    return project_load(&project, path, arena, err) &&
+           (append_paths(&project, directories, arena) ||
+            err_set(err, ERR_LIMIT, "no memory left for the configuration"));
 }
 
 void project_warn(const struct project *project)

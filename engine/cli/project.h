@@ -16,6 +16,8 @@ struct project {
     const char         *path; /* of the file; NULL: there is none */
     struct option_list  budgets, rule_directories, only, skip, set;
     const char         *max_regression, *count_tolerance, *fail_on, *inconclusive, *baseline;
+    const char         *preset;
+    VEC(struct rule_setting) settings; /* of [rule.ID] */
     struct suppressions suppressions;
 };
 
@@ -25,6 +27,9 @@ bool project_load(struct project *project, const char *path, struct arena *arena
 /* Adds what the project says to what the command line says; suppressions will count their use. */
 bool project_apply(struct project *project, struct advise_options *options, struct arena *arena,
                    struct err *err);
+/* The folders of rules that the project names, behind those that are there. */
+bool project_directories(const char *path, struct option_list *directories, struct arena *arena,
+                         struct err *err);
 /* Says on standard error which suppressions have expired or took nothing away. */
 void project_warn(const struct project *project);
 

@@ -8,7 +8,7 @@
 struct rules_values {
     struct result_values result;
     struct option_list   directories;
-    const char          *severity;
+    const char          *severity, *config;
 };
 
 struct rules_verb {

@@ -57,6 +57,7 @@ static void write_rule(struct json_writer *json, const struct rule_info *rule)
     put_text(json, "title", rule->title);
     put_text(json, "summary", rule->summary);
     put_text(json, "severity", severity_name(rule->severity));
+    put_text(json, "preset", preset_name(rule->preset));
     put_text(json, "category", rule->category);
     put_text(json, "cause", rule->cause);
     put_text(json, "pack", rule->pack);
