@@ -3,7 +3,9 @@
  *     { "scale", parts = { "host" }, kinds = { "dispatch" }, name = ".*Foo", factor = 0 }
  *     { "stage_parallel", stage = "Iterator.*Map", factor = 2 }    { "step", ns = 3e6 }
  */
+#include "rules/api.h"
 #include "rules/bind.h"
+#include "rules/fields.h"
 #include "rules/sandbox.h"
 
 #include "analyze/path.h"
@@ -15,7 +17,10 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const edit_names[] = {
+/* Each costs a walk over the steps, some of them outside of the rule's limits. */
+enum { MAX_EDITS = 200 };
+
+const char *const api_edit_kinds[] = {
     [EDIT_SCALE] = "scale",
     [EDIT_SUBTRACT] = "subtract",
     [EDIT_OVERLAP] = "overlap",
@@ -24,6 +29,7 @@ static const char *const edit_names[] = {
     [EDIT_STAGE_SCALE] = "stage_scale",
     [EDIT_STEP] = "step",
 };
+const size_t api_edit_kind_count = ARRAY_COUNT(api_edit_kinds);
 
 static uint32_t part_bit(lua_State *lua, const char *name)
 {
@@ -97,28 +103,9 @@ static double number_field(lua_State *lua, int index, const char *field, double 
     return value;
 }
 
-static void check_fields(lua_State *lua, int index)
-{
-    static const char *const known[] = { "parts", "kinds", "name",   "op_type",
-                                         "stage", "host",  "factor", "ns" };
-
-    lua_pushnil(lua);
-    while (lua_next(lua, index)) {
-        bool is_known = lua_type(lua, -2) == LUA_TNUMBER;
-
-        for (size_t i = 0; !is_known && i < ARRAY_COUNT(known); i++)
-            is_known =
-                lua_type(lua, -2) == LUA_TSTRING && strcmp(lua_tostring(lua, -2), known[i]) == 0;
-        if (!is_known)
-            luaL_error(lua, "an edit has no field '%s'",
-                       lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "?");
-        lua_pop(lua, 1);
-    }
-}
-
 static struct edit_select read_select(lua_State *lua, int index, struct arena *arena)
 {
-    check_fields(lua, index);
+    field_check_class(lua, index, "an edit", API_SELECT, API_EDIT);
     struct edit_select select = {
         .part_mask = mask_field(lua, index, "parts", part_bit),
         .kind_mask = mask_field(lua, index, "kinds", kind_bit),
@@ -139,14 +126,14 @@ static enum edit_kind read_kind(lua_State *lua, int index)
     if (lua_rawgeti(lua, index, 1) != LUA_TSTRING)
         luaL_error(lua, "an edit begins with its kind: { \"scale\", … }");
     const char *name = lua_tostring(lua, -1);
-    for (size_t kind = 0; kind < ARRAY_COUNT(edit_names); kind++)
-        if (strcmp(edit_names[kind], name) == 0) {
+    for (size_t kind = 0; kind < ARRAY_COUNT(api_edit_kinds); kind++)
+        if (strcmp(api_edit_kinds[kind], name) == 0) {
             lua_pop(lua, 1);
             return (enum edit_kind)kind;
         }
-    const char *nearest = option_nearest(name, edit_names, ARRAY_COUNT(edit_names));
+    const char *nearest = option_nearest(name, api_edit_kinds, ARRAY_COUNT(api_edit_kinds));
     luaL_error(lua, "no edit is called '%s'; did you mean '%s'?", name,
-               nearest ? nearest : edit_names[0]);
+               nearest ? nearest : api_edit_kinds[0]);
     return EDIT_STEP;
 }
 
@@ -172,6 +159,8 @@ void bind_read_edits(lua_State *lua, int index, struct arena *arena, struct edit
     index = lua_absindex(lua, index);
     for (lua_Integer i = 1; lua_rawgeti(lua, index, i) != LUA_TNIL; i++) {
         luaL_checktype(lua, -1, LUA_TTABLE);
+        if (list->edits.count == MAX_EDITS)
+            luaL_error(lua, "more than %d edits", MAX_EDITS);
         read_edit(lua, lua_gettop(lua), arena, list);
         lua_pop(lua, 1);
     }
@@ -194,6 +183,8 @@ void bind_read_claims(lua_State *lua, int index, struct arena *arena, struct edi
     for (lua_Integer i = 1; lua_rawgeti(lua, index, i) != LUA_TNIL; i++) {
         luaL_checktype(lua, -1, LUA_TTABLE);
         int top = lua_gettop(lua);
+        if (list->edits.count == MAX_EDITS)
+            luaL_error(lua, "more than %d claims", MAX_EDITS);
         add_edit(lua, arena, list,
                  (struct edit) { .kind = EDIT_SCALE, .select = read_select(lua, top, arena) });
         lua_pop(lua, 1);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_TEXT_BYTES = 64 << 10, MAX_LIST = 1000 };
+enum { MAX_TEXT_BYTES = 64 << 10, MAX_LIST = 1000, MAX_FIELDS = 40 };
 
 const char *field_copy(lua_State *lua, int index, const char *field, struct arena *arena)
 {
@@ -100,6 +100,18 @@ void field_check_known(lua_State *lua, int index, const char *what, const char *
                    nearest ? "%s has no field '%s'; did you mean '%s'?" : "%s has no field '%s'",
                    what, name, nearest);
     }
+}
+
+void field_check_class(lua_State *lua, int index, const char *what, enum api_class class,
+                       enum api_class more)
+{
+    const char *known[MAX_FIELDS];
+    size_t      count = 0;
+
+    for (size_t i = 0; i < api_name_count && count < MAX_FIELDS; i++)
+        if (api_names[i].class == class || api_names[i].class == more)
+            known[count++] = api_names[i].name;
+    field_check_known(lua, index, what, known, count);
 }
 
 bool field_is_tagged(lua_State *lua, int index, const char *kind)

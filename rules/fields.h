@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "rules/api.h"
 
 #include <lua.h>
 #include <stdbool.h>
@@ -23,6 +24,9 @@ void field_names(lua_State *lua, int index, const char *field, struct arena *are
  */
 void field_check_known(lua_State *lua, int index, const char *what, const char *const *known,
                        size_t count);
+/* The same for the fields that api.h has for these classes (API_CLASS_COUNT: only the first). */
+void field_check_class(lua_State *lua, int index, const char *what, enum api_class class,
+                       enum api_class more);
 /* Was the table at the index made by the prelude's builder `kind`? */
 bool field_is_tagged(lua_State *lua, int index, const char *kind);
 /* A text that may be worn by `index`'th stack value, copied into the arena. */

@@ -11,16 +11,6 @@
 
 enum { MAX_FINDINGS = 50, MAX_ROWS = 50 };
 
-static const char *const finding_fields[] = { "title",     "severity",   "category",  "subject",
-                                              "locations", "evidence",   "condition", "remedy",
-                                              "impact",    "confidence", "claims",    "resource" };
-static const char *const subject_fields[] = { "op",    "kernel", "device", "host",
-                                              "scope", "rank",   "step" };
-static const char *const remedy_fields[] = { "text", "code", "flags" };
-static const char *const location_fields[] = { "file", "line", "func" };
-static const char *const impact_fields[] = { "method",   "ns",      "low",     "high",
-                                             "floor_ns", "speedup", "fallback" };
-
 static void raise_memory(lua_State *lua)
 {
     luaL_error(lua, "not enough memory");
@@ -44,7 +34,7 @@ static void read_subject(lua_State *lua, int index, struct arena *arena, struct 
     if (!push_table(lua, index, "subject"))
         return;
     int at = lua_gettop(lua);
-    field_check_known(lua, at, "subject", subject_fields, ARRAY_COUNT(subject_fields));
+    field_check_class(lua, at, "subject", API_SUBJECT, API_CLASS_COUNT);
     subject->op = field_text(lua, at, "op", false, arena);
     subject->kernel = field_text(lua, at, "kernel", false, arena);
     subject->device = field_text(lua, at, "device", false, arena);
@@ -64,7 +54,7 @@ static void read_locations(lua_State *lua, int index, struct arena *arena, struc
         int    at = lua_gettop(lua);
         double line = field_number(lua, at, "line", 0);
 
-        field_check_known(lua, at, "a location", location_fields, ARRAY_COUNT(location_fields));
+        field_check_class(lua, at, "a location", API_LOCATION, API_CLASS_COUNT);
         struct location location = { .file = field_text(lua, at, "file", true, arena),
                                      .function = field_text(lua, at, "func", false, arena),
                                      .line = line > 0 && line < 1e9 ? (uint32_t)line : 0 };
@@ -119,7 +109,7 @@ static void read_remedy(lua_State *lua, int index, struct arena *arena, struct f
     if (!push_table(lua, index, "remedy"))
         luaL_error(lua, "remedy is missing");
     int at = lua_gettop(lua);
-    field_check_known(lua, at, "remedy", remedy_fields, ARRAY_COUNT(remedy_fields));
+    field_check_class(lua, at, "remedy", API_REMEDY, API_CLASS_COUNT);
     finding->remedy_text = field_text(lua, at, "text", true, arena);
     finding->remedy_code = field_text(lua, at, "code", false, arena);
     finding->remedy_flags = field_text(lua, at, "flags", false, arena);
@@ -134,7 +124,7 @@ static struct price_request read_price(lua_State *lua, int at, struct arena *are
 
     if (!field_is_tagged(lua, at, "impact"))
         luaL_error(lua, "impact is made by impact.replay{…}, impact.exposed{…} and so on");
-    field_check_known(lua, at, "impact", impact_fields, ARRAY_COUNT(impact_fields));
+    field_check_class(lua, at, "impact", API_PRICE, API_CLASS_COUNT);
     method = method_from_name(field_text(lua, at, "method", true, arena));
     price.method = method < 0 ? METHOD_NONE : (enum method)method;
     price.ns = field_number(lua, at, "ns", NAN);
@@ -178,7 +168,7 @@ static void read_finding(lua_State *lua, int index, const struct rule *rule, str
 
     if (!field_is_tagged(lua, index, "finding"))
         luaL_error(lua, "check returns finding { … }, a list of them, skip { … } or nil");
-    field_check_known(lua, index, "a finding", finding_fields, ARRAY_COUNT(finding_fields));
+    field_check_class(lua, index, "a finding", API_FINDING, API_CLASS_COUNT);
     *draft = (struct draft) { .rule = rule, .confidence = CONFIDENCE_MEDIUM };
     finding->rule = rule->info.id;
     finding->title = field_text(lua, index, "title", false, arena);

@@ -21,12 +21,6 @@ struct load {
     struct arena *arena;
 };
 
-static const char *const rule_fields[] = { "id",       "api",      "version",  "title",
-                                           "category", "severity", "formats",  "needs",
-                                           "cause",    "tags",     "doc",      "more_specific_than",
-                                           "params",   "check",    "examples", "preset" };
-static const char *const param_fields[] = { "default", "min", "max", "unit", "doc", "strict" };
-
 static int refuse_global(lua_State *lua)
 {
     return luaL_error(lua, "global variable '%s'; make it local", luaL_tolstring(lua, 2, NULL));
@@ -107,7 +101,7 @@ static struct rule_param read_param(lua_State *lua, struct arena *arena)
         luaL_error(lua, "params.severity: projects set a rule's severity by that name");
     if (!lua_istable(lua, index))
         luaL_error(lua, "params.%s must be a table", param.name);
-    field_check_known(lua, index, "a parameter", param_fields, ARRAY_COUNT(param_fields));
+    field_check_class(lua, index, "a parameter", API_PARAM, API_CLASS_COUNT);
     param.doc = field_text(lua, index, "doc", true, arena);
     switch (lua_getfield(lua, index, "default")) {
     case LUA_TNUMBER:
@@ -191,7 +185,7 @@ static void read_info(lua_State *lua, int index, struct load *load)
     struct names      tags = { 0 }, specific = { 0 };
     int               severity;
 
-    field_check_known(lua, index, "a rule", rule_fields, ARRAY_COUNT(rule_fields));
+    field_check_class(lua, index, "a rule", API_RULE, API_CLASS_COUNT);
     info->id = field_text(lua, index, "id", true, load->arena);
     check_id(lua, info);
     if (field_number(lua, index, "api", 0) != RULE_API)

@@ -10,8 +10,10 @@ static const struct {
     const char *name;
     void (*write)(struct text *text);
 } kinds[] = {
-    { "man", generate_man },   { "bash", generate_bash },   { "zsh", generate_zsh },
-    { "fish", generate_fish }, { "facts", generate_facts },
+    { "man", generate_man },           { "bash", generate_bash },
+    { "zsh", generate_zsh },           { "fish", generate_fish },
+    { "facts", generate_facts },       { "annotations", generate_annotations },
+    { "rule-api", generate_rule_api },
 };
 
 static bool run(struct call *call, struct err *err)
@@ -26,14 +28,16 @@ static bool run(struct call *call, struct err *err)
         kinds[i].write(&text);
         return file_write("-", text_str(&text), err);
     }
-    return err_set(err, ERR_USAGE, "--generate takes man, bash, zsh, fish or facts");
+    return err_set(err, ERR_USAGE,
+                   "--generate takes man, bash, zsh, fish, facts, annotations or rule-api");
 }
 
 const struct command command_generate = {
     .name = "--generate",
-    .summary = "print the man page, a shell completion or the list of facts",
-    .operands = "man|bash|zsh|fish|facts",
-    .description = "Prints what cmake --install installs beside the program, and docs/facts.md.",
+    .summary = "print the man page, a shell completion, annotations for editors or a page of docs",
+    .operands = "man|bash|zsh|fish|facts|annotations|rule-api",
+    .description = "Prints what cmake --install installs beside the program, docs/facts.md and "
+                   "docs/rule-api.md.",
     .is_hidden = true,
     .run = run,
 };

@@ -1,5 +1,5 @@
 /* generate: the man page and shell completions, from the tables of commands and options; the list of
- * facts, from those of the analyses. */
+ * facts, from those of the analyses; the rule API, from its own. */
 #ifndef TFPROF_CLI_GENERATE_H
 #define TFPROF_CLI_GENERATE_H
 
@@ -10,5 +10,7 @@ void generate_bash(struct text *text);
 void generate_zsh(struct text *text);
 void generate_fish(struct text *text);
 void generate_facts(struct text *text); /* docs/facts.md */
+void generate_annotations(struct text *text); /* share/tfprof/lua/tfprof.lua */
+void generate_rule_api(struct text *text);    /* docs/rule-api.md */
 
 #endif

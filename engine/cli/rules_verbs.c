@@ -27,6 +27,29 @@ static bool is_rule_id(const char *id)
     return len > 0 && slashes <= 1;
 }
 
+/* Without it an editor would offer Lua's own libraries, most of which rules do not have. */
+static const char editor_settings[] =
+    "{\n"
+    "  \"runtime.version\": \"Lua 5.4\",\n"
+    "  \"runtime.builtin\": {\n"
+    "    \"basic\": \"disable\", \"coroutine\": \"disable\", \"debug\": \"disable\", \"io\": "
+    "\"disable\",\n"
+    "    \"math\": \"disable\", \"os\": \"disable\", \"package\": \"disable\", \"string\": "
+    "\"disable\",\n"
+    "    \"table\": \"disable\", \"utf8\": \"disable\"\n"
+    "  },\n"
+    "  \"workspace.library\": [\"" TFPROF_DATA_DIR "/lua\"]\n"
+    "}\n";
+
+static bool write_editor_settings(const char *directory, struct arena *arena, struct err *err)
+{
+    const char *path = arena_text(arena, "%s/.luarc.json", directory);
+
+    if (!path)
+        return err_set(err, ERR_LIMIT, "no memory left");
+    return file_exists(path) || file_write(path, str_from(editor_settings), err);
+}
+
 static bool run_new(struct call *call, struct err *err)
 {
     struct text script = { .arena = call->arena };
@@ -53,7 +76,8 @@ static bool run_new(struct call *call, struct err *err)
     if (file_exists(path))
         return err_set(err, ERR_USAGE, "%s is there already", path);
     rule_template(id, &script);
-    if (!file_write(path, text_str(&script), err))
+    if (!file_write(path, text_str(&script), err) ||
+        !write_editor_settings(directory, call->arena, err))
         return false;
     script.len = 0;
     text_print(&script,
