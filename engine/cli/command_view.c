@@ -35,6 +35,8 @@ static bool show(const struct view *view, const struct view_command_values *valu
         return false;
     view_call.options = &checked;
     view_call.other = other;
+    view_call.is_streamed = true;
+    progress_end();
     is_done = view_report(view, &view_call, err) && view_input_write(&view_call, err);
     view_options_free(&checked);
     return is_done;

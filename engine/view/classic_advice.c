@@ -18,14 +18,14 @@ static bool end_report(const struct view_call *call, struct ends *ends)
 }
 
 /* "cpu: 1.53ms, accelerator: 4.25ms, total: 5.78ms" */
-static void print_times(const struct view_numbers *numbers, struct text *text)
+static void print_times(const int64_t *numbers, struct text *text)
 {
     text_add(text, STR("cpu: "));
-    print_micros(text, numbers->values[VALUE_CPU_MICROS]);
+    print_micros(text, numbers[VALUE_CPU_MICROS]);
     text_add(text, STR(", accelerator: "));
-    print_micros(text, numbers->values[VALUE_ACCELERATOR_MICROS]);
+    print_micros(text, numbers[VALUE_ACCELERATOR_MICROS]);
     text_add(text, STR(", total: "));
-    print_micros(text, numbers->values[VALUE_EXEC_MICROS]);
+    print_micros(text, numbers[VALUE_EXEC_MICROS]);
 }
 
 struct use { /* of one device */
@@ -142,7 +142,7 @@ static bool say_types(const struct view_call *call, struct ends *ends)
         return false;
     for (size_t i = 0; i < count; i++) {
         text_print(call->text, "top %zu operation type: %.*s, ", i + 1, STR_ARG(rows[i].name));
-        print_times(&rows[i].self, call->text);
+        print_times(rows[i].self.values, call->text);
         text_print(call->text, " (%.2f%%)\n",
                    100.0 * (double)rows[i].self.values[VALUE_EXEC_MICROS] /
                        ((double)total.values[VALUE_EXEC_MICROS] + 1e-10));
@@ -156,49 +156,50 @@ static bool say_scopes(const struct view_call *call, struct ends *ends)
 
     if (!scope_tree(call, &tree))
         return false;
-    for (uint32_t i = 0; i < tree.nodes.items[0].shown_count && i < SHOWN_MAX; i++) {
-        const struct tree_node *node =
-            &tree.nodes.items[tree.shown[tree.nodes.items[0].first_shown + i]];
+    for (uint32_t i = 0; i < tree.states[0].shown_count && i < SHOWN_MAX; i++) {
+        uint32_t row = tree.shown[tree.states[0].first_shown + i];
 
-        text_print(call->text, "top %u graph node: %.*s, ", i + 1, STR_ARG(node->name));
-        print_times(&node->self, call->text);
+        text_print(call->text, "top %u graph node: %.*s, ", i + 1,
+                   STR_ARG(tree.nodes.items[row].name));
+        print_times(tree_self(&tree, row), call->text);
         text_add(call->text, STR("\n"));
     }
-    return tree.nodes.items[0].shown_count == 0 || end_report(call, ends);
+    return tree.states[0].shown_count == 0 || end_report(call, ends);
 }
 
-static void say_lines(const struct tree *tree, const struct tree_node *node, int depth,
+static void say_lines(const struct tree *tree, uint32_t above, int depth,
                       const struct view_call *call)
 {
-    if (node->shown_count < 2 || depth > SHOWN_CODE_DEPTH)
-        return;
-    for (uint32_t i = 0; i < node->shown_count && i < SHOWN_MAX; i++) {
-        const struct tree_node *child = &tree->nodes.items[tree->shown[node->first_shown + i]];
+    const struct tree_state *state = &tree->states[above];
 
-        if (child->total.values[VALUE_EXEC_MICROS] < SHOWN_CODE_MICROS)
+    if (state->shown_count < 2 || depth > SHOWN_CODE_DEPTH)
+        return;
+    for (uint32_t i = 0; i < state->shown_count && i < SHOWN_MAX; i++) {
+        uint32_t row = tree->shown[state->first_shown + i];
+
+        if (tree_total_value(tree, row, VALUE_EXEC_MICROS) < SHOWN_CODE_MICROS)
             continue;
         text_fill(call->text, ' ', (size_t)depth * 2);
-        text_print(call->text, "%.*s, ", STR_ARG(child->name));
-        print_times(&child->total, call->text);
+        text_print(call->text, "%.*s, ", STR_ARG(tree->nodes.items[row].name));
+        print_times(tree_total(tree, row), call->text);
         text_add(call->text, STR("\n"));
-        say_lines(tree, child, depth + 1, call);
+        say_lines(tree, row, depth + 1, call);
     }
 }
 
 static bool say_code(const struct view_call *call, struct ends *ends)
 {
-    const struct tree_node *node;
-    struct tree             tree;
-    size_t                  len = call->text->len;
+    struct tree tree;
+    size_t      len = call->text->len;
+    uint32_t    row = 0;
 
     if (!code_tree(call, &tree))
         return false;
-    node = &tree.nodes.items[0];
-    while (node->shown_count == 1)
-        node = &tree.nodes.items[tree.shown[node->first_shown]];
-    if (node->shown_count == 0)
+    while (tree.states[row].shown_count == 1)
+        row = tree.shown[tree.states[row].first_shown];
+    if (tree.states[row].shown_count == 0)
         return true;
-    say_lines(&tree, node, 0, call);
+    say_lines(&tree, row, 0, call);
     if (call->text->len == len) /* a report that says nothing is a line as well */
         text_add(call->text, STR("\n"));
     return end_report(call, ends);

@@ -1,31 +1,27 @@
 #include "view/groups.h"
 
 /* Where the original counts a node more than once, its runs still count once. */
-static void add_times(struct view_numbers *sum, struct view_numbers numbers, int64_t times)
+static int64_t times_of(enum view_value value, int64_t times)
 {
-    for (; times > 0; times--) {
-        values_add(sum, &numbers);
-        numbers.values[VALUE_RUNS] = numbers.values[VALUE_DEFINITIONS] = 0;
-    }
+    return value == VALUE_RUNS || value == VALUE_DEFINITIONS ? 1 : times;
 }
 
-void group_account(struct group *group, struct type_filter *filter, const struct view_call *call)
+void group_add(struct group *group, struct type_filter *filter, const struct view_call *call,
+               uint32_t node)
 {
-    uint32_t kept = 0;
+    int64_t times = type_filter_times(filter, call, node);
+    int64_t numbers[VIEW_VALUE_COUNT];
 
-    for (uint32_t i = 0; i < group->count; i++) {
-        uint32_t            node = group->members[i];
-        int64_t             times = type_filter_times(filter, call, node);
-        struct view_numbers numbers;
+    if (times == 0)
+        return;
+    values_fill(call->classic, node, call->options->step, &filter->values, numbers);
+    for (size_t i = 0; i < filter->values.count; i++) {
+        enum view_value value = (enum view_value)filter->values.values[i];
 
-        if (times == 0)
-            continue;
-        numbers = values_of_node(call->classic, node, call->options->step);
-        add_times(&group->self, numbers, times);
-        group->members[kept++] = node;
+        for (int64_t n = times_of(value, times); n > 0; n--)
+            numbers_add(&group->self.values[value], &numbers[i], 1);
     }
-    group->count = kept;
-    group->is_accounted = kept > 0 || call->options->account.is_everything;
+    group->members[group->count++] = node;
 }
 
 bool group_print_devices(const struct group *group, const struct view_call *call, struct text *text)

@@ -7,11 +7,11 @@
 struct group {
     uint32_t           *members; /* accounted nodes, by name */
     uint32_t            count;
-    bool                is_accounted;
-    struct view_numbers self;
+    struct view_numbers self; /* of the values that the call wants */
 };
-/* Keeps the members that are accounted for and sums them. */
-void group_account(struct group *group, struct type_filter *filter, const struct view_call *call);
+/* Sums a node if it is accounted for, and puts it behind the members, for whom there is room. */
+void group_add(struct group *group, struct type_filter *filter, const struct view_call *call,
+               uint32_t node);
 /* Devices, or types, of the members: distinct, joined by "|". A member without device counts as an
  * empty name. False: there is none. */
 bool group_print_devices(const struct group *group, const struct view_call *call,

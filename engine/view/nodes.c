@@ -9,6 +9,8 @@ bool type_filter_init(struct type_filter *filter, const struct view_call *call)
 {
     filter->patterns = &call->options->account;
     filter->profile = call->classic->profile;
+    filter->values = value_set_of(call->wanted ? call->wanted : VALUES_ALL);
+    filter->op_type = intern_find(&filter->profile->names, STR("op_type"));
     filter->answers = arena_new_array(call->arena, uint8_t, filter->profile->names.count);
     return filter->answers != NULL;
 }
@@ -25,18 +27,18 @@ static bool takes(struct type_filter *filter, uint32_t name)
 bool type_filter_takes(struct type_filter *filter, const struct classic *classic, uint32_t node)
 {
     const struct classic_node *row = &classic->nodes.items[node];
-    const struct op           *op = &filter->profile->ops.items[row->op];
-    uint32_t                   op_type = intern_find(&filter->profile->names, STR("op_type"));
+    const struct op           *op;
 
     if (filter->patterns->is_everything)
         return true;
+    op = &filter->profile->ops.items[row->op];
     if (takes(filter, op->type) || (row->device && takes(filter, row->device)) ||
         (classic_is_variable(classic, node) && takes(filter, classic->variable_type)))
         return true;
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct attr *attr = &filter->profile->attrs.items[op->first_attr + i];
 
-        if (attr->name == op_type && takes(filter, attr->value))
+        if (attr->name == filter->op_type && takes(filter, attr->value))
             return true;
     }
     return false;
@@ -169,115 +171,127 @@ void print_input_shapes(const struct view_call *call, uint32_t node, struct str 
     }
 }
 
-static void print_parameters(const struct tree_node *node, const struct column *column,
+static void print_parameters(const struct tree *tree, uint32_t row, const struct column *column,
                              const struct view_call *call)
 {
     const struct classic *classic = call->classic;
+    uint32_t              node = tree->nodes.items[row].node;
 
-    if (node->node != NO_ID && classic->nodes.items[node->node].shape != NO_ID &&
-        classic->shapes.items[classic->nodes.items[node->node].shape].rank >= 0) {
-        print_shape(&classic->shapes.items[classic->nodes.items[node->node].shape], call->text);
+    if (node != NO_ID && classic->nodes.items[node].shape != NO_ID &&
+        classic->shapes.items[classic->nodes.items[node].shape].rank >= 0) {
+        print_shape(&classic->shapes.items[classic->nodes.items[node].shape], call->text);
         text_add(call->text, STR(", "));
     }
-    tree_print_pair(node, column, call->text);
+    tree_print_pair(tree, row, column, call->text);
     text_add(call->text, STR(" params"));
 }
 
-static void print_node_types(const struct tree *tree, const struct tree_node *node,
-                             const struct view_call *call)
+static void print_node_types(const struct tree *tree, uint32_t node, const struct view_call *call)
 {
     struct node_types types = { 0 };
 
-    if (node->node == NO_ID)
+    if (node == NO_ID)
         text_add(call->text, tree->rules == TREE_GRAPH ? STR(GRAPH_TYPE) : STR(SCOPE_TYPE));
-    else if (node_types_add(&types, call->classic, node->node, call->arena))
+    else if (node_types_add(&types, call->classic, node, call->arena))
         print_types(&types, call->text);
     else
         call->text->is_cut = true;
 }
 
-static void print_occurrence(const struct tree_node *node, const struct column *column,
+static void print_occurrence(const struct tree *tree, uint32_t row, const struct column *column,
                              const struct view_call *call)
 {
     static const struct column definitions = { COLUMN_OCCURRENCE, VALUE_DEFINITIONS, "" };
 
-    tree_print_pair(node, column, call->text);
+    tree_print_pair(tree, row, column, call->text);
     text_add_byte(call->text, '|');
-    tree_print_pair(node, &definitions, call->text);
+    tree_print_pair(tree, row, &definitions, call->text);
 }
 
-static void print_item(const struct tree *tree, const struct tree_node *node,
-                       const struct column *column, const struct view_call *call)
+static void print_float_ops(const struct tree *tree, uint32_t row, const struct column *column,
+                            const struct view_call *call)
 {
+    uint32_t node = tree->nodes.items[row].node;
+
+    if (tree->states[row].is_accounted && node != NO_ID &&
+        call->classic->nodes.items[node].float_ops == FLOAT_OPS_UNKNOWN) {
+        text_add(call->text, STR("?/"));
+        print_number(call->text, tree_total_value(tree, row, column->value));
+    } else {
+        tree_print_pair(tree, row, column, call->text);
+    }
+    text_add(call->text, STR(" flops"));
+}
+
+static void print_item(const struct tree *tree, uint32_t row, const struct column *column,
+                       const struct view_call *call)
+{
+    uint32_t node = tree->nodes.items[row].node;
+
     switch (column->kind) {
     case COLUMN_MEMORY:
     case COLUMN_TIME:
-        tree_print_pair(node, column, call->text);
+        tree_print_pair(tree, row, column, call->text);
         return;
     case COLUMN_PARAMS:
-        print_parameters(node, column, call);
+        print_parameters(tree, row, column, call);
         return;
     case COLUMN_FLOAT_OPS:
-        if (node->is_accounted && node->node != NO_ID &&
-            call->classic->nodes.items[node->node].float_ops == FLOAT_OPS_UNKNOWN) {
-            text_add(call->text, STR("?/"));
-            print_number(call->text, node->total.values[column->value]);
-        } else {
-            tree_print_pair(node, column, call->text);
-        }
-        text_add(call->text, STR(" flops"));
+        print_float_ops(tree, row, column, call);
         return;
     case COLUMN_DEVICE:
-        text_add(call->text, classic_device(call->classic, node->node));
+        text_add(call->text, classic_device(call->classic, node));
         return;
     case COLUMN_OP_TYPES:
         print_node_types(tree, node, call);
         return;
     case COLUMN_OCCURRENCE:
-        print_occurrence(node, column, call);
+        print_occurrence(tree, row, column, call);
         return;
     case COLUMN_INPUT_SHAPES:
-        if (node->node != NO_ID)
-            print_input_shapes(call, node->node, STR("|"), call->text);
+        if (node != NO_ID)
+            print_input_shapes(call, node, STR("|"), call->text);
         return;
     }
 }
 
-void node_print_row(const struct tree *tree, const struct tree_node *node,
-                    const struct view_call *call)
+void node_print_row(const struct tree *tree, uint32_t row, const struct view_call *call)
 {
-    bool is_first = true;
+    uint32_t node = tree->nodes.items[row].node;
+    bool     is_first = true;
 
     for (size_t i = 0; i < call->columns.count; i++) {
         const struct column *column = &call->columns.items[i];
 
         if (column->kind == COLUMN_DEVICE &&
-            (node->node == NO_ID || call->classic->nodes.items[node->node].device == 0))
+            (node == NO_ID || call->classic->nodes.items[node].device == 0))
             continue;
         if (!is_first)
             text_add(call->text, STR(", "));
         is_first = false;
-        print_item(tree, node, column, call);
+        print_item(tree, row, column, call);
     }
 }
 
 bool nodes_account(struct tree *tree, const struct view_call *call)
 {
     struct type_filter filter;
-    bool               has_parents = call->options->account.is_everything ||
-                       view_patterns_match(&call->options->account, STR(SCOPE_TYPE));
+    bool               is_everything = call->options->account.is_everything;
+    bool               has_parents =
+        is_everything || view_patterns_match(&call->options->account, STR(SCOPE_TYPE));
 
     if (!type_filter_init(&filter, call))
         return false;
+    /* In the order of the model, which is that of memory: a graph's own order jumps about. */
+    for (uint32_t node = 0; node < call->classic->nodes.count; node++)
+        values_fill(call->classic, node, call->options->step, &tree->values,
+                    tree->selves + (size_t)node * tree->values.count);
     for (size_t i = 1; i < tree->nodes.count; i++) {
-        struct tree_node *node = &tree->nodes.items[i];
+        uint32_t node = tree->nodes.items[i].node;
 
-        node->self.values[VALUE_DEFINITIONS] = 1;
-        node->is_accounted = has_parents;
-        if (node->node == NO_ID)
-            continue;
-        node->self = values_of_node(call->classic, node->node, call->options->step);
-        node->is_accounted = type_filter_takes(&filter, call->classic, node->node);
+        tree->states[i].is_accounted =
+            node == NO_ID ? has_parents
+                          : is_everything || type_filter_takes(&filter, call->classic, node);
     }
     return true;
 }

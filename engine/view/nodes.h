@@ -14,6 +14,8 @@ struct type_filter {
     const struct view_patterns *patterns;
     const struct profile       *profile;
     uint8_t                    *answers; /* by interned name: 0 not asked, 1 no, 2 yes */
+    uint32_t                    op_type; /* interned name of the attributes that are types */
+    struct value_set            values;  /* what sums are wanted of */
 };
 bool type_filter_init(struct type_filter *filter, const struct view_call *call);
 /* Whether one of the types of a node is taken. */
@@ -32,9 +34,8 @@ void print_shape(const struct tensor *shape, struct text *text);
 void print_input_shapes(const struct view_call *call, uint32_t node, struct str between,
                         struct text *text);
 /* What stands in the parentheses of scope and graph views. */
-void node_print_row(const struct tree *tree, const struct tree_node *node,
-                    const struct view_call *call);
-/* Fills self and is_accounted of every node of a tree of single nodes. */
+void node_print_row(const struct tree *tree, uint32_t row, const struct view_call *call);
+/* Fills selves and is_accounted of every node of a tree of single nodes. */
 bool nodes_account(struct tree *tree, const struct view_call *call);
 
 #endif

@@ -174,10 +174,10 @@ static bool add_samples(struct pprof *pprof, uint32_t row)
     const struct tree *tree = pprof->tree;
 
     for (uint32_t i = row; i < pprof->child_ends[row]; i++) {
-        const struct tree_node *node = &tree->nodes.items[i];
+        const uint32_t *members = tree->members + tree->nodes.items[i].first_member;
 
-        for (uint32_t n = 0; n < node->member_count && pprof->child_ends[i] == i + 1; n++)
-            if (!add_sample(pprof, tree->members[node->first_member + n]))
+        for (uint32_t n = 0; n < tree->states[i].member_count && pprof->child_ends[i] == i + 1; n++)
+            if (!add_sample(pprof, members[n]))
                 return false;
     }
     return true;
@@ -189,7 +189,7 @@ static bool find_ends(struct pprof *pprof)
 
     pprof->child_ends = arena_new_array(pprof->call->arena, uint32_t, tree->nodes.count);
     for (size_t i = tree->nodes.count; pprof->child_ends && i-- > 0;) {
-        uint32_t above = tree->nodes.items[i].origin;
+        uint32_t above = tree->nodes.items[i].parent;
 
         if (pprof->child_ends[i] == 0)
             pprof->child_ends[i] = (uint32_t)i + 1;
@@ -214,8 +214,8 @@ static bool walk(struct pprof *pprof)
         return false;
     stack[depth++] = (struct step_in) { 0 };
     while (depth > 0) {
-        struct step_in          at = stack[--depth];
-        const struct tree_node *node = &tree->nodes.items[at.row];
+        struct step_in           at = stack[--depth];
+        const struct tree_state *state = &tree->states[at.row];
 
         pprof->path.count = at.depth;
         if (at.row && at.parent) {
@@ -224,10 +224,10 @@ static bool walk(struct pprof *pprof)
             if (id == NO_ID || !vec_push(&pprof->path, pprof->call->arena, id))
                 return false;
         }
-        if (at.row && !node->shown_count && !add_samples(pprof, at.row))
+        if (at.row && !state->shown_count && !add_samples(pprof, at.row))
             return false;
-        for (uint32_t i = node->shown_count; i-- > 0;)
-            stack[depth++] = (struct step_in) { tree->shown[node->first_shown + i], at.row,
+        for (uint32_t i = state->shown_count; i-- > 0;)
+            stack[depth++] = (struct step_in) { tree->shown[state->first_shown + i], at.row,
                                                 (uint32_t)pprof->path.count };
     }
     return true;

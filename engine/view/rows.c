@@ -59,13 +59,13 @@ static bool is_unknown(const struct classic *classic, const struct view_row *row
 static double number_of(const struct classic *classic, const struct view_row *row,
                         const struct field *field)
 {
-    const struct view_numbers *numbers = field->is_total ? row->total : row->self;
+    const int64_t *numbers = field->is_total ? row->total : row->self;
 
     if (!numbers || (!field->is_total && !row->is_accounted))
         return NAN;
     if (field->value == VALUE_FLOAT_OPS && !field->is_total && is_unknown(classic, row))
         return NAN;
-    return (double)numbers->values[field->value];
+    return (double)numbers[field->value];
 }
 
 static const char *value_name(enum view_value value)
@@ -129,6 +129,7 @@ static bool rows_at(const struct grid *grid, const struct classic *classic, int6
     options.step = step;
     call.options = &options;
     call.classic = classic;
+    call.trees = classic == grid->call->classic ? grid->call->trees : NULL;
     call.complaints = &ignored;
     return grid->view->rows(&call, rows);
 }
@@ -203,12 +204,11 @@ static bool fill_statistics(struct grid *grid)
             const struct view_row *row = &rows.items[grid->rows.shown[i].id];
 
             for (size_t field = 0; field < grid->fields.count; field++) {
-                size_t                     cell = i * grid->fields.count + field;
-                const struct view_numbers *whose =
-                    grid->fields.items[field].is_total ? row->total : row->self;
+                size_t         cell = i * grid->fields.count + field;
+                const int64_t *whose = grid->fields.items[field].is_total ? row->total : row->self;
                 double number = number_of(grid->call->classic, row, &grid->fields.items[field]);
 
-                if (!isnan(number) && whose->values[VALUE_RUNS] > 0)
+                if (!isnan(number) && whose[VALUE_RUNS] > 0)
                     numbers[cell * step_count + used[cell]++] = number;
             }
         }

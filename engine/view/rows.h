@@ -14,7 +14,7 @@ struct view_row {
     const uint32_t *members; /* nodes of a row of several */
     uint32_t        member_count;
     bool            is_accounted;
-    const struct view_numbers *self, *total; /* NULL: the row does not count */
+    const int64_t  *self, *total; /* by enum view_value; NULL: the row does not count */
 };
 struct shown_row {
     uint32_t id, depth; /* root 0 */

@@ -80,15 +80,15 @@ static void put_number(struct text *text, unsigned field, int64_t number)
 }
 
 /* Numbers with fields in [from, to). */
-static void put_numbers(struct text *text, const struct view_numbers *self,
-                        const struct view_numbers *total, bool is_group, unsigned from, unsigned to)
+static void put_numbers(struct text *text, const int64_t *self, const int64_t *total, bool is_group,
+                        unsigned from, unsigned to)
 {
     for (unsigned field = from; field < to; field++)
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
             if (field == (is_group ? numbers[i].group_self : numbers[i].node_self) && self)
-                put_number(text, field, self->values[numbers[i].value]);
+                put_number(text, field, self[numbers[i].value]);
             if (field == (is_group ? numbers[i].group_total : numbers[i].node_total) && total)
-                put_number(text, field, total->values[numbers[i].value]);
+                put_number(text, field, total[numbers[i].value]);
         }
 }
 
@@ -172,8 +172,7 @@ static void put_tensor(struct text *text, const struct view_call *call, struct s
 
 /* Fields of a node before and behind its children. */
 static void put_node_head(struct text *text, const struct view_call *call, struct str name,
-                          uint32_t node, const struct view_numbers *self,
-                          const struct view_numbers *total)
+                          uint32_t node, const int64_t *self, const int64_t *total)
 {
     if (name.len)
         put_bytes(text, 1, name);
@@ -183,8 +182,7 @@ static void put_node_head(struct text *text, const struct view_call *call, struc
 }
 
 static void put_node_tail(struct text *text, const struct view_call *call, struct str name,
-                          uint32_t node, const struct view_numbers *self,
-                          const struct view_numbers *total)
+                          uint32_t node, const int64_t *self, const int64_t *total)
 {
     put_numbers(text, self, total, false, NODE_CHILDREN + 1, NODE_TENSOR);
     if (node != NO_ID) {
@@ -202,8 +200,8 @@ static void put_members(struct text *text, const struct view_call *call, const s
         struct view_numbers self = values_of_node(call->classic, node, call->options->step);
         struct text         member = { .arena = call->arena };
 
-        put_node_head(&member, call, name, node, &self, &self);
-        put_node_tail(&member, call, name, node, &self, &self);
+        put_node_head(&member, call, name, node, self.values, self.values);
+        put_node_tail(&member, call, name, node, self.values, self.values);
         put_bytes(text, GROUP_NODES, text_str(&member));
     }
 }
@@ -216,8 +214,8 @@ static uint32_t parent_of(const struct proto *proto, size_t at)
 
 static void make_piece(struct proto *proto, size_t at)
 {
-    const struct view_row     *row = &proto->rows.items[proto->rows.shown[at].id];
-    const struct view_numbers *self = row->is_accounted ? row->self : NULL;
+    const struct view_row *row = &proto->rows.items[proto->rows.shown[at].id];
+    const int64_t         *self = row->is_accounted ? row->self : NULL;
     struct text head = { .arena = proto->call->arena }, tail = { .arena = proto->call->arena };
 
     if (proto->is_group) {
@@ -282,9 +280,9 @@ bool rows_proto(const struct view *view, const struct view_call *call, struct er
     }
     if (view == &view_op) { /* the root is no row */
         put_bytes(call->text, 1, STR("_TFProfRoot"));
-        put_numbers(call->text, NULL, &proto.rows.root, true, 2, GROUP_CHILDREN);
+        put_numbers(call->text, NULL, proto.rows.root.values, true, 2, GROUP_CHILDREN);
         write(&proto, open);
-        put_numbers(call->text, NULL, &proto.rows.root, true, GROUP_CHILDREN + 1, FIELDS_MAX);
+        put_numbers(call->text, NULL, proto.rows.root.values, true, GROUP_CHILDREN + 1, FIELDS_MAX);
     } else {
         write(&proto, open);
     }

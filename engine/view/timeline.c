@@ -70,13 +70,14 @@ struct place {
     int64_t  depth, start_micros;
 };
 
-static void emit(struct timeline_json *json, const struct tree_node *node,
-                 const struct place *place, int64_t *deepest)
+static void emit(struct timeline_json *json, const struct tree *tree, const struct place *place,
+                 int64_t *deepest)
 {
-    struct timeline_region region = { .name = node->name,
+    struct timeline_region region = { .name = tree->nodes.items[place->row].name,
                                       .process = place->depth,
                                       .start_micros = place->start_micros,
-                                      .duration_micros = node->total.values[VALUE_EXEC_MICROS],
+                                      .duration_micros =
+                                          tree_total_value(tree, place->row, VALUE_EXEC_MICROS),
                                       .has_op = true };
 
     if (place->depth > *deepest) {
@@ -101,15 +102,15 @@ bool timeline_of_tree(const struct tree *tree, const struct view_call *call, str
     timeline_begin(&json);
     stack[depth++] = (struct place) { 0 };
     while (depth > 0) {
-        struct place            at = stack[--depth];
-        const struct tree_node *node = &tree->nodes.items[at.row];
-        int64_t                 end_micros = at.start_micros;
-        size_t                  first = depth;
+        struct place             at = stack[--depth];
+        const struct tree_state *state = &tree->states[at.row];
+        int64_t                  end_micros = at.start_micros;
+        size_t                   first = depth;
 
-        emit(&json, node, &at, &deepest);
-        for (uint32_t i = 0; i < node->shown_count; i++) {
-            uint32_t row = tree->shown[node->first_shown + i];
-            int64_t  micros = tree->nodes.items[row].total.values[VALUE_EXEC_MICROS];
+        emit(&json, tree, &at, &deepest);
+        for (uint32_t i = 0; i < state->shown_count; i++) {
+            uint32_t row = tree->shown[state->first_shown + i];
+            int64_t  micros = tree_total_value(tree, row, VALUE_EXEC_MICROS);
 
             if (micros <= 0)
                 continue;

@@ -99,12 +99,13 @@ static bool collect(struct step_timeline *timeline, const struct tree *tree,
         return false;
     stack[depth++] = 0;
     while (depth > 0) {
-        const struct tree_node *node = &tree->nodes.items[stack[--depth]];
+        uint32_t                 row = stack[--depth], node = tree->nodes.items[row].node;
+        const struct tree_state *state = &tree->states[row];
 
-        if (node->node != NO_ID && !add_node(timeline, node->node, meta))
+        if (node != NO_ID && !add_node(timeline, node, meta))
             return false;
-        for (uint32_t i = node->shown_count; i-- > 0;)
-            stack[depth++] = tree->shown[node->first_shown + i];
+        for (uint32_t i = state->shown_count; i-- > 0;)
+            stack[depth++] = tree->shown[state->first_shown + i];
     }
     return true;
 }
@@ -249,7 +250,7 @@ static bool connect(struct step_timeline *timeline, const struct tree *tree)
     if (!is_accounted)
         return false;
     for (size_t i = 1; i < tree->nodes.count; i++)
-        is_accounted[tree->nodes.items[i].node] = tree->nodes.items[i].is_accounted;
+        is_accounted[tree->nodes.items[i].node] = tree->states[i].is_accounted;
     for (uint32_t i = 0; i < timeline->runs.count; i++)
         if (classic_is_canonical(timeline->devices.items[timeline->runs.items[i].device].name) &&
             !add_flows(timeline, &flows, i))

@@ -1,59 +1,93 @@
 #include "view/tree.h"
 
-#include "view/rows.h"
-#include "view/sources.h"
-#include "view/tensors.h"
-
-#include <stdlib.h>
 #include <string.h>
+
+/* Children of each row from the last to the first, as a stack wants them. */
+struct children {
+    uint32_t *last, *previous;
+};
+
+static bool list_children(const struct tree *tree, struct arena *arena, struct children *children)
+{
+    size_t count = tree->nodes.count;
+
+    children->last = arena_new_array(arena, uint32_t, count);
+    children->previous = arena_new_array(arena, uint32_t, count);
+    if (!children->last || !children->previous)
+        return false;
+    memset(children->last, 0xff, count * sizeof *children->last);
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t parent = tree->nodes.items[i].parent;
+
+        children->previous[i] = children->last[parent];
+        children->last[parent] = i;
+    }
+    return true;
+}
 
 bool tree_order(struct tree *tree, struct arena *arena)
 {
-    size_t            count = tree->nodes.count, used = 0;
-    uint32_t         *first = arena_new_array(arena, uint32_t, count);
-    uint32_t         *next = arena_new_array(arena, uint32_t, count);
-    uint32_t         *place = arena_new_array(arena, uint32_t, count);
+    size_t            count = tree->nodes.count, depth = 0;
     uint32_t         *stack = arena_new_array(arena, uint32_t, count);
+    uint32_t         *place = arena_new_array(arena, uint32_t, count);
     struct tree_node *ordered = arena_new_array(arena, struct tree_node, count);
-    size_t            depth = 0;
+    struct children   children;
 
-    if (!first || !next || !place || !stack || !ordered)
+    if (!stack || !place || !ordered || !list_children(tree, arena, &children))
         return false;
-    for (size_t i = 0; i < count; i++)
-        first[i] = next[i] = NO_ID;
-    for (size_t i = count - 1; i > 0; i--) { /* backwards: lists come out in order */
-        next[i] = first[tree->nodes.items[i].parent];
-        first[tree->nodes.items[i].parent] = (uint32_t)i;
-    }
     stack[depth++] = 0;
-    while (depth > 0) {
+    for (uint32_t used = 0; depth > 0; used++) {
         uint32_t at = stack[--depth];
 
-        place[at] = (uint32_t)used;
+        place[at] = used;
         ordered[used] = tree->nodes.items[at];
-        if (at != 0)
-            ordered[used].parent = place[ordered[used].parent];
-        used++;
-        if (next[at] != NO_ID)
-            stack[depth++] = next[at];
-        if (first[at] != NO_ID)
-            stack[depth++] = first[at];
+        ordered[used].parent = place[ordered[used].parent];
+        for (uint32_t i = children.last[at]; i != NO_ID; i = children.previous[i])
+            stack[depth++] = i;
     }
     tree->nodes.items = ordered;
     tree->nodes.capacity = count;
     return true;
 }
 
+/* What one showing adds to a tree. */
+static bool add_states(const struct view_call *call, struct tree *tree)
+{
+    size_t rows = tree->rules == TREE_CODE ? tree->nodes.count : call->classic->nodes.count;
+    size_t width = tree->values.count;
+
+    tree->states = arena_new_array(call->arena, struct tree_state, tree->nodes.count);
+    tree->selves = arena_new_array(call->arena, int64_t, rows * width);
+    tree->totals = arena_new_array(call->arena, int64_t, tree->nodes.count * width);
+    tree->none = arena_new_array(call->arena, int64_t, width);
+    if (!tree->states || !tree->selves || !tree->totals || !tree->none)
+        return false;
+    if (tree->values.place[VALUE_DEFINITIONS] < VIEW_VALUE_COUNT)
+        tree->none[tree->values.place[VALUE_DEFINITIONS]] = 1;
+    return true;
+}
+
+static bool copy_members(const struct view_call *call, struct tree *tree)
+{
+    uint32_t *copy;
+
+    if (!tree->member_count)
+        return true;
+    copy = arena_new_array(call->arena, uint32_t, tree->member_count);
+    if (!copy)
+        return false;
+    memcpy(copy, tree->members, tree->member_count * sizeof *copy);
+    tree->members = copy;
+    return true;
+}
+
 bool tree_build(const struct view_call *call, struct tree *tree,
                 bool (*build)(const struct view_call *call, struct tree *tree))
 {
-    struct tree      *kept = call->trees ? &call->trees->built[tree->rules] : NULL;
-    struct view_call  keeping = *call;
-    struct tree_node *nodes;
+    struct tree     *kept = call->trees ? &call->trees->built[tree->rules] : NULL;
+    struct view_call keeping = *call;
 
-    if (!kept)
-        return build(call, tree);
-    if (!kept->nodes.items) {
+    if (kept && !kept->nodes.items) {
         keeping.arena = call->trees->arena;
         kept->rules = tree->rules;
         if (!build(&keeping, kept)) {
@@ -61,51 +95,83 @@ bool tree_build(const struct view_call *call, struct tree *tree,
             return false;
         }
     }
-    nodes = arena_new_array(call->arena, struct tree_node, kept->nodes.count);
-    if (!nodes)
+    if (!kept && !build(call, tree))
         return false;
-    memcpy(nodes, kept->nodes.items, kept->nodes.count * sizeof *nodes);
-    *tree = *kept;
-    tree->nodes.items = nodes;
-    tree->nodes.capacity = kept->nodes.count;
-    return true;
+    if (kept)
+        *tree = *kept;
+    tree->values = value_set_of(call->wanted ? call->wanted : VALUES_ALL);
+    return add_states(call, tree) && (!kept || copy_members(call, tree));
+}
+
+const int64_t *tree_self(const struct tree *tree, size_t row)
+{
+    uint32_t node = tree->nodes.items[row].node;
+
+    if (tree->rules == TREE_CODE)
+        return tree->selves + row * tree->values.count;
+    return node == NO_ID ? tree->none : tree->selves + (size_t)node * tree->values.count;
+}
+
+const int64_t *tree_total(const struct tree *tree, size_t row)
+{
+    return tree->totals + row * tree->values.count;
+}
+
+int64_t tree_self_value(const struct tree *tree, size_t row, enum view_value value)
+{
+    return tree_self(tree, row)[tree->values.place[value]];
+}
+
+int64_t tree_total_value(const struct tree *tree, size_t row, enum view_value value)
+{
+    return tree_total(tree, row)[tree->values.place[value]];
+}
+
+/* What stands above accounted nodes and does not count itself is still one more node. */
+static void add_definition(const struct tree *tree, size_t row)
+{
+    uint8_t place = tree->values.place[VALUE_DEFINITIONS];
+
+    if (place < VIEW_VALUE_COUNT)
+        tree->totals[row * tree->values.count + place] += tree_self(tree, row)[place];
 }
 
 /* From the leaves up: who counts, and how much with what is below. */
 static void account(struct tree *tree, const struct view_options *options)
 {
-    struct tree_node *nodes = tree->nodes.items;
+    size_t width = tree->values.count;
 
     for (size_t i = tree->nodes.count; i-- > 0;) {
-        struct tree_node *node = &nodes[i];
-        bool              has_kept = node->is_kept; /* set by kept children */
+        struct tree_state *state = &tree->states[i];
+        int64_t           *total = tree->totals + i * width;
+        bool               has_kept = state->is_kept; /* set by kept children */
 
-        node->is_kept = node->is_accounted || (has_kept && tree->rules != TREE_GRAPH) || i == 0;
+        state->is_kept = state->is_accounted || (has_kept && tree->rules != TREE_GRAPH) || i == 0;
         /* total holds the sum of the children so far. */
-        if (node->is_accounted || (node->is_kept && i > 0 && options->is_compat)) {
-            values_add(&node->total, &node->self);
-        } else if (node->is_kept && i > 0) {
-            node->total.values[VALUE_DEFINITIONS] += node->self.values[VALUE_DEFINITIONS];
-        }
+        if (state->is_accounted || (state->is_kept && i > 0 && options->is_compat))
+            numbers_add(total, tree_self(tree, i), width);
+        else if (state->is_kept && i > 0)
+            add_definition(tree, i);
         if (i == 0)
             continue;
-        values_add(&nodes[node->parent].total, &node->total);
-        if (node->is_kept && tree->rules != TREE_GRAPH)
-            nodes[node->parent].is_kept = true;
+        numbers_add(tree->totals + tree->nodes.items[i].parent * width, total, width);
+        if (state->is_kept && tree->rules != TREE_GRAPH)
+            tree->states[tree->nodes.items[i].parent].is_kept = true;
     }
 }
 
-static bool is_below_min(const struct tree *tree, const struct tree_node *node,
-                         const struct view_options *options)
+static bool is_below_min(const struct tree *tree, size_t row, const struct view_options *options)
 {
-    for (int i = 0; i < VALUE_DEFINITIONS; i++) {
-        bool is_self = tree->rules != TREE_CODE &&
+    for (size_t place = 0; place < tree->values.count; place++) {
+        unsigned i = tree->values.values[place];
+        int64_t  min = options->mins.values[i], value;
+        bool     is_self = tree->rules != TREE_CODE &&
                        (i == VALUE_RUNS || i == VALUE_PARAMETERS || i == VALUE_FLOAT_OPS);
-        int64_t value = is_self ? node->self.values[i] : node->total.values[i];
-        int64_t min = options->mins.values[i];
 
-        if (i == VALUE_RUNS && tree->rules == TREE_CODE)
+        if (i == VALUE_DEFINITIONS || (i == VALUE_RUNS && tree->rules == TREE_CODE) ||
+            (min == 0 && !options->is_compat))
             continue;
+        value = is_self ? tree_self(tree, row)[place] : tree_total(tree, row)[place];
         /* The original hides negative sums even where no minimum is asked for. */
         if (value < min && (min > 0 || options->is_compat))
             return true;
@@ -114,298 +180,126 @@ static bool is_below_min(const struct tree *tree, const struct tree_node *node,
 }
 
 /* A group is on the devices of its nodes; what stands for no node is on none. */
-static bool is_on_device(const struct tree *tree, const struct tree_node *node,
-                         const struct view_call *call)
+static bool is_on_device(const struct tree *tree, size_t row, const struct view_call *call)
 {
     const struct view_patterns *devices = &call->options->devices;
+    const struct tree_node     *node = &tree->nodes.items[row];
 
     if (devices->is_everything)
         return true;
     if (node->node != NO_ID)
         return view_patterns_match(devices, classic_device(call->classic, node->node));
-    for (uint32_t i = 0; i < node->member_count; i++)
+    for (uint32_t i = 0; i < tree->states[row].member_count; i++)
         if (view_patterns_match(
                 devices, classic_device(call->classic, tree->members[node->first_member + i])))
             return true;
     return false;
 }
 
-static bool should_show(const struct tree *tree, const struct tree_node *node,
-                        const struct view_call *call)
+static bool should_show(const struct tree *tree, size_t row, const struct view_call *call)
 {
     const struct view_options *options = call->options;
+    struct str                 name = tree->nodes.items[row].name;
 
-    return node->depth <= options->max_depth && !is_below_min(tree, node, options) &&
-           is_on_device(tree, node, call) && view_patterns_match(&options->show, node->name) &&
-           !view_patterns_match(&options->hide, node->name);
+    return (int64_t)tree->states[row].depth <= options->max_depth &&
+           !is_below_min(tree, row, options) && is_on_device(tree, row, call) &&
+           view_patterns_match(&options->show, name) && !view_patterns_match(&options->hide, name);
 }
 
-/* From the root down. Parents of dropped nodes are skipped: node->parent is then a kept one. */
-static void choose(struct tree *tree, const struct view_call *call)
+/* Whether a node is shown, and what that means for those below it. parent is the nearest kept. */
+static void choose_one(struct tree *tree, size_t row, const struct tree_state *parent,
+                       const struct view_call *call)
 {
     const struct view_options *options = call->options;
-    struct tree_node          *nodes = tree->nodes.items;
+    struct tree_state         *state = &tree->states[row];
+    struct str                 name = tree->nodes.items[row].name;
+    bool is_above_cut = parent->is_started ? parent->is_cut : tree->states[0].is_cut;
 
-    nodes[0].depth = 1;
-    nodes[0].is_visible = true;
-    nodes[0].is_cut = view_patterns_match(&options->trim, nodes[0].name) ||
-                      (tree->rules == TREE_CODE && options->max_depth < 1);
+    state->is_started = parent->is_started || view_patterns_match(&options->start, name);
+    state->depth = parent->is_started ? parent->depth + 1 : 2;
+    if (!state->is_started)
+        return;
+    state->is_cut = is_above_cut || view_patterns_match(&options->trim, name);
+    if (tree->rules == TREE_CODE) /* the node itself vanishes as well */
+        state->is_cut = state->is_cut || (int64_t)state->depth > options->max_depth;
+    state->is_visible =
+        (tree->rules == TREE_CODE ? !state->is_cut : !is_above_cut) && should_show(tree, row, call);
+}
+
+/* From the root down. Parents of dropped nodes are skipped: state->parent is then a kept one.
+ * anchors: the nearest visible node above each; the root above what was started. */
+static void choose(struct tree *tree, const struct view_call *call, uint32_t *anchors)
+{
+    const struct view_options *options = call->options;
+    struct tree_state         *states = tree->states;
+
+    states[0].depth = 1;
+    states[0].is_visible = true;
+    states[0].is_cut = view_patterns_match(&options->trim, tree->nodes.items[0].name) ||
+                       (tree->rules == TREE_CODE && options->max_depth < 1);
     for (size_t i = 1; i < tree->nodes.count; i++) {
-        struct tree_node *node = &nodes[i], *parent = &nodes[node->parent];
-        bool              is_trimmed;
-
-        node->origin = node->parent;
-        if (!parent->is_kept) {
-            node->parent = parent->parent;
-            parent = &nodes[node->parent];
-        }
-        if (!node->is_kept)
-            continue;
-        node->is_started = parent->is_started || view_patterns_match(&options->start, node->name);
-        node->depth = parent->is_started ? parent->depth + 1 : 2;
-        if (!node->is_started)
-            continue;
-        is_trimmed = view_patterns_match(&options->trim, node->name);
-        node->is_cut = (parent->is_started ? parent->is_cut : nodes[0].is_cut) || is_trimmed;
-        if (tree->rules == TREE_CODE) /* the node itself vanishes as well */
-            node->is_cut = node->is_cut || node->depth > options->max_depth;
-        node->is_visible =
-            should_show(tree, node, call) &&
-            (tree->rules == TREE_CODE ? !node->is_cut
-                                      : !(parent->is_started ? parent->is_cut : nodes[0].is_cut));
-    }
-}
-
-/* Nearest visible node above each; the root above what was started. */
-static uint32_t *find_anchors(const struct tree *tree, struct arena *arena)
-{
-    uint32_t *anchors = arena_new_array(arena, uint32_t, tree->nodes.count);
-
-    for (size_t i = 1; anchors && i < tree->nodes.count; i++) {
         uint32_t parent = tree->nodes.items[i].parent;
 
-        anchors[i] = tree->nodes.items[parent].is_visible ? parent : anchors[parent];
+        if (!states[parent].is_kept)
+            parent = states[parent].parent;
+        states[i].parent = parent;
+        anchors[i] = states[parent].is_visible ? parent : anchors[parent];
+        if (states[i].is_kept)
+            choose_one(tree, i, &states[parent], call);
     }
-    return anchors;
 }
 
 static void sum_displayed(struct tree *tree, const uint32_t *anchors,
                           const struct view_options *options)
 {
-    struct tree_node *nodes = tree->nodes.items;
+    size_t width = tree->values.count;
 
-    nodes[0].self.values[VALUE_DEFINITIONS] = 1;
     for (size_t i = 0; i < tree->nodes.count; i++)
-        if (nodes[i].is_accounted || options->is_compat)
-            nodes[i].total = nodes[i].self;
-        else
-            nodes[i].total = (struct view_numbers) { .values[VALUE_DEFINITIONS] = 1 };
+        memcpy(tree->totals + i * width,
+               i && (tree->states[i].is_accounted || options->is_compat) ? tree_self(tree, i)
+                                                                         : tree->none,
+               width * sizeof *tree->totals);
     for (size_t i = tree->nodes.count; i-- > 1;)
-        if (nodes[i].is_visible)
-            values_add(&nodes[anchors[i]].total, &nodes[i].total);
-}
-
-struct sibling {
-    int64_t    key; /* more comes first */
-    struct str name;
-    uint32_t   row;
-};
-
-static int compare_keys(const void *left, const void *right)
-{
-    const struct sibling *a = left, *b = right;
-
-    if (a->key != b->key)
-        return a->key > b->key ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
-}
-
-static int compare_names(const void *left, const void *right)
-{
-    const struct sibling *a = left, *b = right;
-    int                   order = str_compare(a->name, b->name);
-
-    return order ? order : (a->row > b->row) - (a->row < b->row);
-}
-
-static void sort_shown(struct tree *tree, const struct tree_node *parent,
-                       const struct view_options *options, struct sibling *room)
-{
-    uint32_t *shown = tree->shown + parent->first_shown;
-    int       by = options->order_by;
-
-    /* How often a line occurs is how many nodes it made; single nodes have no such order. */
-    if (by == VALUE_RUNS && tree->rules != TREE_CODE)
-        by = ORDER_BY_NAME;
-    for (uint32_t i = 0; i < parent->shown_count; i++) {
-        const struct tree_node *node = &tree->nodes.items[shown[i]];
-
-        room[i] = (struct sibling) { .name = node->name, .row = shown[i] };
-        if (by == VALUE_RUNS)
-            room[i].key = node->member_count;
-        else if (by != ORDER_BY_NAME)
-            room[i].key = node->total.values[by];
-    }
-    if (parent->shown_count > 1)
-        qsort(room, parent->shown_count, sizeof *room,
-              by == ORDER_BY_NAME ? compare_names : compare_keys);
-    for (uint32_t i = 0; i < parent->shown_count; i++)
-        shown[i] = room[i].row;
+        if (tree->states[i].is_visible)
+            numbers_add(tree->totals + anchors[i] * width, tree_total(tree, i), width);
 }
 
 static bool collect_shown(struct tree *tree, const uint32_t *anchors, const struct view_call *call)
 {
-    struct tree_node *nodes = tree->nodes.items;
-    size_t            count = tree->nodes.count;
-    struct sibling   *room = arena_new_array(call->arena, struct sibling, count);
-    uint32_t          total = 0;
+    struct tree_state *states = tree->states;
+    uint32_t           count = (uint32_t)tree->nodes.count, total = 0, visible = 0;
 
-    tree->shown = arena_new_array(call->arena, uint32_t, count);
-    if (!room || !tree->shown)
+    for (uint32_t i = 1; i < count; i++)
+        if (states[i].is_visible) {
+            states[anchors[i]].shown_count++;
+            visible++;
+        }
+    tree->shown = arena_new_array(call->arena, uint32_t, visible);
+    if (!tree->shown)
         return false;
-    for (size_t i = 1; i < count; i++)
-        if (nodes[i].is_visible)
-            nodes[anchors[i]].shown_count++;
-    for (size_t i = 0; i < count; i++) {
-        nodes[i].first_shown = total;
-        total += nodes[i].shown_count;
-        nodes[i].shown_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        states[i].first_shown = total;
+        total += states[i].shown_count;
+        states[i].shown_count = 0;
     }
     for (uint32_t i = 1; i < count; i++)
-        if (nodes[i].is_visible) {
-            struct tree_node *anchor = &nodes[anchors[i]];
+        if (states[i].is_visible) {
+            struct tree_state *anchor = &states[anchors[i]];
 
             tree->shown[anchor->first_shown + anchor->shown_count++] = i;
         }
-    for (size_t i = 0; i < count; i++)
-        if (nodes[i].is_visible)
-            sort_shown(tree, &nodes[i], call->options, room);
     return true;
 }
 
 bool tree_arrange(struct tree *tree, const struct view_call *call)
 {
-    uint32_t *anchors;
+    uint32_t *anchors = arena_new_array(call->arena, uint32_t, tree->nodes.count);
 
-    account(tree, call->options);
-    choose(tree, call);
-    anchors = find_anchors(tree, call->arena);
     if (!anchors)
         return false;
+    account(tree, call->options);
+    choose(tree, call, anchors);
     if (call->options->is_displayed_only && tree->rules != TREE_CODE)
         sum_displayed(tree, anchors, call->options);
-    return collect_shown(tree, anchors, call);
-}
-
-void tree_print_pair(const struct tree_node *node, const struct column *column, struct text *text)
-{
-    if (node->is_accounted)
-        print_column_number(text, column->kind, node->self.values[column->value]);
-    else
-        text_add(text, STR("--"));
-    text_add_byte(text, '/');
-    print_column_number(text, column->kind, node->total.values[column->value]);
-}
-
-/* The line itself, below the row of a line. */
-static void print_source(const struct tree_node *node, size_t indent, const struct view_call *call)
-{
-    const struct profile     *profile = call->classic->profile;
-    const struct source_line *line = &profile->sources.items[node->source];
-    struct str text = sources_line(call->sources, profile_str(profile, line->file), line->line);
-
-    if (!text.len)
-        return;
-    text_fill(call->text, ' ', indent);
-    text_add(call->text, STR("  | "));
-    text_add(call->text, text);
-    text_add_byte(call->text, '\n');
-}
-
-bool tree_print(const struct tree *tree, const struct view_call *call,
-                void (*row)(const struct tree *tree, const struct tree_node *node,
-                            const struct view_call *call))
-{
-    struct place {
-        uint32_t row, indent;
-    } *stack = arena_new_array(call->arena, struct place, tree->nodes.count);
-    size_t   depth = 0;
-    uint64_t count = 0;
-
-    if (!stack)
-        return false;
-    stack[depth++] = (struct place) { 0, 0 };
-    while (depth > 0) {
-        struct place            at = stack[--depth];
-        const struct tree_node *node = &tree->nodes.items[at.row];
-
-        for (uint32_t i = node->shown_count; i-- > 0;)
-            stack[depth++] = (struct place) { tree->shown[node->first_shown + i], at.indent + 2 };
-        if (!view_row_fits(call, count++))
-            continue;
-        text_fill(call->text, ' ', at.indent);
-        text_add(call->text, node->name);
-        text_add(call->text, STR(" ("));
-        row(tree, node, call);
-        text_add(call->text, STR(")\n"));
-        if (at.row != 0 && tree->rules != TREE_CODE)
-            print_tensor(node->name, call);
-        if (at.row != 0 && tree->rules == TREE_CODE && call->sources)
-            print_source(node, at.indent, call);
-    }
-    view_rows_end(call, count);
-    return true;
-}
-
-/* Ids are rows of the tree, which options do not change. */
-static bool add_rows(const struct tree *tree, const struct view_call *call, struct view_rows *rows)
-{
-    rows->count = tree->nodes.count;
-    rows->items = arena_new_array(call->arena, struct view_row, rows->count);
-    for (size_t i = 0; rows->items && i < rows->count; i++) {
-        const struct tree_node *node = &tree->nodes.items[i];
-        struct view_row        *row = &rows->items[i];
-
-        *row = (struct view_row) { .name = node->name, .key = node->name, .node = node->node };
-        row->is_accounted = node->is_accounted && i > 0;
-        if (node->is_kept) {
-            row->self = &node->self;
-            row->total = &node->total;
-        }
-        if (tree->rules == TREE_CODE && node->member_count) {
-            row->members = tree->members + node->first_member;
-            row->member_count = node->member_count;
-        }
-        if (tree->rules == TREE_CODE && node->origin) {
-            struct text key = { .arena = call->arena };
-
-            text_print(&key, "%.*s > %.*s", STR_ARG(rows->items[node->origin].key),
-                       STR_ARG(node->name));
-            row->key = text_str(&key);
-        }
-    }
-    return rows->items != NULL;
-}
-
-bool tree_rows(const struct tree *tree, const struct view_call *call, struct view_rows *rows)
-{
-    struct shown_row *stack = arena_new_array(call->arena, struct shown_row, tree->nodes.count);
-    size_t            depth = 0;
-
-    *rows = (struct view_rows) { .root = tree->nodes.items[0].total };
-    rows->shown = arena_new_array(call->arena, struct shown_row, tree->nodes.count);
-    if (!stack || !rows->shown || !add_rows(tree, call, rows))
-        return false;
-    stack[depth++] = (struct shown_row) { .parent = NO_ID };
-    while (depth > 0) {
-        struct shown_row        at = stack[--depth];
-        const struct tree_node *node = &tree->nodes.items[at.id];
-        uint32_t                parent = (uint32_t)rows->shown_count;
-
-        rows->shown[rows->shown_count++] = at;
-        for (uint32_t i = node->shown_count; i-- > 0;)
-            stack[depth++] =
-                (struct shown_row) { tree->shown[node->first_shown + i], at.depth + 1, parent };
-    }
-    return true;
+    return collect_shown(tree, anchors, call) && tree_sort(tree, call);
 }

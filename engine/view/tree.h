@@ -9,49 +9,67 @@
 #include "base/vec.h"
 #include "view/view.h"
 
-struct tree_node {
-    struct str          name;
-    uint32_t            node;                       /* row of the model's nodes, or NO_ID */
-    uint32_t            parent;                     /* row of the tree; NO_ID: the root, row 0 */
-    uint32_t            first_member, member_count; /* rows of tree->members: accounted nodes */
-    uint32_t            source;                     /* of code: row of the profile's sources */
-    uint32_t            origin;                     /* the parent before any was left out */
-    bool                is_gradient;
-    int64_t             depth; /* shown: root 1 */
-    bool                is_accounted, is_kept, is_started, is_cut, is_visible;
-    struct view_numbers self, total;
-    uint32_t            first_shown, shown_count; /* rows of tree->shown */
+struct tree_node { /* as built; options do not change it */
+    struct str name;
+    uint32_t   node;                       /* row of the model's nodes, or NO_ID */
+    uint32_t   parent;                     /* row of the tree; the root is row 0 */
+    uint32_t   first_member, member_count; /* of code: rows of tree->members */
+    uint32_t   source;                     /* of code: row of the profile's sources */
+    bool       is_gradient;
+};
+struct tree_state {        /* of a node in one showing */
+    uint32_t parent;       /* the nearest that was kept */
+    uint32_t depth;        /* shown: root 1 */
+    uint32_t member_count; /* of code: members that are accounted for, the first ones */
+    uint32_t first_shown, shown_count; /* rows of tree->shown */
+    bool     is_accounted : 1, is_kept : 1, is_started : 1, is_cut : 1, is_visible : 1;
 };
 enum tree_rules {             /* what differs between the views */
                   TREE_SCOPE, /* keeps the nodes above accounted ones */
                   TREE_GRAPH, /* hands what is below an unaccounted node to the one above it */
                   TREE_CODE,  /* groups of nodes; too deep or trimmed ones vanish with all below */
+                  TREE_RULES
 };
 struct tree {
     enum tree_rules rules;
     VEC(struct tree_node) nodes; /* parents before children, siblings in order */
-    uint32_t *shown;             /* children that are displayed, sorted */
-    uint32_t *members;           /* of code: nodes of the model */
+    uint32_t          *members;  /* of code: nodes of the model */
+    size_t             member_count;
+    uint64_t           lost_gradients; /* of code: names of gradients' nodes that stand nowhere */
+    struct tree_state *states;         /* a node of the tree */
+    uint32_t          *shown;          /* children that are displayed, sorted */
+    struct value_set   values;         /* what the numbers are of */
+    int64_t           *selves, *totals; /* rows of numbers: tree_self, tree_total */
+    int64_t           *none;            /* self of what stands for no node */
 };
 
 #define TREE_ROOT "_TFProfRoot"
 
-/* Trees before accounting, which do not depend on options. */
+/* What views build before accounting, which does not depend on options. */
 struct tree_cache {
-    struct arena *arena;
-    struct tree   built[TREE_CODE]; /* by rules; those of code are made anew */
+    struct arena     *arena;
+    struct tree       built[TREE_RULES];
+    struct op_groups *groups; /* of the op view */
 };
-/* Builds, or copies what was built before on this profile. */
+/* Builds, or takes what was built before on this profile, with states of its own. */
 bool tree_build(const struct view_call *call, struct tree *tree,
                 bool (*build)(const struct view_call *call, struct tree *tree));
 /* Puts nodes into preorder: everything below a node right behind it. */
 bool tree_order(struct tree *tree, struct arena *arena);
-/* self and is_accounted are filled: totals, what is shown, and in which order. */
+/* Numbers of a row by place: of itself, with all that counts below it. */
+const int64_t *tree_self(const struct tree *tree, size_t row);
+const int64_t *tree_total(const struct tree *tree, size_t row);
+/* One of them; it must be in tree->values. */
+int64_t tree_self_value(const struct tree *tree, size_t row, enum view_value value);
+int64_t tree_total_value(const struct tree *tree, size_t row, enum view_value value);
+/* selves and is_accounted are filled: totals, what is shown, and in which order. */
 bool tree_arrange(struct tree *tree, const struct view_call *call);
-/* The rows of a report. `rows` prints what stands in the parentheses. */
+/* Sorts what is shown below each node (tree_sort.c). */
+bool tree_sort(struct tree *tree, const struct view_call *call);
+/* The rows of a report (tree_print.c). `row` prints what stands in the parentheses. */
 bool tree_print(const struct tree *tree, const struct view_call *call,
-                void (*row)(const struct tree *tree, const struct tree_node *node,
-                            const struct view_call *call));
+                void (*row)(const struct tree *tree, uint32_t at, const struct view_call *call),
+                struct err *err);
 struct view_rows;
 bool tree_rows(const struct tree *tree, const struct view_call *call, struct view_rows *rows);
 /* Trees of the views, arranged. False: full. */
@@ -59,6 +77,7 @@ bool scope_tree(const struct view_call *call, struct tree *tree);
 bool graph_tree(const struct view_call *call, struct tree *tree);
 bool code_tree(const struct view_call *call, struct tree *tree);
 /* "self/total" with units; "--" for the self of what is not accounted. */
-void tree_print_pair(const struct tree_node *node, const struct column *column, struct text *text);
+void tree_print_pair(const struct tree *tree, uint32_t row, const struct column *column,
+                     struct text *text);
 
 #endif

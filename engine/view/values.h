@@ -23,8 +23,22 @@ struct view_numbers {
     int64_t values[VIEW_VALUE_COUNT];
 };
 
-void values_add(struct view_numbers *sum, const struct view_numbers *added); /* saturates */
-/* Of one node; definitions 1. */
+/* Which values a showing needs: of a million nodes the others are neither summed nor kept. */
+struct value_set {
+    uint8_t count;
+    uint8_t values[VIEW_VALUE_COUNT]; /* enum view_value, ascending */
+    uint8_t place[VIEW_VALUE_COUNT];  /* of a value among them; VIEW_VALUE_COUNT: not there */
+};
+/* mask: a bit a value; all of them: value v has place v. */
+struct value_set value_set_of(unsigned mask);
+enum { VALUES_ALL = (1 << VIEW_VALUE_COUNT) - 1 };
+
+void numbers_add(int64_t *sum, const int64_t *added, size_t count); /* saturates */
+void values_add(struct view_numbers *sum, const struct view_numbers *added);
+/* Of one node, by place; definitions 1. */
+void values_fill(const struct classic *classic, uint32_t node, int64_t step,
+                 const struct value_set *set, int64_t *numbers);
+/* All of them. */
 struct view_numbers values_of_node(const struct classic *classic, uint32_t node, int64_t step);
 
 #endif

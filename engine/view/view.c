@@ -36,6 +36,39 @@ void view_rows_end(const struct view_call *call, uint64_t count)
                    count - (uint64_t)call->options->max_rows);
 }
 
+bool view_row_end(const struct view_call *call, struct err *err)
+{
+    enum { WRITTEN_AT_ONCE = 1 << 18 };
+
+    if (!call->is_streamed || call->text->len < WRITTEN_AT_ONCE)
+        return true;
+    if (!file_write("-", text_str(call->text), err))
+        return false;
+    call->text->len = 0;
+    return true;
+}
+
+/* What the text of a report shows, sorts by and is limited by. */
+static unsigned wanted_by_text(const struct view_call *call)
+{
+    const struct view_options *options = call->options;
+    unsigned                   wanted = 0;
+
+    if (options->is_compat) /* which hides whatever is negative */
+        return VALUES_ALL;
+    for (size_t i = 0; i < call->columns.count; i++) {
+        wanted |= 1u << call->columns.items[i].value;
+        if (call->columns.items[i].kind == COLUMN_OCCURRENCE)
+            wanted |= 1u << VALUE_DEFINITIONS;
+    }
+    if (options->order_by != ORDER_BY_NAME)
+        wanted |= 1u << options->order_by;
+    for (unsigned i = 0; i < VIEW_VALUE_COUNT; i++)
+        if (options->mins.values[i] > 0)
+            wanted |= 1u << i;
+    return wanted;
+}
+
 static bool has_step(const struct view_call *call, int64_t step)
 {
     const struct classic *classic = call->classic;
@@ -156,6 +189,7 @@ static bool print_report(const struct view *view, const struct view_call *call, 
         return rows_report(view, call, err);
     print_head(view, call);
     with_sources = *call;
+    with_sources.wanted = wanted_by_text(call);
     if (options->source)
         with_sources.sources = sources_open(options->source, call->arena);
     is_done = view->show(&with_sources, err);
@@ -183,6 +217,7 @@ bool view_report(const struct view *view, struct view_call *call, struct err *er
         return print_report(view, call, err);
     case OUTPUT_FILE:
         call->text = &written;
+        call->is_streamed = false;
         is_done = print_report(view, call, err) &&
                   file_write(call->options->output.outfile, text_str(&written), err);
         call->text = shown;

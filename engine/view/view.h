@@ -23,6 +23,8 @@ struct view_call { /* one showing of a view */
     struct tree_cache         *trees;   /* kept between calls on one profile; or NULL */
     struct sources            *sources; /* of the user's program; NULL: not asked for */
     struct columns             columns;
+    unsigned                   wanted; /* a bit a value that is asked for; 0: all */
+    bool                       is_streamed; /* rows go to standard output as they are made */
     struct arena              *arena;
     struct text               *text;       /* the report */
     struct text               *complaints; /* lines for standard error */
@@ -52,6 +54,8 @@ extern const size_t             view_count;
 /* -max_rows: whether row `at` (from 0) is shown; a last line that says how many were not. */
 bool view_row_fits(const struct view_call *call, uint64_t at);
 void view_rows_end(const struct view_call *call, uint64_t count);
+/* Behind every row: writes what has gathered if the report is streamed. */
+bool               view_row_end(const struct view_call *call, struct err *err);
 const struct view *view_find(const char *name); /* NULL: unknown */
 /* The whole report, or what -output asks for instead: explanation, header, rows. What the program
  * or the recording lacks is told in complaints, in the original's words, with no report; err is for

@@ -8,9 +8,6 @@
 
 #include <stdlib.h>
 
-struct attached {
-    uint32_t row, node; /* of the tree; of the model */
-};
 struct gradient {
     struct str forward; /* name of what it derives */
     uint32_t   node;
@@ -20,9 +17,10 @@ struct builder {
     struct tree            *tree;
     struct intern           labels;
     struct id_map           children; /* row of the parent << 32 | label -> row */
-    VEC(struct attached) attached;
+    uint32_t *rows[2]; /* by source, of gradients apart: row of its trace; 0 none yet */
+    uint32_t *row_of;  /* by node; 0: stands nowhere */
     VEC(struct gradient) gradients;
-    VEC(uint32_t) frames; /* of one trace, innermost first */
+    VEC(uint32_t) frames; /* of one trace that have no rows yet, innermost first */
 };
 
 enum { FUNCTION_BYTES = 20, FUNCTION_KEPT_BYTES = 17 };
@@ -82,22 +80,25 @@ static uint32_t source_of(const struct classic *classic, uint32_t node)
 static uint32_t add_trace(struct builder *builder, uint32_t source, bool is_gradient)
 {
     const struct profile *profile = builder->call->classic->profile;
-    uint32_t              row = 0;
+    uint32_t             *rows = builder->rows[is_gradient], row = 0;
 
     builder->frames.count = 0;
-    for (; source != NO_ID; source = profile->sources.items[source].caller)
+    for (; source != NO_ID && !rows[source]; source = profile->sources.items[source].caller)
         if (!vec_push(&builder->frames, builder->call->arena, source))
             return NO_ID;
-    for (size_t i = builder->frames.count; i-- > 0 && row != NO_ID;)
+    if (source != NO_ID)
+        row = rows[source];
+    for (size_t i = builder->frames.count; i-- > 0 && row != NO_ID;) {
         row = add_child(builder, row, builder->frames.items[i], is_gradient);
+        rows[builder->frames.items[i]] = row;
+    }
     return row;
 }
 
 static bool attach(struct builder *builder, uint32_t node, uint32_t source, bool is_gradient)
 {
-    struct attached attached = { add_trace(builder, source, is_gradient), node };
-
-    return attached.row != NO_ID && vec_push(&builder->attached, builder->call->arena, attached);
+    builder->row_of[node] = add_trace(builder, source, is_gradient);
+    return builder->row_of[node] != NO_ID;
 }
 
 /* Name of the node that this one is the gradient of; empty: it is none. */
@@ -121,7 +122,6 @@ static int compare_gradients(const void *left, const void *right)
 static bool add_gradients(struct builder *builder)
 {
     const struct classic *classic = builder->call->classic;
-    uint64_t              lost = 0;
 
     if (builder->gradients.count)
         qsort(builder->gradients.items, builder->gradients.count, sizeof(struct gradient),
@@ -132,46 +132,37 @@ static bool add_gradients(struct builder *builder)
 
         if (forward == NO_ID || source_of(classic, forward) == NO_ID ||
             forward_name(gradient->forward).len)
-            lost += i == 0 || !str_equal(gradient->forward, gradient[-1].forward);
+            builder->tree->lost_gradients +=
+                i == 0 || !str_equal(gradient->forward, gradient[-1].forward);
         else if (!attach(builder, gradient->node, source_of(classic, forward), true))
             return false;
     }
-    if (lost)
-        text_print(builder->call->complaints, "%llu gradient nodes not accounted\n",
-                   (unsigned long long)lost);
     return true;
-}
-
-static int compare_attached(const void *left, const void *right)
-{
-    const struct attached *a = left, *b = right;
-
-    return (a->node > b->node) - (a->node < b->node);
 }
 
 /* Members of one row stand together, in the order of their names. */
 static bool place_members(struct builder *builder)
 {
-    struct tree *tree = builder->tree;
-    uint32_t     total = 0;
+    struct tree      *tree = builder->tree;
+    struct tree_node *nodes = tree->nodes.items;
+    uint32_t          total = 0, count = (uint32_t)builder->call->classic->nodes.count;
 
-    if (builder->attached.count)
-        qsort(builder->attached.items, builder->attached.count, sizeof(struct attached),
-              compare_attached);
-    tree->members = arena_new_array(builder->call->arena, uint32_t, builder->attached.count);
+    for (uint32_t i = 0; i < count; i++)
+        nodes[builder->row_of[i]].member_count += builder->row_of[i] != 0;
+    for (size_t i = 0; i < tree->nodes.count; i++) {
+        nodes[i].first_member = total;
+        total += nodes[i].member_count;
+        nodes[i].member_count = 0;
+    }
+    tree->member_count = total;
+    tree->members = arena_new_array(builder->call->arena, uint32_t, total);
     if (!tree->members)
         return false;
-    for (size_t i = 0; i < builder->attached.count; i++)
-        tree->nodes.items[builder->attached.items[i].row].member_count++;
-    for (size_t i = 0; i < tree->nodes.count; i++) {
-        tree->nodes.items[i].first_member = total;
-        total += tree->nodes.items[i].member_count;
-        tree->nodes.items[i].member_count = 0;
-    }
-    for (size_t i = 0; i < builder->attached.count; i++) {
-        struct tree_node *row = &tree->nodes.items[builder->attached.items[i].row];
+    for (uint32_t i = 0; i < count; i++) {
+        struct tree_node *row = &nodes[builder->row_of[i]];
 
-        tree->members[row->first_member + row->member_count++] = builder->attached.items[i].node;
+        if (builder->row_of[i])
+            tree->members[row->first_member + row->member_count++] = i;
     }
     return true;
 }
@@ -181,14 +172,23 @@ static bool build(const struct view_call *call, struct tree *tree)
     struct builder   builder = { .call = call, .tree = tree, .children.arena = call->arena };
     struct tree_node root = { .name = STR_INIT(TREE_ROOT), .node = NO_ID };
 
-    if (!intern_init(&builder.labels, call->arena) || !vec_push(&tree->nodes, call->arena, root))
+    for (int i = 0; i < 2; i++) {
+        builder.rows[i] =
+            arena_new_array(call->arena, uint32_t, call->classic->profile->sources.count);
+        if (!builder.rows[i])
+            return false;
+    }
+    builder.row_of = arena_new_array(call->arena, uint32_t, call->classic->nodes.count);
+    if (!builder.row_of || !intern_init(&builder.labels, call->arena) ||
+        !vec_push(&tree->nodes, call->arena, root))
         return false;
     for (uint32_t i = 0; i < call->classic->nodes.count; i++) {
-        struct gradient gradient = { forward_name(classic_name(call->classic, i)), i };
         uint32_t        source = source_of(call->classic, i);
+        struct gradient gradient = { .node = i };
 
         if (source == NO_ID)
             continue;
+        gradient.forward = forward_name(classic_name(call->classic, i));
         if (gradient.forward.len ? !vec_push(&builder.gradients, call->arena, gradient)
                                  : !attach(&builder, i, source, false))
             return false;
@@ -196,10 +196,11 @@ static bool build(const struct view_call *call, struct tree *tree)
     return add_gradients(&builder) && place_members(&builder) && tree_order(tree, call->arena);
 }
 
-static struct group group_of(const struct tree *tree, const struct tree_node *node)
+/* The members of a row that are accounted for. */
+static struct group group_of(const struct tree *tree, size_t row)
 {
-    return (struct group) { .members = tree->members + node->first_member,
-                            .count = node->member_count };
+    return (struct group) { .members = tree->members + tree->nodes.items[row].first_member,
+                            .count = tree->states[row].member_count };
 }
 
 static bool account(struct tree *tree, const struct view_call *call)
@@ -209,13 +210,15 @@ static bool account(struct tree *tree, const struct view_call *call)
     if (!type_filter_init(&filter, call))
         return false;
     for (size_t i = 1; i < tree->nodes.count; i++) {
-        struct tree_node *node = &tree->nodes.items[i];
-        struct group      group = group_of(tree, node);
+        struct group group = group_of(tree, i);
 
-        group_account(&group, &filter, call);
-        node->self = group.self;
-        node->member_count = group.count;
-        node->is_accounted = group.is_accounted;
+        for (uint32_t n = 0; n < tree->nodes.items[i].member_count; n++)
+            group_add(&group, &filter, call, group.members[n]);
+        tree->states[i].member_count = group.count;
+        tree->states[i].is_accounted = group.count > 0 || call->options->account.is_everything;
+        for (size_t place = 0; place < tree->values.count; place++)
+            tree->selves[i * tree->values.count + place] =
+                group.self.values[tree->values.values[place]];
     }
     return true;
 }
@@ -223,30 +226,37 @@ static bool account(struct tree *tree, const struct view_call *call)
 bool code_tree(const struct view_call *call, struct tree *tree)
 {
     *tree = (struct tree) { .rules = TREE_CODE };
-    return build(call, tree) && account(tree, call) && tree_arrange(tree, call);
+    if (!tree_build(call, tree, build))
+        return false;
+    if (tree->lost_gradients)
+        text_print(call->complaints, "%llu gradient nodes not accounted\n",
+                   (unsigned long long)tree->lost_gradients);
+    return account(tree, call) && tree_arrange(tree, call);
 }
 
-static void print_item(const struct tree_node *node, const struct group *group,
-                       const struct column *column, const struct view_call *call)
+static void print_item(const struct tree *tree, uint32_t row, const struct column *column,
+                       const struct view_call *call)
 {
+    struct group group = group_of(tree, row);
+
     switch (column->kind) {
     case COLUMN_MEMORY:
     case COLUMN_TIME:
-        tree_print_pair(node, column, call->text);
+        tree_print_pair(tree, row, column, call->text);
         return;
     case COLUMN_PARAMS:
-        tree_print_pair(node, column, call->text);
+        tree_print_pair(tree, row, column, call->text);
         text_add(call->text, STR(" params"));
         return;
     case COLUMN_FLOAT_OPS:
-        tree_print_pair(node, column, call->text);
+        tree_print_pair(tree, row, column, call->text);
         text_add(call->text, STR(" flops"));
         return;
     case COLUMN_DEVICE:
-        group_print_devices(group, call, call->text);
+        group_print_devices(&group, call, call->text);
         return;
     case COLUMN_OP_TYPES:
-        group_print_types(group, call, call->text);
+        group_print_types(&group, call, call->text);
         return;
     case COLUMN_OCCURRENCE:
         text_add(call->text, STR("occurrence N/A in code view"));
@@ -257,21 +267,19 @@ static void print_item(const struct tree_node *node, const struct group *group,
     }
 }
 
-static void print_row(const struct tree *tree, const struct tree_node *node,
-                      const struct view_call *call)
+static void print_row(const struct tree *tree, uint32_t row, const struct view_call *call)
 {
-    struct group group = group_of(tree, node);
-    bool         is_first = true;
+    bool is_first = true;
 
     if (call->options->selected & 1u << ATTRIBUTE_TENSOR_VALUE)
         text_add(call->complaints, STR("code view has no tensor value to show\n"));
     for (size_t i = 0; i < call->columns.count; i++) {
-        if (call->columns.items[i].kind == COLUMN_DEVICE && group.count == 0)
+        if (call->columns.items[i].kind == COLUMN_DEVICE && tree->states[row].member_count == 0)
             continue;
         if (!is_first)
             text_add(call->text, STR(", "));
         is_first = false;
-        print_item(node, &group, &call->columns.items[i], call);
+        print_item(tree, row, &call->columns.items[i], call);
     }
 }
 
@@ -281,8 +289,9 @@ static bool show(const struct view_call *call, struct err *err)
 
     if (call->options->is_displayed_only)
         text_add(call->complaints, STR("Note: code view ignores account_displayed_op_only\n"));
-    return (code_tree(call, &tree) && tree_print(&tree, call, print_row)) ||
-           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+    if (!code_tree(call, &tree))
+        return err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+    return tree_print(&tree, call, print_row, err);
 }
 
 static bool rows(const struct view_call *call, struct view_rows *found)

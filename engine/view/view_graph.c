@@ -78,8 +78,9 @@ static bool show(const struct view_call *call, struct err *err)
 {
     struct tree tree;
 
-    return (graph_tree(call, &tree) && tree_print(&tree, call, node_print_row)) ||
-           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+    if (!graph_tree(call, &tree))
+        return err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+    return tree_print(&tree, call, node_print_row, err);
 }
 
 static bool rows(const struct view_call *call, struct view_rows *found)

@@ -2,6 +2,7 @@
  */
 #include "view/groups.h"
 #include "view/rows.h"
+#include "view/tree.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@ struct entry {
     struct group        group;
     struct view_numbers total; /* of this one and all behind it */
     uint32_t            order; /* by name */
+    bool                is_accounted;
 };
 struct entries {
     struct entry       *items;
@@ -18,46 +20,96 @@ struct entries {
     struct view_numbers total;
 };
 
-struct typed {
-    struct str type;
-    uint32_t   node;
+/* Nodes by type, which options do not change. */
+struct op_groups {
+    struct typed {
+        struct str name;
+        uint32_t   type, count; /* interned; nodes */
+    } * types;                  /* by name */
+    uint32_t *group_of;         /* by node */
+    uint32_t  count;
 };
 
 static int compare_types(const void *left, const void *right)
 {
     const struct typed *a = left, *b = right;
-    int                 order = str_compare(a->type, b->type);
 
-    return order ? order : (a->node > b->node) - (a->node < b->node);
+    return str_compare(a->name, b->name);
+}
+
+static uint32_t type_of(const struct classic *classic, uint32_t node)
+{
+    return classic->profile->ops.items[classic->nodes.items[node].op].type;
+}
+
+static bool count_types(const struct classic *classic, struct arena *arena,
+                        struct op_groups *groups)
+{
+    const struct profile *profile = classic->profile;
+    uint32_t             *counts = arena_new_array(arena, uint32_t, profile->names.count);
+    uint32_t              used = 0;
+
+    groups->group_of = arena_new_array(arena, uint32_t, classic->nodes.count);
+    if (!counts || !groups->group_of)
+        return false;
+    for (uint32_t i = 0; i < classic->nodes.count; i++) {
+        groups->group_of[i] = type_of(classic, i);
+        groups->count += counts[groups->group_of[i]]++ == 0;
+    }
+    groups->types = arena_new_array(arena, struct typed, groups->count);
+    if (!groups->types)
+        return false;
+    for (uint32_t i = 0; i < profile->names.count; i++)
+        if (counts[i])
+            groups->types[used++] = (struct typed) { profile_str(profile, i), i, counts[i] };
+    if (used)
+        qsort(groups->types, used, sizeof *groups->types, compare_types);
+    for (uint32_t i = 0; i < used; i++)
+        counts[groups->types[i].type] = i;
+    for (uint32_t i = 0; i < classic->nodes.count; i++)
+        groups->group_of[i] = counts[groups->group_of[i]];
+    return true;
+}
+
+/* Made once for calls that keep what they build. NULL: full. */
+static const struct op_groups *groups_of(const struct view_call *call)
+{
+    struct arena     *arena = call->trees ? call->trees->arena : call->arena;
+    struct op_groups *groups = call->trees ? call->trees->groups : NULL;
+
+    if (groups)
+        return groups;
+    groups = arena_new(arena, struct op_groups);
+    if (!groups || !count_types(call->classic, arena, groups))
+        return NULL;
+    if (call->trees)
+        call->trees->groups = groups;
+    return groups;
 }
 
 /* One entry a type, by name; nodes of one in the order of their names. */
 static bool build(const struct view_call *call, struct entries *entries)
 {
-    size_t        count = call->classic->nodes.count;
-    struct typed *typed = arena_new_array(call->arena, struct typed, count);
-    uint32_t     *members = arena_new_array(call->arena, uint32_t, count);
+    const struct op_groups *groups = groups_of(call);
+    struct type_filter      filter;
+    uint32_t *members = arena_new_array(call->arena, uint32_t, call->classic->nodes.count);
 
-    entries->items = arena_new_array(call->arena, struct entry, count);
-    if (!typed || !members || !entries->items)
+    if (!groups || !members || !type_filter_init(&filter, call))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        typed[i] = (struct typed) { classic_type(call->classic, i), i };
-    if (count)
-        qsort(typed, count, sizeof *typed, compare_types);
-    for (size_t i = 0; i < count; i++) {
-        struct entry *entry = &entries->items[entries->count];
-
-        if (i == 0 || !str_equal(typed[i].type, typed[i - 1].type)) {
-            *entry = (struct entry) { .name = typed[i].type,
-                                      .group.members = &members[i],
-                                      .order = (uint32_t)entries->count };
-            entries->count++;
-        }
-        entry = &entries->items[entries->count - 1];
-        members[i] = typed[i].node;
-        entry->group.count++;
+    entries->count = groups->count;
+    entries->items = arena_new_array(call->arena, struct entry, groups->count);
+    if (!entries->items)
+        return false;
+    for (uint32_t i = 0; i < groups->count; i++) {
+        entries->items[i] =
+            (struct entry) { .name = groups->types[i].name, .group.members = members, .order = i };
+        members += groups->types[i].count;
     }
+    for (uint32_t i = 0; i < call->classic->nodes.count; i++)
+        group_add(&entries->items[groups->group_of[i]].group, &filter, call, i);
+    for (uint32_t i = 0; i < groups->count; i++)
+        entries->items[i].is_accounted =
+            entries->items[i].group.count > 0 || call->options->account.is_everything;
     return true;
 }
 
@@ -111,17 +163,12 @@ static void sum_up(struct entries *entries)
 
 static bool account(const struct view_call *call, struct entries *entries)
 {
-    struct type_filter filter;
-    size_t             kept = 0;
+    size_t kept = 0;
 
-    if (!type_filter_init(&filter, call))
-        return false;
-    for (size_t i = 0; i < entries->count; i++)
-        group_account(&entries->items[i].group, &filter, call);
     if (!sort(call, entries))
         return false;
     for (size_t i = 0; i < entries->count; i++)
-        if (entries->items[i].group.is_accounted)
+        if (entries->items[i].is_accounted)
             entries->items[kept++] = entries->items[i];
     entries->count = kept;
     sum_up(entries);
@@ -210,8 +257,8 @@ static void fill_row(const struct entry *entry, struct view_numbers *numbers,
     row->members = entry->group.members;
     row->member_count = entry->group.count;
     row->is_accounted = true;
-    row->self = &numbers[0];
-    row->total = &numbers[1];
+    row->self = numbers[0].values;
+    row->total = numbers[1].values;
 }
 
 /* Ids are places by name. Entries move when some are left out, so that numbers are copied. */
@@ -390,9 +437,12 @@ static bool show(const struct view_call *call, struct err *err)
 
     if (!arrange(call, &entries))
         return err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
-    for (size_t i = 0; i < entries.count; i++)
-        if (view_row_fits(call, i) && !print_entry(&entries.items[i], &entries, call))
+    for (size_t i = 0; i < entries.count && view_row_fits(call, i); i++) {
+        if (!print_entry(&entries.items[i], &entries, call))
             return err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+        if (!view_row_end(call, err))
+            return false;
+    }
     view_rows_end(call, entries.count);
     return true;
 }
