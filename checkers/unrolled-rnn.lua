@@ -51,7 +51,8 @@ return rule {
 Each time step pays Python, the dispatcher and the autograd engine for a dozen small ops. A recurrent layer multiplies
 the inputs of all time steps at once and runs the rest in one op. Priced as all rounds but one, and less of it.
 In a graph, matrix products of one name that each wait for the one before are such a cell written out.
-Silent for few time steps and for cells that are large enough to hide this.]],
+Silent for few time steps, for cells that are large enough to hide this, and for decoding, where each step picks the
+next one's input.]],
 
   check = function(p, cfg)
     if p:has("graph_patterns") then return written_out(p, cfg) end
@@ -64,6 +65,8 @@ Silent for few time steps and for cells that are large enough to hide this.]],
       local ns = row.ns - row.conversion_ns
       if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.gates >= 0.9 * row.repeats and
           row.products >= 0.9 * row.repeats and
+          -- What a cell gives decides what the next one takes: no layer knows that beforehand.
+          (row.picks or 0) < 0.9 * row.repeats and
           row.call_ns <= math.max(cfg.max_call_ns, cfg.max_views * row.view_ns) and (not worst or ns > worst.ns) then
         -- Layers of other cells than the LSTM loop over time inside: they save Python and its dispatching.
         local is_lstm = (row.ops or row.anchor):find("lstm_cell") or row.gates >= cfg.lstm_gates * row.repeats
@@ -108,6 +111,11 @@ Silent for few time steps and for cells that are large enough to hide this.]],
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.6e7, backward_ns = 0, call_ns = 4e4, view_ns = 2e3, products = 64, gates = 64, concats = 0, concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = false } } } },
+    { name = "decoding", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.6e7, backward_ns = 0, call_ns = 4e4, view_ns = 2e3, products = 64, gates = 320, concats = 0, concat_ns = 0,
+          readbacks = 0, picks = 64, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
     { name = "no cell", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,

@@ -30,8 +30,8 @@ enum idioms_column {
 };
 static const struct column_spec columns[] = {
     [IDIOM] = { "idiom", UNIT_NAME,
-                "attention, norm, gelu-tanh, gelu-erf, rope, glu, softmax, loss, onehot-product or "
-                "chain" },
+                "attention, norm, gelu-tanh, gelu-erf, rope, glu, softmax, loss, onehot-product, "
+                "outer, dropout or chain" },
     [COUNT] = { "count", UNIT_COUNT, "times a step" },
     [CALLS] = { "calls", UNIT_COUNT, "calls of ops a step" },
     [NS] = { "ns", UNIT_NS, "time a step, backward nodes included" },
@@ -55,8 +55,8 @@ static const struct table_spec tables[] = {
 
 /* Letters: m product, s softmax, l log-softmax, + add, * multiply, p power, r root, u mean or sum,
  * x exp, o log, h tanh, e erf, g sigmoid, k mask, d dropout, n negation, a maximum, 1 one-hot,
- * c conversion, G gather, w silu, C concatenation, F
- * anything else. Space: looks only. */
+ * c conversion, G gather, w silu, C concatenation, D random numbers, N norm, F anything else, B an
+ * elementwise op whose result is far larger than its operands. Space: looks only. */
 static const struct {
     const char *name;
     char        letter;
@@ -76,6 +76,7 @@ static const struct {
     { "mul", '*' },
     { "div", '*' },
     { "true_divide", '*' },
+    { "reciprocal", '*' },
     { "pow", 'p' },
     { "square", 'p' },
     { "rsqrt", 'r' },
@@ -98,6 +99,10 @@ static const struct {
     { "amax", 'a' },
     { "max", 'a' },
     { "one_hot", '1' },
+    { "rand", 'D' },
+    { "rand_like", 'D' },
+    { "bernoulli", 'D' },
+    { "linalg_vector_norm", 'N' },
     { "to", 'c' },
     { "type_as", 'c' },
     { "gather", 'G' },
@@ -156,6 +161,7 @@ static const struct {
     const char *pattern;
     char        pivots[4]; /* the op that names it */
 } idioms[] = {
+    { "outer", "B[*+pxhakc]{0,3}[uN]", "B" },
     { "attention", "m[*+kcd]{0,5}(?:s|(?:a\\+)?x[cd]?u\\*)[cdk*]{0,3}m", "sx" },
     { "onehot-product", "1c?m", "1" },
     { "loss", "(?:1c?)?[sl](?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "sl" },
@@ -167,7 +173,8 @@ static const struct {
       ")?",
       "ru" },
     { "rope", "\\*?nC\\*{1,2}\\+", "C" },
-    { "glu", "g\\*{1,2}|w\\*", "gw" },
+    { "glu", "g\\*{1,2}|w\\*|nx\\+\\*{2,3}", "gwx" },
+    { "dropout", "Dc?\\*{1,2}", "D" },
     { "softmax", "(?:a\\+)?xu\\*", "x" },
     { "chain", "[*+pxoherdkng]{4,}", "" },
 };
@@ -202,6 +209,28 @@ static char letter_of(struct matcher *matcher, uint32_t type)
         if (str_equal(name, str_from(letters[i].name)))
             matcher->letter_of[type] = (uint8_t)letters[i].letter;
     return (char)matcher->letter_of[type];
+}
+
+/* "x[:, None] - y[None]": a result of more elements than this many of the larger operand. */
+static bool is_outer(const struct profile *profile, uint32_t op)
+{
+    enum { TIMES_LARGER = 8, FEWEST_ELEMENTS = 1 << 16 };
+    const struct tensor *left, *right;
+    double               elements = 1;
+
+    if (op == NO_ID || profile->ops.items[op].input_count < 2)
+        return false;
+    left = &profile->tensors.items[profile->ops.items[op].first_input];
+    right = left + 1;
+    if (left->rank < 2 || right->rank < 2)
+        return false;
+    for (int8_t i = 1; i <= left->rank || i <= right->rank; i++) {
+        double a = i <= left->rank ? (double)left->dims[left->rank - i] : 1;
+        double b = i <= right->rank ? (double)right->dims[right->rank - i] : 1;
+
+        elements *= a > b ? a : b;
+    }
+    return elements >= FEWEST_ELEMENTS && elements > TIMES_LARGER * eager_elements(profile, op);
 }
 
 static double last_dim(const struct profile *profile, uint32_t op)
@@ -313,6 +342,8 @@ static void match_all(struct matcher *matcher)
         if (call->phase != PHASE_FORWARD)
             continue;
         letter = letter_of(matcher, call->type);
+        if ((letter == '+' || letter == '*') && is_outer(matcher->study->profile, call->op))
+            letter = 'B';
         /* A conversion that converts nothing only looks. */
         if (letter == ' ' || (letter == 'c' && call->conversion_ns == 0))
             continue;

@@ -27,6 +27,8 @@ enum loops_column {
     CONCATS,
     CONCAT_NS,
     READBACKS,
+    PICKS,
+    SLICES,
     CONVERSION_NS,
     FLOPS,
     KEPT_NS,
@@ -54,6 +56,8 @@ static const struct column_spec columns[] = {
     [CONCATS] = { "concats", UNIT_COUNT, "concatenations in it a step" },
     [CONCAT_NS] = { "concat_ns", UNIT_NS, "their time, both ways" },
     [READBACKS] = { "readbacks", UNIT_COUNT, "values read by Python in it a step" },
+    [PICKS] = { "picks", UNIT_COUNT, "largest or drawn values that it picks a step" },
+    [SLICES] = { "slices", UNIT_COUNT, "slices that it takes a step" },
     [CONVERSION_NS] = { "conversion_ns", UNIT_NS, "its forward calls that change element types" },
     [FLOPS] = { "flops", UNIT_FLOPS, "operations of its forward products a step" },
     [KEPT_NS] = { "kept_ns", UNIT_NS,
@@ -79,7 +83,7 @@ struct cluster { /* anchors with the same key that follow each other */
 struct loop {
     uint32_t key, first_call, count, repeats;
     double   calls, span_ns, call_ns, backward_ns, products, gates, concats, concat_ns, readbacks,
-        conversion_ns, flops, elements, others, first_concat, last_concat;
+        picks, slices, conversion_ns, flops, elements, others, first_concat, last_concat;
     bool is_history;
 };
 struct finder {
@@ -159,6 +163,8 @@ static void count_call(struct finder *finder, struct loop *loop, const struct ea
     loop->products += (kind->traits & IS_PRODUCT) != 0;
     loop->gates += (kind->traits & IS_GATE) != 0;
     loop->readbacks += (kind->traits & IS_READBACK) != 0;
+    loop->picks += (kind->traits & IS_PICK) != 0;
+    loop->slices += (kind->traits & IS_SLICE) != 0;
     if (kind->traits & IS_PRODUCT)
         loop->flops += eager_product_flops(profile, call->op);
     if (!(kind->traits & IS_LOOK)) {
@@ -443,6 +449,8 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
         { CONCATS, loop->concats },
         { CONCAT_NS, loop->concat_ns },
         { READBACKS, loop->readbacks },
+        { PICKS, loop->picks },
+        { SLICES, loop->slices },
         { FLOPS, loop->flops },
         { CONVERSION_NS, loop->conversion_ns },
     };

@@ -6,6 +6,7 @@
 #include "analyze/analysis.h"
 #include "analyze/eager_calls.h"
 #include "analyze/eager_pauses.h"
+#include "analyze/eager_updates.h"
 #include "analyze/emit.h"
 
 #include <string.h>
@@ -37,6 +38,8 @@ enum step_fact {
     CHECK_NS,
     REPEATED_NS,
     REPEATED_PRODUCTS,
+    UNTRAINED_NS,
+    UNTRAINED_PRODUCTS,
     RECOMPUTED_NS,
     RECOMPUTED_CALLS,
     COPIES_NS,
@@ -51,6 +54,13 @@ enum step_fact {
     CONV_NS,
     CONV_FIRST_NS,
     CONV_FIRST_DEPTHWISE_NS,
+    BY_HAND_NS,
+    BY_HAND_CALLS,
+    BY_HAND_WRITES,
+    AGAIN_NS,
+    AGAIN_NODES,
+    PASSES,
+    PRODUCT_ROWS,
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
@@ -90,6 +100,9 @@ static const struct fact_spec produces[] = {
     [REPEATED_NS] = { "torch.repeated_forward_ns", UNIT_NS,
                       "forward work of the shapes of the trained one that no backward needs" },
     [REPEATED_PRODUCTS] = { "torch.repeated_products", UNIT_COUNT, "products in it a step" },
+    [UNTRAINED_NS] = { "torch.untrained_forward_ns", UNIT_NS,
+                       "the same where nothing was recorded for a backward pass" },
+    [UNTRAINED_PRODUCTS] = { "torch.untrained_products", UNIT_COUNT, "products in it a step" },
     [RECOMPUTED_NS] = { "torch.recomputed_ns", UNIT_NS,
                         "layers of the forward pass that run again inside the backward pass" },
     [RECOMPUTED_CALLS] = { "torch.recomputed_calls", UNIT_COUNT, "how many of them a step" },
@@ -110,6 +123,17 @@ static const struct fact_spec produces[] = {
                         "of that, on tensors with channels before pixels" },
     [CONV_FIRST_DEPTHWISE_NS] = { "torch.conv_channels_first_depthwise_ns", UNIT_NS,
                                   "of that, with one filter a channel" },
+    [BY_HAND_NS] = { "torch.by_hand_ns", UNIT_NS,
+                     "ops that write as many tensors as there are parameters, one by one outside "
+                     "the optimizer, a step" },
+    [BY_HAND_CALLS] = { "torch.by_hand_calls", UNIT_COUNT, "how many ops" },
+    [BY_HAND_WRITES] = { "torch.by_hand_writes", UNIT_COUNT, "of them, those that write" },
+    [AGAIN_NS] = { "torch.backward_again_ns", UNIT_NS,
+                   "backward nodes that run again for the same forward call a step" },
+    [AGAIN_NODES] = { "torch.backward_again_nodes", UNIT_COUNT, "how many" },
+    [PASSES] = { "torch.backward_passes", UNIT_COUNT, "backward passes a step" },
+    [PRODUCT_ROWS] = { "torch.product_rows", UNIT_COUNT,
+                       "rows that a product which is trained works on, median" },
 };
 
 enum trait {
@@ -172,7 +196,8 @@ static const struct {
 
 struct product { /* of the forward pass of one step, in order */
     uint32_t call, op;
-    bool     is_used; /* a backward node needs it */
+    bool     is_used;     /* a backward node needs it */
+    bool     is_recorded; /* for one */
 };
 struct summer {
     struct study             *study;
@@ -280,7 +305,7 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
     const struct eager_call *call = &summer->calls->list.items[at];
     double                   ns = call->work_ns;
     enum trait               trait = trait_of(summer, call->type);
-    struct product           product = { at, call->op, call->backward_ns > 0 };
+    struct product           product = { at, call->op, call->backward_ns > 0, call->sequence >= 0 };
 
     summer->sums[FORWARD_NS] += ns;
     summer->sums[FORWARD_CALLS]++;
@@ -368,17 +393,22 @@ static void count_repeated(struct summer *summer, size_t begin, size_t stop)
     const struct product *products = summer->products.items;
 
     for (size_t first = begin, end; first < stop; first = end) {
+        bool is_recorded;
+
         end = first + 1;
         if (products[first].is_used)
             continue;
-        while (end < stop && !products[end].is_used)
+        while (end < stop && !products[end].is_used &&
+               products[end].is_recorded == products[first].is_recorded)
             end++;
         if (!repeats_used(summer, begin, stop, first, end))
             continue;
-        summer->sums[REPEATED_PRODUCTS] += (double)(end - first);
+        is_recorded = products[first].is_recorded;
+        summer->sums[is_recorded ? REPEATED_PRODUCTS : UNTRAINED_PRODUCTS] += (double)(end - first);
         for (uint32_t i = products[first].call; i <= products[end - 1].call; i++)
             if (summer->calls->list.items[i].phase == PHASE_FORWARD)
-                summer->sums[REPEATED_NS] += summer->calls->list.items[i].work_ns;
+                summer->sums[is_recorded ? REPEATED_NS : UNTRAINED_NS] +=
+                    summer->calls->list.items[i].work_ns;
     }
 }
 
@@ -474,7 +504,8 @@ static void count_ranges(struct summer *summer)
 static const bool is_size[FACT_COUNT] = { [RECORDED_SHORT_NS] = true,
                                           [EMBEDDING_ROWS] = true,
                                           [EMBEDDING_LOOKUPS] = true,
-                                          [EMBEDDING_ELEMENTS] = true };
+                                          [EMBEDDING_ELEMENTS] = true,
+                                          [PRODUCT_ROWS] = true };
 
 /* Facts that say what the host spends, which nothing follows from where it only feeds a device. */
 static bool is_host_time(size_t fact)
@@ -500,6 +531,22 @@ static bool set_facts(struct summer *summer, const struct eager_calls *calls)
     return is_set;
 }
 
+static bool count_updates(struct summer *summer)
+{
+    struct eager_updates updates;
+
+    if (!eager_updates_find(summer->study, summer->calls, summer->scratch, &updates))
+        return false;
+    summer->sums[BY_HAND_NS] = updates.by_hand_ns;
+    summer->sums[BY_HAND_CALLS] = updates.by_hand_calls;
+    summer->sums[BY_HAND_WRITES] = updates.by_hand_writes;
+    summer->sums[AGAIN_NS] = updates.again_ns;
+    summer->sums[AGAIN_NODES] = updates.again_nodes;
+    summer->sums[PASSES] = updates.passes;
+    summer->sums[PRODUCT_ROWS] = updates.product_rows;
+    return true;
+}
+
 static bool sum(struct summer *summer, struct eager_calls *calls)
 {
     struct study *study = summer->study;
@@ -509,7 +556,7 @@ static bool sum(struct summer *summer, struct eager_calls *calls)
         return false;
     summer->calls = calls;
     summer->trait_of = arena_alloc(summer->scratch, (size_t)study->profile->names.count + 1);
-    if (!summer->trait_of || !count_calls(summer) ||
+    if (!summer->trait_of || !count_calls(summer) || !count_updates(summer) ||
         (!calls->is_on_device && !eager_pauses(calls, summer->scratch, &pauses_ns, &longest_ns)))
         return false;
     count_ranges(summer);

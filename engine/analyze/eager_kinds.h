@@ -31,7 +31,9 @@ enum {
     IS_STACK = 128,
     IS_LAYER = 256,
     IS_ATTENTION = 512,
-    IS_DRAW = 1024
+    IS_DRAW = 1024,
+    IS_PICK = 2048, /* what it gives decides what is looked up next */
+    IS_SLICE = 4096
 };
 struct eager_kind { /* of a type of op */
     uint8_t  is_known, class; /* enum anchor_class */
