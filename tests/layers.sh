@@ -33,7 +33,7 @@ only igraph   'igraph/|igraph\.h'          'engine/model/op_graph\.c:'
 only PCRE2    'pcre2'                      'engine/base/pattern\.c:'
 only Lua      'lua\.h|lualib|lauxlib|lua5' 'rules/'
 only protobuf 'protobuf-c|[a-z_0-9]+\.pb-c\.h' 'engine/read/'
-only libedit  'histedit'                'engine/cli/prompt\.c:'
+only libedit  'histedit'                'engine/cli/line_editor\.c:'
 only snappy   'snappy'                  'engine/read/table\.c:'
 only gzip     'zlib\.h|isa-l'              'engine/base/gzip\.c:'
 

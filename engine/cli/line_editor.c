@@ -1,0 +1,237 @@
+#include "cli/line_editor.h"
+
+#include <errno.h>
+#include <histedit.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { HISTORY_LINES = 1000, WRITTEN_AT_ONCE = 1 << 16, COLUMNS = 80 };
+
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+void line_editor_write(FILE *file, struct str text)
+{
+    for (size_t at = 0; at < text.len && !is_interrupted; at += WRITTEN_AT_ONCE) {
+        struct str piece = str_slice(text, at, at + WRITTEN_AT_ONCE);
+
+        if (fwrite(piece.data, 1, piece.len, file) < piece.len || fflush(file) != 0)
+            break;
+    }
+    clearerr(file);
+}
+
+static bool run_pipe(const struct line_use *use, struct err *err)
+{
+    char   *line = NULL;
+    size_t  room = 0;
+    ssize_t len = 0;
+    bool    goes_on = true;
+
+    while (goes_on && (len = getline(&line, &room, stdin)) >= 0) {
+        if (len && line[len - 1] == '\n')
+            line[len - 1] = '\0';
+        goes_on = use->answer(use->context, line, false);
+    }
+    free(line);
+    return len >= 0 || feof(stdin) ||
+           err_set(err, ERR_INPUT, "lines cannot be read: %s", strerror(errno));
+}
+
+struct editor {
+    const struct line_use *use;
+    EditLine              *edit;
+    History               *history;
+    char                   prompt[32];
+};
+
+static char *prompt_of(EditLine *edit)
+{
+    struct editor *editor = NULL;
+
+    el_get(edit, EL_CLIENTDATA, &editor);
+    snprintf(editor->prompt, sizeof editor->prompt, "%s",
+             editor->use->prompt(editor->use->context));
+    return editor->prompt;
+}
+
+static size_t shared_start(const struct line_words *words)
+{
+    size_t len = strlen(words->items.items[0]);
+
+    for (size_t i = 1; i < words->items.count; i++)
+        for (size_t at = 0; at < len; at++)
+            if (words->items.items[i][at] != words->items.items[0][at])
+                len = at;
+    return len;
+}
+
+static unsigned columns(void)
+{
+    struct winsize size = { 0 };
+
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : COLUMNS;
+}
+
+/* In as many columns as fit. */
+static void list_words(const struct line_words *words)
+{
+    size_t width = 0, across, rows;
+
+    for (size_t i = 0; i < words->items.count; i++)
+        if (strlen(words->items.items[i]) + 2 > width)
+            width = strlen(words->items.items[i]) + 2;
+    across = columns() / width ? columns() / width : 1;
+    rows = (words->items.count + across - 1) / across;
+    fputc('\n', stdout);
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t i = row; i < words->items.count; i += rows)
+            printf("%-*s", i + rows < words->items.count ? (int)width : 0, words->items.items[i]);
+        fputc('\n', stdout);
+    }
+    fflush(stdout);
+}
+
+static unsigned char complete(EditLine *edit, int key)
+{
+    const LineInfo   *line = el_line(edit);
+    struct editor    *editor = NULL;
+    struct line_words words = { 0 };
+    struct arena      arena = { 0 };
+    unsigned char     result = CC_ERROR;
+    size_t            from, shared, typed;
+    char             *added;
+
+    (void)key;
+    el_get(edit, EL_CLIENTDATA, &editor);
+    if (editor->use->complete(editor->use->context,
+                              (struct str) { line->buffer, (size_t)(line->cursor - line->buffer) },
+                              &arena, &words, &from) &&
+        words.items.count) {
+        const char *first = words.items.items[0];
+
+        typed = (size_t)(line->cursor - line->buffer) - from;
+        shared = shared_start(&words);
+        /* A word that is complete has a blank behind it, unless more of it follows. */
+        added = arena_text(&arena, "%.*s%s", (int)(shared - typed), first + typed,
+                           words.items.count == 1 && !words.is_open && shared &&
+                                   !strchr("/=", first[shared - 1])
+                               ? " "
+                               : "");
+        result = CC_REFRESH;
+        if (added && *added) {
+            el_insertstr(edit, added);
+        } else {
+            list_words(&words);
+            result = CC_REDISPLAY;
+        }
+    }
+    arena_free(&arena);
+    return result;
+}
+
+static bool editor_open(struct editor *editor, struct err *err)
+{
+    HistEvent event;
+
+    editor->edit = el_init("tfprof", stdin, stdout, stderr);
+    editor->history = history_init();
+    if (!editor->edit || !editor->history)
+        return err_set(err, ERR_INPUT, "the terminal cannot be used");
+    history(editor->history, &event, H_SETSIZE, HISTORY_LINES);
+    history(editor->history, &event, H_SETUNIQUE, 1);
+    el_set(editor->edit, EL_CLIENTDATA, editor);
+    el_set(editor->edit, EL_PROMPT, prompt_of);
+    el_set(editor->edit, EL_EDITOR, "emacs");
+    el_set(editor->edit, EL_SIGNAL, 1);
+    el_set(editor->edit, EL_HIST, history, editor->history);
+    el_set(editor->edit, EL_ADDFN, "tfprof-complete", "complete a word", complete);
+    el_set(editor->edit, EL_BIND, "^I", "tfprof-complete", NULL);
+    el_set(editor->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    el_source(editor->edit, NULL);
+    if (editor->use->history_path)
+        history(editor->history, &event, H_LOAD, editor->use->history_path);
+    return true;
+}
+
+static void editor_close(struct editor *editor)
+{
+    if (editor->history)
+        history_end(editor->history);
+    if (editor->edit)
+        el_end(editor->edit);
+}
+
+static void remember(struct editor *editor, const char *line)
+{
+    HistEvent event;
+
+    if (!str_trim(str_from(line)).len)
+        return;
+    history(editor->history, &event, H_ENTER, line);
+    if (editor->use->history_path)
+        history(editor->history, &event, H_SAVE, editor->use->history_path);
+}
+
+static bool run_terminal(const struct line_use *use, struct err *err)
+{
+    struct editor    editor = { .use = use };
+    struct sigaction on_interrupt = { .sa_handler = interrupt };
+    bool             is_open = editor_open(&editor, err), goes_on = true;
+
+    sigemptyset(&on_interrupt.sa_mask);
+    sigaction(SIGINT, &on_interrupt, NULL);
+    while (is_open && goes_on) {
+        int         len = 0;
+        const char *got = el_gets(editor.edit, &len);
+        char       *line;
+
+        if ((!got || len <= 0) && is_interrupted) { /* Ctrl-C: a new line */
+            is_interrupted = 0;
+            el_reset(editor.edit);
+            fputs("^C\n", stdout);
+            continue;
+        }
+        if (!got || len <= 0)
+            break;
+        line = strdup(got);
+        if (!line)
+            break;
+        line[strcspn(line, "\n")] = '\0';
+        remember(&editor, line);
+        is_interrupted = 0;
+        goes_on = use->answer(use->context, line, isatty(STDOUT_FILENO));
+        is_interrupted = 0;
+        free(line);
+    }
+    if (is_open && goes_on)
+        fputc('\n', stdout);
+    editor_close(&editor);
+    return is_open;
+}
+
+const char *line_editor_history(const char *name, struct arena *arena)
+{
+    const char *chosen = getenv("TFPROF_HISTORY"), *home = getenv("HOME");
+
+    if (chosen)
+        return *chosen ? arena_text(arena, "%s", chosen) : NULL;
+    return home && *home ? arena_text(arena, "%s/%s", home, name) : NULL;
+}
+
+bool line_editor_run(const struct line_use *use, struct err *err)
+{
+    struct sigaction ignored = { .sa_handler = SIG_IGN };
+
+    sigemptyset(&ignored.sa_mask);
+    sigaction(SIGPIPE, &ignored, NULL);
+    return isatty(STDIN_FILENO) ? run_terminal(use, err) : run_pipe(use, err);
+}
