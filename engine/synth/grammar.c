@@ -310,6 +310,13 @@ static bool not_understood(const struct word_row *row, const struct token *token
     return err_advise(err, "a line looks like: %s", row->example);
 }
 
+/* Names that may be absent are quoted, or have a slash, so that a mistyped word is none. */
+static bool is_scoped(const struct token *token)
+{
+    return token->kind == TOKEN_QUOTED ||
+           (token->kind == TOKEN_WORD && str_find(token->text, '/') < token->text.len);
+}
+
 /* What a token is to its line: the first that fits. */
 struct reading {
     const struct word_row *row;
@@ -338,12 +345,12 @@ static bool read_token(struct sketch *sketch, struct tokens *tokens, struct read
     }
     if ((takes & TAKES_SHAPES) && is_shape(token))
         return read_shape(sketch, token, line, arena, err);
-    if ((takes & MAY_TAKE_NAME) && !reading->has_name && is_name(token)) {
+    if ((takes & MAY_TAKE_NAME) && !reading->has_name && token->kind == TOKEN_QUOTED) {
         reading->has_name = true;
         line->name = token->text;
         return true;
     }
-    if ((takes & MAY_TAKE_TITLE) && !reading->has_title && is_name(token)) {
+    if ((takes & MAY_TAKE_TITLE) && !reading->has_title && is_scoped(token)) {
         reading->has_title = true;
         line->title = token->text;
         return true;
@@ -365,8 +372,10 @@ bool grammar_read(struct sketch *sketch, struct tokens *tokens, struct sketch_li
             return err_advise(err, "a line looks like: %s", reading.row->example);
         }
         line->name = token->text;
-        line->name_column = token->column;
+        line->value_column = token->column;
     }
+    if (takes & TAKES_COUNT)
+        line->value_column = tokens->list[tokens->at].column;
     if ((takes & TAKES_COUNT) && !read_count(take(tokens), &line->count, err))
         return false;
     if ((takes & TAKES_SHARE) && !read_share(take(tokens), &line->share, err))

@@ -127,7 +127,7 @@ struct choice {
 static bool choose(const struct sketch_line *line, const struct choice *choices, size_t count,
                    int *value, struct err *err)
 {
-    struct token token = { .column = line->name_column };
+    struct token token = { .column = line->value_column };
     char         list[128] = "";
     size_t       len = 0;
 
@@ -168,7 +168,7 @@ static const struct choice directions[] = {
 
 static bool set_ranks(struct sketch *sketch, const struct sketch_line *line, struct err *err)
 {
-    struct token token = { .column = line->column };
+    struct token token = { .column = line->value_column };
 
     if (line->count < 1 || line->count > MAX_RANKS)
         return token_fail(err, &token, "1 to %d ranks are possible", MAX_RANKS);

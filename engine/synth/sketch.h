@@ -46,7 +46,7 @@ struct sketch_shape { /* f32[128,256] */
 struct sketch_line {
     enum sketch_word word;
     uint32_t   number, column;      /* where it stands, 1-based */
-    uint32_t   name_column;         /* where a required name stands */
+    uint32_t   value_column;         /* of a required name or number */
     uint32_t   first_child, next;   /* rows of sketch->lines, or NO_LINE */
     uint32_t   parent;
     uint32_t   repeat;              /* 1 or what "x8" says */
