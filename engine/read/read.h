@@ -19,6 +19,7 @@ struct read_options {
     struct option_list graph_paths, run_meta_paths, op_log_paths, profile_paths, checkpoint_paths;
     size_t             memory_budget_bytes; /* 0: none but the machine's */
     unsigned           threads;             /* 0: one a core */
+    size_t             part_bytes;          /* text that a thread takes at once; 0: by itself */
     bool               is_strict;           /* damage is an error, not a note */
     bool               is_classic;          /* also fill profile->classic */
     bool               is_compat;           /* of a checkpoint: only what the original takes */

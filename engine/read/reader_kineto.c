@@ -1,34 +1,19 @@
 #include "read/reader_kineto.h"
 
+#include "base/parallel.h"
+
 #include <string.h>
 
-enum {
-    SCORED_BYTES = 64 << 10,
-    DROP_BYTES = 32 << 20,
-    LARGEST_VALUE_BYTES = 256 << 20, /* one event or one member of the head */
-};
+enum { SCORED_BYTES = 64 << 10, PART_BYTES = 8 << 20 };
 
-/* The text under the scanner: a whole file in memory, or a window of a stream. */
-struct window {
-    struct json_scan    scan;
-    const struct file  *file;
-    struct file_stream *stream; /* NULL: all of it is here */
-    char               *data;   /* of a stream */
-    size_t              capacity;
-    const char         *begin;  /* of what is here */
-    uint64_t            offset; /* of begin in the unpacked file */
-    size_t              dropped;
-    struct arena       *arena;
-};
-
-static uint64_t window_offset(const struct window *window)
+static uint64_t window_offset(const struct kineto_window *window)
 {
     return window->offset + (uint64_t)(window->scan.at - window->begin);
 }
 
 /* More text behind a value that was cut: keeps what begins at `mark`, which moves. False at the end
  * of the stream. */
-static bool window_more(struct window *window, const char *mark)
+static bool window_more(struct kineto_window *window, const char *mark)
 {
     struct json_scan *scan = &window->scan;
     size_t            kept = (size_t)(scan->end - mark), wanted;
@@ -58,86 +43,12 @@ static bool window_more(struct window *window, const char *mark)
 }
 
 /* After trouble at a value that began at `mark`: true when it can be tried again. */
-static bool try_again(struct window *window, const char *mark)
+static bool try_again(struct kineto_window *window, const char *mark)
 {
     return window->scan.state == JSON_CUT && window_more(window, mark);
 }
 
-static void drop_behind(struct window *window)
-{
-    size_t at = (size_t)(window->scan.at - window->begin);
-
-    if (window->stream || at - window->dropped < DROP_BYTES)
-        return;
-    file_drop(window->file, window->dropped, at);
-    window->dropped = at;
-}
-
-/* Steps over text that is no event to the next place that looks like the border of two: "}, {". */
-static bool next_border(struct window *window)
-{
-    struct json_scan *scan = &window->scan;
-
-    for (;;) {
-        const char *brace =
-            scan->at < scan->end ? memchr(scan->at, '}', (size_t)(scan->end - scan->at)) : NULL;
-        struct json_scan behind = { .at = brace ? brace + 1 : scan->end, .end = scan->end };
-        char             byte;
-
-        if (!brace) {
-            if (!window_more(window, scan->end))
-                return false;
-            continue;
-        }
-        byte = json_peek(&behind);
-        if (byte == ',') {
-            behind.at++;
-            byte = json_peek(&behind);
-        }
-        if (behind.at == behind.end && window_more(window, brace))
-            continue;
-        scan->at = brace + 1;
-        if (byte == '{' || byte == ']') {
-            scan->state = JSON_FINE;
-            return true;
-        }
-    }
-}
-
-/* False when the text ends before the array does. */
-static bool walk_events(struct kineto *kineto, struct window *window)
-{
-    struct json_scan   *scan = &window->scan;
-    struct kineto_event event;
-
-    while (!kineto->is_full) {
-        const char *mark = scan->at;
-
-        if (!json_item(scan)) {
-            if (scan->state == JSON_FINE)
-                return true;
-            if (try_again(window, mark))
-                continue;
-            return false;
-        }
-        kineto_scan_event(kineto, scan, &event);
-        if (scan->state == JSON_FINE) {
-            kineto_add_event(kineto, &event);
-            drop_behind(window);
-            continue;
-        }
-        if (try_again(window, mark))
-            continue;
-        if (scan->state == JSON_CUT)
-            return false;
-        kineto->source->trouble[TROUBLE_SYNTAX]++;
-        if (!next_border(window))
-            return false;
-    }
-    return true;
-}
-
-static bool walk_object(struct kineto *kineto, struct window *window)
+static bool walk_object(struct kineto_job *job, struct kineto_window *window)
 {
     struct json_scan *scan = &window->scan;
     struct str        key;
@@ -152,12 +63,12 @@ static bool walk_object(struct kineto *kineto, struct window *window)
         is_array = has_member && json_peek(scan) == '[';
         if (is_array && str_equal(key, STR("traceEvents"))) {
             scan->at++;
-            if (!walk_events(kineto, window))
+            if (!kineto_walk_events(job, window))
                 return false;
             continue;
         }
         if (has_member)
-            kineto_scan_head(kineto, key, scan);
+            kineto_scan_head(job, key, scan);
         if (scan->state != JSON_FINE && !try_again(window, mark))
             return false;
     }
@@ -198,43 +109,43 @@ static struct str base_name(const char *path)
     return slash < name.len ? str_slice(name, slash + 1, name.len) : name;
 }
 
-static bool begin_source(struct kineto *kineto, const struct read_input *input)
+static bool begin_source(struct kineto_job *job, const struct read_input *input)
 {
-    struct profile      *profile = kineto->profile;
+    struct profile      *profile = job->profile;
     struct kineto_source source = {
         .host = (uint32_t)profile->hosts.count,
-        .first_raw = (uint32_t)kineto->raws.count,
         .first_memory = (uint32_t)profile->memory_events.count,
-        .first_flow_end = kineto->flow_ends.count,
-        .first_link = kineto->links.count,
+        .least_ns = INT64_MAX,
+        .most_ns = INT64_MIN,
+        .first_flow_end = job->flow_ends.count,
+        .first_stretch = job->stretches.count,
     };
     struct host host = { .rank = -1 };
 
-    host.name = kineto_intern(kineto, input->host_name ? str_from(input->host_name)
-                                                       : base_name(input->path));
-    kineto->last_track = NO_ID;
+    host.name = kineto_job_intern(job, input->host_name ? str_from(input->host_name)
+                                                        : base_name(input->path));
     if (!vec_push(&profile->hosts, profile->arena, host) ||
-        !vec_push(&kineto->sources, &kineto->scratch, source))
+        !vec_push(&job->sources, &job->scratch, source))
         return false;
-    kineto->source = &kineto->sources.items[kineto->sources.count - 1];
+    job->source = &job->sources.items[job->sources.count - 1];
     return true;
 }
 
-static void end_source(struct kineto *kineto, const struct read_input *input)
+static void end_source(struct kineto_job *job, const struct read_input *input)
 {
-    struct profile *profile = kineto->profile;
-    struct host    *host = &profile->hosts.items[kineto->source->host];
+    struct profile *profile = job->profile;
+    struct host    *host = &profile->hosts.items[job->source->host];
 
     if (host->rank < 0)
         host->rank = rank_of_path(input->path);
     if (input->source < profile->files.count) {
-        profile->files.items[input->source].host = kineto->source->host;
+        profile->files.items[input->source].host = job->source->host;
         profile->files.items[input->source].rank = host->rank;
     }
 }
 
-static void note_trouble(struct kineto *kineto, const struct read_input *input, bool is_whole,
-                         const struct window *window)
+static void note_trouble(struct kineto_job *job, const struct read_input *input, bool is_whole,
+                         const struct kineto_window *window)
 {
     static const char *const texts[TROUBLE_COUNT] = {
         [TROUBLE_TIME] = "events without a usable time were left out",
@@ -246,23 +157,23 @@ static void note_trouble(struct kineto *kineto, const struct read_input *input, 
     char damage[128];
 
     for (size_t i = 0; i < TROUBLE_COUNT; i++)
-        if (kineto->source->trouble[i])
-            profile_note(kineto->profile, input->path, kineto->source->trouble[i], "%s", texts[i]);
+        if (job->source->trouble[i])
+            profile_note(job->profile, input->path, job->source->trouble[i], "%s", texts[i]);
     if (window->stream && file_stream_damage(window->stream, damage, sizeof damage))
-        profile_note(kineto->profile, input->path, 1, "%s", damage);
+        profile_note(job->profile, input->path, 1, "%s", damage);
     if (!is_whole)
-        profile_note(kineto->profile, input->path, 1,
+        profile_note(job->profile, input->path, 1,
                      "the trace ends early, at byte %llu (%s was expected); what was whole is used",
                      (unsigned long long)window_offset(window),
                      window->scan.expected ? window->scan.expected : "more");
 }
 
-static bool open_window(struct window *window, struct kineto *kineto, struct read_input *input,
-                        struct err *err)
+static bool open_window(struct kineto_window *window, struct kineto_job *job,
+                        struct read_input *input, struct err *err)
 {
     struct str bytes = input->file.bytes;
 
-    *window = (struct window) { .file = &input->file, .arena = &kineto->scratch };
+    *window = (struct kineto_window) { .file = &input->file, .arena = &job->scratch };
     if (!bytes.data) {
         window->stream = file_stream_open(input->path, err);
         if (!window->stream)
@@ -277,28 +188,28 @@ static bool open_window(struct window *window, struct kineto *kineto, struct rea
     return true;
 }
 
-static bool read_source(struct kineto *kineto, struct read_input *input,
+static bool read_source(struct kineto_job *job, struct read_input *input,
                         const struct read_options *options, struct err *err)
 {
-    struct window window;
-    char          first;
-    bool          is_whole;
+    struct kineto_window window;
+    char                 first;
+    bool                 is_whole;
 
-    if (!begin_source(kineto, input))
+    if (!begin_source(job, input))
         return err_set(err, ERR_LIMIT, "the memory budget is spent");
-    if (!open_window(&window, kineto, input, err))
+    if (!open_window(&window, job, input, err))
         return false;
     first = json_peek(&window.scan);
     if (first == '[') {
         window.scan.at++;
-        is_whole = walk_events(kineto, &window);
+        is_whole = kineto_walk_events(job, &window);
     } else {
-        is_whole = walk_object(kineto, &window);
+        is_whole = walk_object(job, &window);
     }
-    note_trouble(kineto, input, is_whole, &window);
-    end_source(kineto, input);
+    note_trouble(job, input, is_whole, &window);
+    end_source(job, input);
     file_stream_close(window.stream);
-    if (kineto->is_full)
+    if (job->is_full)
         return err_set_at(err, ERR_LIMIT, window_offset(&window),
                           "the trace needs more memory than the budget");
     if (!is_whole && options->is_strict)
@@ -306,8 +217,8 @@ static bool read_source(struct kineto *kineto, struct read_input *input,
                           "the trace ends early: %s was "
                           "expected",
                           window.scan.expected ? window.scan.expected : "more");
-    if (kineto->raws.count == kineto->source->first_raw) {
-        profile_note(kineto->profile, input->path, 1, "the trace holds no timed event");
+    if (!job->source->event_count) {
+        profile_note(job->profile, input->path, 1, "the trace holds no timed event");
         err_set_at(err, ERR_FORMAT, window_offset(&window), "the trace holds no timed event%s",
                    is_whole ? "" : ": it ends early");
         err_source(err, input->path);
@@ -346,28 +257,56 @@ static void note_ranks(struct profile *profile)
                      missing, profile->world_size, first_missing);
 }
 
+static bool prepare_job(struct kineto_job *job, const struct read_options *options)
+{
+    job->scratch.budget_bytes = options->memory_budget_bytes;
+    job->configs.arena = job->track_map.arena = &job->scratch;
+    job->part_bytes = options->part_bytes ? options->part_bytes : PART_BYTES;
+    job->thread_count = options->threads ? options->threads : parallel_cores();
+    job->threads = arena_new_array(&job->scratch, struct kineto, job->thread_count);
+    if (!job->threads || !intern_init(&job->keys, &job->scratch))
+        return false;
+    for (unsigned i = 0; i < job->thread_count; i++)
+        if (!kineto_prepare(&job->threads[i], job))
+            return false;
+    job->profile->framework = profile_intern(job->profile, STR("pytorch"));
+    return true;
+}
+
+static void free_job(struct kineto_job *job)
+{
+    for (unsigned i = 0; job->threads && i < job->thread_count; i++) {
+        arena_free(&job->threads[i].scratch);
+        arena_free(&job->threads[i].brief);
+        arena_free(&job->threads[i].columns.arena);
+    }
+    arena_free(&job->scratch);
+}
+
+static bool has_events(const struct kineto_job *job)
+{
+    return job->runs.count > 0;
+}
+
 static bool kineto_read(struct read_input *inputs, size_t count, const struct read_options *options,
                         struct profile *profile, struct err *err)
 {
-    struct kineto kineto = { .profile = profile, .last_track = NO_ID };
-    bool          is_fine;
+    struct kineto_job job = { .profile = profile };
+    bool              is_fine = prepare_job(&job, options);
 
-    kineto.scratch.budget_bytes = options->memory_budget_bytes;
-    kineto.key.arena = kineto.track_map.arena = kineto.configs.arena = &kineto.scratch;
-    is_fine = intern_init(&kineto.keys, &kineto.scratch);
-    kineto_prepare_fields(&kineto);
-    profile->framework = profile_intern(profile, STR("pytorch"));
+    if (!is_fine)
+        err_set(err, ERR_LIMIT, "the memory budget is spent");
     for (size_t i = 0; i < count && is_fine; i++)
-        is_fine = read_source(&kineto, &inputs[i], options, err) || err_source(err, inputs[i].path);
-    if (is_fine && !kineto.raws.count)
+        is_fine = read_source(&job, &inputs[i], options, err) || err_source(err, inputs[i].path);
+    if (is_fine && !has_events(&job))
         is_fine = false; /* read_source said why */
-    else if (is_fine && !kineto_finish(&kineto))
+    else if (is_fine && !kineto_finish(&job))
         is_fine = err_set(err, ERR_LIMIT, "the trace needs more memory than the budget");
     else if (is_fine)
         *err = (struct err) { 0 };
     if (is_fine)
         note_ranks(profile);
-    arena_free(&kineto.scratch);
+    free_job(&job);
     return is_fine;
 }
 

@@ -1,7 +1,10 @@
 /*
  * reader_kineto: what the parts of the Kineto reader share. Data flow: reader_kineto.c walks a file
- * and finds events; _event.c takes one apart; _op.c gives ops their shapes and FLOPs; _head.c reads
- * what stands beside the events; _finish.c sorts all files' events into timelines and joins them.
+ * up to its events; _parts.c cuts these into stretches that several threads take apart, each with
+ * tables of its own (_event.c one event, _args.c its arguments, _op.c shapes and FLOPs); _merge.c
+ * adds the stretches' tables to the profile in the order of the file, so that the result does not
+ * depend on the threads, and keeps their events sorted and packed; _place.c merges these into
+ * timelines; _finish.c joins them. _head.c reads what stands beside the events.
  */
 #ifndef TFPROF_READ_READER_KINETO_H
 #define TFPROF_READ_READER_KINETO_H
@@ -71,10 +74,11 @@ struct kineto_event { /* one event as spans of the text */
 };
 
 struct track { /* becomes a timeline */
-    int64_t  process, thread;
+    int64_t  process, thread; /* a name's id where the trace has a text */
     uint32_t host, device, name;
     uint8_t  kind;  /* enum timeline_kind */
     uint8_t  role;  /* keeps device annotations and syncs apart from the stream they share */
+    bool     is_process_name, is_thread_name;
     uint32_t count; /* events */
 };
 struct raw_event {
@@ -88,7 +92,7 @@ struct raw_stat {
 struct flow_end { /* one end of a flow event, to be bound to an event of its track */
     uint64_t id;
     int64_t  time_ns;
-    uint32_t track, source;
+    uint32_t track;
     bool     is_target;
 };
 struct raw_link { /* device work that waits for a call: correlation or external id */
@@ -98,11 +102,12 @@ struct raw_link { /* device work that waits for a call: correlation or external 
 };
 enum link_kind {
     LINK_CALL,     /* a runtime call with this correlation id */
-    LINK_WORK,     /* device work with it */
-    LINK_RECORDED, /* a sync waits for the event recorded by the call with it */
     LINK_OP,       /* an op with this external id */
+    LINK_WORK,     /* device work with this correlation id */
+    LINK_RECORDED, /* a sync waits for the event recorded by the call with it */
     LINK_OP_WORK,  /* device work with this external id, used where no call is known */
 };
+enum link_list { LINKS_CALLS, LINKS_OPS, LINKS_WAITS, LINK_LISTS }; /* of what waits: the rest */
 
 enum kineto_trouble {
     TROUBLE_TIME,     /* ts or dur is no usable number */
@@ -112,38 +117,128 @@ enum kineto_trouble {
     TROUBLE_COUNT
 };
 
+struct sort_item { /* an event of a stretch */
+    int64_t  start_ns, duration_ns;
+    uint32_t raw;
+};
+
 struct kineto_source { /* one file */
     uint32_t host;
-    uint32_t first_raw, first_memory;
+    uint32_t first_memory;
     int64_t  base_ns; /* added to its times */
     bool     has_base;
-    bool     is_cut;
+    uint64_t event_count;
+    int64_t  first_ns;            /* start of the event written first */
+    int64_t  least_ns, most_ns;   /* extent of its events */
+    int64_t  shift_ns;            /* from its times to the profile's */
     uint64_t trouble[TROUBLE_COUNT];
-    size_t   first_flow_end, first_link;
+    size_t   first_flow_end, first_stretch;
+};
+
+/* Events that one thread keeps from all its stretches, a row each: those of a track in one stretch
+ * follow one another, sorted. */
+struct kineto_links {
+    struct packed ids, rows, kinds;
+};
+struct kineto_columns {
+    struct arena       arena;
+    struct packed      starts_ns, durations_ns, activities;
+    struct stat_column stats[STAT_KEY_COUNT]; /* rows in the order they were written */
+    struct kineto_links links[LINK_LISTS];
+};
+struct kineto_run { /* sorted events of one track */
+    uint32_t thread; /* whose columns */
+    uint32_t track, source;
+    uint32_t first, count;
+};
+struct kineto_stretch {
+    uint32_t thread;
+    size_t   first_link[LINK_LISTS], end_link[LINK_LISTS];
+};
+
+/* Rows of the profile for a thread's own rows. */
+struct kineto_rows {
+    VEC(uint32_t) names, devices, configs, activities, tracks;
 };
 
 enum { LENGTH_SLOTS = 40 };
-struct kineto {
-    struct profile *profile;
+struct kineto { /* what one thread reads with */
+    struct profile  tables;  /* what this thread has met, but its events */
+    struct profile *profile; /* tables */
     struct arena    scratch;
-    struct intern   keys; /* class, name, dims, types -> activity of the same index */
-    VEC(uint32_t) key_activities;
-    struct text key; /* scratch for building one */
-    VEC(struct raw_event) raws;
+    struct arena    brief; /* texts without escapes, for one stretch */
+    struct intern   keys;  /* class, name, dims, types -> activity of the same index, less one */
+    struct text     key;   /* scratch for building one */
     VEC(struct track) tracks;
-    struct id_map track_map;
-    uint32_t      last_track;
+    struct id_map   track_map;
+    uint32_t        last_track;
+    struct id_map   configs;       /* hash of a launch configuration -> row */
+    uint8_t  first_field[LENGTH_SLOTS]; /* by length of key, into the table of fields */
+    uint32_t thread;
+    struct kineto_rows rows;
+
+    /* The stretch under way, and the memory events and collectives of its tables. */
+    VEC(struct raw_event) raws;
     VEC(struct raw_stat) stats[STAT_KEY_COUNT];
     VEC(struct flow_end) flow_ends;
     VEC(struct raw_link) links;
-    VEC(uint32_t) memory_tracks; /* beside profile->memory_events */
-    VEC(struct kineto_source) sources;
-    struct kineto_source *source;        /* the file being read */
-    struct id_map         configs;       /* hash of a launch configuration -> row */
-    bool                  has_fractions; /* some time had digits behind the point */
-    bool                  is_full;       /* the memory budget is spent */
-    uint8_t first_field[LENGTH_SLOTS];   /* by length of key, into the table of fields */
+    VEC(uint32_t) memory_tracks;
+    VEC(struct sort_item) items, spare; /* raws sorted by track, and by time */
+    VEC(uint32_t) places;               /* by raw: among the items */
+    uint32_t host;
+    uint64_t trouble[TROUBLE_COUNT];
+    bool     has_fractions; /* some time had digits behind the point */
+    bool     is_full;       /* the memory budget is spent */
+
+    struct kineto_columns columns;
 };
+
+struct kineto_job {
+    struct profile *profile;
+    struct arena    scratch;
+    struct kineto  *threads;
+    unsigned        thread_count;
+    size_t          part_bytes;
+    struct intern   keys; /* as those of the threads */
+    struct id_map   configs;
+    struct id_map   track_map;
+    VEC(struct track) tracks;
+    VEC(struct kineto_source) sources;
+    struct kineto_source *source; /* the file being read */
+    VEC(struct kineto_run) runs;
+    VEC(struct kineto_stretch) stretches;
+    VEC(struct flow_end) flow_ends;
+    VEC(uint32_t) memory_tracks; /* beside profile->memory_events */
+    bool has_fractions, is_full;
+};
+
+/* The text under the scanner: a whole file in memory, or a window of a stream. */
+struct kineto_window {
+    struct json_scan    scan;
+    const struct file  *file;
+    struct file_stream *stream; /* NULL: all of it is here */
+    char               *data;   /* of a stream */
+    size_t              capacity;
+    const char         *begin;  /* of what is here */
+    uint64_t            offset; /* of begin in the unpacked file */
+    struct arena       *arena;
+};
+enum { LARGEST_VALUE_BYTES = 256 << 20 }; /* one event or one member of the head */
+
+/* _parts.c: scan is behind the bracket of the array. False when the text ends before it does. */
+bool kineto_walk_events(struct kineto_job *job, struct kineto_window *window);
+
+/* _merge.c */
+bool kineto_prepare(struct kineto *kineto, const struct kineto_job *job); /* empty tables */
+void kineto_begin_stretch(struct kineto *kineto, uint32_t host);
+void kineto_sort_stretch(struct kineto *kineto);
+/* Adds what the stretch has that is new; stretches in the order of the file. */
+void kineto_merge_stretch(struct kineto_job *job, struct kineto *kineto);
+/* Keeps its events; after merging. */
+void kineto_pack_stretch(struct kineto *kineto);
+
+/* _sort.c: by start, then longest first, then as written. spare: as long. */
+void kineto_sort(struct sort_item *items, struct sort_item *spare, size_t count);
 
 /* _event.c */
 void kineto_prepare_fields(struct kineto *kineto);
@@ -156,6 +251,9 @@ bool kineto_has(const struct kineto_event *event, enum kineto_field field);
 /* The field as an integer; `preset` when it is absent or none. */
 int64_t  kineto_integer(const struct kineto_event *event, enum kineto_field field, int64_t preset);
 uint32_t kineto_intern(struct kineto *kineto, struct str raw); /* resolves escapes */
+/* A track of the host; a role tells kinds of tracks with the same numbers apart. */
+bool     kineto_same_track(const struct track *a, const struct track *b);
+uint64_t kineto_track_hash(const struct track *track);
 
 /* _args.c */
 void kineto_add_args(struct kineto *kineto, const struct kineto_event *event, uint32_t row);
@@ -166,10 +264,21 @@ bool kineto_add_memory(struct kineto *kineto, const struct kineto_event *event, 
 uint32_t kineto_add_op(struct kineto *kineto, const struct kineto_event *event, uint32_t name);
 
 /* _head.c: a member of the top level other than traceEvents; true when it was one known */
-bool     kineto_scan_head(struct kineto *kineto, struct str key, struct json_scan *scan);
-uint32_t kineto_device(struct kineto *kineto, int64_t ordinal); /* of the source being read */
+bool     kineto_scan_head(struct kineto_job *job, struct str key, struct json_scan *scan);
+uint32_t kineto_job_intern(struct kineto_job *job, struct str raw);
+/* The row of a host's device, added where it is new; NO_ID when it cannot be. */
+uint32_t kineto_device(struct profile *profile, uint32_t host, int64_t ordinal);
+
+/* _place.c */
+struct placing {
+    struct kineto_job *job;
+    uint32_t          *timeline; /* by track; NO_ID for empty ones */
+    uint32_t         **event;    /* by thread and row of its columns */
+    uint32_t          *under;    /* by event: the one begun last and still under way, or NO_ID */
+};
+bool kineto_place_events(struct placing *placing);
 
 /* _finish.c */
-bool kineto_finish(struct kineto *kineto);
+bool kineto_finish(struct kineto_job *job);
 
 #endif

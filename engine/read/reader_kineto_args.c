@@ -298,7 +298,8 @@ bool kineto_add_memory(struct kineto *kineto, const struct kineto_event *event, 
     memory.reserved_bytes = kineto_integer(event, FIELD_RESERVED, -1);
     memory.allocator = kineto_intern(kineto, is_host ? STR("cpu") : STR("device"));
     if (!is_host)
-        memory.device = kineto_device(kineto, kineto_integer(event, FIELD_DEVICE_ID, 0));
+        memory.device =
+            kineto_device(profile, kineto->host, kineto_integer(event, FIELD_DEVICE_ID, 0));
     return vec_push(&kineto->memory_tracks, &kineto->scratch, track) &&
            vec_push(&profile->memory_events, profile->arena, memory);
 }

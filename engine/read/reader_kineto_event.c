@@ -196,32 +196,34 @@ int64_t kineto_integer(const struct kineto_event *event, enum kineto_field field
 
 uint32_t kineto_intern(struct kineto *kineto, struct str raw)
 {
-    uint32_t id = profile_intern(kineto->profile, json_unescape(&kineto->scratch, raw));
+    uint32_t id = profile_intern(kineto->profile, json_unescape(&kineto->brief, raw));
 
     kineto->is_full |= id == NO_ID;
     return id == NO_ID ? 0 : id;
 }
 
-/* pid and tid are numbers mostly; a text ("Spans", "stream 7 ") is its number in it, or its id. */
-static int64_t process_number(struct kineto *kineto, const struct kineto_event *event,
-                              enum kineto_field field)
+/* pid and tid are numbers mostly; a text ("Spans", "stream 7 ") is its number in it, or its id.
+ * True for an id. */
+static bool process_number(struct kineto *kineto, const struct kineto_event *event,
+                           enum kineto_field field, int64_t *number)
 {
     struct str text;
-    int64_t    number;
 
+    *number = 0;
     if (!kineto_has(event, field))
-        return 0;
+        return false;
     text = event->fields[field];
-    if (str_to_int64(text, &number))
-        return number;
+    if (str_to_int64(text, number))
+        return false;
     if (text.len >= 2 && text.data[0] == '"')
         text = str_slice(text, 1, text.len - 1);
     text = str_trim(text);
     if (str_starts(text, STR("stream ")))
         text = str_slice(text, 7, text.len);
-    if (str_to_int64(text, &number))
-        return number;
-    return (int64_t)(UINT32_MAX + (uint64_t)kineto_intern(kineto, text));
+    if (str_to_int64(text, number))
+        return false;
+    *number = (int64_t)kineto_intern(kineto, text);
+    return true;
 }
 
 enum track_role { ROLE_HOST, ROLE_STREAM, ROLE_ANNOTATIONS, ROLE_SYNCS, ROLE_COUNTERS, ROLE_OTHER };
@@ -245,42 +247,47 @@ static enum track_role track_role(const struct kineto_event *event)
 
 static bool fill_track(struct kineto *kineto, struct track *track)
 {
-    bool is_device = track->role != ROLE_HOST && track->role != ROLE_OTHER;
+    bool is_device =
+        track->role != ROLE_HOST && track->role != ROLE_OTHER && !track->is_process_name;
 
-    track->host = kineto->source->host;
-    track->device = is_device ? kineto_device(kineto, track->process) : NO_ID;
+    track->device = is_device ? kineto_device(kineto->profile, track->host, track->process) : NO_ID;
     track->kind = track->role == ROLE_HOST     ? TIMELINE_THREAD
                   : track->role == ROLE_STREAM ? TIMELINE_STREAM
                                                : TIMELINE_OTHER;
     return vec_push(&kineto->tracks, &kineto->scratch, *track);
 }
 
-static bool same_track(const struct track *a, const struct track *b)
+bool kineto_same_track(const struct track *a, const struct track *b)
 {
     return a->process == b->process && a->thread == b->thread && a->role == b->role &&
-           a->host == b->host;
+           a->host == b->host && a->is_process_name == b->is_process_name &&
+           a->is_thread_name == b->is_thread_name;
 }
 
-static uint32_t find_track(struct kineto *kineto, int64_t process, int64_t thread,
-                           enum track_role role)
+uint64_t kineto_track_hash(const struct track *track)
 {
-    struct track wanted = {
-        .process = process, .thread = thread, .role = (uint8_t)role, .host = kineto->source->host
-    };
-    uint64_t words[4] = { (uint64_t)process, (uint64_t)thread, (uint64_t)role, wanted.host };
+    uint64_t words[4] = { (uint64_t)track->process, (uint64_t)track->thread, track->role,
+                          track->host };
+
+    return str_hash((struct str) { (const char *)words, sizeof words });
+}
+
+static uint32_t find_track(struct kineto *kineto, struct track *wanted)
+{
     uint64_t key;
     uint32_t row;
 
+    wanted->host = kineto->host;
     if (kineto->last_track < kineto->tracks.count &&
-        same_track(&kineto->tracks.items[kineto->last_track], &wanted))
+        kineto_same_track(&kineto->tracks.items[kineto->last_track], wanted))
         return kineto->last_track;
-    key = str_hash((struct str) { (const char *)words, sizeof words });
+    key = kineto_track_hash(wanted);
     while ((row = id_map_get(&kineto->track_map, key)) != NO_ID &&
-           !same_track(&kineto->tracks.items[row], &wanted))
+           !kineto_same_track(&kineto->tracks.items[row], wanted))
         key++;
     if (row == NO_ID) {
         row = (uint32_t)kineto->tracks.count;
-        if (!fill_track(kineto, &wanted) || !id_map_put(&kineto->track_map, key, row)) {
+        if (!fill_track(kineto, wanted) || !id_map_put(&kineto->track_map, key, row)) {
             kineto->is_full = true;
             return NO_ID;
         }
@@ -290,17 +297,27 @@ static uint32_t find_track(struct kineto *kineto, int64_t process, int64_t threa
 
 static uint32_t event_track(struct kineto *kineto, const struct kineto_event *event)
 {
-    enum track_role role = track_role(event);
-    bool            is_device = kineto_is_device(event->class);
-    int64_t         process, thread;
+    struct track track = { .role = (uint8_t)track_role(event) };
+    bool         is_device = kineto_is_device(event->class);
 
-    process = is_device && kineto_has(event, FIELD_DEVICE)
-                  ? kineto_integer(event, FIELD_DEVICE, 0)
-                  : process_number(kineto, event, FIELD_PROCESS);
-    thread = is_device && kineto_has(event, FIELD_STREAM) && role != ROLE_ANNOTATIONS
-                 ? kineto_integer(event, FIELD_STREAM, 0)
-                 : process_number(kineto, event, FIELD_THREAD);
-    return find_track(kineto, process, thread, role);
+    if (is_device && kineto_has(event, FIELD_DEVICE))
+        track.process = kineto_integer(event, FIELD_DEVICE, 0);
+    else
+        track.is_process_name = process_number(kineto, event, FIELD_PROCESS, &track.process);
+    if (is_device && kineto_has(event, FIELD_STREAM) && track.role != ROLE_ANNOTATIONS)
+        track.thread = kineto_integer(event, FIELD_STREAM, 0);
+    else
+        track.is_thread_name = process_number(kineto, event, FIELD_THREAD, &track.thread);
+    return find_track(kineto, &track);
+}
+
+static uint32_t host_track(struct kineto *kineto, const struct kineto_event *event)
+{
+    struct track track = { .role = ROLE_HOST };
+
+    track.is_process_name = process_number(kineto, event, FIELD_PROCESS, &track.process);
+    track.is_thread_name = process_number(kineto, event, FIELD_THREAD, &track.thread);
+    return find_track(kineto, &track);
 }
 
 /* "dir/file.py(12): function" -> a row of sources; NO_ID for what has no file. */
@@ -341,7 +358,7 @@ static uint32_t new_activity(struct kineto *kineto, const struct kineto_event *e
                              struct str raw_name)
 {
     struct profile *profile = kineto->profile;
-    struct str      name = json_unescape(&kineto->scratch, raw_name);
+    struct str      name = json_unescape(&kineto->brief, raw_name);
     struct activity activity = { .op = NO_ID, .source = NO_ID };
 
     activity.name = kineto_intern(kineto, raw_name);
@@ -371,7 +388,7 @@ static void key_part(struct kineto *kineto, const struct kineto_event *event,
 static uint32_t event_activity_row(struct kineto *kineto, const struct kineto_event *event)
 {
     struct str name = kineto_has(event, FIELD_NAME) ? event->fields[FIELD_NAME] : STR("");
-    uint32_t   id, row;
+    uint32_t   id;
 
     if (event->class == KINETO_PYTHON)
         name = without_address(name);
@@ -390,15 +407,9 @@ static uint32_t event_activity_row(struct kineto *kineto, const struct kineto_ev
         kineto->is_full = true;
         return NO_ID;
     }
-    if (id < kineto->key_activities.count)
-        return kineto->key_activities.items[id];
-    row = new_activity(kineto, event, name);
-    while (kineto->key_activities.count <= id) /* id 0 is the empty key, which no event has */
-        if (!vec_push(&kineto->key_activities, &kineto->scratch, row)) {
-            kineto->is_full = true;
-            return NO_ID;
-        }
-    return row;
+    if (id <= kineto->profile->activities.count) /* id 0 is the empty key, which no event has */
+        return id - 1;
+    return new_activity(kineto, event, name);
 }
 
 /* Beyond this a sum of start and duration might not fit. */
@@ -426,11 +437,11 @@ static void add_slice(struct kineto *kineto, const struct kineto_event *event)
         return;
     if (!take_time(kineto, event, FIELD_START, &raw.start_ns) ||
         !take_time(kineto, event, FIELD_DURATION, &raw.duration_ns)) {
-        kineto->source->trouble[TROUBLE_TIME]++;
+        kineto->trouble[TROUBLE_TIME]++;
         return;
     }
     if (raw.duration_ns < 0) {
-        kineto->source->trouble[TROUBLE_NEGATIVE]++;
+        kineto->trouble[TROUBLE_NEGATIVE]++;
         return;
     }
     raw.track = event_track(kineto, event);
@@ -449,17 +460,15 @@ static void add_slice(struct kineto *kineto, const struct kineto_event *event)
 static void add_flow_end(struct kineto *kineto, const struct kineto_event *event, bool is_target)
 {
     struct flow_end end = { .is_target = is_target,
-                            .id = (uint64_t)kineto_integer(event, FIELD_ID, 0),
-                            .source = (uint32_t)kineto->sources.count - 1 };
+                            .id = (uint64_t)kineto_integer(event, FIELD_ID, 0) };
 
     if (event->class != KINETO_FLOW)
         return;
     if (!take_time(kineto, event, FIELD_START, &end.time_ns)) {
-        kineto->source->trouble[TROUBLE_TIME]++;
+        kineto->trouble[TROUBLE_TIME]++;
         return;
     }
-    end.track = find_track(kineto, process_number(kineto, event, FIELD_PROCESS),
-                           process_number(kineto, event, FIELD_THREAD), ROLE_HOST);
+    end.track = host_track(kineto, event);
     if (end.track == NO_ID || !vec_push(&kineto->flow_ends, &kineto->scratch, end))
         kineto->is_full = true;
 }
@@ -472,11 +481,10 @@ static void add_instant(struct kineto *kineto, const struct kineto_event *event)
     if (!kineto_has(event, FIELD_NAME) || !str_equal(event->fields[FIELD_NAME], STR("[memory]")))
         return;
     if (!take_time(kineto, event, FIELD_START, &time_ns)) {
-        kineto->source->trouble[TROUBLE_TIME]++;
+        kineto->trouble[TROUBLE_TIME]++;
         return;
     }
-    track = find_track(kineto, process_number(kineto, event, FIELD_PROCESS),
-                       process_number(kineto, event, FIELD_THREAD), ROLE_HOST);
+    track = host_track(kineto, event);
     if (track == NO_ID || !kineto_add_memory(kineto, event, track, time_ns))
         kineto->is_full = true;
 }
@@ -499,8 +507,7 @@ static void add_metadata(struct kineto *kineto, const struct kineto_event *event
     if (!str_equal(name, STR("thread_name")) || !kineto_has(event, FIELD_ARG_NAME))
         return;
     text = kineto_intern(kineto, thread_name(event->fields[FIELD_ARG_NAME]));
-    track = find_track(kineto, process_number(kineto, event, FIELD_PROCESS),
-                       process_number(kineto, event, FIELD_THREAD), ROLE_HOST);
+    track = host_track(kineto, event);
     if (track != NO_ID)
         kineto->tracks.items[track].name = text;
 }
@@ -525,7 +532,7 @@ void kineto_add_event(struct kineto *kineto, const struct kineto_event *event)
         add_metadata(kineto, event);
         break;
     default:
-        kineto->source->trouble[TROUBLE_PHASE]++;
+        kineto->trouble[TROUBLE_PHASE]++;
         break;
     }
 }

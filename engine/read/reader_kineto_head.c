@@ -6,12 +6,19 @@
 /* Far more than a job has; a file that names more is broken, and looking them up is linear. */
 enum { MAX_DEVICES = 1 << 14 };
 
-uint32_t kineto_device(struct kineto *kineto, int64_t ordinal)
+uint32_t kineto_job_intern(struct kineto_job *job, struct str raw)
 {
-    struct profile *profile = kineto->profile;
-    struct device   device = { .kind = DEVICE_GPU, .host = kineto->source->host };
-    char            name[48];
-    int             len;
+    uint32_t id = profile_intern(job->profile, json_unescape(&job->scratch, raw));
+
+    job->is_full |= id == NO_ID;
+    return id == NO_ID ? 0 : id;
+}
+
+uint32_t kineto_device(struct profile *profile, uint32_t host, int64_t ordinal)
+{
+    struct device device = { .kind = DEVICE_GPU, .host = host };
+    char          name[48];
+    int           len;
 
     for (size_t i = 0; i < profile->devices.count; i++)
         if (profile->devices.items[i].host == device.host &&
@@ -21,11 +28,9 @@ uint32_t kineto_device(struct kineto *kineto, int64_t ordinal)
         return NO_ID;
     len = snprintf(name, sizeof name, "GPU %d", (int)ordinal);
     device.ordinal = (int32_t)ordinal;
-    device.name = kineto_intern(kineto, (struct str) { name, (size_t)len });
-    if (!vec_push(&profile->devices, profile->arena, device)) {
-        kineto->is_full = true;
+    device.name = profile_intern(profile, (struct str) { name, (size_t)len });
+    if (device.name == NO_ID || !vec_push(&profile->devices, profile->arena, device))
         return NO_ID;
-    }
     return (uint32_t)profile->devices.count - 1;
 }
 
@@ -63,22 +68,23 @@ static void scan_device(struct json_scan *scan, struct device_fields *fields)
     }
 }
 
-static void add_device(struct kineto *kineto, const struct device_fields *fields)
+static void add_device(struct kineto_job *job, const struct device_fields *fields)
 {
-    uint32_t       row = fields->id < 0 ? NO_ID : kineto_device(kineto, fields->id);
+    uint32_t row =
+        fields->id < 0 ? NO_ID : kineto_device(job->profile, job->source->host, fields->id);
     struct device *device;
 
     if (row == NO_ID)
         return;
-    device = &kineto->profile->devices.items[row];
-    device->model = kineto_intern(kineto, fields->name);
+    device = &job->profile->devices.items[row];
+    device->model = kineto_job_intern(job, fields->name);
     device->memory_bytes = fields->memory_bytes;
     device->compute_major = (uint32_t)(fields->major & 0xFFFF);
     device->compute_minor = (uint32_t)(fields->minor & 0xFFFF);
     device->sm_count = (uint32_t)(fields->sm_count & 0xFFFFFF);
 }
 
-static void scan_devices(struct kineto *kineto, struct json_scan *scan)
+static void scan_devices(struct kineto_job *job, struct json_scan *scan)
 {
     if (json_peek(scan) != '[') {
         json_skip(scan);
@@ -94,14 +100,14 @@ static void scan_devices(struct kineto *kineto, struct json_scan *scan)
         }
         scan_device(scan, &fields);
         if (scan->state == JSON_FINE)
-            add_device(kineto, &fields);
+            add_device(job, &fields);
     }
 }
 
-static void scan_distributed(struct kineto *kineto, struct json_scan *scan)
+static void scan_distributed(struct kineto_job *job, struct json_scan *scan)
 {
-    struct profile *profile = kineto->profile;
-    struct host    *host = &profile->hosts.items[kineto->source->host];
+    struct profile *profile = job->profile;
+    struct host    *host = &profile->hosts.items[job->source->host];
     struct str      key, value;
     int64_t         number;
 
@@ -127,17 +133,17 @@ static bool is_yes(struct str value)
     return str_equal(value, STR("1")) || str_equal(value, STR("true"));
 }
 
-bool kineto_scan_head(struct kineto *kineto, struct str key, struct json_scan *scan)
+bool kineto_scan_head(struct kineto_job *job, struct str key, struct json_scan *scan)
 {
-    struct profile *profile = kineto->profile;
+    struct profile *profile = job->profile;
     struct str      value;
 
     if (str_equal(key, STR("deviceProperties"))) {
-        scan_devices(kineto, scan);
+        scan_devices(job, scan);
         return true;
     }
     if (str_equal(key, STR("distributedInfo"))) {
-        scan_distributed(kineto, scan);
+        scan_distributed(job, scan);
         return true;
     }
     value = json_value(scan);
@@ -146,15 +152,15 @@ bool kineto_scan_head(struct kineto *kineto, struct str key, struct json_scan *s
     if (scan->state != JSON_FINE)
         return false;
     if (str_equal(key, STR("baseTimeNanoseconds")))
-        kineto->source->has_base = str_to_int64(value, &kineto->source->base_ns);
+        job->source->has_base = str_to_int64(value, &job->source->base_ns);
     else if (str_equal(key, STR("host_name")))
-        profile->hosts.items[kineto->source->host].name = kineto_intern(kineto, value);
+        profile->hosts.items[job->source->host].name = kineto_job_intern(job, value);
     else if (str_equal(key, STR("record_shapes")))
         profile->has_shapes |= is_yes(value);
     else if (str_equal(key, STR("with_stack")))
         profile->has_stacks |= is_yes(value);
     else if (str_equal(key, STR("pytorch_version")) || str_equal(key, STR("torch_version")))
-        profile->framework_version = kineto_intern(kineto, value);
+        profile->framework_version = kineto_job_intern(job, value);
     else
         return false;
     return true;
