@@ -13,6 +13,16 @@ void bind_host(lua_State *lua);
 void bind_raise_unknown(lua_State *lua, const char *what, const char *name);
 /* Pushes a query over all rows of a table. */
 void bind_push_query(lua_State *lua, const struct facts *facts, const struct table *table);
+/* The rows of the query at the stack index; false: it is none. */
+struct query_rows {
+    const struct facts *facts;
+    const struct table *table;
+    const uint32_t     *rows;
+    size_t              count;
+};
+bool bind_query_rows(lua_State *lua, int index, struct query_rows *rows);
+/* Reads what the rule in the table at the index says of itself; raises when it is wrong. */
+void bind_read_rule(lua_State *lua, int index, struct rule *rule, struct arena *arena);
 /* Raises unless `name` is a fact or a table that an analysis declares. */
 void bind_check_name(lua_State *lua, const char *name, bool is_table);
 /* Reads the list of edits at the stack index; raises when it is none. */

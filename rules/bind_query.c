@@ -468,3 +468,12 @@ void bind_push_query(lua_State *lua, const struct facts *facts, const struct tab
         query->rows[i] = (uint32_t)i;
     query->count = table->row_count;
 }
+
+bool bind_query_rows(lua_State *lua, int index, struct query_rows *rows)
+{
+    const struct query *query = luaL_testudata(lua, index, "tfprof.query");
+
+    if (query)
+        *rows = (struct query_rows) { query->facts, query->table, query->rows, query->count };
+    return query != NULL;
+}

@@ -152,16 +152,17 @@ static void read_params(lua_State *lua, int index, struct load *load)
     lua_pop(lua, 1);
 }
 
-/* "acme/x" lives in x.lua. */
+/* "acme/x" lives in x.lua; what is typed lives in no file. */
 static void check_id(lua_State *lua, const struct rule_info *info)
 {
     struct str id = str_from(info->id), stem = str_from(info->file);
     size_t     slash = str_find_last(stem, '/');
 
+    if (!str_ends(stem, STR(".lua")))
+        return;
     if (slash < stem.len)
         stem = str_slice(stem, slash + 1, stem.len);
-    if (str_ends(stem, STR(".lua")))
-        stem.len -= 4;
+    stem.len -= 4;
     slash = str_find_last(id, '/');
     if (slash < id.len)
         id = str_slice(id, slash + 1, id.len);
@@ -212,6 +213,16 @@ static void read_info(lua_State *lua, int index, struct load *load)
     lua_pop(lua, 1);
 }
 
+void bind_read_rule(lua_State *lua, int index, struct rule *rule, struct arena *arena)
+{
+    struct load load = { .rule = rule, .arena = arena };
+
+    index = lua_absindex(lua, index);
+    read_info(lua, index, &load);
+    lua_pushvalue(lua, index);
+    rule->table = luaL_ref(lua, LUA_REGISTRYINDEX);
+}
+
 static int load_rule(lua_State *lua)
 {
     struct load *load = lua_touserdata(lua, 1);
@@ -223,8 +234,7 @@ static int load_rule(lua_State *lua)
     lua_call(lua, 0, 1);
     if (!field_is_tagged(lua, -1, "rule"))
         return luaL_error(lua, "%s: the file must return rule { … }", load->rule->info.file);
-    read_info(lua, lua_gettop(lua), load);
-    load->rule->table = luaL_ref(lua, LUA_REGISTRYINDEX);
+    bind_read_rule(lua, -1, load->rule, load->arena);
     return 0;
 }
 

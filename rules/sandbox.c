@@ -330,6 +330,8 @@ const char *sandbox_call(struct sandbox *sandbox, lua_CFunction function, void *
         message = arena_text(arena, "%s", text ? text : "failed without a message");
         if (!message)
             message = "out of memory";
+    } else if (sandbox->is_spent) {
+        message = "rule ran for too long"; /* it caught the error and had nothing left to do */
     }
     lua_settop(lua, 0);
     return message;
