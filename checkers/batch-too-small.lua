@@ -4,35 +4,102 @@ local primitives = "add|subtract|multiply|true_divide|divide|power|integer_pow|s
   .. "broadcast_in_dim|broadcast_to|convert_element_type|concatenate|mean|sum|max|reduce_sum|reduce_max|take|gather|"
   .. "scatter_add|scatter|dynamic_slice|dynamic_update_slice|iota|pad|log_softmax|softmax|take_along_axis|copy|clip"
 
+-- How many dimensions, the first of them and the smallest.
+local function sizes_of(dims)
+  local rank, first, least = 0, 0, math.huge
+  for size in dims:gmatch("\\d+") do
+    rank, least = rank + 1, math.min(least, tonumber(size))
+    if rank == 1 then first = least end
+  end
+  return rank, first, least
+end
+
+-- Rows that the heaviest product of the program works on; nil where no shape tells.
+local function rows_of(p, program)
+  if not p:has("ops") then return nil end
+  local products = p:table("ops"):where { module = program, type = { like = "^(dot|convolution|fusion|custom-call)$" },
+                                          name = { like = "^(dot|ynn_|conv|gemm|custom-call)" } }
+  for _, row in ipairs(products:top("self_ns", 1):rows()) do
+    local before, after = (row.shapes or ""):match("^(.*)->\\[([0-9,]*)\\]")
+    if not before then return nil end
+    local rank, first, least = sizes_of(after)
+    if rank >= 2 then return rank == 2 and least or first end
+    if rank == 1 then return 1 end
+    -- All of it was summed up: the matrices that went in tell.
+    local rows
+    for dims in before:gmatch("\\[([0-9,]+)\\]") do
+      rank, first, least = sizes_of(dims)
+      if rank >= 2 then rows = math.min(rows or least, least) end
+    end
+    return rows
+  end
+  return nil
+end
+
+-- Many backward passes of a few rows each lead to one update.
+local function of_pytorch(p, cfg)
+  local step_ns, passes, rows = p.fact["step.median_ns"], p.fact["torch.backward_passes"], p.fact["torch.product_rows"]
+  if passes < cfg.min_passes or rows == 0 or rows > cfg.max_rows then return nil end
+  local ns = p.fact["torch.forward_ns"] + p.fact["torch.forward_gap_ns"] + p.fact["torch.backward_ns"]
+  ns = math.min(ns, step_ns)
+  if ns < cfg.min_share * step_ns then return nil end
+  local kept = 1 / math.sqrt(passes)
+  return finding {
+    title = ("%s backward passes a step, each over %s rows"):format(fmt.count(math.floor(passes + 0.5)), fmt.count(rows)),
+    evidence = { { "forward and backward passes a step", ns, "ns", share = ns / step_ns },
+                 { "backward passes a step", passes, "count" }, { "rows of a product, median", rows, "count" } },
+    condition = ("%s passes a step, %s accepted; %s rows a product, %s accepted"):format(fmt.count(math.floor(passes + 0.5)),
+      fmt.count(cfg.min_passes), fmt.count(rows), fmt.count(cfg.max_rows)),
+    remedy = { text = "Take more rows at once: gradients add up the same, and each weight is read once.",
+               code = "for x, y in batches.split(64): loss(model(x), y).backward()   # instead of split(4)" },
+    impact = impact.exposed { ns = (1 - 0.5 * kept) * ns, low = (1 - 2 * kept) * ns, high = (1 - 0.5 * kept) * ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "batch-too-small", api = 1, version = "1.0.0",
   title = "Items are run one by one instead of as a batch",
   category = "model", severity = "warn",
-  formats = { "xspace" },
-  needs = { "step.median_ns", "runs.count", "runs.programs", "runs.main_count", "runs.main_median_ns",
-            "runs.main_program" },
+  formats = { "xspace", "kineto" },
+  needs = { "step.median_ns" },
   cause = "batch", tags = { "inference", "model" },
   more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step" },
   params = {
     min_runs = { default = 8, min = 2, max = 1e6, unit = "count", doc = "runs a step of the same program" },
-    min_share = { default = 0.4, min = 0, max = 1, unit = "share",
-                  doc = "share of all runs that are runs of that program" },
+    min_run_share = { default = 0.4, min = 0, max = 1, unit = "share",
+                      doc = "share of all runs that are runs of that program" },
+    max_rows = { default = 16, min = 1, max = 1e6, unit = "count",
+                 doc = "rows that a product of the program works on, where shapes are known" },
+    min_passes = { default = 8, min = 2, max = 1e6, unit = "count",
+                   doc = "PyTorch: backward passes a step" },
+    min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "PyTorch: their time over the step" },
     max_run_ns = { default = 5e6, min = 0, max = 1e12, unit = "ns", doc = "a longer run has work enough" },
   },
   doc = [[
 The same compiled program runs n times a step: each run reads all weights again and pays its own
 launch. As one batch the weights are read once. Priced as if a batch of n cost as much as the square
 root of n single runs, between one (weights dominate) and n (arithmetic does). Silent when a run
-takes long by itself.]],
+takes long by itself, and where its products work on many rows: that is a batch. PyTorch programs that go
+backward many times over a few rows before they update do the same.]],
 
   check = function(p, cfg)
+    if p.format == "kineto" and p:has("torch.backward_passes") and p:has("torch.forward_gap_ns") then
+      return of_pytorch(p, cfg)
+    end
+    if not p:has("runs.main_count") or not p:has("runs.main_median_ns") then
+      return skip { reason = "no runs of compiled programs and no backward passes are recorded",
+                    capture = "a host timeline" }
+    end
     local runs, all = p.fact["runs.main_count"], p.fact["runs.count"]
     local run_ns = p.fact["runs.main_median_ns"]
-    if runs < cfg.min_runs or runs / all < cfg.min_share or run_ns > cfg.max_run_ns then return nil end
+    if runs < cfg.min_runs or runs / all < cfg.min_run_share or run_ns > cfg.max_run_ns then return nil end
 
     local name = p.fact["runs.main_program"]
     -- jnp operations that nobody compiled are programs too: their loop is over operations, not over items.
     if name:find("^jit__?(" .. primitives .. ")$") then return nil end
+    local rows = rows_of(p, name)
+    if rows and rows > cfg.max_rows then return nil end
     return finding {
       title = ("%s runs %s times a step, each for one small input"):format(name, fmt.count(math.floor(runs + 0.5))),
       subject = { op = name },
@@ -56,6 +123,25 @@ takes long by itself.]],
     { name = "an optimiser op by op", framework = "jax", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 320, ["runs.programs"] = 6, ["runs.main_count"] = 160,
                 ["runs.main_median_ns"] = 3e3, ["runs.main_program"] = "jit_multiply" } },
+    { name = "layers one by one", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
+                ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_layer" },
+      tables = { ops = { { name = "dot.1", type = "dot", module = "jit_layer", shapes = "[32,64]x[64,64]->[32,64]", self_ns = 8e6 } } } },
+    { name = "losses of validation batches", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 9, ["runs.programs"] = 2, ["runs.main_count"] = 8,
+                ["runs.main_median_ns"] = 1e6, ["runs.main_program"] = "jit_loss" },
+      tables = { ops = { { name = "ynn_fusion", type = "fusion", module = "jit_loss", shapes = "[256,256]x[128,256]->[]", self_ns = 8e6 } } } },
+    { name = "rows one by one", framework = "jax", finding = true, replay = { 8e6 },
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
+                ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" },
+      tables = { ops = { { name = "dot.1", type = "dot", module = "jit_f", shapes = "[512,1]x[512,512]->[1,512]", self_ns = 8e6 } } } },
+    { name = "small parts of a batch", framework = "pytorch", format = "kineto", finding = true, impact_ns = 6.4e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 8,
+                ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 1e6, ["torch.backward_ns"] = 4.5e6 } },
+    { name = "larger parts of a batch", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 32,
+                ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 1e6, ["torch.backward_ns"] = 4.5e6 } },
+    { name = "nothing to look at", format = "xspace", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
     { name = "one batch", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
                 ["runs.main_median_ns"] = 9e6, ["runs.main_program"] = "jit_f" } },

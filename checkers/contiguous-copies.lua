@@ -12,12 +12,48 @@ local function of_appends(p, count, ns, step_ns)
   }
 end
 
+local function elements(dims)
+  local count = 1
+  for size in dims:gmatch("\\d+") do count = count * tonumber(size) end
+  return count
+end
+
+-- A compiled concatenation of which one operand is nearly all of the result.
+local function of_compiled(p, cfg)
+  local step_ns, ns, worst = p.fact["step.median_ns"], 0, nil
+  for _, row in ipairs(p:table("ops"):where { name = { like = "concatenate|concat" }, type = { like = "^(fusion|concatenate)$" } }:top("self_ns",
+      8):rows()) do
+    local before, after = (row.shapes or ""):match("^(.*)->\\[([0-9,]+)\\]$")
+    local whole, rest, longest = after and elements(after) or 0, 0, 0
+    for dims in (before or ""):gmatch("\\[([0-9,]*)\\]") do
+      rest, longest = rest + elements(dims), math.max(longest, elements(dims))
+    end
+    -- The long operand may lose as much at its other end.
+    if whole > 0 and longest >= 0.93 * whole and (rest - longest) * 16 <= whole and rest > longest then
+      ns, worst = ns + row.self_ns, worst or row
+    end
+  end
+  ns = math.min(ns, step_ns)
+  if not worst or ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("Concatenations copy a long array to add a little to it: %s a step"):format(fmt.ms(ns)),
+    subject = { op = worst.name },
+    locations = worst.source_file and worst.source_file ~= "" and { { file = worst.source_file, line = worst.source_line } } or nil,
+    evidence = { { "such concatenations a step", ns, "ns", share = ns / step_ns }, { "shapes", worst.shapes } },
+    condition = "what is added is at most a sixteenth of the result",
+    remedy = { text = "Keep the whole array, donate it and write the new part in place.",
+               code = "cache = jax.lax.dynamic_update_slice(cache, new, (0, t, 0))   # with donate_argnums" },
+    impact = impact.exposed { ns = ns, low = 0.85 * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "contiguous-copies", api = 1, version = "1.0.0",
   title = "Tensors are copied into another layout",
   category = "kernels", severity = "warn",
-  formats = { "kineto" },
-  needs = { "step.median_ns", "torch.copies_ns", "torch.copies" },
+  formats = { "kineto", "xspace" },
+  needs = { "step.median_ns", "ops" },
   cause = "layout", tags = { "ops" },
   more_specific_than = { "hot-op", "elementwise-chain" },
   params = {
@@ -33,6 +69,10 @@ only append copy all that was there, and count where they take more. Silent belo
 is worth keeping.]],
 
   check = function(p, cfg)
+    if p.format == "xspace" then return of_compiled(p, cfg) end
+    if not p:has("torch.copies_ns") then
+      return skip { reason = "no timeline of PyTorch ops is recorded", capture = "a timeline of ops" }
+    end
     local step_ns = p.fact["step.median_ns"]
     local count, high_ns = p.fact["torch.copies"], p.fact["torch.copies_ns"]
     local appends, appends_ns = p.fact["torch.appends"] or 0, p.fact["torch.appends_ns"] or 0
@@ -60,14 +100,24 @@ is worth keeping.]],
   end,
 
   examples = {
-    { name = "a cache that grows", framework = "pytorch", finding = true, impact_ns = 3.7e6,
+    { name = "a window that moves on", framework = "jax", format = "xspace", finding = true, impact_ns = 8.3e6,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "bitcast_concatenate_fusion", type = "fusion", self_ns = 9e6,
+                           shapes = "[16,128]x[16,1024,128]->[16,1024,128]" } } } },
+    { name = "two halves", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "concatenate_fusion", type = "fusion", self_ns = 9e6,
+                           shapes = "[16,512,128]x[16,512,128]->[16,1024,128]" } } } },
+    { name = "without ops of PyTorch", format = "kineto", skipped = true, facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "aten::mm", self_ns = 9e6 } } } },
+    { name = "a cache that grows", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.7e6,
       facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0,
-                ["torch.appends"] = 8, ["torch.appends_ns"] = 4e6 } },
-    { name = "each layer", framework = "pytorch", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 } },
-    { name = "none", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0 } },
-    { name = "small", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e5 } },
+                ["torch.appends"] = 8, ["torch.appends_ns"] = 4e6 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+    { name = "each layer", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+    { name = "none", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+    { name = "small", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e5 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
   },
 }

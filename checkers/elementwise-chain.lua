@@ -1,13 +1,44 @@
 -- Several elementwise ops in a row pass over the same values.
+-- Without compiling, TensorFlow runs one op after the other over the whole tensor.
+local elementwise = "^(Mul|AddV2|Add|AddN|Sub|Square|SquaredDifference|Pow|Tanh|Exp|Log|Log1p|Neg|RealDiv|Sqrt|Rsqrt|Sigmoid|"
+  .. "Maximum|Minimum|Sum|Mean|Max|Min|Tile|BroadcastTo|SelectV2|Abs|Sign|Erf|TanhGrad|SigmoidGrad|Greater|Less|Cast)$"
+local function of_graph(p, cfg)
+  local step_ns, ops = p.fact["step.median_ns"], p:table("ops")
+  local all_ns, ns, calls, worst = ops:sum("self_ns"), 0, 0, nil
+  for row in ops:where { type = { like = elementwise } }:each() do
+    if row.self_ns >= cfg.min_op_ns * row.calls then
+      ns, calls = ns + row.self_ns, calls + row.calls
+      if not worst or row.self_ns > worst.self_ns then worst = row end
+    end
+  end
+  if not worst or calls < 3 or ns < cfg.min_of_ops * all_ns or ns < cfg.min_of_step * step_ns then return nil end
+  ns = math.min(ns, step_ns)
+  return finding {
+    title = ("Elementwise ops over large tensors are %s of all computing: %s a step"):format(fmt.pct(ns / all_ns), fmt.ms(ns)),
+    subject = { op = worst.name },
+    evidence = { { "elementwise ops a step", ns, "ns", share = ns / step_ns }, { "of all ops", ns / all_ns, "share" },
+                 { "how many a step", calls, "count" }, { worst.name .. " (" .. worst.type .. ")", worst.self_ns, "ns" } },
+    condition = ("%s of the time of all ops, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(cfg.min_of_ops)),
+    remedy = { text = "Write sums over pairs as a product of matrices; let XLA fuse the rest.",
+               code = "d = sq(a)[:, None] + sq(b)[None] - 2 * tf.matmul(a, b, transpose_b=True)   # or @tf.function(jit_compile=True)" },
+    impact = impact.exposed { ns = ns, low = 0.5 * ns, high = 0.95 * ns },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "elementwise-chain", api = 1, version = "1.0.0",
   title = "Elementwise ops pass over the same values one after the other",
   category = "kernels", severity = "warn",
-  formats = { "kineto" },
-  needs = { "step.median_ns", "eager_idioms" },
+  formats = { "kineto", "xspace" },
+  needs = { "step.median_ns" },
   cause = "formula.chain", tags = { "ops" },
   more_specific_than = { "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op", "python-in-step" },
   params = {
+    min_of_ops = { default = 0.85, min = 0, max = 1, unit = "share",
+      doc = "TensorFlow: of the time of all ops, elementwise ones that take long" },
+    min_of_step = { default = 0.5, min = 0, max = 1, unit = "share", doc = "the same over the step" },
+    min_op_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: an op that takes long" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "time of the formula over the step from which this is said" },
     min_elements = { default = 16384, min = 1, max = 1e12, unit = "count",
@@ -19,9 +50,15 @@ return rule {
   doc = [[
 Each op reads and writes the whole tensor; compiled together they read it once. Priced as a part to all of what is not the
 longest op of each chain. Pairs of rows combined in one large tensor and summed at once are a product or a distance of
-matrices, which never makes that tensor: priced as most of it. Silent for small tensors, for chains that a better rule names and below min_share.]],
+matrices, which never makes that tensor: priced as most of it. TensorFlow programs on a host that do little else are named too. Silent for small tensors, for chains that a better rule names and below min_share.]],
 
   check = function(p, cfg)
+    if p.format == "xspace" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
+      return of_graph(p, cfg)
+    end
+    if not p:has("eager_idioms") then
+      return skip { reason = "neither PyTorch ops nor TensorFlow ops on a host are recorded", capture = "a timeline of ops" }
+    end
     local step_ns, rows = p.fact["step.median_ns"],
         p:table("eager_idioms"):where { idiom = { like = "^(chain|softmax|dropout|outer)$" } }
     local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
@@ -63,6 +100,15 @@ matrices, which never makes that tensor: priced as most of it. Silent for small 
         facts = { ["step.median_ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 5e7, count = 8, calls = 64,
           product_ns = 0, pivot_ns = 0, longest_ns = 1e7, last_dim = 512, elements = 200000.0 } } } },
+    { name = "distances of all pairs", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 6.5e7,
+        facts = { ["step.median_ns"] = 1e8 },
+      tables = { ops = { { name = "sub", type = "Sub", calls = 1, self_ns = 4e7 }, { name = "Square", type = "Square", calls = 1, self_ns = 3e7 },
+                         { name = "Sum", type = "Sum", calls = 1, self_ns = 2e7 }, { name = "matmul", type = "MatMul", calls = 2, self_ns = 5e6 } } } },
+    { name = "an optimizer beside products", framework = "tensorflow", format = "xspace", finding = false,
+        facts = { ["step.median_ns"] = 1e8 },
+      tables = { ops = { { name = "mul_1", type = "Mul", calls = 1, self_ns = 4e7 }, { name = "Square", type = "Square", calls = 1, self_ns = 1e7 },
+                         { name = "Sum", type = "Sum", calls = 1, self_ns = 1e7 }, { name = "matmul", type = "MatMul", calls = 2, self_ns = 3e7 } } } },
+    { name = "nothing to look at", format = "xspace", framework = "jax", skipped = true, facts = { ["step.median_ns"] = 1e8 } },
     { name = "all pairs", framework = "pytorch", finding = true, impact_ns = 4.1e7,
         facts = { ["step.median_ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "outer", first_op = "aten::mul", ns = 5e7, count = 1, calls = 2,

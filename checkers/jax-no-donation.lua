@@ -1,24 +1,60 @@
 -- A training step writes its new state beside the old one instead of over it.
+-- An array that may not be overwritten is copied as a whole before a part of it changes.
+local function copies(p, cfg)
+  if p.framework ~= "jax" or not p:has("ops") or not p:has("step.median_ns") or
+     p.fact["program.donated_bytes"] >= p.fact["program.state_bytes"] then return nil end
+  local step_ns = p.fact["step.median_ns"]
+  local rows = p:table("ops"):where { module = p.fact["program.name"], type = "copy",
+    bytes = { min = cfg.min_bytes }, shapes = { like = "^(\\[[0-9,]+\\])->\\1$" } }
+  local ns = math.min(rows:sum("self_ns"), step_ns)
+  if ns < cfg.min_copied * step_ns then return nil end
+  local worst = rows:top("self_ns", 1):rows()[1]
+  -- The new array's memory is touched for the first time, which shows as time of the run outside of its ops.
+  local outside_ns = p:has("runs.total_ns") and p.fact["runs.total_ns"] - p:table("ops"):sum("self_ns") or 0
+  local high_ns = math.min(ns + math.max(outside_ns, 0), step_ns)
+  return finding {
+    title = ("%s copies %s of state to change a part of it: %s a step"):format(p.fact["program.name"],
+      fmt.bytes(rows:max("bytes") / 2), fmt.ms(ns)),
+    severity = "warn",
+    subject = { op = p.fact["program.name"] },
+    evidence = { { "copies of whole arrays a step", ns, "ns", share = ns / step_ns },
+                 { worst.name .. " " .. worst.shapes, worst.self_ns, "ns" },
+                 { "state that is not donated", p.fact["program.state_bytes"] - p.fact["program.donated_bytes"], "bytes" } },
+    condition = ("copies of arrays that may not be overwritten take %s of the step, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(cfg.min_copied)),
+    remedy = { text = "Donate the state that the step replaces.", code = "step = jax.jit(step, donate_argnums=(0,))" },
+    impact = impact.exposed { ns = high_ns, low = 0.8 * ns + 0.7 * (high_ns - ns), high = high_ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "jax-no-donation", api = 1, version = "1.0.0",
   title = "The step's state is not donated",
   category = "memory", severity = "info",
   formats = { "xspace" },
   needs = { "program.name", "program.time_share", "program.parameter_bytes", "program.state_bytes", "program.state_count", "program.donated_bytes" },
-  tags = { "jax", "memory" },
+  cause = "compute.copy", tags = { "jax", "memory" },
+  more_specific_than = { "hot-op" },
   params = {
     min_bytes = { default = 1048576, min = 0, max = 1e13, unit = "bytes", doc = "state that is not donated, from which this is said" },
     min_arrays = { default = 4, min = 1, max = 1e6, unit = "count", doc = "arrays in it" },
     min_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of what the program takes in, its state" },
+    min_copied = { default = 0.10, min = 0, max = 1, unit = "share",
+                   doc = "copies of whole arrays over the step, from which they are priced" },
     min_time = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of the time of compiled ops, this program's" },
   },
   doc = [[
 Parameters and optimizer state go into a jitted step and come out again in the same shapes. Unless they are donated, both
 versions are in memory at once, and each step allocates one anew. Read from the program's own list of what may be
-overwritten. It saves memory rather than time, so there is no price. Silent where the state is donated, for programs
+overwritten. It saves memory rather than time, so there is no price, unless the program copies such an array as a whole
+to change a part of it: priced as those copies and most of the run's time outside of its ops, which goes into memory that is
+new in each step. Silent where the state is donated, for programs
 whose results do not look like their inputs (inference), and below 1 MiB. Do not donate what is used again later.]],
 
   check = function(p, cfg)
+    local copied = copies(p, cfg)
+    if copied then return copied end
     local kept = p.fact["program.state_bytes"] - p.fact["program.donated_bytes"]
     if p.framework ~= "jax" or p.fact["program.time_share"] < cfg.min_time or kept < cfg.min_bytes or
        p.fact["program.state_count"] < cfg.min_arrays or
@@ -43,6 +79,18 @@ whose results do not look like their inputs (inference), and below 1 MiB. Do not
     { name = "parameters and moments", framework = "jax", format = "xspace", finding = true,
       facts = { ["program.name"] = "jit_train_step", ["program.time_share"] = 0.99, ["program.parameter_bytes"] = 1.3e7,
                 ["program.state_bytes"] = 1.2e7, ["program.state_count"] = 27, ["program.donated_bytes"] = 0 } },
+    { name = "a cache that is copied", framework = "jax", format = "xspace", finding = true, impact_ns = 8.1e6,
+      facts = { ["step.median_ns"] = 1e7, ["program.name"] = "jit_token", ["program.time_share"] = 0.99,
+                ["program.parameter_bytes"] = 3.4e7, ["program.state_bytes"] = 3.36e7, ["program.state_count"] = 2,
+                ["program.donated_bytes"] = 0 },
+      tables = { ops = { { name = "copy.1", type = "copy", module = "jit_token", shapes = "[4096,8,256]->[4096,8,256]",
+                           bytes = 6.7e7, self_ns = 9e6 } } } },
+    { name = "a short copy", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["program.name"] = "jit_token", ["program.time_share"] = 0.99,
+                ["program.parameter_bytes"] = 3.4e7, ["program.state_bytes"] = 3.36e7, ["program.state_count"] = 2,
+                ["program.donated_bytes"] = 0 },
+      tables = { ops = { { name = "copy.1", type = "copy", module = "jit_token", shapes = "[4096,8,256]->[4096,8,256]",
+                           bytes = 6.7e7, self_ns = 9e5 } } } },
     { name = "donated", framework = "jax", format = "xspace", finding = false,
       facts = { ["program.name"] = "jit_train_step", ["program.time_share"] = 0.99, ["program.parameter_bytes"] = 1.3e7,
                 ["program.state_bytes"] = 1.2e7, ["program.state_count"] = 27, ["program.donated_bytes"] = 1.2e7 } },

@@ -1,4 +1,56 @@
 -- The same small product or update runs over and over within a step.
+-- A Python loop inside a compiled function leaves one product of the same shapes for each round.
+local function unrolled(p, cfg)
+  local groups, worst = {}, nil
+  for row in p:table("ops"):where { calls = { min = 0.5, max = 2 }, flops = { min = 1, max = cfg.max_unrolled_flops },
+                                    name = { like = "^(dot|ynn_|conv|gemm)" } }:each() do
+    local key = (row.module or "") .. " " .. (row.shapes or "")
+    local group = groups[key]
+    if not group then
+      group = { count = 0, ns = 0, row = row }
+      groups[key] = group
+    end
+    group.count, group.ns = group.count + 1, group.ns + row.self_ns
+    if not worst or group.count > worst.count then worst = group end
+  end
+  if not worst or worst.count < cfg.min_calls then return nil end
+  local step_ns, row = p.fact["step.median_ns"], worst.row
+  local ns = math.min(p:table("ops"):where { module = row.module }:sum("self_ns"), step_ns)
+  if ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("A compiled function holds %s products of the same shapes, %s operations each"):format(
+      fmt.count(worst.count), fmt.count(row.flops)),
+    subject = { op = row.module },
+    locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or nil,
+    evidence = { { "the function a step", ns, "ns", share = ns / step_ns }, { "such products", worst.count, "count" },
+                 { "their time a step", worst.ns, "ns" }, { "shapes", row.shapes } },
+    condition = ("%s products of one shape, %s accepted"):format(fmt.count(worst.count), fmt.count(cfg.min_calls)),
+    remedy = { text = "Stack the operands and do all rounds at once; where one needs the last, use lax.scan.",
+               code = "y = jax.vmap(f)(x, w)   # or jnp.einsum('nbi,nij->nbj', x, w), instead of [f(x[k], w[k]) for k in range(n)]" },
+    impact = impact.exposed { ns = ns, low = 0.5 * ns, high = 0.9 * ns },
+    confidence = "low",
+  }
+end
+
+-- Operands that are neither single numbers nor of the result's shape: what an outer product is made from.
+local function factors(shapes, result)
+  local count = 0
+  for dims in shapes:match("^(.*)->"):gmatch("\\[[0-9,]+\\]") do
+    if dims ~= result then count = count + 1 end
+  end
+  return count
+end
+
+-- For the examples: as many products of one shape.
+local function products(count)
+  local rows = {}
+  for i = 1, count do
+    rows[i] = { name = "dot." .. i, type = "dot", module = "jit_f", calls = 1, flops = 7e4, bytes = 1.5e4,
+                shapes = "[16,48]x[48,48]->[16,48]", self_ns = 1e4 }
+  end
+  return rows
+end
+
 return rule {
   id = "many-small-gemms", api = 1, version = "1.0.0",
   title = "The same small product runs many times a step",
@@ -12,6 +64,8 @@ return rule {
     max_intensity = { default = 2, min = 0, max = 1e3, unit = "ratio",
                       doc = "operations for each byte: less is bound by memory" },
     max_flops = { default = 20e6, min = 0, max = 1e15, unit = "flops", doc = "operations a run that count as small" },
+    max_unrolled_flops = { default = 500e3, min = 0, max = 1e15, unit = "flops",
+                           doc = "operations a run that count as small in a loop that was written out" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the time of all ops" },
     kept = { default = 0.15, min = 0, max = 1, unit = "ratio", doc = "part of the time that one product needs" },
   },
@@ -19,7 +73,8 @@ return rule {
 A loop of products with a small inner dimension reads and writes its result in every turn. One product
 over all turns reads the operands once. An op counts when it runs often with one shape, is a product
 or an accumulation into its own shape, and does few operations for each byte. Priced as its time, of
-which one large product keeps a seventh. Silent for few runs and small shares.]],
+which one large product keeps a seventh. A loop that the compiler wrote out shows as many products of the same shapes in
+one function; priced as a part of the function. Silent for few runs and small shares.]],
 
   check = function(p, cfg)
     local ops = p:table("ops")
@@ -31,13 +86,13 @@ which one large product keeps a seventh. Silent for few runs and small shares.]]
       local is_product = (row.type or ""):find("(?i)dot|matmul|gemm|conv|aten::(mm|bmm|addmm|linear)")
       -- Accumulating outer products: the result has the shape of an operand with two dimensions.
       local result = shapes:match("->(\\[[0-9]+,[0-9]+\\])$")
-      local accumulates = result and shapes:find("^\\Q" .. result .. "\\Ex") and shapes:find("x.*->")
+      local accumulates = result and shapes:find("^\\Q" .. result .. "\\Ex") and factors(shapes, result) >= 2
       if flops > 0 and bytes > 0 and flops <= cfg.max_flops and flops / bytes <= cfg.max_intensity and
          (is_product or accumulates) and row.self_ns / all_ns >= cfg.min_share then
         best = best or row
       end
     end
-    if not best then return nil end
+    if not best then return p.format == "xspace" and unrolled(p, cfg) or nil end
     local step_ns = p.fact["step.median_ns"]
     local locations = {}
     if best.source_file and best.source_file ~= "" then
@@ -66,6 +121,13 @@ which one large product keeps a seventh. Silent for few runs and small shares.]]
       facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "multiply_add_fusion", type = "fusion", calls = 256, flops = 1.18e6, bytes = 6.3e6,
                            shapes = "[768,768]x[256,768]x[]x[256,768]->[768,768]", self_ns = 9e6 } } } },
+    { name = "a loop written out", framework = "jax", format = "xspace", finding = true, impact_ns = 4.9e5,
+      facts = { ["step.median_ns"] = 1e6 }, tables = { ops = products(70) } },
+    { name = "layers of a deep network", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.median_ns"] = 1e6 }, tables = { ops = products(48) } },
+    { name = "layers in a scan", framework = "jax", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { name = "tanh_add_fusion", type = "fusion", calls = 256, flops = 4096, bytes = 24576,
+                           shapes = "[32,64]x[32,64]->[32,64]", self_ns = 9e6 } } } },
     { name = "large products", finding = false, facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "dot.1", type = "dot", calls = 100, flops = 1e9, bytes = 1e7,
                            shapes = "[512,1024]x[1024,1024]->[512,1024]", self_ns = 9e6 } } } },

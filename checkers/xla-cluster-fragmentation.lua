@@ -11,22 +11,27 @@ return rule {
     min_runs = { default = 10, min = 2, max = 1e6, unit = "count", doc = "program runs a step" },
     max_run_ns = { default = 300e3, min = 0, max = 1e12, unit = "ns", doc = "median run that counts as small" },
     tiny_run_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "a median run that is mostly overhead" },
+    min_tiny_runs = { default = 32, min = 2, max = 1e6, unit = "count",
+                      doc = "runs a step that are mostly overhead, from which their ops' share counts too" },
+    max_busy = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the step inside ops, then" },
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
   },
   doc = [[
 Between two programs the host finds, prepares and launches the next one. Priced as the host time of
 the step divided by its runs: one program a step would remain; of runs that are mostly overhead a third
-of the computing stays. Silent when runs are long or the host hides behind them.]],
+of the computing stays. Also said of many such runs whose ops take less than half of the step. Silent when runs are long or the host hides behind them.]],
 
   check = function(p, cfg)
     local count, repeats = p.fact["runs.count"], p.fact["runs.main_count"]
     local share = p.fact["part.host_share"]
-    if count < cfg.min_runs or p.fact["runs.median_ns"] > cfg.max_run_ns or share < cfg.min_share then
+    -- Runs this short are mostly the program's own start and end.
+    local tiny = p.fact["runs.median_ns"] < cfg.tiny_run_ns
+    local busy = p:has("ops.self_share") and p.fact["ops.self_share"] or 1
+    local wasted = tiny and count >= cfg.min_tiny_runs and busy <= cfg.max_busy
+    if count < cfg.min_runs or p.fact["runs.median_ns"] > cfg.max_run_ns or (share < cfg.min_share and not wasted) then
       return nil
     end
     local left = 1 / math.max(count, 1)
-    -- Runs this short are mostly the program's own start and end.
-    local tiny = p.fact["runs.median_ns"] < cfg.tiny_run_ns
     return finding {
       title = ("A step runs %s small programs; the host takes %s of it"):format(
         fmt.count(math.floor(count + 0.5)), fmt.pct(share)),
@@ -49,6 +54,12 @@ of the computing stays. Silent when runs are long or the host hides behind them.
     { name = "fragments", framework = "jax", finding = true, replay = { 6e6 },
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 100, ["runs.programs"] = 5, ["runs.main_count"] = 50,
                 ["runs.median_ns"] = 1e4, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
+    { name = "layers that wait for each other", framework = "jax", finding = true, replay = { 2e6, 9e6 },
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
+                ["runs.median_ns"] = 6e3, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19, ["ops.self_share"] = 0.3 } },
+    { name = "short runs full of work", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
+                ["runs.median_ns"] = 4e4, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19, ["ops.self_share"] = 0.8 } },
     { name = "one program", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
                 ["runs.median_ns"] = 9e6, ["part.host_ns"] = 1e6, ["part.host_share"] = 0.1 } },
