@@ -87,26 +87,44 @@ static ALWAYS_INLINE const uint8_t *wire_varint(const uint8_t *at, const uint8_t
 /* Bytes that must be readable behind the place where wire_varint_fast begins. */
 enum { WIRE_VARINT_BYTES = 10 };
 
+/* Seven bits of each byte, one behind the other. */
+static ALWAYS_INLINE uint64_t wire_join(uint64_t word)
+{
+    word = (word & UINT64_C(0x7F007F007F007F00)) >> 1 | (word & UINT64_C(0x007F007F007F007F));
+    word = (word & UINT64_C(0x3FFF00003FFF0000)) >> 2 | (word & UINT64_C(0x00003FFF00003FFF));
+    return (word & UINT64_C(0x0FFFFFFF00000000)) >> 4 | (word & UINT64_C(0x000000000FFFFFFF));
+}
+
 /* A varint where WIRE_VARINT_BYTES can be read, be they the message's or not: the caller compares
- * the result with the message's end. NULL when it is longer than that. */
-static ALWAYS_INLINE const uint8_t *wire_varint_fast(const uint8_t *at, uint64_t *value)
+ * the result with the message's end. NULL when it is longer than that. For numbers that mostly
+ * take several bytes: no branch depends on their length up to eight. */
+static ALWAYS_INLINE const uint8_t *wire_varint_long(const uint8_t *at, uint64_t *value)
 {
     uint64_t word, stop;
 
+    memcpy(&word, at, sizeof word);
+    stop = ~word & UINT64_C(0x8080808080808080);
+    if (UNLIKELY(stop == 0)) { /* hashes and negative numbers */
+        bool is_longer = at[8] >= 0x80;
+
+        *value = wire_join(word) | (uint64_t)(at[8] & 0x7F) << 56;
+        if (!is_longer)
+            return at + 9;
+        *value |= (uint64_t)at[9] << 63;
+        return at[9] < 0x80 ? at + 10 : NULL;
+    }
+    *value = wire_join(word & (stop ^ (stop - 1))); /* up to the last byte's top bit */
+    return at + (unsigned)__builtin_ctzll(stop) / 8 + 1;
+}
+
+/* The same for numbers that mostly take one byte. */
+static ALWAYS_INLINE const uint8_t *wire_varint_fast(const uint8_t *at, uint64_t *value)
+{
     if (LIKELY(*at < 0x80)) {
         *value = *at;
         return at + 1;
     }
-    memcpy(&word, at, sizeof word);
-    stop = ~word & UINT64_C(0x8080808080808080);
-    if (UNLIKELY(stop == 0))
-        return wire_varint_slow(at, at + WIRE_VARINT_BYTES, value);
-    at += (unsigned)__builtin_ctzll(stop) / 8 + 1;
-    word &= stop ^ (stop - 1); /* up to the last byte's top bit */
-    word = (word & UINT64_C(0x7F007F007F007F00)) >> 1 | (word & UINT64_C(0x007F007F007F007F));
-    word = (word & UINT64_C(0x3FFF00003FFF0000)) >> 2 | (word & UINT64_C(0x00003FFF00003FFF));
-    *value = (word & UINT64_C(0x0FFFFFFF00000000)) >> 4 | (word & UINT64_C(0x000000000FFFFFFF));
-    return at;
+    return wire_varint_long(at, value);
 }
 
 static inline bool wire_break(struct wire *wire)

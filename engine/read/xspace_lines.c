@@ -209,10 +209,10 @@ static ALWAYS_INLINE bool fast_event(struct decoder *decoder, const uint8_t *at,
     at = wire_varint_fast(at + 1, &id);
     if (UNLIKELY(!at || at[0] != KEY_OF(XEVENT_OFFSET_PS, WIRE_VARINT)))
         return false;
-    at = wire_varint_fast(at + 1, &event.offset_ps);
+    at = wire_varint_long(at + 1, &event.offset_ps);
     event.duration_ps = 0;
     if (at && at < end && at[0] == KEY_OF(XEVENT_DURATION_PS, WIRE_VARINT))
-        at = wire_varint_fast(at + 1, &event.duration_ps);
+        at = wire_varint_long(at + 1, &event.duration_ps);
     if (UNLIKELY(!at || at > end))
         return false;
     event.info = xspace_type_info(decoder->tables, id);
