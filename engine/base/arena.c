@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE /* madvise: posix_madvise knows no large pages */
+#define _GNU_SOURCE /* mremap; madvise: posix_madvise knows no large pages */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -10,11 +10,19 @@
 #include <unistd.h>
 
 enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 16 << 10, LARGEST_BLOCK_BYTES = 1 << 20 };
-enum { LARGE_PAGES_FROM_BYTES = 8 << 20 };
+enum { HUGE_PAGE_BYTES = 2 << 20, HUGE_PAGES_FROM_BYTES = 8 << 20 };
+/* From here blocks are mappings of their own: what is added to them is zero without being touched.
+ * ASan sees the end of allocations only where malloc makes them. */
+#ifdef __SANITIZE_ADDRESS__
+#define MAPPED_FROM_BYTES SIZE_MAX
+#else
+#define MAPPED_FROM_BYTES ((size_t)1 << 20)
+#endif
 
 struct arena_block {
     struct arena_block *older, *newer;
     size_t              capacity, used;
+    size_t              mapped;   /* bytes of its own mapping; 0: of malloc */
     bool                is_large; /* holds one allocation that may move */
     _Alignas(ALIGNMENT) char memory[];
 };
@@ -45,10 +53,49 @@ static void link_block(struct arena *arena, struct arena_block *block, bool as_n
     top->older = block;
 }
 
-/* calloc, not malloc and memset: large zeroed blocks come untouched from the system. */
+/* Half of the time to fill a large array is the system's, page by page, and reading it in no order
+ * it is spent on finding the page. Huge pages are advice: nothing depends on them. */
+static void want_huge_pages(struct arena_block *block)
+{
+    if (block->mapped >= HUGE_PAGES_FROM_BYTES)
+        madvise(block, block->mapped, MADV_HUGEPAGE);
+}
+
+/* Of a mapping that holds so much and may fill: whole pages, huge ones where they save time. */
+static size_t mapping_bytes(size_t capacity)
+{
+    size_t page =
+        capacity >= HUGE_PAGES_FROM_BYTES ? HUGE_PAGE_BYTES : (size_t)sysconf(_SC_PAGESIZE);
+
+    return (sizeof(struct arena_block) + capacity + page - 1) / page * page;
+}
+
+static struct arena_block *map_block(size_t capacity)
+{
+    size_t              bytes = mapping_bytes(capacity);
+    struct arena_block *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (block == MAP_FAILED)
+        return NULL;
+    block->mapped = bytes;
+    want_huge_pages(block);
+    return block;
+}
+
+static void free_block(struct arena_block *block)
+{
+    if (block->mapped)
+        munmap(block, block->mapped);
+    else
+        free(block);
+}
+
 static struct arena_block *new_block(struct arena *arena, size_t capacity, bool is_large)
 {
-    struct arena_block *block = calloc(1, sizeof *block + capacity);
+    struct arena_block *block = is_large && capacity >= MAPPED_FROM_BYTES
+                                    ? map_block(capacity)
+                                    : calloc(1, sizeof *block + capacity);
 
     if (!block)
         out_of_memory(capacity);
@@ -114,12 +161,71 @@ static struct arena_block *block_of(void *memory)
     return (struct arena_block *)(void *)((char *)memory - offsetof(struct arena_block, memory));
 }
 
+/* Only the pages that are in use remain, and they end in zeros: the block may grow again. */
+static struct arena_block *shrink_mapping(struct arena_block *block, size_t capacity)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), in_use = sizeof *block + capacity;
+    size_t bytes = (in_use + page - 1) / page * page;
+
+    memset((char *)block + in_use, 0, bytes - in_use);
+    if (bytes < block->mapped) {
+        munmap((char *)block + bytes, block->mapped - bytes);
+        block->mapped = bytes;
+    }
+    return block;
+}
+
+static struct arena_block *grow_mapping(struct arena_block *block, size_t capacity)
+{
+    size_t bytes = mapping_bytes(capacity);
+
+    if (bytes > block->mapped) {
+        block = mremap(block, block->mapped, bytes, MREMAP_MAYMOVE);
+        if (block == MAP_FAILED)
+            return NULL;
+        block->mapped = bytes;
+        want_huge_pages(block);
+    }
+    return block;
+}
+
+static struct arena_block *grow_allocation(struct arena_block *block, size_t capacity)
+{
+    size_t              before = block->capacity;
+    struct arena_block *moved;
+
+    if (capacity < MAPPED_FROM_BYTES) {
+        moved = realloc(block, sizeof *block + capacity);
+        if (moved)
+            memset(moved->memory + before, 0, capacity - before);
+        return moved;
+    }
+    moved = map_block(capacity);
+    if (moved) {
+        size_t mapped = moved->mapped;
+
+        memcpy(moved, block, sizeof *block + before);
+        moved->mapped = mapped;
+        free(block);
+    }
+    return moved;
+}
+
+static struct arena_block *resize_block(struct arena_block *block, size_t capacity)
+{
+    if (!block->mapped)
+        return capacity > block->capacity ? grow_allocation(block, capacity)
+                                          : realloc(block, sizeof *block + capacity);
+    return capacity > block->capacity ? grow_mapping(block, capacity)
+                                      : shrink_mapping(block, capacity);
+}
+
 static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
 {
     struct arena_block *block = block_of(memory), *moved;
     struct arena_block *older = block->older, *newer = block->newer;
 
-    moved = realloc(block, sizeof *block + new_bytes);
+    moved = resize_block(block, new_bytes);
     if (!moved)
         out_of_memory(new_bytes);
     moved->capacity = moved->used = new_bytes;
@@ -132,30 +238,7 @@ static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
     return moved->memory;
 }
 
-void arena_scattered(void *memory, size_t bytes)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    size_t    ahead, whole;
-
-    if (bytes < LARGE_PAGES_FROM_BYTES)
-        return;
-    /* All of the mapping behind the block: cut in two it could no longer be moved. */
-    ahead = (uintptr_t)block_of(memory) % page;
-    whole = ahead + sizeof(struct arena_block) + bytes;
-    madvise((char *)block_of(memory) - ahead, (whole + page - 1) / page * page, MADV_HUGEPAGE);
-}
-
 void *arena_grow(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)
-{
-    size_t before = memory && old_bytes >= ARENA_LARGE_BYTES ? block_of(memory)->capacity : 0;
-    char  *moved = arena_extend(arena, memory, old_bytes, new_bytes);
-
-    if (moved && before && block_of(moved)->capacity > before)
-        memset(moved + before, 0, block_of(moved)->capacity - before);
-    return moved;
-}
-
-void *arena_extend(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)
 {
     void *moved;
 
@@ -226,7 +309,7 @@ void arena_free(struct arena *arena)
     while (block) {
         struct arena_block *older = block->older;
 
-        free(block);
+        free_block(block);
         block = older;
     }
     *arena = (struct arena) { .budget_bytes = arena->budget_bytes };

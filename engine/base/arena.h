@@ -3,7 +3,7 @@
  * budget is ready for use. Memory is zeroed. Past the budget allocation gives NULL and the caller
  * says ERR_LIMIT; out of real memory ends the program (arena.c), the one place that does.
  * Blocks of ARENA_LARGE_BYTES and more stand alone, so that arena_grow can move them without
- * copying (mremap) and nothing is wasted on growing columns.
+ * copying (mremap) and nothing is wasted on growing columns: what was not written is not used.
  */
 #ifndef TFPROF_BASE_ARENA_H
 #define TFPROF_BASE_ARENA_H
@@ -27,15 +27,10 @@ void *arena_alloc(struct arena *arena, size_t bytes) MUST_USE; /* aligned to 16;
 void *arena_alloc_array(struct arena *arena, size_t count, size_t bytes) MUST_USE; /* checked */
 /* Makes an allocation bigger, moving it if needed; new bytes are zero. NULL input: a new one. */
 void *arena_grow(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes) MUST_USE;
-/* The same without zeros: what grows stays untouched, and so unused, until it is written. */
-void *arena_extend(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes) MUST_USE;
 /* Gives the tail of a large allocation back to the system. */
 void *arena_shrink(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes) MUST_USE;
 struct str arena_str(struct arena *arena, struct str s);   /* a copy, terminated; {NULL,0} if full */
 char      *arena_text(struct arena *arena, const char *format, ...) CHECK_PRINTF(2, 3);
-/* An allocation of this size will be read in no order: on small pages finding the page takes longer
- * than reading it. Advice, for big ones; nothing depends on it. */
-void       arena_scattered(void *memory, size_t bytes);
 void       arena_free(struct arena *arena);                /* accepts a zeroed arena; zeroes it */
 
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))

@@ -43,7 +43,6 @@ static bool grow_slots(struct intern *names, uint32_t slot_count)
 
     if (!slots)
         return false;
-    arena_scattered(slots, slot_count * sizeof *slots);
     for (uint32_t old = 0; old < names->slot_count; old++) {
         uint32_t place = slot_hash(names->slots[old]) & (slot_count - 1);
 
@@ -65,7 +64,6 @@ static bool grow(struct intern *names, uint32_t capacity)
 
     if (!all)
         return false;
-    arena_scattered(all, capacity * sizeof *all);
     names->names = all;
     if (!grow_slots(names, capacity * 2))
         return false;
@@ -184,8 +182,6 @@ static bool map_grow(struct id_map *map)
     bigger.values = arena_new_array(map->arena, uint32_t, bigger.slot_count);
     if (!bigger.keys || !bigger.values)
         return false;
-    arena_scattered(bigger.keys, bigger.slot_count * sizeof *bigger.keys);
-    arena_scattered(bigger.values, bigger.slot_count * sizeof *bigger.values);
     for (uint32_t i = 0; i < map->slot_count; i++) {
         if (!map->values[i])
             continue;

@@ -15,7 +15,7 @@ static bool reserve(struct packed *column, struct arena *arena, size_t block_cou
     if (block_count > column->block_capacity) {
         size_t capacity = column->block_capacity ? column->block_capacity * 2 : FIRST_BLOCKS;
         struct packed_block *blocks =
-            arena_extend(arena, column->blocks, column->block_capacity * sizeof *blocks,
+            arena_grow(arena, column->blocks, column->block_capacity * sizeof *blocks,
                          capacity * sizeof *blocks);
 
         if (!blocks)
@@ -25,7 +25,7 @@ static bool reserve(struct packed *column, struct arena *arena, size_t block_cou
     }
     if (wanted > column->capacity) {
         size_t   capacity = 2 * wanted;
-        uint8_t *bytes = arena_extend(arena, column->bytes, column->capacity, capacity);
+        uint8_t *bytes = arena_grow(arena, column->bytes, column->capacity, capacity);
 
         if (!bytes)
             return false;
