@@ -1,6 +1,8 @@
 /* Protobuf wire format: https://protobuf.dev/programming-guides/encoding/ */
 #include "read/message.h"
 
+enum { GUESS_FIELDS = 1000 };
+
 struct message message_of(struct str bytes)
 {
     return message_inside(&(struct message) { .origin = bytes.data }, bytes);
@@ -97,6 +99,20 @@ bool message_next_slow(struct message *message, struct field *field, struct err 
     default:
         return damage(message, start, err, "a field has a wire type that does not exist");
     }
+}
+
+size_t message_guess(struct message message, uint32_t number)
+{
+    const char  *start = message.at;
+    size_t       bytes = (size_t)(message.end - start), count = 0;
+    struct field field;
+    struct err   ignored = { 0 };
+
+    for (int i = 0; i < GUESS_FIELDS && message_next(&message, &field, &ignored); i++)
+        count += field.number == number;
+    return message.at > start
+               ? (size_t)((double)count * (double)bytes / (double)(message.at - start))
+               : 0;
 }
 
 size_t field_numbers(const struct field *field, int64_t *values, size_t count, size_t room)

@@ -74,6 +74,9 @@ static inline int64_t field_int64(const struct field *field)
 {
     return (int64_t)field->value;
 }
+/* About how many fields of that number the message has, by its first ones: for room, which may turn
+ * out too much or too little. */
+size_t message_guess(struct message message, uint32_t number);
 /* Up to `room` numbers of a repeated varint field into values; returns how many were there. */
 size_t field_numbers(const struct field *field, int64_t *values, size_t count, size_t room);
 

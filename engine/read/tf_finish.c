@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+enum { BATCH_EVENTS = 1024 };
+
 /* Results of all ops by slot: those of op are [first[op], first[op + 1]). */
 struct result {
     uint32_t shape; /* row of tf_model.shapes, or NO_ID */
@@ -291,18 +293,23 @@ static struct tf_event *sort_events(struct tf_model *model)
 
 static bool place_events(struct tf_model *model)
 {
-    struct profile        *profile = model->profile;
-    uint32_t               count = (uint32_t)model->events.count;
+    struct profile *profile = model->profile;
+    uint32_t        count = (uint32_t)model->events.count, some;
+    int64_t         starts_ns[BATCH_EVENTS], durations_ns[BATCH_EVENTS], labels[BATCH_EVENTS];
     const struct tf_event *events;
 
     if (model->events.count >= NO_ID || !profile_label_activities(profile))
         return false;
     events = sort_events(model);
-    for (uint32_t i = 0; events && i < count; i++) {
-        int64_t start_ns = events[i].start_ns - profile->origin_ns, label = events[i].activity;
-
-        if (!profile_add_events(
-                profile, &(struct event_rows) { &start_ns, &events[i].duration_ns, &label }, 1))
+    for (uint32_t i = 0; events && i < count; i += some) {
+        some = count - i < BATCH_EVENTS ? count - i : BATCH_EVENTS;
+        for (uint32_t row = 0; row < some; row++) {
+            starts_ns[row] = events[i + row].start_ns - profile->origin_ns;
+            durations_ns[row] = events[i + row].duration_ns;
+            labels[row] = events[i + row].activity;
+        }
+        if (!profile_add_events(profile, &(struct event_rows) { starts_ns, durations_ns, labels },
+                                some))
             return false;
     }
     return events != NULL;

@@ -111,17 +111,6 @@ static bool read_library(struct tf_model *model, struct message library, struct 
     return !library.is_damaged || err_in(err, "library");
 }
 
-static bool expect_nodes(struct tf_model *model, struct message graph)
-{
-    struct field field;
-    struct err   ignored = { 0 };
-    size_t       count = 0;
-
-    while (message_next(&graph, &field, &ignored))
-        count += field_is_bytes(&field, 1);
-    return tf_model_expect_ops(model, count);
-}
-
 bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err)
 {
     struct names_ahead ahead;
@@ -130,8 +119,7 @@ bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err
 
     if (model->graph_source == TF_GRAPH_NONE)
         model->graph_source = TF_GRAPH_GIVEN;
-    if (!expect_nodes(model, graph))
-        return tf_model_full(err);
+    tf_model_expect_ops(model, message_guess(graph, 1));
     ahead = names_ahead_of(&model->profile->names, graph, 1);
     while (message_next(&graph, &field, err)) {
         struct message inner = message_inside(&graph, field.bytes);

@@ -94,15 +94,16 @@ uint32_t tf_model_op(struct tf_model *model, uint32_t function, uint32_t name, b
     return row;
 }
 
-bool tf_model_expect_ops(struct tf_model *model, size_t count)
+void tf_model_expect_ops(struct tf_model *model, size_t count)
 {
     struct profile *profile = model->profile;
 
-    return intern_reserve(&profile->names, count) &&
+    (void)(intern_reserve(&profile->names, count) &&
            vec_reserve(&model->seen, &model->scratch,
                        profile->names.count + count - model->seen.count) &&
            vec_reserve(&profile->ops, profile->arena, count) &&
-           vec_reserve(&model->states, &model->scratch, count);
+           vec_reserve(&model->states, &model->scratch, count) &&
+           vec_reserve(&model->inputs, &model->scratch, count));
 }
 
 static struct str lower(struct str name, char *room, size_t bytes)

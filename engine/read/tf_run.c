@@ -395,20 +395,16 @@ static bool read_device_name(struct message device, struct str *name, struct err
     return !device.is_damaged;
 }
 
-/* Columns that grow record by record are copied and cleared again and again. */
-static bool expect_records(struct tf_model *model, struct message device)
+/* Columns that grow record by record are moved again and again; room is no promise. */
+static void expect_records(struct tf_model *model, struct message device)
 {
     struct profile *profile = model->profile;
-    struct field    field;
-    struct err      ignored = { 0 };
-    size_t          count = 0;
+    size_t          count = message_guess(device, 2);
 
-    while (message_next(&device, &field, &ignored))
-        count += field_is_bytes(&field, 2);
-    return vec_reserve(&model->events, &model->scratch, count) &&
+    (void)(vec_reserve(&model->events, &model->scratch, count) &&
            vec_reserve(&profile->op_runs, profile->arena, count) &&
            vec_reserve(&profile->op_memory, profile->arena, count) &&
-           vec_reserve(&profile->activities, profile->arena, count);
+           vec_reserve(&profile->activities, profile->arena, count));
 }
 
 /* Threads have the name of their device until the file tells theirs: "tf_Compute/1234". */
@@ -458,22 +454,23 @@ static bool read_device(struct tf_model *model, struct message device, uint32_t 
 {
     struct names_ahead ahead;
     struct field       field;
-    struct message     whole = device;
+    struct message     thread_names = { 0 };
     struct str         name = { 0 };
     struct row         row = { .step = step };
     uint32_t           index = 0;
 
     if (!read_device_name(device, &name, err))
         return false;
-    if (!expect_records(model, device))
-        return tf_model_full(err);
+    expect_records(model, device);
     row.kind = row_kind(name);
     row.name = profile_intern(model->profile, name);
     row.device = row_device(model, name);
     if (row.name == NO_ID || row.device == NO_ID)
         return tf_model_full(err);
     ahead = names_ahead_of(&model->profile->names, device, 2);
-    while (message_next(&device, &field, err)) {
+    for (struct message at = device; message_next(&device, &field, err); at = device) {
+        if (field_is_bytes(&field, 3) && !thread_names.at)
+            thread_names = at; /* timelines have to be there first */
         if (!field_is_bytes(&field, 2))
             continue;
         names_ahead_step(&ahead);
@@ -483,7 +480,7 @@ static bool read_device(struct tf_model *model, struct message device, uint32_t 
     }
     if (device.is_damaged)
         return false;
-    return row.kind != ROW_OPS || name_threads(model, &row, whole, err);
+    return row.kind != ROW_OPS || name_threads(model, &row, thread_names, err);
 }
 
 /* Streams come after the devices they belong to, so that they find them. */
