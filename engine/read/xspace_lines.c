@@ -123,6 +123,7 @@ static ALWAYS_INLINE bool fast_value(struct decoder *decoder, const struct event
 {
     struct sink *sink = decoder->sink;
     struct xstat stat = { .field = at[0] >> 3 };
+    unsigned     column = info->columns[event->info.flags & TYPE_ITERATOR];
     uint64_t     length;
 
     switch (*at++) {
@@ -130,16 +131,17 @@ static ALWAYS_INLINE bool fast_value(struct decoder *decoder, const struct event
     case KEY_OF(XSTAT_INT64, WIRE_VARINT):
         if (wire_varint_fast(at, &stat.number) != end)
             return false;
-        if (info->how == HOW_NUMBER && !event->info.flags) {
-            sink_push(sink, info->key, (int64_t)stat.number);
+        if (LIKELY(info->how == HOW_NUMBER && column != NO_COLUMN &&
+                   !(event->info.flags & TYPE_MEMORY))) {
+            sink_push(sink, column, (int64_t)stat.number);
             return true;
         }
         break;
     case KEY_OF(XSTAT_REF, WIRE_VARINT):
         if (wire_varint_fast(at, &stat.number) != end)
             return false;
-        if (info->how == HOW_NAME) {
-            sink_push(sink, info->key, xspace_stat_info(decoder->tables, stat.number)->name);
+        if (info->how == HOW_NAME && column != NO_COLUMN) {
+            sink_push(sink, column, xspace_stat_info(decoder->tables, stat.number)->name);
             return true;
         }
         break;

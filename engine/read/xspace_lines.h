@@ -20,10 +20,11 @@ enum stat_how { HOW_NUMBER, HOW_NAME, HOW_SPECIAL };
 struct stat_info {
     uint32_t name; /* interned name of the stat type, for references */
     uint16_t seen;
-    uint8_t  key; /* enum stat_key, EXTRA_… or STAT_UNKNOWN */
-    uint8_t  how;
+    uint8_t  key;        /* enum stat_key, EXTRA_… or STAT_UNKNOWN */
+    uint8_t  how;        /* on events that columns are for */
+    uint8_t  columns[2]; /* of most events, and with TYPE_ITERATOR: enum stat_key or NO_COLUMN */
 };
-enum { STAT_UNKNOWN = UINT8_MAX };
+enum { STAT_UNKNOWN = UINT8_MAX, NO_COLUMN = UINT8_MAX };
 
 /* What an event's metadata id stands for. */
 struct type_info {
@@ -132,6 +133,8 @@ void xspace_chunk_decode(struct chunk *chunk, struct sink *sink);
 /* One stat of the event that becomes sink->row. */
 void sink_keep(struct sink *sink, const struct plane_tables *tables, const struct stat_info *info,
                uint32_t flags, const struct xstat *stat);
+/* The column of stats whose name means different things on different events; EXTRA_NONE: none. */
+unsigned sink_key_for(unsigned key, uint32_t flags);
 void sink_undo(struct sink *sink); /* forgets the stats kept for that event */
 bool sink_column_start(struct sink *sink, struct stat_buffer *column);
 /* Row of the event's variant, with VARIANT_BIT. */

@@ -191,8 +191,15 @@ static struct stat_info stat_info_of(struct str name, struct profile *profile)
                               .key = is_known ? (uint8_t)key : STAT_UNKNOWN,
                               .how = HOW_SPECIAL };
 
-    if (key < STAT_KEY_COUNT && key != STAT_IDLE_NS && key != STAT_MODULE_NAME)
-        info.how = xspace_stat_is_name(key) ? HOW_NAME : HOW_NUMBER;
+    if (key == STAT_IDLE_NS || key == STAT_MODULE_NAME || key == STAT_PROGRAM)
+        return info;
+    for (uint32_t flags = 0; flags <= TYPE_ITERATOR; flags++) {
+        unsigned column = sink_key_for(key, flags);
+
+        info.columns[flags] = column < STAT_KEY_COUNT ? (uint8_t)column : NO_COLUMN;
+        if (column < STAT_KEY_COUNT)
+            info.how = xspace_stat_is_name(column) ? HOW_NAME : HOW_NUMBER;
+    }
     return info;
 }
 

@@ -52,8 +52,7 @@ void sink_undo(struct sink *sink)
     sink->memory_size = -1;
 }
 
-/* The column of stats whose name means different things on different events. */
-static unsigned key_for(unsigned key, uint32_t flags)
+unsigned sink_key_for(unsigned key, uint32_t flags)
 {
     if (key == EXTRA_ID)
         return flags & TYPE_ITERATOR ? STAT_ITERATOR : STAT_EXECUTOR_STEP;
@@ -198,7 +197,7 @@ static void keep_extra(struct sink *sink, unsigned key, int64_t value)
 void sink_keep(struct sink *sink, const struct plane_tables *tables, const struct stat_info *info,
                uint32_t flags, const struct xstat *stat)
 {
-    unsigned key = key_for(info->key, flags);
+    unsigned key = sink_key_for(info->key, flags);
     bool     is_number = stat->field >= XSTAT_DOUBLE && stat->field <= XSTAT_INT64;
     int64_t  value;
 
