@@ -9,6 +9,7 @@
 #include "rules/advice.h"
 
 struct study;
+struct rule_trials; /* rules/trial.h */
 
 /* The smallest preset that has a rule: all has every rule, strict has those of recommended too. */
 enum rule_preset { PRESET_RECOMMENDED, PRESET_STRICT, PRESET_ALL };
@@ -70,9 +71,10 @@ struct rules_checked {
 };
 /* Runs the examples of every rule in `directory`: each must do what it says, one must fire and one
  * must be quiet. Then changes parameters, facts and tables one by one and looks whether an example
- * notices. Adds what is wrong to `report`, with the script's line, and counts it. */
-bool rules_check(const char *directory, struct arena *arena, struct text *report,
-                 struct rules_checked *checked, struct err *err);
+ * notices. What fixtures showed (`trials`, may be NULL) counts as examples do. Adds what is wrong to
+ * `report`, with the script's line, and counts it. */
+bool rules_check(const char *directory, const struct rule_trials *trials, struct arena *arena,
+                 struct text *report, struct rules_checked *checked, struct err *err);
 
 struct rule_cost {
     const char       *rule;

@@ -5,15 +5,17 @@
 #include "base/macros.h"
 #include "rules/example.h"
 #include "rules/script_line.h"
+#include "rules/trial.h"
 
 #include <math.h>
 #include <string.h>
 
 struct checking {
-    struct arena         *arena;
-    struct text          *report;
-    struct rules_checked *checked;
-    struct file           source; /* of the rule being checked; empty when it cannot be read */
+    struct arena            *arena;
+    struct text             *report;
+    struct rules_checked    *checked;
+    struct file              source; /* of the rule being checked; empty when it cannot be read */
+    const struct rule_trial *trial;  /* of the rule being checked, or NULL */
 };
 
 static void report_fault(struct checking *checking, const struct rule *rule, int number,
@@ -125,7 +127,8 @@ static void change_params(struct checking *checking, struct rule *rule)
         double             preset = param->number;
         bool               is_seen = false, is_there = false;
 
-        if (param->kind != RULE_PARAM_NUMBER || preset == 0)
+        if (param->kind != RULE_PARAM_NUMBER || preset == 0 ||
+            trial_has_param(checking->trial, param->name))
             continue;
         for (size_t f = 0; f < ARRAY_COUNT(factors) && !is_seen; f++) {
             param->number = fmin(fmax(preset * factors[f], param->min), param->max);
@@ -141,7 +144,9 @@ static void change_params(struct checking *checking, struct rule *rule)
 
 static void check_examples(struct checking *checking, struct rule *rule)
 {
-    bool has_fired = false, has_kept_quiet = false, has_example = true;
+    const struct rule_trial *trial = checking->trial;
+    bool has_fired = trial && trial->has_fired, has_kept_quiet = trial && trial->has_kept_quiet;
+    bool has_example = true;
 
     for (int number = 1; has_example; number++) {
         struct example example;
@@ -163,6 +168,17 @@ static void check_examples(struct checking *checking, struct rule *rule)
         report_fault(checking, rule, 0, NULL, "has no example that keeps quiet");
 }
 
+/* Durations that may be anything test nothing. */
+static void check_trial(struct checking *checking, const struct rule *rule)
+{
+    if (!checking->trial || !checking->trial->is_changed || checking->trial->is_noticed)
+        return;
+    checking->checked->untested_count++;
+    script_line_print(checking->report, rule->info.file, checking->source.bytes,
+                      script_find_quoted(checking->source.bytes, rule->info.id),
+                      "untested: every fixture holds with its durations halved and doubled");
+}
+
 static void check_rule(struct checking *checking, struct rule *rule)
 {
     uint32_t   faults = checking->checked->fault_count;
@@ -179,21 +195,24 @@ static void check_rule(struct checking *checking, struct rule *rule)
         if (checking->checked->fault_count == faults) {
             change_params(checking, rule);
             change_needs(checking, rule);
+            check_trial(checking, rule);
         }
     }
     file_close(&checking->source);
 }
 
-bool rules_check(const char *directory, struct arena *arena, struct text *report,
-                 struct rules_checked *checked, struct err *err)
+bool rules_check(const char *directory, const struct rule_trials *trials, struct arena *arena,
+                 struct text *report, struct rules_checked *checked, struct err *err)
 {
     struct checking checking = { .arena = arena, .report = report, .checked = checked };
     struct rule_set set = { 0 };
     bool            is_done =
         rule_set_add_directory(&set, directory, "checked", &rule_default_limits, arena, err);
 
-    for (size_t i = 0; i < set.rules.count && is_done; i++)
+    for (size_t i = 0; i < set.rules.count && is_done; i++) {
+        checking.trial = trial_find(trials, set.rules.items[i].info.id);
         check_rule(&checking, &set.rules.items[i]);
+    }
     rule_set_free(&set);
     return is_done;
 }

@@ -90,9 +90,10 @@ const struct command command_rules = {
     .description =
         "Prints id, severity and title of every rule by category, or of those named.\n\n"
         "new writes a commented rule with examples that pass. test runs the examples in a "
-        "directory: each must do what it says, one must fire and one must be quiet; then it halves "
-        "and doubles parameters, facts and tables one by one and names those that no example "
-        "notices. lint says what a reviewer would. docs writes a page in Markdown. bench says what "
+        "directory, and the fixtures (*.synth) below it: each must do what it says, one must fire "
+        "and one must be quiet; then it halves and doubles parameters, facts, tables and the "
+        "times of fixtures one by one and names those that no example notices. lint says what a "
+        "reviewer would. docs writes a page in Markdown. bench says what "
         "each rule costs on a profile. test and lint exit with 1 when something is wrong.",
     .takes_files = true,
     .options = options,

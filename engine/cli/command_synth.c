@@ -93,7 +93,7 @@ static bool write_all(const struct sketch *sketch, const struct synth_values *va
 static bool run(struct call *call, struct err *err)
 {
     const struct synth_values *values = call->values;
-    struct text                notes = { .arena = call->arena }, mark = { .arena = call->arena };
+    struct text                notes = { .arena = call->arena };
     struct sketch              sketch;
     struct file                file;
     const char                *path;
@@ -108,11 +108,8 @@ static bool run(struct call *call, struct err *err)
         return false;
     is_done = sketch_parse(file.bytes, call->arena, &sketch, err) &&
               write_all(&sketch, values, &notes, err);
-    if (!is_done && err->line) {
+    if (!is_done && err->line)
         err_source(err, path);
-        sketch_mark(file.bytes, err->line, err->column, &mark);
-        fprintf(stderr, "%s", mark.data ? mark.data : "");
-    }
     for (struct str rest = text_str(&notes); is_done && rest.len;) {
         struct str note = str_cut(&rest, '\n');
 

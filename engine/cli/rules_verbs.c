@@ -4,6 +4,7 @@
 #include "base/macros.h"
 #include "cli/input.h"
 #include "cli/progress.h"
+#include "cli/rules_fixtures.h"
 #include "report/rules_markdown.h"
 #include "rules/catalogue.h"
 
@@ -94,19 +95,34 @@ static bool has_directory(const struct call *call, struct err *err)
            err_set(err, ERR_USAGE, "no directory of rules given");
 }
 
+static void print_count(struct text *text, uint32_t count, const char *what, const char *more)
+{
+    text_print(text, "%u %s%s%s", count, what, count == 1 ? "" : "s", more);
+}
+
 static bool run_test(struct call *call, struct err *err)
 {
     struct text          text = { .arena = call->arena };
     struct rules_checked checked = { 0 };
+    struct fixtures_run  fixtures = { 0 };
 
     if (!has_directory(call, err))
         return false;
-    for (size_t i = 0; i < call->operands.values.count; i++)
-        if (!rules_check(call->operands.values.items[i], call->arena, &text, &checked, err))
+    for (size_t i = 0; i < call->operands.values.count; i++) {
+        const char *directory = call->operands.values.items[i];
+
+        fixtures.trials = (struct rule_trials) { 0 };
+        if (!rules_fixtures(directory, call->arena, &text, &fixtures, err) ||
+            !rules_check(directory, &fixtures.trials, call->arena, &text, &checked, err))
             return false;
-    text_print(&text, "%u rule%s tested, %u fault%s, %u untested\n", checked.rule_count,
-               checked.rule_count == 1 ? "" : "s", checked.fault_count,
-               checked.fault_count == 1 ? "" : "s", checked.untested_count);
+    }
+    checked.fault_count += fixtures.fault_count;
+    print_count(&text, checked.rule_count, "rule", fixtures.fixture_count ? ", " : " tested, ");
+    if (fixtures.fixture_count)
+        print_count(&text, fixtures.fixture_count, "fixture", " tested, ");
+    print_count(&text, checked.fault_count, "fault", ", ");
+    text_print(&text, "%u untested\n", checked.untested_count);
+    progress_end();
     call->status = checked.fault_count > 0;
     return file_write("-", text_str(&text), err);
 }

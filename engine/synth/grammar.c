@@ -109,7 +109,7 @@ bool token_fail(struct err *err, const struct token *token, const char *format, 
 {
     va_list arguments;
 
-    *err = (struct err) { .code = ERR_FORMAT, .column = token->column };
+    *err = (struct err) { .code = ERR_USAGE, .column = token->column };
     va_start(arguments, format);
     vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);

@@ -11,7 +11,7 @@ static const double LEAST_FACTOR = 0.05; /* however noisy */
 
 bool place_fail(struct err *err, const struct sketch_line *line, const char *text)
 {
-    err_set(err, ERR_FORMAT, "%s", text);
+    err_set(err, ERR_USAGE, "%s", text);
     err->line = line->number;
     err->column = line->column;
     return false;
@@ -379,7 +379,7 @@ bool recording_make(const struct sketch *sketch, const struct recording_options 
     if (making.main_track == NO_EVENT || !place_top(&making, sketch->first, err))
         return false;
     if (recording->events.count == 0)
-        return err_set(err, ERR_FORMAT, "the sketch describes no event");
+        return err_set(err, ERR_USAGE, "the sketch describes no event");
     place_memory_totals(&making);
     return true;
 }

@@ -61,7 +61,7 @@ struct recording_options {
     struct recording_change change;
 };
 
-/* ERR_FORMAT with line and column; ERR_LIMIT where the sketch asks for too many events. */
+/* ERR_USAGE with line and column; ERR_LIMIT where the sketch asks for too many events. */
 bool recording_make(const struct sketch *sketch, const struct recording_options *options,
                     struct arena *arena, struct recording *recording, struct err *err);
 

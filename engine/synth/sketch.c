@@ -2,6 +2,7 @@
 #include "synth/sketch.h"
 
 #include "base/macros.h"
+#include "base/text.h"
 #include "synth/grammar.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ static bool no_memory(struct err *err)
 
 static bool fail_line(struct err *err, const struct sketch_line *line, const char *text)
 {
-    err_set(err, ERR_FORMAT, "%s", text);
+    err_set(err, ERR_USAGE, "%s", text);
     err->line = line->number;
     err->column = line->column;
     return false;
@@ -421,18 +422,4 @@ bool sketch_parse(struct str bytes, struct arena *arena, struct sketch *sketch, 
         return false;
     }
     return settle(sketch, arena, err);
-}
-
-void sketch_mark(struct str bytes, uint32_t line, uint32_t column, struct text *text)
-{
-    struct str row = { 0 };
-
-    for (uint32_t i = 0; i < line; i++)
-        row = str_cut(&bytes, '\n');
-    text_add(text, STR("    "));
-    for (size_t i = 0; i < row.len && i < 200; i++)
-        text_add_byte(text, (unsigned char)row.data[i] < ' ' ? ' ' : row.data[i]);
-    text_add(text, STR("\n    "));
-    text_fill(text, ' ', column > 200 ? 200 : column - 1);
-    text_add(text, STR("^\n"));
 }

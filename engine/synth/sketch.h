@@ -11,7 +11,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "base/text.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -94,10 +93,7 @@ struct sketch {
     VEC(struct sketch_expect) expects;
 };
 
-/* ERR_FORMAT with line and column. */
+/* ERR_USAGE with line and column. */
 bool sketch_parse(struct str bytes, struct arena *arena, struct sketch *sketch, struct err *err);
-
-/* Where an error of this source stands: the line and a mark below it. */
-void sketch_mark(struct str bytes, uint32_t line, uint32_t column, struct text *text);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_digit(char byte)
 
 static bool fail(struct err *err, size_t at, const char *text)
 {
-    err_set(err, ERR_FORMAT, "%s", text);
+    err_set(err, ERR_USAGE, "%s", text);
     err->column = (uint32_t)at + 1;
     return false;
 }

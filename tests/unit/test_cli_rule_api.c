@@ -197,7 +197,7 @@ static void rules_of_old_work(void **state)
     struct err           err = { 0 };
 
     (void)state;
-    assert_true(rules_check(API1, &arena, &report, &checked, &err));
+    assert_true(rules_check(API1, NULL, &arena, &report, &checked, &err));
     if (checked.fault_count > 0)
         fail_msg("%s", report.data);
     assert_int_equal(checked.rule_count, 5);

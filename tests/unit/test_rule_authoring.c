@@ -41,7 +41,7 @@ static struct outcome author(struct arena *arena, const char *from, const char *
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/slow-decode.lua", directory);
     assert_true(file_write(path, text_str(&edited), &err));
-    assert_true(rules_check(directory, arena, &outcome.report, &outcome.checked, &err));
+    assert_true(rules_check(directory, NULL, arena, &outcome.report, &outcome.checked, &err));
     assert_true(rules_lint(directory, arena, &outcome.remarks_text, &outcome.remarks, &err));
     unlink(path);
     rmdir(directory);
@@ -97,7 +97,7 @@ static void faults_show_the_line(void **state)
     (void)state;
     assert_int_equal(outcome.checked.fault_count, 2);
     assert_true(
-        says(&outcome.report, "slow-decode.lua:43:15: example 2 should be one that is quiet"));
+        says(&outcome.report, "slow-decode.lua:44:15: example 2 should be one that is quiet"));
     assert_true(says(&outcome.report, "    { name = \"just below it\""));
     arena_free(&arena);
 }

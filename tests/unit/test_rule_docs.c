@@ -30,7 +30,7 @@ static void the_guides_example_passes(void **state)
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/slow-shuffle.lua", directory);
     assert_true(file_write(path, script, &err));
-    bool is_checked = rules_check(directory, &arena, &report, &checked, &err);
+    bool is_checked = rules_check(directory, NULL, &arena, &report, &checked, &err);
     unlink(path);
     rmdir(directory);
     assert_true(is_checked);

@@ -16,7 +16,7 @@ static void rules_do_what_their_examples_say(void **state)
     struct rules_checked checked = { 0 };
 
     (void)state;
-    if (!rules_check(TESTS_DIR "/../checkers", &arena, &report, &checked, &err))
+    if (!rules_check(TESTS_DIR "/../checkers", NULL, &arena, &report, &checked, &err))
         fail_msg("%s", err.text);
     if (checked.fault_count > 0)
         fail_msg("%u faults in %u rules:\n%s", checked.fault_count, checked.rule_count,

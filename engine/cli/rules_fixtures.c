@@ -1,0 +1,464 @@
+#include "cli/rules_fixtures.h"
+
+#include "base/file.h"
+#include "base/macros.h"
+#include "cli/fixture.h"
+#include "rules/price.h"
+#include "rules/script_line.h"
+#include "rules/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_FOLDERS = 16 };
+static const double factors[] = { 0.5, 2 };
+
+struct running {
+    struct rule_set      set;
+    struct arena        *arena; /* of the report */
+    struct text         *report;
+    struct fixtures_run *run;
+};
+/* One fixture, and how its expectations fare. */
+struct case_run {
+    struct running *running;
+    struct fixture *fixture;
+    bool           *holds; /* by expectation: as the fixture is */
+};
+
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "no memory left for the fixtures");
+}
+
+/* Where a line and a column stand in a text. */
+static size_t offset_of(struct str bytes, uint32_t line, uint32_t column)
+{
+    size_t at = 0;
+
+    for (; line > 1 && at < bytes.len; at++)
+        line -= bytes.data[at] == '\n';
+    return at + column - 1;
+}
+
+static void report_fault(struct running *running, const struct fixture *fixture, uint32_t line,
+                         uint32_t column, const char *message)
+{
+    running->run->fault_count++;
+    script_line_print(running->report, fixture->path, fixture->file.bytes,
+                      offset_of(fixture->file.bytes, line, column), message);
+}
+
+/* What kept the fixture from being run at all. */
+static void report_broken(struct running *running, const struct fixture *fixture,
+                          const struct err *err)
+{
+    struct err what = *err;
+    char       line[2 * (ERR_TEXT_BYTES + ERR_SOURCE_BYTES)];
+
+    if (!err->line) {
+        running->run->fault_count++;
+        text_print(running->report, "%s\n", err_format(err, line, sizeof line));
+        return;
+    }
+    what.source[0] = '\0';
+    what.line = 0;
+    report_fault(running, fixture, err->line, err->column, err_format(&what, line, sizeof line));
+}
+
+static struct rule *find_rule(struct running *running, struct str id)
+{
+    for (size_t i = 0; i < running->set.rules.count; i++)
+        if (str_equal(str_from(running->set.rules.items[i].info.id), id))
+            return &running->set.rules.items[i];
+    return NULL;
+}
+
+static struct rule_trial *trial_of(struct running *running, const struct rule *rule)
+{
+    struct rule_trials *trials = &running->run->trials;
+
+    for (size_t i = 0; i < trials->list.count; i++)
+        if (strcmp(trials->list.items[i].rule, rule->info.id) == 0)
+            return &trials->list.items[i];
+    return vec_push(&trials->list, running->arena, (struct rule_trial) { .rule = rule->info.id })
+               ? &trials->list.items[trials->list.count - 1]
+               : NULL;
+}
+
+/* What one rule says of one study: how it ended, and the impacts of its findings. */
+struct answer {
+    enum rule_outcome outcome;
+    const char       *reason;
+    const char       *title; /* of the first finding */
+    VEC(struct impact) impacts;
+};
+
+static bool ask(const struct rule *rule, struct study *study, struct arena *arena,
+                struct answer *answer, struct err *err)
+{
+    struct rule_view view = view_of_study(study);
+    struct rule_run  run;
+    struct pricing   pricing;
+
+    *answer = (struct answer) { 0 };
+    if (!rule_run(rule, &view, arena, &run, err))
+        return false;
+    answer->outcome = run.outcome;
+    answer->reason = run.reason;
+    pricing_start(&pricing, &view);
+    for (size_t i = 0; i < run.drafts.count; i++) {
+        struct draft *draft = &run.drafts.items[i];
+        struct err    fault = { 0 };
+
+        if (!price_draft(&pricing, draft, arena, &fault)) {
+            answer->outcome = RULE_FAILED;
+            answer->reason = arena_text(arena, "%s", fault.text);
+            return answer->reason || no_memory(err);
+        }
+        answer->title = i == 0 ? draft->finding.title : answer->title;
+        if (!vec_push(&answer->impacts, arena, draft->finding.impact))
+            return no_memory(err);
+    }
+    return true;
+}
+
+static double impact_of(const struct impact *impact, bool is_share)
+{
+    if (!impact->has_saving)
+        return 0;
+    return is_share ? impact->share : impact->mid_ns;
+}
+
+static bool is_near(const struct sketch_expect *expect, const struct answer *answer)
+{
+    for (size_t i = 0; i < answer->impacts.count; i++)
+        if (fabs(impact_of(&answer->impacts.items[i], expect->is_share) - expect->impact) <=
+            expect->tolerance)
+            return true;
+    return !expect->has_impact;
+}
+
+static bool does_hold(const struct sketch_expect *expect, const struct answer *answer)
+{
+    switch (expect->outcome) {
+    case EXPECT_FINDING:
+        return answer->outcome == RULE_FOUND && is_near(expect, answer);
+    case EXPECT_SILENT:
+        return answer->outcome == RULE_QUIET;
+    case EXPECT_SKIPPED:
+        return answer->outcome == RULE_SKIPPED &&
+               str_contains(str_from(answer->reason), expect->because);
+    case EXPECT_NONE:
+        return answer->outcome == RULE_QUIET || answer->outcome == RULE_SKIPPED;
+    }
+    return false;
+}
+
+/* "a finding with an impact of 12.0 %, more or less 2.00 %" */
+static void print_expected(const struct sketch_expect *expect, struct text *text)
+{
+    static const char *const words[] = { "a finding", "silence", "to be skipped", "no finding" };
+    enum unit                unit = expect->is_share ? UNIT_SHARE : UNIT_NS;
+
+    text_print(text, "%s", words[expect->outcome]);
+    if (expect->because.len)
+        text_print(text, " because '%.*s'", STR_ARG(expect->because));
+    if (!expect->has_impact)
+        return;
+    text_add(text, STR(" with an impact of "));
+    unit_print(text, expect->impact, unit);
+    text_add(text, STR(" +- "));
+    unit_print(text, expect->tolerance, unit);
+}
+
+static void print_answer(const struct sketch_expect *expect, const struct answer *answer,
+                         struct text *text)
+{
+    enum unit unit = expect->is_share ? UNIT_SHARE : UNIT_NS;
+
+    switch (answer->outcome) {
+    case RULE_QUIET:
+        text_add(text, STR("keeps quiet"));
+        break;
+    case RULE_FOUND:
+        text_print(text, "finds '%s' with an impact of ", answer->title);
+        unit_print(text, impact_of(&answer->impacts.items[0], expect->is_share), unit);
+        break;
+    case RULE_SKIPPED:
+        text_print(text, "is skipped: %s", answer->reason);
+        break;
+    case RULE_FAILED:
+        text_print(text, "fails: %s", answer->reason);
+        break;
+    }
+}
+
+static void report_answer(const struct case_run *run, const struct sketch_expect *expect,
+                          const struct rule *rule, const struct answer *answer)
+{
+    struct text text = { .arena = run->running->arena };
+
+    text_print(&text, "%s ", rule->info.id);
+    print_answer(expect, answer, &text);
+    text_add(&text, STR("; expected is "));
+    print_expected(expect, &text);
+    report_fault(run->running, run->fixture, expect->number, expect->column,
+                 text.data ? text.data : "does not hold");
+}
+
+/* Every rule, for "expect none"; else the one that is named. */
+static bool is_meant(const struct sketch_expect *expect, const struct rule *rule)
+{
+    return !rule->error &&
+           (expect->outcome == EXPECT_NONE || str_equal(str_from(rule->info.id), expect->rule));
+}
+
+static bool note_answer(struct running *running, const struct sketch_expect *expect,
+                        const struct rule *rule, const struct answer *answer)
+{
+    struct rule_trial *trial = trial_of(running, rule);
+
+    if (!trial)
+        return false;
+    trial->has_fired |= answer->outcome == RULE_FOUND;
+    trial->has_kept_quiet |= answer->outcome == RULE_QUIET && expect->outcome == EXPECT_SILENT;
+    return true;
+}
+
+static bool check_expect(const struct case_run *run, size_t at, struct study *study,
+                         struct err *err)
+{
+    const struct sketch_expect *expect = &run->fixture->sketch.expects.items[at];
+    struct running             *running = run->running;
+    bool                        is_known = expect->outcome == EXPECT_NONE;
+
+    run->holds[at] = true;
+    for (size_t i = 0; i < running->set.rules.count; i++) {
+        const struct rule *rule = &running->set.rules.items[i];
+        struct answer      answer;
+
+        if (!is_meant(expect, rule))
+            continue;
+        is_known = true;
+        if (!ask(rule, study, running->arena, &answer, err))
+            return false;
+        if (!does_hold(expect, &answer)) {
+            run->holds[at] = false;
+            report_answer(run, expect, rule, &answer);
+        } else if (!note_answer(running, expect, rule, &answer)) {
+            return no_memory(err);
+        }
+    }
+    if (!is_known) {
+        const char *message =
+            arena_text(running->arena, "no rule here is called '%.*s'", STR_ARG(expect->rule));
+
+        run->holds[at] = false;
+        report_fault(running, run->fixture, expect->number, expect->column,
+                     message ? message : "no such rule");
+    }
+    return true;
+}
+
+/* Expectations that name one rule, hold, and say more than that it is skipped. */
+static struct rule *rule_to_shake(const struct case_run *run, size_t at)
+{
+    const struct sketch_expect *expect = &run->fixture->sketch.expects.items[at];
+
+    if (!run->holds[at] || (expect->outcome != EXPECT_FINDING && expect->outcome != EXPECT_SILENT))
+        return NULL;
+    return find_rule(run->running, expect->rule);
+}
+
+/* Whether the expectation still holds for a study that was changed, or a rule that was. */
+static bool still_holds(const struct case_run *run, size_t at, const struct rule *rule,
+                        struct study *study, bool *holds, struct err *err)
+{
+    struct arena  scratch = { 0 };
+    struct answer answer;
+    bool          is_asked = ask(rule, study, &scratch, &answer, err);
+
+    *holds = is_asked && does_hold(&run->fixture->sketch.expects.items[at], &answer);
+    arena_free(&scratch);
+    return is_asked;
+}
+
+static bool shake_param(const struct case_run *run, size_t at, struct rule *rule,
+                        struct rule_param *param, struct study *study, struct err *err)
+{
+    struct rule_trial *trial = trial_of(run->running, rule);
+    double             preset = param->number;
+    bool               holds = true, is_done = true;
+
+    if (!trial)
+        return no_memory(err);
+    if (param->kind != RULE_PARAM_NUMBER || preset == 0 || trial_has_param(trial, param->name))
+        return true;
+    for (size_t f = 0; f < ARRAY_COUNT(factors) && holds && is_done; f++) {
+        param->number = fmin(fmax(preset * factors[f], param->min), param->max);
+        if (param->number != preset)
+            is_done = still_holds(run, at, rule, study, &holds, err);
+    }
+    param->number = preset;
+    if (is_done && !holds && !vec_push(&trial->params, run->running->arena, param->name))
+        return no_memory(err);
+    return is_done;
+}
+
+static bool shake_params(const struct case_run *run, struct study *study, struct err *err)
+{
+    for (size_t at = 0; at < run->fixture->sketch.expects.count; at++) {
+        struct rule *rule = rule_to_shake(run, at);
+
+        for (size_t i = 0; rule && i < rule->info.params.count; i++)
+            if (!shake_param(run, at, rule, &rule->info.params.items[i], study, err))
+                return false;
+    }
+    return true;
+}
+
+/* Whether some rule has yet to notice a change of this fixture. */
+static bool is_worth_shaking(const struct case_run *run)
+{
+    for (size_t at = 0; at < run->fixture->sketch.expects.count; at++) {
+        const struct rule       *rule = rule_to_shake(run, at);
+        const struct rule_trial *trial =
+            rule ? trial_find(&run->running->run->trials, rule->info.id) : NULL;
+
+        if (trial && !trial->is_noticed)
+            return true;
+    }
+    return false;
+}
+
+static bool shake_times(const struct case_run *run, const struct recording_change *change,
+                        struct err *err)
+{
+    struct input input;
+    struct err   fault = { 0 };
+    bool         is_done = true;
+
+    /* What cannot be placed any more is no answer of a rule. */
+    if (!fixture_study(run->fixture, change, &input, &fault))
+        return fault.code != ERR_LIMIT || no_memory(err);
+    for (size_t at = 0; at < run->fixture->sketch.expects.count && is_done; at++) {
+        struct rule       *rule = rule_to_shake(run, at);
+        struct rule_trial *trial = rule ? trial_of(run->running, rule) : NULL;
+        bool               holds = true;
+
+        if (!trial)
+            continue;
+        trial->is_changed = true;
+        is_done = still_holds(run, at, rule, &input.study, &holds, err);
+        trial->is_noticed |= is_done && !holds;
+    }
+    input_free(&input);
+    return is_done;
+}
+
+static bool has_word(const struct sketch *sketch, enum sketch_word word)
+{
+    for (size_t i = 0; i < sketch->lines.count; i++)
+        if (sketch->lines.items[i].word == word && sketch->lines.items[i].duration_ns > 0)
+            return true;
+    return false;
+}
+
+static bool shake_all_times(const struct case_run *run, struct err *err)
+{
+    for (int word = 0; word < WORD_COUNT; word++) {
+        struct recording_change change = { .word = (enum sketch_word)word };
+
+        if (!recording_has_time(change.word) || !has_word(&run->fixture->sketch, change.word))
+            continue;
+        for (size_t f = 0; f < ARRAY_COUNT(factors) && is_worth_shaking(run); f++) {
+            change.factor = factors[f];
+            if (!shake_times(run, &change, err))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool run_study(const struct case_run *run, struct study *study, struct err *err)
+{
+    for (size_t at = 0; at < run->fixture->sketch.expects.count; at++)
+        if (!check_expect(run, at, study, err))
+            return false;
+    return shake_params(run, study, err);
+}
+
+static bool run_fixture(struct running *running, struct fixture *fixture, struct err *err)
+{
+    const struct recording_change unchanged = { .factor = 1 };
+    struct case_run               run = { .running = running, .fixture = fixture };
+    struct input                  input;
+    struct err                    fault = { 0 };
+    bool                          is_done;
+
+    run.holds = arena_new_array(&fixture->arena, bool, fixture->sketch.expects.count + 1);
+    if (!run.holds)
+        return no_memory(err);
+    if (fixture->sketch.expects.count == 0) {
+        report_fault(running, fixture, 1, 1, "the fixture expects nothing of any rule");
+        return true;
+    }
+    if (!fixture_study(fixture, &unchanged, &input, &fault)) {
+        report_broken(running, fixture, &fault);
+        return true;
+    }
+    is_done = run_study(&run, &input.study, err);
+    input_free(&input);
+    return is_done && (fixture->sketch.profile.len || shake_all_times(&run, err));
+}
+
+static bool run_file(struct running *running, const char *path, struct err *err)
+{
+    struct fixture fixture;
+    struct err     fault = { 0 };
+    bool           is_done = true;
+
+    running->run->fixture_count++;
+    if (fixture_open(&fixture, path, &fault))
+        is_done = run_fixture(running, &fixture, err);
+    else
+        report_broken(running, &fixture, &fault);
+    fixture_close(&fixture);
+    return is_done;
+}
+
+static bool run_folder(struct running *running, const char *folder, int depth, struct err *err)
+{
+    char **names;
+    size_t count;
+
+    if (!file_list(folder, running->arena, &names, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = arena_text(running->arena, "%s/%s", folder, names[i]);
+        bool        is_done = true;
+
+        if (!path)
+            return no_memory(err);
+        if (file_is_directory(path))
+            is_done = depth == MAX_FOLDERS || run_folder(running, path, depth + 1, err);
+        else if (str_ends(str_from(path), STR(".synth")))
+            is_done = run_file(running, path, err);
+        if (!is_done)
+            return false;
+    }
+    return true;
+}
+
+bool rules_fixtures(const char *directory, struct arena *arena, struct text *report,
+                    struct fixtures_run *run, struct err *err)
+{
+    struct running running = { .arena = arena, .report = report, .run = run };
+    bool is_done = rule_set_add_directory(&running.set, directory, directory, &rule_default_limits,
+                                          arena, err) &&
+                   run_folder(&running, directory, 0, err);
+
+    rule_set_free(&running.set);
+    return is_done;
+}
