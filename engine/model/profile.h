@@ -160,6 +160,7 @@ struct attr { /* small named facts of an op: "data_format"=NHWC, "padding"=SAME,
 
 struct source_line { /* where in the user's program; frames innermost first */
     uint32_t file, function;
+    uint32_t text; /* of the line, where it was recorded */
     uint32_t line;
     int32_t  first_line; /* of its function, as recorded; 0 or less unknown */
     uint32_t caller; /* row of profile->sources, or NO_ID */

@@ -64,6 +64,10 @@ static bool read_trace(struct tf_model *model, struct message trace, uint32_t *s
             line.first_line = (int32_t)field_int64(&field);
         else if (field_is_number(&field, 7) && !line.function)
             line.function = string_of(model, field.value);
+        else if (field_is_bytes(&field, 4) && field.bytes.len)
+            line.text = profile_intern(profile, field.bytes);
+        else if (field_is_number(&field, 8) && !line.text)
+            line.text = string_of(model, field.value);
     }
     if (trace.is_damaged)
         return false;

@@ -147,6 +147,7 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
         .is_compat = values->is_compat,
         .max_rows = values->max_rows,
         .source = values->source,
+        .has_line_text = values->has_line_text,
     };
     if (values->max_depth > INT32_MAX || values->max_depth < INT32_MIN)
         return err_set(err, ERR_USAGE, "Invalid option '-max_depth' value: '%lld'",

@@ -15,7 +15,7 @@ struct view_values { /* filled through view/view_options.def */
     int64_t            max_rows; /* 0: all */
     const char        *order_by, *output, *dump_to_file, *format, *source;
     struct option_list account, start, trim, show, hide, select, devices, steps;
-    bool               is_displayed_only, is_compat, is_viz, is_statistics;
+    bool is_displayed_only, is_compat, is_viz, is_statistics, has_line_text;
 };
 
 /* A comma list of regexes. One that is no regex, or costs too much, matches nothing and is told. */
@@ -38,6 +38,7 @@ struct view_options {                     /* checked; free with view_options_fre
     VEC(int64_t) steps; /* to be shown side by side, when several were asked for */
     bool                 is_statistics;     /* mean, median … over the steps */
     bool                 is_displayed_only; /* totals of displayed nodes alone */
+    bool                 has_line_text;     /* labels of code end in the line itself */
     bool                 is_compat;         /* the original's answer even where it is misleading */
 };
 enum { ORDER_BY_NAME = -1 };

@@ -23,7 +23,7 @@ struct builder {
     VEC(uint32_t) frames; /* of one trace that have no rows yet, innermost first */
 };
 
-enum { FUNCTION_BYTES = 20, FUNCTION_KEPT_BYTES = 17 };
+enum { PART_BYTES = 20, PART_KEPT_BYTES = 17 };
 
 static struct str base_name(struct str path)
 {
@@ -32,20 +32,31 @@ static struct str base_name(struct str path)
     return slash < path.len ? str_slice(path, slash + 1, path.len) : path;
 }
 
-/* "model.py:20:build_the_whole_n... (gradient)" */
+/* ":build_the_whole_n..." */
+static void add_short(struct text *text, struct str part)
+{
+    bool is_long = part.len >= PART_BYTES;
+
+    text_print(text, ":%.*s%s", STR_ARG(str_slice(part, 0, is_long ? PART_KEPT_BYTES : part.len)),
+               is_long ? "..." : "");
+}
+
+/* "model.py:20:build_the_whole_n... (gradient)"; older versions: "model.py:20:build:x = cell(y)".
+ */
 static struct str label_of(const struct builder *builder, const struct source_line *line,
                            bool is_gradient)
 {
     const struct profile *profile = builder->call->classic->profile;
-    struct str            function = profile_str(profile, line->function);
+    struct str            line_text = str_trim(profile_str(profile, line->text));
     struct text           text = { .arena = builder->call->arena };
-    bool                  is_long = function.len >= FUNCTION_BYTES;
 
-    if (is_long)
-        function = str_slice(function, 0, FUNCTION_KEPT_BYTES);
-    text_print(&text, "%.*s:%lld:%.*s%s%s", STR_ARG(base_name(profile_str(profile, line->file))),
-               line->line ? (long long)line->line : -1LL, STR_ARG(function), is_long ? "..." : "",
-               is_gradient ? " (gradient)" : "");
+    text_print(&text, "%.*s:%lld", STR_ARG(base_name(profile_str(profile, line->file))),
+               line->line ? (long long)line->line : -1LL);
+    add_short(&text, profile_str(profile, line->function));
+    if (builder->call->options->has_line_text)
+        add_short(&text, line_text.len ? line_text : STR("none"));
+    if (is_gradient)
+        text_add(&text, STR(" (gradient)"));
     return text.is_cut ? (struct str) { 0 } : text_str(&text);
 }
 
@@ -225,8 +236,12 @@ static bool account(struct tree *tree, const struct view_call *call)
 
 bool code_tree(const struct view_call *call, struct tree *tree)
 {
+    struct view_call own = *call;
+
     *tree = (struct tree) { .rules = TREE_CODE };
-    if (!tree_build(call, tree, build))
+    if (call->options->has_line_text) /* trees that are kept have the usual labels */
+        own.trees = NULL;
+    if (!tree_build(&own, tree, build))
         return false;
     if (tree->lost_gradients)
         text_print(call->complaints, "%llu gradient nodes not accounted\n",
