@@ -4,8 +4,8 @@
 
 #include "model/classic.h"
 
-/* By the formulas of engine/read/tf_flops.c where shapes are known; 0 for types that only move or
- * hold data; FLOAT_OPS_UNKNOWN otherwise. */
+/* By the formulas that TensorFlow registers (engine/read/tf_flops.c) and some that it lacks where
+ * shapes are known; 0 for types that only move or hold data; FLOAT_OPS_UNKNOWN otherwise. */
 void float_ops_fill(struct classic *classic);
 
 #endif

@@ -208,21 +208,6 @@ static void print_occurrence(const struct tree *tree, uint32_t row, const struct
     tree_print_pair(tree, row, &definitions, call->text);
 }
 
-static void print_float_ops(const struct tree *tree, uint32_t row, const struct column *column,
-                            const struct view_call *call)
-{
-    uint32_t node = tree->nodes.items[row].node;
-
-    if (tree->states[row].is_accounted && node != NO_ID &&
-        call->classic->nodes.items[node].float_ops == FLOAT_OPS_UNKNOWN) {
-        text_add(call->text, STR("?/"));
-        print_number(call->text, tree_total_value(tree, row, column->value));
-    } else {
-        tree_print_pair(tree, row, column, call->text);
-    }
-    text_add(call->text, STR(" flops"));
-}
-
 static void print_item(const struct tree *tree, uint32_t row, const struct column *column,
                        const struct view_call *call)
 {
@@ -237,7 +222,8 @@ static void print_item(const struct tree *tree, uint32_t row, const struct colum
         print_parameters(tree, row, column, call);
         return;
     case COLUMN_FLOAT_OPS:
-        print_float_ops(tree, row, column, call);
+        tree_print_flops(tree, row, column, call);
+        text_add(call->text, STR(" flops"));
         return;
     case COLUMN_DEVICE:
         text_add(call->text, classic_device(call->classic, node));

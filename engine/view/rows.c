@@ -44,15 +44,14 @@ static double *cell_of(const struct grid *grid, size_t row, size_t field, size_t
     return &grid->cells[(row * grid->fields.count + field) * grid->series.count + series];
 }
 
-/* Rows of which no node is known to compute anything, or nothing. */
-static bool is_unknown(const struct classic *classic, const struct view_row *row)
+/* No float operations are known where some should be. */
+static bool misses_flops(const struct classic *classic, const struct view_row *row, bool is_total)
 {
+    if (is_total)
+        return row->flops == FLOPS_UNKNOWN;
     if (row->node != NO_ID)
-        return classic->nodes.items[row->node].float_ops == FLOAT_OPS_UNKNOWN;
-    for (uint32_t i = 0; i < row->member_count; i++)
-        if (classic->nodes.items[row->members[i]].float_ops != FLOAT_OPS_UNKNOWN)
-            return false;
-    return row->member_count > 0;
+        return flops_known_of(classic, row->node) == FLOPS_UNKNOWN;
+    return flops_known_of_all(classic, row->members, row->member_count) == FLOPS_UNKNOWN;
 }
 
 /* A number of a row; NAN where the row does not count, or it is unknown. */
@@ -63,7 +62,7 @@ static double number_of(const struct classic *classic, const struct view_row *ro
 
     if (!numbers || (!field->is_total && !row->is_accounted))
         return NAN;
-    if (field->value == VALUE_FLOAT_OPS && !field->is_total && is_unknown(classic, row))
+    if (field->value == VALUE_FLOAT_OPS && misses_flops(classic, row, field->is_total))
         return NAN;
     return (double)numbers[field->value];
 }

@@ -291,15 +291,56 @@ static bool collect_shown(struct tree *tree, const uint32_t *anchors, const stru
     return true;
 }
 
+static enum flops_known self_flops(const struct tree *tree, size_t row,
+                                   const struct view_call *call)
+{
+    const struct tree_node *node = &tree->nodes.items[row];
+
+    if (!tree->states[row].is_accounted)
+        return FLOPS_NONE;
+    if (tree->rules == TREE_CODE)
+        return flops_known_of_all(call->classic, tree->members + node->first_member,
+                                  tree->states[row].member_count);
+    return node->node == NO_ID ? FLOPS_NONE : flops_known_of(call->classic, node->node);
+}
+
+bool tree_misses_self_flops(const struct tree *tree, size_t row, const struct view_call *call)
+{
+    return tree->flops && self_flops(tree, row, call) == FLOPS_UNKNOWN;
+}
+
+bool tree_misses_total_flops(const struct tree *tree, size_t row)
+{
+    return tree->flops && tree->flops[row] == FLOPS_UNKNOWN;
+}
+
+/* anchors: where totals are of what is displayed, else NULL. */
+static bool sum_flops(struct tree *tree, const struct view_call *call, const uint32_t *anchors)
+{
+    if (call->options->is_compat || tree->values.place[VALUE_FLOAT_OPS] == VIEW_VALUE_COUNT)
+        return true;
+    tree->flops = arena_new_array(call->arena, uint8_t, tree->nodes.count);
+    for (size_t i = tree->nodes.count; tree->flops && i-- > 1;) {
+        uint32_t above = anchors ? anchors[i] : tree->nodes.items[i].parent;
+
+        tree->flops[i] |= (uint8_t)self_flops(tree, i, call);
+        if (!anchors || tree->states[i].is_visible)
+            tree->flops[above] |= tree->flops[i];
+    }
+    return tree->flops != NULL;
+}
+
 bool tree_arrange(struct tree *tree, const struct view_call *call)
 {
     uint32_t *anchors = arena_new_array(call->arena, uint32_t, tree->nodes.count);
+    bool      is_displayed_only = call->options->is_displayed_only && tree->rules != TREE_CODE;
 
     if (!anchors)
         return false;
     account(tree, call->options);
     choose(tree, call, anchors);
-    if (call->options->is_displayed_only && tree->rules != TREE_CODE)
+    if (is_displayed_only)
         sum_displayed(tree, anchors, call->options);
-    return collect_shown(tree, anchors, call) && tree_sort(tree, call);
+    return sum_flops(tree, call, is_displayed_only ? anchors : NULL) &&
+           collect_shown(tree, anchors, call) && tree_sort(tree, call);
 }

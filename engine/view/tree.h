@@ -41,6 +41,7 @@ struct tree {
     struct value_set   values;         /* what the numbers are of */
     int64_t           *selves, *totals; /* rows of numbers: tree_self, tree_total */
     int64_t           *none;            /* self of what stands for no node */
+    uint8_t           *flops; /* by row: enum flops_known of all that counts below; NULL: not asked */
 };
 
 #define TREE_ROOT "_TFProfRoot"
@@ -59,6 +60,9 @@ bool tree_order(struct tree *tree, struct arena *arena);
 /* Numbers of a row by place: of itself, with all that counts below it. */
 const int64_t *tree_self(const struct tree *tree, size_t row);
 const int64_t *tree_total(const struct tree *tree, size_t row);
+/* Whether float operations are shown as unknown: none is known, and some should be. */
+bool tree_misses_self_flops(const struct tree *tree, size_t row, const struct view_call *call);
+bool tree_misses_total_flops(const struct tree *tree, size_t row);
 /* One of them; it must be in tree->values. */
 int64_t tree_self_value(const struct tree *tree, size_t row, enum view_value value);
 int64_t tree_total_value(const struct tree *tree, size_t row, enum view_value value);
@@ -76,7 +80,10 @@ bool tree_rows(const struct tree *tree, const struct view_call *call, struct vie
 bool scope_tree(const struct view_call *call, struct tree *tree);
 bool graph_tree(const struct view_call *call, struct tree *tree);
 bool code_tree(const struct view_call *call, struct tree *tree);
-/* "self/total" with units; "--" for the self of what is not accounted. */
+/* "self/total" with units; "--" for the self of what is not accounted. Of float operations with
+ * "?" for what is unknown. */
+void tree_print_flops(const struct tree *tree, uint32_t row, const struct column *column,
+                      const struct view_call *call);
 void tree_print_pair(const struct tree *tree, uint32_t row, const struct column *column,
                      struct text *text);
 

@@ -15,6 +15,28 @@ void tree_print_pair(const struct tree *tree, uint32_t row, const struct column 
     print_column_number(text, column->kind, tree_total_value(tree, row, column->value));
 }
 
+void tree_print_flops(const struct tree *tree, uint32_t row, const struct column *column,
+                      const struct view_call *call)
+{
+    bool misses_self = tree_misses_self_flops(tree, row, call);
+
+    if (!misses_self && !tree_misses_total_flops(tree, row)) {
+        tree_print_pair(tree, row, column, call->text);
+        return;
+    }
+    if (misses_self)
+        text_add(call->text, STR("?"));
+    else if (tree->states[row].is_accounted)
+        print_number(call->text, tree_self_value(tree, row, column->value));
+    else
+        text_add(call->text, STR("--"));
+    text_add_byte(call->text, '/');
+    if (tree_misses_total_flops(tree, row))
+        text_add(call->text, STR("?"));
+    else
+        print_number(call->text, tree_total_value(tree, row, column->value));
+}
+
 /* The line itself, below the row of a line. */
 static void print_source(const struct tree_node *node, size_t indent, const struct view_call *call)
 {
@@ -80,6 +102,7 @@ static bool add_rows(const struct tree *tree, const struct view_call *call, stru
 
         *row = (struct view_row) { .name = node->name, .key = node->name, .node = node->node };
         row->is_accounted = state->is_accounted;
+        row->flops = tree->flops ? tree->flops[i] : FLOPS_NONE;
         if (state->is_kept) {
             row->self = tree_self(tree, i);
             row->total = tree_total(tree, i);

@@ -68,3 +68,18 @@ struct view_numbers values_of_node(const struct classic *classic, uint32_t node,
     values_fill(classic, node, step, &all, numbers.values);
     return numbers;
 }
+
+enum flops_known flops_known_of(const struct classic *classic, uint32_t node)
+{
+    return classic->nodes.items[node].float_ops == FLOAT_OPS_UNKNOWN ? FLOPS_UNKNOWN : FLOPS_KNOWN;
+}
+
+enum flops_known flops_known_of_all(const struct classic *classic, const uint32_t *nodes,
+                                    size_t count)
+{
+    unsigned known = FLOPS_NONE;
+
+    for (size_t i = 0; i < count && !(known & FLOPS_KNOWN); i++)
+        known |= flops_known_of(classic, nodes[i]);
+    return (enum flops_known)known;
+}

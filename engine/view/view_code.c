@@ -264,7 +264,7 @@ static void print_item(const struct tree *tree, uint32_t row, const struct colum
         text_add(call->text, STR(" params"));
         return;
     case COLUMN_FLOAT_OPS:
-        tree_print_pair(tree, row, column, call->text);
+        tree_print_flops(tree, row, column, call);
         text_add(call->text, STR(" flops"));
         return;
     case COLUMN_DEVICE:

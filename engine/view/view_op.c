@@ -10,8 +10,9 @@
 struct entry {
     struct str          name;
     struct group        group;
-    struct view_numbers total; /* of this one and all behind it */
-    uint32_t            order; /* by name */
+    struct view_numbers total;              /* of this one and all behind it */
+    uint32_t            order;              /* by name */
+    uint8_t             flops, total_flops; /* what is known of them: enum flops_known bits */
     bool                is_accounted;
 };
 struct entries {
@@ -87,6 +88,14 @@ static const struct op_groups *groups_of(const struct view_call *call)
     return groups;
 }
 
+static void finish_entry(struct entry *entry, const struct view_call *call)
+{
+    entry->is_accounted = entry->group.count > 0 || call->options->account.is_everything;
+    if (!call->options->is_compat)
+        entry->flops =
+            (uint8_t)flops_known_of_all(call->classic, entry->group.members, entry->group.count);
+}
+
 /* One entry a type, by name; nodes of one in the order of their names. */
 static bool build(const struct view_call *call, struct entries *entries)
 {
@@ -108,8 +117,7 @@ static bool build(const struct view_call *call, struct entries *entries)
     for (uint32_t i = 0; i < call->classic->nodes.count; i++)
         group_add(&entries->items[groups->group_of[i]].group, &filter, call, i);
     for (uint32_t i = 0; i < groups->count; i++)
-        entries->items[i].is_accounted =
-            entries->items[i].group.count > 0 || call->options->account.is_everything;
+        finish_entry(&entries->items[i], call);
     return true;
 }
 
@@ -154,10 +162,14 @@ static bool sort(const struct view_call *call, struct entries *entries)
 
 static void sum_up(struct entries *entries)
 {
+    uint8_t flops = FLOPS_NONE;
+
     entries->total = (struct view_numbers) { 0 };
     for (size_t i = entries->count; i-- > 0;) {
         values_add(&entries->total, &entries->items[i].group.self);
+        flops |= entries->items[i].flops;
         entries->items[i].total = entries->total;
+        entries->items[i].total_flops = flops;
     }
 }
 
@@ -257,6 +269,7 @@ static void fill_row(const struct entry *entry, struct view_numbers *numbers,
     row->members = entry->group.members;
     row->member_count = entry->group.count;
     row->is_accounted = true;
+    row->flops = entry->total_flops;
     row->self = numbers[0].values;
     row->total = numbers[1].values;
 }
@@ -292,6 +305,17 @@ static bool rows(const struct view_call *call, struct view_rows *found)
     return true;
 }
 
+/* With those behind it they may be known. */
+static void print_unknown_flops(struct text *item, const struct entry *entry, double percent)
+{
+    text_add(item, STR("? float_ops ("));
+    if (entry->total_flops == FLOPS_UNKNOWN)
+        text_add_byte(item, '?');
+    else
+        text_print(item, "%.2f%%", percent);
+    text_add(item, STR(", ?)"));
+}
+
 /* "1.37sec (100.00%, 36.44%)": with what follows, alone; memory that is none counts nowhere. */
 static void print_share(const struct entry *entry, const struct entries *entries,
                         const struct column *column, const struct view_call *call)
@@ -302,6 +326,11 @@ static void print_share(const struct entry *entry, const struct entries *entries
     bool        is_none = column->kind == COLUMN_MEMORY ? self <= 0 : total <= 0;
     struct text item = { .arena = call->arena };
 
+    if (column->kind == COLUMN_FLOAT_OPS && entry->flops == FLOPS_UNKNOWN) {
+        print_unknown_flops(&item, entry, is_none ? 0.0 : 100.0 * (double)total / all);
+        text_print(call->text, "%30.*s", STR_ARG(text_str(&item)));
+        return;
+    }
     print_column_number(&item, column->kind, self);
     if (column->kind == COLUMN_PARAMS)
         text_add(&item, STR(" params"));
