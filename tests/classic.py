@@ -20,7 +20,8 @@ import sys
 import tempfile
 
 # What the original refuses: nothing but a root comes back.
-UNSUPPORTED = re.compile(r"op .*timeline:|(scope|graph|op) .*pprof:")
+UNSUPPORTED = re.compile(r"op .*timeline:|(scope|graph|op) .*pprof:|"
+                         r"code .*-select (\S*,|device|op_types|occurrence|input_shapes).*pprof:")
 VIEWS = ["scope", "graph", "op", "code", "advise"]
 
 

@@ -156,6 +156,8 @@ static void put_tensor(struct text *text, const struct view_call *call, struct s
     if (!variable || !checkpoint->read(checkpoint, variable, call->arena, &tensor, &why))
         return;
     put_number(&message, 1, tensor.type);
+    if (!tensor_is_shown(tensor.type, call->options->is_compat))
+        tensor.count = 0;
     for (size_t i = 0; i < tensor.count; i++) {
         if (tensor.kind == TENSOR_NUMBERS)
             put_double(&values, call->options->is_compat ? tensor_short_number(tensor.numbers[i])
@@ -181,14 +183,15 @@ static void put_node_head(struct text *text, const struct view_call *call, struc
         put_bytes(text, NODE_DEVICES, classic_device(call->classic, node));
 }
 
+/* Values of a variable stand with its own row alone; name empty: not asked for. */
 static void put_node_tail(struct text *text, const struct view_call *call, struct str name,
                           uint32_t node, const int64_t *self, const int64_t *total)
 {
     put_numbers(text, self, total, false, NODE_CHILDREN + 1, NODE_TENSOR);
-    if (node != NO_ID) {
+    if (node != NO_ID && name.len)
         put_tensor(text, call, name);
+    if (node != NO_ID)
         put_inputs(text, call, node);
-    }
     put_numbers(text, self, total, false, NODE_INPUTS + 1, FIELDS_MAX);
 }
 
@@ -201,7 +204,7 @@ static void put_members(struct text *text, const struct view_call *call, const s
         struct text         member = { .arena = call->arena };
 
         put_node_head(&member, call, name, node, self.values, self.values);
-        put_node_tail(&member, call, name, node, self.values, self.values);
+        put_node_tail(&member, call, (struct str) { 0 }, node, self.values, self.values);
         put_bytes(text, GROUP_NODES, text_str(&member));
     }
 }
@@ -215,8 +218,9 @@ static uint32_t parent_of(const struct proto *proto, size_t at)
 static void make_piece(struct proto *proto, size_t at)
 {
     const struct view_row *row = &proto->rows.items[proto->rows.shown[at].id];
-    const int64_t         *self = row->is_accounted ? row->self : NULL;
-    struct text head = { .arena = proto->call->arena }, tail = { .arena = proto->call->arena };
+    /* The original fills in what its text shows as "--". */
+    const int64_t *self = row->is_accounted || proto->call->options->is_compat ? row->self : NULL;
+    struct text    head = { .arena = proto->call->arena }, tail = { .arena = proto->call->arena };
 
     if (proto->is_group) {
         put_bytes(&head, 1, row->name);

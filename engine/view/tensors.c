@@ -86,7 +86,7 @@ void print_tensor_values(const struct classic_tensor *tensor, bool is_compat, st
         text_add(text, STR("...omitted from display\n\n"));
 }
 
-static bool is_shown_type(int type, bool is_compat)
+bool tensor_is_shown(int type, bool is_compat)
 {
     return !is_compat || type == TYPE_FLOAT || type == TYPE_DOUBLE || type == TYPE_INT32 ||
            type == TYPE_STRING || type == TYPE_INT64;
@@ -109,7 +109,7 @@ void print_tensor(struct str name, const struct view_call *call)
                    checkpoint->is_v1 ? "%.*s not found in checkpoint file\n"
                                      : "Key %.*s not found in checkpoint\n",
                    STR_ARG(name));
-    else if (!is_shown_type(variable->type, call->options->is_compat))
+    else if (!tensor_is_shown(variable->type, call->options->is_compat))
         text_print(call->complaints, "Not Supported type %d\n", variable->type);
     else if (!checkpoint->read(checkpoint, variable, &scratch, &tensor, &why))
         text_print(call->complaints, "%.*s: %s\n", STR_ARG(name),
