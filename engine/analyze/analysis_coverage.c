@@ -3,6 +3,8 @@
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
 
+#include <math.h>
+
 enum coverage_fact {
     EVENTS,
     HOSTS,
@@ -24,6 +26,11 @@ enum coverage_fact {
     NOTES,
     OVERHEAD_NS,
     WORLD_SIZE,
+    CLOCK_CHECKS,
+    CLOCK_MEETINGS,
+    CLOCK_SHIFT_NS,
+    CLOCK_DEVIATION_NS,
+    CLOCK_EARLY_SHARE,
     FACT_COUNT
 };
 
@@ -49,6 +56,16 @@ static const struct fact_spec produces[] = {
     [OVERHEAD_NS] = { "coverage.overhead_ns", UNIT_NS,
                       "the profiler's own work, all of the trace" },
     [WORLD_SIZE] = { "coverage.world_size", UNIT_COUNT, "ranks the job had" },
+    [CLOCK_CHECKS] = { "clock.checked_count", UNIT_COUNT,
+                       "launches and collectives that tell whether clocks agree" },
+    [CLOCK_MEETINGS] = { "clock.collective_count", UNIT_COUNT,
+                         "of these the collectives that a host shares with the first one" },
+    [CLOCK_SHIFT_NS] = { "clock.shift_ns", UNIT_NS,
+                         "the most that a host was moved by, so that collectives end together" },
+    [CLOCK_DEVIATION_NS] = { "clock.deviation_ns", UNIT_NS,
+                             "what their ends then differ by mostly, of the worst host" },
+    [CLOCK_EARLY_SHARE] = { "clock.early_share", UNIT_SHARE,
+                            "share of them that end before a host has come, of the worst host" },
 };
 
 static const struct column_spec note_columns[] = {
@@ -123,6 +140,38 @@ static bool list_notes(struct study *study)
     return table != NULL;
 }
 
+/* How far clocks could be compared, and what came of it. */
+static bool set_clocks(struct study *study)
+{
+    const struct profile *profile = study->profile;
+    double                values[FACT_COUNT] = { 0 };
+    bool                  is_set = true;
+
+    for (size_t i = 0; i < profile->flows.count; i++)
+        values[CLOCK_CHECKS] += profile->flows.items[i].kind == FLOW_LAUNCH;
+    for (size_t i = 0; i < profile->hosts.count; i++) {
+        const struct host *host = &profile->hosts.items[i];
+        double             shift_ns = fabs((double)host->clock_shift_ns);
+
+        if (!host->clock_meetings)
+            continue;
+        values[CLOCK_MEETINGS] += host->clock_meetings;
+        values[CLOCK_SHIFT_NS] = fmax(values[CLOCK_SHIFT_NS], shift_ns);
+        values[CLOCK_DEVIATION_NS] =
+            fmax(values[CLOCK_DEVIATION_NS], (double)host->clock_deviation_ns);
+        values[CLOCK_EARLY_SHARE] =
+            fmax(values[CLOCK_EARLY_SHARE], (double)host->clock_early / host->clock_meetings);
+    }
+    values[CLOCK_CHECKS] += values[CLOCK_MEETINGS];
+    if (!values[CLOCK_MEETINGS])
+        is_set = facts_absent(&study->facts, "clock.", NULL,
+                              "no collectives that two hosts share were recorded");
+    for (int i = CLOCK_CHECKS; i <= CLOCK_EARLY_SHARE && is_set; i++)
+        if (i == CLOCK_CHECKS ? values[i] > 0 : values[CLOCK_MEETINGS] > 0)
+            is_set = facts_set(&study->facts, &produces[i], values[i]);
+    return is_set;
+}
+
 static bool run(struct study *study, struct err *err)
 {
     const struct profile *profile = study->profile;
@@ -151,7 +200,7 @@ static bool run(struct study *study, struct err *err)
     values[NOTES] = (double)profile->notes.count;
     values[OVERHEAD_NS] = sums.ns[ACTIVITY_OVERHEAD];
     values[WORLD_SIZE] = profile->world_size;
-    for (size_t i = 0; i < FACT_COUNT; i++) {
+    for (size_t i = 0; i <= WORLD_SIZE; i++) {
         if (i == WORLD_SIZE && profile->world_size < 0)
             continue;
         if (!facts_set(&study->facts, &produces[i], values[i]))
@@ -161,7 +210,8 @@ static bool run(struct study *study, struct err *err)
         !facts_absent(&study->facts, produces[WORLD_SIZE].name, NULL,
                       "the recording does not say how many ranks the job had"))
         return err_set(err, ERR_LIMIT, "no memory left for facts");
-    return list_notes(study) || err_set(err, ERR_LIMIT, "no memory left for facts");
+    return (list_notes(study) && set_clocks(study)) ||
+           err_set(err, ERR_LIMIT, "no memory left for facts");
 }
 
 const struct analysis analysis_coverage = {

@@ -36,6 +36,10 @@ struct host {
     int32_t  rank;            /* -1 unknown */
     uint32_t core_count;      /* 0 unknown */
     int64_t  clock_offset_ns; /* already added to this host's events */
+    /* Of that by collectives that it shares with the first host: how many, how far their ends are
+     * apart mostly, and those that one of the two left before the other one had come. */
+    int64_t  clock_shift_ns, clock_deviation_ns;
+    uint32_t clock_meetings, clock_early;
 };
 
 enum device_kind { DEVICE_CPU, DEVICE_GPU, DEVICE_TPU, DEVICE_OTHER };

@@ -1,6 +1,7 @@
 #include "read/read.h"
 
 #include "read/checkpoint.h"
+#include "read/clocks.h"
 #include "read/float_ops.h"
 #include "read/read_paths.h"
 #include "read/recognise.h"
@@ -187,6 +188,15 @@ static bool keep_files(struct opened *opened, const struct reader *reader, bool 
     return true;
 }
 
+static bool align_clocks(struct profile *profile, struct err *err)
+{
+    struct arena scratch = { .budget_bytes = profile->arena->budget_bytes };
+    bool         is_done = clocks_align(profile, &scratch);
+
+    arena_free(&scratch);
+    return is_done || err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+}
+
 static bool read_opened(struct opened *opened, const struct read_options *options,
                         bool is_directory, struct profile *profile, struct err *err)
 {
@@ -201,7 +211,7 @@ static bool read_opened(struct opened *opened, const struct read_options *option
     profile->format = reader->format;
     if (!reader->read(opened->items, opened->count, options, profile, err))
         return err_source(err, opened->items[0].path);
-    return true;
+    return align_clocks(profile, err);
 }
 
 static char *short_name(struct arena *arena, const char *path)

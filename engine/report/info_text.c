@@ -100,6 +100,12 @@ static void write_hosts(struct layout *layout, const struct profile *profile)
             text_print(&line, ", rank %d", host->rank);
         if (host->core_count > 0)
             text_print(&line, ", %u cores", host->core_count);
+        if (host->clock_shift_ns) {
+            text_add(&line, STR(", clock moved by "));
+            unit_print(&line, (double)host->clock_shift_ns, UNIT_NS);
+            text_print(&line, " so that its %u collectives end with those of the first host",
+                       host->clock_meetings);
+        }
         layout_wrap(layout, 2, "", 4, text_str(&line));
     }
 }
