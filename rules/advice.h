@@ -92,6 +92,7 @@ struct advice {
     VEC(struct pack)            packs;
     uint32_t rule_count, looked_count, found_count, quiet_count;
     uint32_t other_format_count; /* of `skipped`: rules for profiles of other formats */
+    bool        has_guests, is_filtered; /* rules of others ran, and their system calls were filtered */
     const char *capture_hint; /* one capture option that would unlock most, or NULL */
     uint32_t    capture_hint_rules;
 };

@@ -2,6 +2,7 @@
 #include "rules/advise.h"
 
 #include "analyze/study.h"
+#include "rules/guest.h"
 #include "rules/preset.h"
 #include "rules/rank.h"
 #include "rules/select.h"
@@ -72,7 +73,9 @@ static bool add_found(struct advising *advising, const struct rule *rule, struct
     return true;
 }
 
-static bool run_rule(struct advising *advising, const struct rule *rule, struct err *err)
+/* `guest`: what the rule said in another process; NULL: it runs here. */
+static bool run_rule(struct advising *advising, const struct rule *rule,
+                     const struct rule_run *guest, struct err *err)
 {
     struct advice      *advice = advising->advice;
     struct skipped_rule skipped = { .rule = rule->info.id };
@@ -80,7 +83,9 @@ static bool run_rule(struct advising *advising, const struct rule *rule, struct 
 
     if (rule->error)
         return add_failed(advising, rule->info.id, rule->error, err);
-    if (!rule_run(rule, &advising->view, advising->arena, &run, err))
+    if (guest)
+        run = *guest;
+    else if (!rule_run(rule, &advising->view, advising->arena, &run, err))
         return false;
     switch (run.outcome) {
     case RULE_QUIET:
@@ -213,6 +218,17 @@ static bool finish(struct advising *advising, struct err *err)
            verdict_make(&advising->advice->verdict, advising->view.facts, advising->arena, err);
 }
 
+static struct rule_limits limits_of(const struct advise_options *options)
+{
+    struct rule_limits limits = rule_default_limits;
+
+    if (options->memory_bytes > 0)
+        limits.memory_bytes = options->memory_bytes;
+    if (options->instructions > 0)
+        limits.instructions = options->instructions;
+    return limits;
+}
+
 static bool select_set(struct rule_set *set, const struct advise_options *options,
                        struct arena *arena, struct err *err)
 {
@@ -230,43 +246,77 @@ bool advise_check(const struct advise_options *options, struct err *err)
             options->rule_directories.values.count + options->settings.count ==
         0)
         return true;
-    is_good = rule_set_load(&set, &options->rule_directories, &rule_default_limits, &arena, err) &&
+    is_good = rule_set_load(&set, &options->rule_directories, RULES_APART, &rule_default_limits,
+                            &arena, err) &&
               select_set(&set, options, &arena, err);
     rule_set_free(&set);
     arena_free(&arena);
     return is_good;
 }
 
+/* Those of the set that run in another process, in its order. */
+static bool run_guests(struct advising *advising, const struct rule_set *set,
+                       const struct advise_options *options, struct guest_runs *guests,
+                       struct err *err)
+{
+    struct rule_limits  limits = limits_of(options);
+    struct arena       *arena = advising->arena;
+    const struct rule **rules =
+        arena_alloc_array(arena, set->rules.count + 1, sizeof(const struct rule *));
+
+    guests->rules = rules;
+    guests->runs = arena_new_array(arena, struct rule_run, set->rules.count + 1);
+    if (!rules || !guests->runs)
+        return no_memory(err);
+    for (size_t i = 0; i < set->rules.count; i++)
+        if (set->rules.items[i].is_apart && !set->rules.items[i].error)
+            rules[guests->count++] = &set->rules.items[i];
+    if (guests->count == 0)
+        return true;
+    if (!guest_run(guests, &advising->view, &limits, arena, err))
+        return false;
+    advising->advice->has_guests = true;
+    advising->advice->is_filtered = guests->is_filtered;
+    return true;
+}
+
 static bool advise_with(struct advising *advising, struct rule_set *set,
                         const struct advise_options *options, struct err *err)
 {
+    struct guest_runs guests = { 0 };
+    size_t            next_guest = 0;
+
     if (!select_set(set, options, advising->arena, err))
         return false;
     advising->advice->rule_count = (uint32_t)set->rules.count;
     memcpy(&advising->advice->packs, &set->packs, sizeof advising->advice->packs);
     pricing_start(&advising->pricing, &advising->view);
-    for (size_t i = 0; i < set->rules.count; i++)
-        if (!run_rule(advising, &set->rules.items[i], err))
+    if (!run_guests(advising, set, options, &guests, err))
+        return false;
+    for (size_t i = 0; i < set->rules.count; i++) {
+        const struct rule     *rule = &set->rules.items[i];
+        const struct rule_run *run =
+            rule->is_apart && !rule->error ? &guests.runs[next_guest++] : NULL;
+
+        if (!run_rule(advising, rule, run, err))
             return false;
+    }
     return finish(advising, err);
 }
 
 bool advise_run(struct study *study, const struct advise_options *options, struct arena *arena,
                 struct advice *advice, struct err *err)
 {
-    struct rule_limits limits = rule_default_limits;
+    struct rule_limits limits = limits_of(options);
     struct advising    advising = { view_of_study(study), .arena = arena, .advice = advice,
                                     .suppressions = options->suppressions,
                                     .raises_infos = preset_raises(options->preset) };
     struct rule_set    set = { 0 };
 
-    if (options->memory_bytes > 0)
-        limits.memory_bytes = options->memory_bytes;
-    if (options->instructions > 0)
-        limits.instructions = options->instructions;
     *advice = (struct advice) { 0 };
-    bool is_done = rule_set_load(&set, &options->rule_directories, &limits, arena, err) &&
-                   advise_with(&advising, &set, options, err);
+    bool is_done =
+        rule_set_load(&set, &options->rule_directories, RULES_APART, &limits, arena, err) &&
+        advise_with(&advising, &set, options, err);
     rule_set_free(&set);
     return is_done;
 }

@@ -2,6 +2,7 @@
 #include "rules/catalogue.h"
 
 #include "analyze/study.h"
+#include "rules/guest.h"
 #include "rules/rank.h"
 #include "rules/select.h"
 #include "rules/view.h"
@@ -37,7 +38,7 @@ bool rules_list(const struct option_list *directories, struct arena *arena, stru
                 struct err *err)
 {
     struct rule_set set = { 0 };
-    bool            is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err);
+    bool is_done = rule_set_load(&set, directories, RULES_APART, &rule_default_limits, arena, err);
 
     *list = (struct rule_list) { 0 };
     is_done = is_done && list_rules(&set, arena, list, err);
@@ -89,6 +90,15 @@ static bool list_needs(const struct rule_info *info, const struct facts *facts, 
     return true;
 }
 
+static bool run_anywhere(const struct rule *rule, const struct rule_view *view, struct arena *arena,
+                         struct rule_run *run, struct err *err)
+{
+    struct guest_runs guests = { .rules = &rule, .runs = run, .count = 1 };
+
+    return rule->is_apart ? guest_run(&guests, view, &rule_default_limits, arena, err)
+                          : rule_run(rule, view, arena, run, err);
+}
+
 static bool explain_run(const struct rule *rule, struct study *study, struct arena *arena,
                         struct rule_explanation *explanation, struct err *err)
 {
@@ -99,7 +109,7 @@ static bool explain_run(const struct rule *rule, struct study *study, struct are
 
     if (!list_needs(&rule->info, view.facts, arena, explanation))
         return no_memory(err);
-    if (!rule_run(rule, &view, arena, &run, err))
+    if (!run_anywhere(rule, &view, arena, &run, err))
         return false;
     explanation->outcome = run.outcome;
     explanation->reason = run.reason;
@@ -125,7 +135,7 @@ bool rule_explain(const char *id, const struct option_list *directories, struct 
     bool            is_done;
 
     *explanation = (struct rule_explanation) { .outcome = RULE_QUIET };
-    is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err) &&
+    is_done = rule_set_load(&set, directories, RULES_APART, &rule_default_limits, arena, err) &&
               (rule = select_find(&set, id, arena, err)) != NULL;
     if (is_done && rule) {
         explanation->info = rule->info;

@@ -42,6 +42,8 @@ struct rule {
     const char      *error; /* why it did not load, or NULL */
     bool             has_severity; /* the project chose info.severity: findings have no say */
     bool             is_off;       /* the preset does not have it */
+    bool             is_apart;     /* runs in another process (guest.h): has a script, no sandbox */
+    struct str       script;
 };
 
 /* A finding before it is priced: the rule's words and what it wants to be priced by. */
@@ -79,6 +81,12 @@ void rule_load_builtin(struct rule *rule, const struct builtin_rule *builtin,
 /* Runs a loaded rule. Faults of the script are outcomes; false: ERR_LIMIT. */
 bool rule_run(const struct rule *rule, const struct rule_view *view, struct arena *arena,
               struct rule_run *run, struct err *err);
+/* Whether the rule is for the format and what it needs is there; if not, run says why. False:
+ * ERR_LIMIT. */
+bool rule_can_look(const struct rule *rule, const struct rule_view *view, struct arena *arena,
+                   struct rule_run *run, bool *can_look, struct err *err);
+/* "acme/x" lives in x.lua; what is typed lives in no file. */
+bool rule_id_fits(const char *rule_id, const char *file);
 /* A script's message, with the file before it where Lua did not say a line. */
 const char *rule_message(const struct rule *rule, const char *message, struct arena *arena);
 void rule_free(struct rule *rule); /* accepts one that did not load */
@@ -90,10 +98,15 @@ struct rule_set {
     VEC(struct pack_manifest) manifests; /* of packs that have one */
     struct sandbox *shared; /* of the built-in rules */
 };
+enum rule_place {
+    RULES_HERE,  /* in this process, as the built-in ones */
+    RULES_APART, /* those of directories in another one */
+};
 bool rule_set_load(struct rule_set *set, const struct option_list *directories,
-                   const struct rule_limits *limits, struct arena *arena, struct err *err);
+                   enum rule_place place, const struct rule_limits *limits, struct arena *arena,
+                   struct err *err);
 void rule_set_free(struct rule_set *set);
-/* Every .lua file of one directory; `pack`: its name where it has no manifest. */
+/* Every .lua file of one directory, in this process; `pack`: its name where it has no manifest. */
 bool rule_set_add_directory(struct rule_set *set, const char *directory, const char *pack,
                             const struct rule_limits *limits, struct arena *arena, struct err *err);
 

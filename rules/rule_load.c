@@ -152,22 +152,20 @@ static void read_params(lua_State *lua, int index, struct load *load)
     lua_pop(lua, 1);
 }
 
-/* "acme/x" lives in x.lua; what is typed lives in no file. */
-static void check_id(lua_State *lua, const struct rule_info *info)
+bool rule_id_fits(const char *rule_id, const char *file)
 {
-    struct str id = str_from(info->id), stem = str_from(info->file);
+    struct str id = str_from(rule_id), stem = str_from(file);
     size_t     slash = str_find_last(stem, '/');
 
     if (!str_ends(stem, STR(".lua")))
-        return;
+        return true;
     if (slash < stem.len)
         stem = str_slice(stem, slash + 1, stem.len);
     stem.len -= 4;
     slash = str_find_last(id, '/');
     if (slash < id.len)
         id = str_slice(id, slash + 1, id.len);
-    if (!str_equal(id, stem))
-        luaL_error(lua, "id is '%s', but the file is '%s'", info->id, info->file);
+    return str_equal(id, stem);
 }
 
 static void read_preset(lua_State *lua, int index, struct load *load)
@@ -188,7 +186,8 @@ static void read_info(lua_State *lua, int index, struct load *load)
 
     field_check_class(lua, index, "a rule", API_RULE, API_CLASS_COUNT);
     info->id = field_text(lua, index, "id", true, load->arena);
-    check_id(lua, info);
+    if (!rule_id_fits(info->id, info->file))
+        luaL_error(lua, "id is '%s', but the file is '%s'", info->id, info->file);
     if (field_number(lua, index, "api", 0) != RULE_API)
         luaL_error(lua, "api must be %d", RULE_API);
     info->version = field_text(lua, index, "version", true, load->arena);

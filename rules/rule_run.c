@@ -75,14 +75,14 @@ const char *rule_message(const struct rule *rule, const char *message, struct ar
     return text ? text : message;
 }
 
-bool rule_run(const struct rule *rule, const struct rule_view *view, struct arena *arena,
-              struct rule_run *run, struct err *err)
+bool rule_can_look(const struct rule *rule, const struct rule_view *view, struct arena *arena,
+                   struct rule_run *run, bool *can_look, struct err *err)
 {
     const struct rule_info *info = &rule->info;
-    struct call             call = { rule, view, arena, run };
     int                     format = rule_format_from_name(view->format);
 
     *run = (struct rule_run) { .outcome = RULE_QUIET };
+    *can_look = false;
     if (format >= 0 && !(info->format_mask >> format & 1)) {
         run->outcome = RULE_SKIPPED;
         run->is_other_format = true;
@@ -96,6 +96,20 @@ bool rule_run(const struct rule *rule, const struct rule_view *view, struct aren
         return explain_absence(view->facts, name, arena, run) ||
                err_set(err, ERR_LIMIT, "no memory left for the advice");
     }
+    *can_look = true;
+    return true;
+}
+
+bool rule_run(const struct rule *rule, const struct rule_view *view, struct arena *arena,
+              struct rule_run *run, struct err *err)
+{
+    struct call call = { rule, view, arena, run };
+    bool        can_look;
+
+    if (!rule_can_look(rule, view, arena, run, &can_look, err))
+        return false;
+    if (!can_look)
+        return true;
     rule->sandbox->view = view;
     const char *message = sandbox_call(rule->sandbox, call_check, &call, arena);
     rule->sandbox->view = NULL;

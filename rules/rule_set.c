@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "rules/builtin.h"
+#include "rules/guest.h"
 #include "rules/sandbox.h"
 #include "rules/script_line.h"
 
@@ -63,28 +64,71 @@ static void check_pack(struct rule *rule, struct str script, const char *pack, s
         rule->error = "not enough memory";
 }
 
+/* A folder at work. */
 struct adding {
-    struct rule_set            *set;
-    const struct pack_manifest *manifest;
-    const char                 *pack;
-    const struct rule_limits   *limits;
+    struct rule_set          *set;
+    const char               *directory, *pack;
+    struct pack_manifest      manifest;
+    enum rule_place           place;
+    const struct rule_limits *limits;
+    VEC(struct rule) loading; /* with file and script */
 };
 
-static bool add_file(const struct adding *adding, const char *path, struct arena *arena,
-                     struct err *err)
+static bool no_memory(struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "no memory left for the rules");
+}
+
+/* Its script in the arena: a process to come has no files. */
+static bool add_file(struct adding *adding, const char *path, struct arena *arena, struct err *err)
 {
     struct file file = { 0 };
-    struct rule rule;
+    struct rule rule = { .info.file = path, .is_apart = true };
     bool        is_added;
 
     if (!file_open(&file, path, adding->limits->memory_bytes, err))
         return false;
-    is_added = rule_load(&rule, path, file.bytes, adding->limits, arena, err);
-    if (is_added && adding->manifest->name)
-        check_pack(&rule, file.bytes, adding->pack, arena);
-    is_added = is_added && add_rule(adding->set, &rule, adding->pack, arena, err);
+    rule.script = arena_str(arena, file.bytes);
+    is_added = (rule.script.data && vec_push(&adding->loading, arena, rule)) || no_memory(err);
     file_close(&file);
     return is_added;
+}
+
+static bool add_files(struct adding *adding, struct arena *arena, struct err *err)
+{
+    char **names;
+    size_t count;
+
+    if (!file_list(adding->directory, arena, &names, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = arena_text(arena, "%s/%s", adding->directory, names[i]);
+
+        if (!path)
+            return no_memory(err);
+        if (str_ends(str_from(path), STR(".lua")) && !file_is_directory(path) &&
+            !add_file(adding, path, arena, err))
+            return false;
+    }
+    return true;
+}
+
+/* Takes the loaded rules into the set. */
+static bool add_loaded(struct adding *adding, struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < adding->loading.count; i++) {
+        struct rule *rule = &adding->loading.items[i];
+        struct str   script = rule->script;
+
+        if (adding->place == RULES_HERE &&
+            !rule_load(rule, rule->info.file, script, adding->limits, arena, err))
+            return false;
+        if (adding->manifest.name)
+            check_pack(rule, script, adding->pack, arena);
+        if (!add_rule(adding->set, rule, adding->pack, arena, err))
+            return false;
+    }
+    return true;
 }
 
 /* A pack of one name comes from one folder. */
@@ -98,40 +142,37 @@ static bool add_manifest(struct rule_set *set, const struct pack_manifest *manif
             return err_set(err, ERR_USAGE, "two packs are called '%s': %s and %s", manifest->name,
                            other->file, manifest->file);
     }
-    return !manifest->name || vec_push(&set->manifests, arena, *manifest) ||
-           err_set(err, ERR_LIMIT, "no memory left for the rules");
+    return !manifest->name || vec_push(&set->manifests, arena, *manifest) || no_memory(err);
+}
+
+static bool add_directory(struct adding *adding, struct arena *arena, struct err *err)
+{
+    struct pack row = { .name = adding->pack, .version = "0" };
+
+    if (!file_is_directory(adding->directory))
+        return err_set(err, ERR_USAGE, "%s is not a directory of rules", adding->directory);
+    if (!pack_read(adding->directory, arena, &adding->manifest, err) ||
+        !add_manifest(adding->set, &adding->manifest, arena, err) || !add_files(adding, arena, err))
+        return false;
+    if (adding->manifest.name) {
+        adding->pack = row.name = adding->manifest.name;
+        row.version = adding->manifest.version;
+    }
+    if (adding->place == RULES_APART)
+        guest_load(adding->loading.items, adding->loading.count, adding->limits, arena);
+    row.rule_count = (uint32_t)adding->loading.count;
+    return add_loaded(adding, arena, err) &&
+           (vec_push(&adding->set->packs, arena, row) || no_memory(err));
 }
 
 bool rule_set_add_directory(struct rule_set *set, const char *directory, const char *pack,
                             const struct rule_limits *limits, struct arena *arena, struct err *err)
 {
-    struct pack          row = { .name = pack, .version = "0" };
-    struct pack_manifest manifest;
-    struct adding        adding = { set, &manifest, pack, limits };
-    char               **names;
-    size_t               count;
+    struct adding adding = {
+        .set = set, .directory = directory, .pack = pack, .place = RULES_HERE, .limits = limits
+    };
 
-    if (!file_is_directory(directory))
-        return err_set(err, ERR_USAGE, "%s is not a directory of rules", directory);
-    if (!pack_read(directory, arena, &manifest, err) || !add_manifest(set, &manifest, arena, err) ||
-        !file_list(directory, arena, &names, &count, err))
-        return false;
-    if (manifest.name) {
-        adding.pack = row.name = manifest.name;
-        row.version = manifest.version;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const char *path = arena_text(arena, "%s/%s", directory, names[i]);
-        if (!path)
-            return err_set(err, ERR_LIMIT, "no memory left for the rules");
-        if (!str_ends(str_from(path), STR(".lua")) || file_is_directory(path))
-            continue;
-        if (!add_file(&adding, path, arena, err))
-            return false;
-        row.rule_count++;
-    }
-    return vec_push(&set->packs, arena, row) ||
-           err_set(err, ERR_LIMIT, "no memory left for the rules");
+    return add_directory(&adding, arena, err);
 }
 
 static int compare_rules(const void *a, const void *b)
@@ -190,15 +231,19 @@ static bool is_repeated(const struct option_list *directories, size_t at)
 }
 
 bool rule_set_load(struct rule_set *set, const struct option_list *directories,
-                   const struct rule_limits *limits, struct arena *arena, struct err *err)
+                   enum rule_place place, const struct rule_limits *limits, struct arena *arena,
+                   struct err *err)
 {
     *set = (struct rule_set) { 0 };
     if (!add_builtin(set, limits, arena, err))
         return false;
     for (size_t i = 0; directories && i < directories->values.count; i++) {
-        const char *directory = directories->values.items[i];
-        if (!is_repeated(directories, i) &&
-            !rule_set_add_directory(set, directory, directory, limits, arena, err))
+        const char   *directory = directories->values.items[i];
+        struct adding adding = {
+            .set = set, .directory = directory, .pack = directory, .place = place, .limits = limits
+        };
+
+        if (!is_repeated(directories, i) && !add_directory(&adding, arena, err))
             return false;
     }
     if (set->rules.count > 0)

@@ -40,7 +40,7 @@ bool rules_bench(const struct option_list *directories, struct study *study, str
 {
     struct rule_view view = view_of_study(study);
     struct rule_set  set = { 0 };
-    bool             is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err);
+    bool is_done = rule_set_load(&set, directories, RULES_HERE, &rule_default_limits, arena, err);
 
     *costs = (struct rule_costs) { 0 };
     for (size_t i = 0; i < set.rules.count && is_done; i++) {
