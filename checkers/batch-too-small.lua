@@ -71,6 +71,8 @@ return rule {
                       doc = "share of all runs that are runs of that program" },
     max_rows = { default = 16, min = 1, max = 1e6, unit = "count",
                  doc = "rows that a product of the program works on, where shapes are known" },
+    min_unknown_runs = { default = 16, min = 2, max = 1e6, unit = "count",
+                         doc = "runs a step, below which they may well be batches where no shape tells: a fact" },
     min_passes = { default = 8, min = 2, max = 1e6, unit = "count",
                    doc = "PyTorch: backward passes a step" },
     min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "PyTorch: their time over the step" },
@@ -101,6 +103,7 @@ backward many times over a few rows before they update do the same.]],
     local rows = rows_of(p, name)
     if rows and rows > cfg.max_rows then return nil end
     return finding {
+      severity = (rows or runs >= cfg.min_unknown_runs) and "warn" or "info",
       title = ("%s runs %s times a step, each for one small input"):format(name, fmt.count(math.floor(runs + 0.5))),
       subject = { op = name },
       evidence = { { "runs a step", runs, "count" }, { "median run", run_ns, "ns" },

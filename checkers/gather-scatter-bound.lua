@@ -57,7 +57,9 @@ Without a sort, PyTorch's indexing is worth a note only: models of graphs consis
     if p.format == "kineto" and p:has("kernels") then return of_device(p, cfg) end
     local ops = p:table("ops")
     local all_ns = ops:sum("self_ns")
-    local sorts = ops:where { type = { like = "^(sort|Sort|TopKV?2?|ArgSort|aten::(sort|argsort))$" } }
+    -- TensorFlow sorts with a top-k of all: only the name that the program sees tells the two apart.
+    local sorts = ops:where { type = { like = "^(sort|Sort|TopKV?2?|ArgSort|aten::(sort|argsort))$" },
+                              name = { like = "(?i)sort" } }
     local moves = ops:where { type = { like =
       "^(gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|Gather(V2|Nd)?|Scatter.*|UnsortedSegmentSum|StridedSlice|aten::(index_select|gather|scatter.*|index_put_?|index))$" } }
     local sort_ns, move_ns = sorts:sum("self_ns"), moves:sum("self_ns")

@@ -13,7 +13,7 @@ return rule {
                  doc = "with an accelerator: its idle time over the step" },
     min_launch = { default = 0.10, min = 0, max = 10, unit = "ratio",
                    doc = "with an accelerator: time in launch calls over the step" },
-    max_compiled_calls = { default = 3, min = 0, max = 1e6, unit = "count",
+    max_compiled_calls = { default = 32, min = 0, max = 1e6, unit = "count",
                            doc = "without one: calls a step up to which the step counts as compiled, and this as a fact" },
     max_busy = { default = 0.60, min = 0, max = 1, unit = "share", doc = "with an accelerator: its busy time over the step" },
   },
@@ -44,10 +44,10 @@ say what is dispatched so often take its place. Silent where dispatch hides behi
     end
     if p.format == "kineto" then return nil end
     if dispatch_ns / step_ns < cfg.min_share then return nil end
-    -- One compiled call a step is all that a program can do for dispatch but to put several steps into a call.
+    -- A few calls a step are what a compiled program is: it can only put several steps into a call.
     local calls = (p.fact["eager.function_calls"] or 0) + (p.fact["eager.ops"] or 0)
     if p:has("runs.count") then calls = math.max(calls, p.fact["runs.count"]) end
-    local is_compiled = calls > 0 and calls <= cfg.max_compiled_calls
+    local is_compiled = calls <= cfg.max_compiled_calls
     return finding {
       title = ("Dispatching takes %s of each step"):format(fmt.ms(dispatch_ns)),
       severity = is_compiled and "info" or "warn",
@@ -63,6 +63,9 @@ say what is dispatched so often take its place. Silent where dispatch hides behi
   end,
 
   examples = {
+    { name = "a few calls", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6, replay = { 4e6 },
+      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
+                ["eager.function_calls"] = 5, ["eager.ops"] = 8 } },
     { name = "half the step", framework = "jax", finding = true, replay = { 4e6 },
       facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
     { name = "many eager calls", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6, replay = { 4e6 },

@@ -16,6 +16,8 @@ return rule {
                   doc = "share of the step in transfers and host work that could run beside the device's" },
     min_beside_readback = { default = 0.02, min = 0, max = 1, unit = "share",
                             doc = "the same where the loop also reads a result in each step" },
+    min_many = { default = 16, min = 2, max = 1e6, unit = "count",
+                 doc = "transfers a step, from which their number is what costs" },
     max_runs = { default = 3, min = 1, max = 1e6, unit = "count",
                  doc = "program runs a step, from which the loop is about something else" },
   },
@@ -52,17 +54,26 @@ programs or calls back to the host.]],
         locations[1] = { file = busiest.file, line = busiest.line }
       end
     end
+    local edits = { { "overlap", parts = { "host", "copy", "input" } }, fallback = impact.exposed { ns = hidden_ns } }
+    -- Many arrays cost the host a call each, here and in the call that takes them; packed they are one.
+    if p.fact["transfer.count"] >= cfg.min_many then
+      edits = { { "scale", parts = { "host", "copy", "input" }, factor = 2 / p.fact["transfer.count"] } }
+      edits.fallback = impact.exposed { ns = hidden_ns }
+      evidence[#evidence + 1] = { "each", transfer_ns / p.fact["transfer.count"], "ns" }
+    end
     return finding {
       title = ("Batches are made and put on the device inside the step loop: %s of each step"):format(fmt.ms(hidden_ns)),
       evidence = evidence,
       locations = locations,
       condition = ("the leading thread transfers and prepares for %s of the step, %s accepted"):format(
         fmt.pct(hidden_ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Let a thread convert and put two batches ahead on the device; send small types and cast there.",
+      remedy = p.fact["transfer.count"] >= cfg.min_many and
+          { text = "Pack the arrays into one on the host, and take it apart in the compiled function.",
+            code = "x = jax.device_put(np.stack(columns, axis=1))" } or
+          { text = "Let a thread convert and put two batches ahead on the device; send small types and cast there.",
                  code = "def ahead(batches, n=2):\n    queue = queue_of(n)          # queue.Queue(maxsize=n)\n"
                    .. "    threading.Thread(target=lambda: [queue.put(jax.device_put(b)) for b in batches]).start()" },
-      impact = impact.replay { { "overlap", parts = { "host", "copy", "input" } },
-                               fallback = impact.exposed { ns = hidden_ns } },
+      impact = impact.replay(edits),
       confidence = "medium",
     }
   end,
@@ -72,6 +83,10 @@ programs or calls back to the host.]],
       facts = { ["step.median_ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7,
                 ["part.copy_ns"] = 3e6, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 },
       replay = { 3e7 }, selected_ns = 3e7 },
+    { name = "column by column", framework = "jax", finding = true, impact_ns = 6.5e6,
+      facts = { ["step.median_ns"] = 1.1e7, ["transfer.count"] = 256, ["transfer.path_ns"] = 4e6, ["host.lead_ns"] = 5e6,
+                ["part.copy_ns"] = 4e6, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 1 },
+      replay = { 7.6e6 }, selected_ns = 7.6e6 },
     { name = "put ahead by a thread", framework = "jax", finding = false,
       facts = { ["step.median_ns"] = 1.07e8, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 5e4,
                 ["part.copy_ns"] = 1e3, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 } },

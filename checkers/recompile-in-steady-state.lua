@@ -11,11 +11,15 @@ return rule {
                   doc = "share of the step spent compiling or tracing from which this is said" },
     min_steps_share = { default = 0.3, min = 0, max = 1, unit = "share",
                         doc = "share of the steps that compile" },
+    min_pipelines = { default = 0.8, min = 0, max = 1e6, unit = "count",
+                      doc = "tf.data pipelines built a step, from which tracing is for them" },
+    max_pipeline_share = { default = 0.3, min = 0, max = 1, unit = "share",
+                           doc = "share of the step, above which they cannot explain it" },
   },
   doc = [[
 Tracing and compiling belong to the first steps. Later it means that shapes, dtypes or static
 arguments keep changing. Priced as the time in compiling and tracing, and the dispatch around it.
-Silent where few steps compile.]],
+Silent where few steps compile. Where each step builds an input pipeline, its functions are traced: a fact then.]],
 
   check = function(p, cfg)
     local path_ns, steps_share = p.fact["compile.path_ns"], p.fact["compile.steps_share"]
@@ -37,12 +41,22 @@ Silent where few steps compile.]],
       pytorch = { text = "Mark the dimension that varies as dynamic, or pad it to a few sizes.",
                   code = "torch._dynamo.mark_dynamic(x, 0)", flags = "TORCH_LOGS=recompiles" },
     }
+    -- Keras builds a pipeline for the arrays it is given, and traces the functions in it.
+    local pipelines = p:has("activities") and
+      p:table("activities"):where { kind = "input-work", name = "MakeIterator::RootDataset" }:sum("events") or 0
+    local is_pipeline = pipelines >= cfg.min_pipelines and share < cfg.max_pipeline_share
+    if is_pipeline then
+      evidence[#evidence + 1] = { "pipelines built a step", pipelines, "count" }
+      remedy.tensorflow = { text = "Build the input pipeline once; give whole data sets to fit and predict.",
+                            code = "y = model(x, training=False)   # or model.predict_on_batch(x), for one batch" }
+    end
     local edits = { { "scale", parts = { "compile" }, factor = 0 } }
     if p.framework == "jax" then
       edits[2] = { "scale", parts = { "host" }, name = "PjitFunction.*", factor = 0.1 }
     end
     return finding {
       title = ("%s of the steps compile again, %s each"):format(fmt.pct(steps_share), fmt.ms(path_ns)),
+      severity = is_pipeline and "info" or "error",
       evidence = evidence,
       condition = ("%s of the steps compile, %s accepted; %s of the step"):format(
         fmt.pct(steps_share), fmt.pct(cfg.min_steps_share), fmt.pct(share)),
@@ -56,6 +70,9 @@ Silent where few steps compile.]],
     { name = "every step", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.median_ns"] = 1e7, ["compile.path_ns"] = 8e6, ["compile.steps_share"] = 1,
                 ["compile.count"] = 3 } },
+    { name = "a pipeline each step", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 1.7e6, replay = { 2e6 },
+      facts = { ["step.median_ns"] = 1e7, ["compile.path_ns"] = 2e6, ["compile.steps_share"] = 1, ["compile.count"] = 3 },
+      tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2 } } } },
     { name = "warm-up only", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["compile.path_ns"] = 1e6, ["compile.steps_share"] = 0.1,
                 ["compile.count"] = 1 } },

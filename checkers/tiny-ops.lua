@@ -9,6 +9,8 @@ return rule {
   params = {
     min_ops = { default = 100, min = 1, max = 1e7, unit = "count", doc = "ops a step" },
     max_op_ns = { default = 10e3, min = 0, max = 1e9, unit = "ns", doc = "median op that counts as tiny" },
+    unrecorded = { default = 10, min = 1, max = 1e6, unit = "ratio",
+                   doc = "turns of the executor for each recorded op, from which it is their time that counts" },
     max_layer_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "of the ops, those in the loop of a recurrent layer, from which this is a fact" },
     min_share = { default = 0.35, min = 0, max = 1, unit = "share",
@@ -24,9 +26,10 @@ long or few, or the executor hides behind them.]],
     local recorded = count
     local executor_ns, step_ns = p.fact["host.executor_ns"], p.fact["step.median_ns"]
     -- Ops that take next to no time are not recorded themselves: in loops only the executor's turns are.
-    if p:has("activities") then
-      count = math.max(count, p:table("activities"):where { kind = "executor", name = "ExecutorState::Process" }:sum("events"))
-    end
+    local turns = p:has("activities") and
+      p:table("activities"):where { kind = "executor", name = "ExecutorState::Process" }:sum("events") or 0
+    if turns > cfg.unrecorded * count then median_ns = executor_ns / turns end
+    count = math.max(count, turns)
     if count < cfg.min_ops or median_ns > cfg.max_op_ns or executor_ns / step_ns < cfg.min_share then return nil end
 
     -- The loop of a library's recurrent layer is its only form on a host: a fact, not a flaw.
@@ -56,8 +59,11 @@ long or few, or the executor hides behind them.]],
     { name = "thousands", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000, ["ops.median_ns"] = 1e3 } },
     { name = "a loop of ops too short to be recorded", framework = "tensorflow", finding = true, replay = { 6e6 },
-      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 86, ["ops.median_ns"] = 500 },
+      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 86, ["ops.median_ns"] = 1e5 },
       tables = { activities = { { name = "ExecutorState::Process", kind = "executor", events = 3700 } } } },
+    { name = "turns of the executor that take long", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 30, ["ops.median_ns"] = 500 },
+      tables = { activities = { { name = "ExecutorState::Process", kind = "executor", events = 400 } } } },
     { name = "a recurrent layer", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000, ["ops.median_ns"] = 1e3 },
       tables = { activities = { { name = "ExecutorState::Process", kind = "executor", events = 9000 } },

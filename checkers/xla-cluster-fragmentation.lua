@@ -14,12 +14,14 @@ return rule {
     min_tiny_runs = { default = 32, min = 2, max = 1e6, unit = "count",
                       doc = "runs a step that are mostly overhead, from which their ops' share counts too" },
     max_busy = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the step inside ops, then" },
+    kept_single = { default = 0.4, min = 0, max = 1, unit = "ratio",
+                    doc = "part of the time that programs of a single elementwise op keep in one program" },
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
   },
   doc = [[
 Between two programs the host finds, prepares and launches the next one. Priced as the host time of
 the step divided by its runs: one program a step would remain; of runs that are mostly overhead a third
-of the computing stays. Also said of many such runs whose ops take less than half of the step. Silent when runs are long or the host hides behind them.]],
+of the computing stays, of longer ones that hold a single elementwise op two fifths. Also said of many such runs whose ops take less than half of the step. Silent when runs are long or the host hides behind them.]],
 
   check = function(p, cfg)
     local count, repeats = p.fact["runs.count"], p.fact["runs.main_count"]
@@ -45,7 +47,9 @@ of the computing stays. Also said of many such runs whose ops take less than hal
       remedy = { text = "Compile the whole step as one program; put Python loops inside it.",
                  code = "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
       impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) },
-                               { "scale", parts = { "compute" }, factor = tiny and 0.3 or 1 } },
+                               tiny and { "scale", parts = { "compute" }, factor = 0.3 } or
+                               -- Programs of one elementwise op each pass over memory once an op; fused they do so once.
+                               { "scale", name = "(wrapped|broadcast|transpose)_.*", factor = cfg.kept_single } },
       confidence = "medium",
     }
   end,
