@@ -43,6 +43,8 @@ local function of_pytorch(p, cfg)
   local ns = p.fact["torch.forward_ns"] + p.fact["torch.forward_gap_ns"] + p.fact["torch.backward_ns"]
   ns = math.min(ns, step_ns)
   if ns < cfg.min_share * step_ns then return nil end
+  -- All but the update is done once for all rows.
+  ns = math.max(ns, step_ns - (p.fact["torch.update_ns"] or step_ns))
   local kept = 1 / math.sqrt(passes)
   return finding {
     title = ("%s backward passes a step, each over %s rows"):format(fmt.count(math.floor(passes + 0.5)), fmt.count(rows)),

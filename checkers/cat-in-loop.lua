@@ -8,12 +8,13 @@ return rule {
   cause = "loop", tags = { "ops", "python" },
   more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
       "elementwise-chain", "python-in-step", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
-      "embedding-bound", "loop-indexing" },
+      "embedding-bound", "loop-indexing", "contiguous-copies" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "time of the loop over the step from which this is said" },
     min_repeats = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
+    max_bare = { default = 2, min = 1, max = 1e6, unit = "count", doc = "calls a round, up to which the loop only concatenates" },
   },
   doc = [[
 Each round copies all that came before to append a little: the bytes grow with the square of the rounds. Priced as the
@@ -26,6 +27,11 @@ concatenations, at best with a part of the loop round them. Silent where what is
       if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.is_growing and
           row.concats >= cfg.min_repeats and row.concats >= 0.5 * row.repeats and (not worst or ns > worst.ns) then
         worst = { row = row, ns = ns, low = 0.7 * row.concat_ns, high = math.max(row.concat_ns, 0.3 * row.ns) }
+        -- Nothing else in the loop: one concatenation at its end, of the last one's size, takes its place.
+        if row.body <= cfg.max_bare then
+          local saved_ns = row.ns * (1 - 2 / row.repeats)
+          worst = { row = row, ns = row.ns, low = 0.8 * saved_ns, high = saved_ns }
+        end
       end
     end
     if not worst then return nil end
@@ -53,6 +59,10 @@ concatenations, at best with a part of the loop round them. Silent where what is
   end,
 
   examples = {
+    { name = "only concatenations", framework = "pytorch", finding = true, impact_ns = 9e6, facts = { ["step.median_ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "cat", ns = 1.04e7, repeats = 50, body = 1, calls = 50, span_ns = 1e7,
+          backward_ns = 0, call_ns = 2e5, view_ns = 2e3, products = 0, gates = 0, concats = 50, concat_ns = 8e6, readbacks = 0,
+          conversion_ns = 0, kept_ns = 0, flops = 0, elements = 1000, is_growing = true } } } },
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 7e6, facts = { ["step.median_ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7,
           backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 64, concat_ns = 8e6,

@@ -79,6 +79,9 @@ is worth keeping.]],
     if appends > 0 and appends_ns >= high_ns and appends_ns >= cfg.min_share * step_ns then
       return of_appends(p, appends, appends_ns, step_ns)
     end
+    -- Copies that are spread out over all pairs and summed at once belong to that sum.
+    local pairs_ns = p:has("eager_idioms") and p:table("eager_idioms"):where { idiom = "outer" }:sum("ns") or 0
+    if pairs_ns > high_ns then return nil end
     if count < cfg.min_copies or high_ns < cfg.min_share * step_ns then return nil end
     local low_ns = 0.5 * high_ns
     local title = ("%s copies into another layout take %s a step"):format(fmt.count(math.floor(count + 0.5)),
@@ -115,6 +118,9 @@ is worth keeping.]],
                 ["torch.appends"] = 8, ["torch.appends_ns"] = 4e6 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
     { name = "each layer", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e6,
       facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+    { name = "part of sums over all pairs", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 2, ["torch.copies_ns"] = 2e6 },
+      tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } }, eager_idioms = { { idiom = "outer", ns = 8e6 } } } },
     { name = "none", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
     { name = "small", framework = "pytorch", format = "kineto", finding = false,

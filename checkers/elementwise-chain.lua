@@ -49,7 +49,7 @@ return rule {
   },
   doc = [[
 Each op reads and writes the whole tensor; compiled together they read it once. Priced as a part to all of what is not the
-longest op of each chain. Pairs of rows combined in one large tensor and summed at once are a product or a distance of
+longest op of each chain; a softmax is one op of little more than that. Pairs of rows combined in one large tensor and summed at once are a product or a distance of
 matrices, which never makes that tensor: priced as most of it. TensorFlow programs on a host that do little else are named too. Silent for small tensors, for chains that a better rule names and below min_share.]],
 
   check = function(p, cfg)
@@ -65,6 +65,7 @@ matrices, which never makes that tensor: priced as most of it. TensorFlow progra
     for row in rows:each() do
       if row.elements >= cfg.min_elements then
         local low, high = 0.4 * (row.ns - row.longest_ns), row.ns - row.longest_ns
+        if row.idiom == "softmax" then low, high = 0.8 * low / 0.4, row.ns - 0.5 * row.longest_ns end
         -- A product or a distance of matrices never makes the large tensor.
         if row.idiom == "outer" then low, high = cfg.low_outer * row.ns, cfg.high_outer * row.ns end
         ns, low_ns, high_ns = ns + row.ns, low_ns + math.max(low, 0), high_ns + math.max(high, 0)

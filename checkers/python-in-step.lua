@@ -2,7 +2,7 @@
 local function of_pytorch(p, cfg)
   local step_ns = p.fact["step.median_ns"]
   local ns, longest_ns = p.fact["torch.pauses_ns"], p.fact["torch.longest_pause_ns"]
-  if ns < cfg.min_pause_share * step_ns then return nil end
+  if ns < cfg.min_pause_share * step_ns or (p.fact["step.used"] or cfg.min_steps) < cfg.min_steps then return nil end
   local low_ns, high_ns = 0.8 * ns, ns
   local title = ("Python works %s of each step outside any op"):format(fmt.ms(ns))
   local evidence = { { "long pauses between ops that every step has", ns, "ns", share = math.min(1,
@@ -33,6 +33,8 @@ return rule {
   params = {
     min_pause_share = { default = 0.15, min = 0, max = 1, unit = "share",
                         doc = "share of the step in long pauses between ops, for PyTorch" },
+    min_steps = { default = 3, min = 1, max = 1e6, unit = "count",
+                  doc = "steps recorded, below which a pause may be one step's alone" },
     min_share = { default = 0.20, min = 0, max = 1, unit = "share",
                   doc = "share of the step in Python, behind its first computation, from which this is said" },
   },
@@ -94,6 +96,9 @@ Priced as that time. Silent where it hides behind computation.]],
       facts = { ["step.median_ns"] = 1e7, ["torch.pauses_ns"] = 4e6, ["torch.longest_pause_ns"] = 4e6,
           ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0,
               ["host.python_ns"] = 5e6 } },
+    { name = "two steps", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 2, ["torch.pauses_ns"] = 4e6, ["torch.longest_pause_ns"] = 4e6,
+          ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 5e6 } },
     { name = "small pauses", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.pauses_ns"] = 2e5, ["torch.longest_pause_ns"] = 2e5,
           ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0,

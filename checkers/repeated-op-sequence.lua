@@ -12,6 +12,8 @@ return rule {
       doc = "time it costs over the step from which this is said" },
     min_repeats = { default = 16, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
+    min_reads = { default = 8, min = 2, max = 1e7, unit = "count",
+      doc = "repeats a step of a sequence that reads a value, which layers of a network do not" },
     max_op_ns = { default = 20e3, min = 0, max = 1e9, unit = "ns",
       doc = "mean op, above which the ops do enough work each" },
   },
@@ -24,7 +26,8 @@ a part of the time with low confidence. Silent where a rule knows the loop, for 
     local worst
     for row in p:table("sequences"):each() do
       -- Layers of a network go backward one after the other: nodes are no loop of the program.
-      if row.repeats >= cfg.min_repeats and not row.ops:find("Backward") and row.mean_op_ns <= cfg.max_op_ns and
+      local least = row.ops:find("aten::item") and cfg.min_reads or cfg.min_repeats
+      if row.repeats >= least and not row.ops:find("Backward") and row.mean_op_ns <= cfg.max_op_ns and
           (not worst or row.total_ns > worst.total_ns) then worst = row end
     end
     if not worst or worst.total_ns < cfg.min_share * step_ns then return nil end
@@ -51,6 +54,9 @@ a part of the time with low confidence. Silent where a rule knows the loop, for 
     { name = "small ops", framework = "pytorch", finding = true, impact_ns = 2.5e6,
       facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::a > aten::b", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },
+    { name = "a value of each parameter", framework = "pytorch", finding = true, impact_ns = 2.5e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
+      tables = { sequences = { { ops = "aten::abs > aten::max > aten::item", repeats = 10, total_ns = 5e6, mean_op_ns = 3e3 } } } },
     { name = "a deep network's backward pass", framework = "pytorch", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "AddmmBackward0 > aten::sum", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },

@@ -55,8 +55,8 @@ static const struct table_spec tables[] = {
 
 /* Letters: m product, s softmax, l log-softmax, + add, * multiply, p power, r root, u mean or sum,
  * x exp, o log, h tanh, e erf, g sigmoid, k mask, d dropout, n negation, a maximum, 1 one-hot,
- * c conversion, G gather, w silu, C concatenation, D random numbers, N norm, F anything else, B an
- * elementwise op whose result is far larger than its operands. Space: looks only. */
+ * c conversion, G gather, w silu, C concatenation, D random numbers, N norm, F anything else, B a
+ * call whose result is far larger than its operands. Space: looks only. */
 static const struct {
     const char *name;
     char        letter;
@@ -161,7 +161,7 @@ static const struct {
     const char *pattern;
     char        pivots[4]; /* the op that names it */
 } idioms[] = {
-    { "outer", "B[*+pxhakc]{0,3}[uN]", "B" },
+    { "outer", "B{1,2}[*+pxhakc]{0,3}[uN]", "B" },
     { "attention", "m[*+kcd]{0,5}(?:s|(?:a\\+)?x[cd]?u\\*)[cdk*]{0,3}m", "sx" },
     { "onehot-product", "1c?m", "1" },
     { "loss", "(?:1c?)?[sl](?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "sl" },
@@ -327,6 +327,30 @@ static void match_text(struct matcher *matcher)
     matcher->len = 0;
 }
 
+/* "x.expand(…).contiguous()", "x.repeat(…)": what is small becomes a large tensor of its own. */
+static bool is_spread(const struct matcher *matcher, uint32_t at)
+{
+    enum { TIMES_LARGER = 8, FEWEST_ELEMENTS = 1 << 16 };
+    const struct profile    *profile = matcher->study->profile;
+    const struct eager_call *calls = matcher->calls->list.items;
+    struct str               name = eager_base_name(profile_str(profile, calls[at].type)), before;
+    double                   small, large;
+
+    if (str_equal(name, STR("repeat")) || str_equal(name, STR("tile"))) {
+        small = eager_elements(profile, calls[at].op);
+        large = at + 1 < matcher->calls->list.count ? eager_elements(profile, calls[at + 1].op) : 0;
+    } else {
+        if (at == 0 || (!str_equal(name, STR("contiguous")) && !str_equal(name, STR("clone"))))
+            return false;
+        before = eager_base_name(profile_str(profile, calls[at - 1].type));
+        if (!str_equal(before, STR("expand")) && !str_equal(before, STR("expand_as")))
+            return false;
+        small = eager_elements(profile, calls[at - 1].op);
+        large = eager_elements(profile, calls[at].op);
+    }
+    return small > 0 && large >= FEWEST_ELEMENTS && large > TIMES_LARGER * small;
+}
+
 static void match_all(struct matcher *matcher)
 {
     const struct eager_call *before = NULL;
@@ -342,7 +366,8 @@ static void match_all(struct matcher *matcher)
         if (call->phase != PHASE_FORWARD)
             continue;
         letter = letter_of(matcher, call->type);
-        if ((letter == '+' || letter == '*') && is_outer(matcher->study->profile, call->op))
+        if (((letter == '+' || letter == '*') && is_outer(matcher->study->profile, call->op)) ||
+            ((letter == ' ' || letter == 'F') && is_spread(matcher, i)))
             letter = 'B';
         /* A conversion that converts nothing only looks. */
         if (letter == ' ' || (letter == 'c' && call->conversion_ns == 0))

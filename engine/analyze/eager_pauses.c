@@ -5,11 +5,12 @@
 #include <stdlib.h>
 
 enum {
-    SHORTEST_NS = 200000, /* modules and dispatching need less between two calls */
-    OVER_TYPICAL = 8,     /* and times the median pause, where everything is slow */
-    FEWEST_STEPS = 3      /* that tell what every step has */
+    SHORTEST_NS = 80000, /* modules and dispatching need less between two calls */
+    OVER_TYPICAL = 8,    /* and times the median pause, where everything is slow */
+    FEWEST_STEPS = 3     /* that tell what every step has */
 };
-struct busy { /* a call or a range of the program */
+static const double LONGER = 1.15; /* than the median step, at most, that is like it */
+struct busy {                      /* a call or a range of the program */
     int64_t  start_ns, end_ns;
     uint32_t window;
 };
@@ -123,6 +124,17 @@ static void sum_by_step(const struct pause_list *list, double least_ns, double *
     }
 }
 
+/* Of a long recording only some steps are looked at. One as long as the median step has no pause
+ * that the others lack. */
+static bool is_typical(const struct windows *windows)
+{
+    for (size_t i = 0; i < windows->count; i++)
+        if ((double)(windows->items[i].end_ns - windows->items[i].start_ns) >
+            LONGER * windows->step_ns)
+            return false;
+    return true;
+}
+
 bool eager_pauses(const struct eager_calls *calls, struct arena *scratch, double *sum_ns,
                   double *longest_ns)
 {
@@ -131,7 +143,7 @@ bool eager_pauses(const struct eager_calls *calls, struct arena *scratch, double
     bool              is_alike = true;
 
     *sum_ns = *longest_ns = 0;
-    if (calls->windows.count < FEWEST_STEPS)
+    if (calls->windows.count < FEWEST_STEPS && !is_typical(&calls->windows))
         return true;
     if (!list_pauses(calls, scratch, &list))
         return false;

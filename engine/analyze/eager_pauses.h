@@ -10,7 +10,7 @@
 #include "analyze/eager_calls.h"
 
 /* Long pauses a step, those at the edges of the step included; *longest_ns is the longest of them.
- * Both are 0 for fewer than three steps. false: scratch is exhausted. O(calls log calls). */
+ * Both are 0 for fewer than three steps that are not like the median one. false: scratch is exhausted. O(calls log calls). */
 bool eager_pauses(const struct eager_calls *calls, struct arena *scratch, double *sum_ns,
                   double *longest_ns);
 

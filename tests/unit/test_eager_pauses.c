@@ -24,7 +24,7 @@ struct steps_case {
 
 static void pauses(void **state)
 {
-    /* Short pauses of 10 us are the median. Long are those of 200 us and more. */
+    /* Short pauses of 10 us are the median. Long are those of 80 us and more. */
     static const struct steps_case cases[] = {
         /* 3 ms between the second and third call of each step, and none at the edges */
         { "the same place in each step",
@@ -92,6 +92,34 @@ static void pauses(void **state)
     }
 }
 
+/* One step that is looked at, of 10 ms: its pause of 3 ms counts where the median step is as long,
+ * and not where the median is 7 ms: then the pause is its own. */
+static void one_step_that_is_typical(void **state)
+{
+    (void)state;
+    for (int is_typical = 0; is_typical < 2; is_typical++) {
+        struct arena       scratch = { 0 };
+        struct eager_calls calls = { 0 };
+        struct interval    window = { 0, 10000000 };
+        double             sum_ns, longest_ns;
+
+        for (int i = 0; i < 4; i++) {
+            int64_t start_ns = i < 2 ? i * 1000000 : 3000000 + i * 1000000;
+
+            assert_true(
+                vec_push(&calls.list, &scratch,
+                         (struct eager_call) { .start_ns = start_ns,
+                                               .end_ns = i == 3 ? 10000000 : start_ns + 1000000 }));
+        }
+        calls.windows = (struct windows) { .items = &window,
+                                           .count = 1,
+                                           .step_ns = is_typical ? 10000000 : 7000000 };
+        assert_true(eager_pauses(&calls, &scratch, &sum_ns, &longest_ns));
+        assert_true(sum_ns == (is_typical ? 3000000 : 0));
+        arena_free(&scratch);
+    }
+}
+
 /* An optimizer's range is the program at work: it fills the pause. */
 static void ranges_are_no_pauses(void **state)
 {
@@ -123,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pauses),
+        cmocka_unit_test(one_step_that_is_typical),
         cmocka_unit_test(ranges_are_no_pauses),
     };
 
