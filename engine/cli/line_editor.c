@@ -74,7 +74,7 @@ static size_t shared_start(const struct line_words *words)
     return len;
 }
 
-static unsigned columns(void)
+unsigned line_editor_columns(void)
 {
     struct winsize size = { 0 };
 
@@ -89,7 +89,7 @@ static void list_words(const struct line_words *words)
     for (size_t i = 0; i < words->items.count; i++)
         if (strlen(words->items.items[i]) + 2 > width)
             width = strlen(words->items.items[i]) + 2;
-    across = columns() / width ? columns() / width : 1;
+    across = line_editor_columns() / width ? line_editor_columns() / width : 1;
     rows = (words->items.count + across - 1) / across;
     fputc('\n', stdout);
     for (size_t row = 0; row < rows; row++) {
@@ -153,7 +153,8 @@ static bool editor_open(struct editor *editor, struct err *err)
     el_set(editor->edit, EL_EDITOR, "emacs");
     el_set(editor->edit, EL_SIGNAL, 1);
     el_set(editor->edit, EL_HIST, history, editor->history);
-    el_set(editor->edit, EL_ADDFN, "tfprof-complete", "complete a word", complete);
+    /* el_set copies both names and never frees them; el_wset keeps what it is given. */
+    el_wset(editor->edit, EL_ADDFN, L"tfprof-complete", L"complete a word", complete);
     el_set(editor->edit, EL_BIND, "^I", "tfprof-complete", NULL);
     el_set(editor->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
     el_source(editor->edit, NULL);

@@ -1,5 +1,6 @@
 #include "cli/prompt.h"
 
+#include "cli/fold.h"
 #include "cli/line_editor.h"
 #include "cli/progress.h"
 
@@ -26,6 +27,16 @@ static void write_answer(const struct session_answer *answer)
         fputs("The answer does not fit the memory limit.\n", stderr);
 }
 
+/* To the window: terminals break lines in the middle of words. */
+static void fold(struct session_answer *answer)
+{
+    struct text folded = { .arena = &answer->arena };
+
+    fold_text(text_str(&answer->text), line_editor_columns(), &folded);
+    if (!folded.is_cut)
+        answer->text = folded;
+}
+
 static bool answer_line(void *context, const char *line, bool is_terminal)
 {
     struct session       *session = context;
@@ -35,6 +46,8 @@ static bool answer_line(void *context, const char *line, bool is_terminal)
     bool                  is_done;
 
     is_done = session_line(session, line, is_terminal, &answer, &err);
+    if (is_terminal && !answer.pipe && !session->values.is_compat)
+        fold(&answer);
     write_answer(&answer);
     if (!is_done)
         fprintf(stderr, "E: %s\n", err_format(&err, text, sizeof text));

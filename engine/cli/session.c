@@ -199,8 +199,22 @@ static struct view_call call_of(struct session *session, struct session_answer *
                                 .complaints = &answer->complaints };
 }
 
+/* On a terminal the words on a view come once, until another is asked for or more is selected. */
+static bool is_explained(struct session *session, const struct view *view,
+                         const struct view_options *options)
+{
+    bool is_known =
+        session->explained == view && (options->selected & ~session->explained_attributes) == 0;
+
+    if (!is_known)
+        session->explained_attributes = 0;
+    session->explained = view;
+    session->explained_attributes |= options->selected;
+    return is_known && !options->is_compat && options->output.kind == OUTPUT_STDOUT;
+}
+
 static bool show(struct session *session, const struct view *view, const struct view_values *values,
-                 struct session_answer *answer, struct err *err)
+                 bool is_terminal, struct session_answer *answer, struct err *err)
 {
     struct view_options options;
     struct view_call    call = call_of(session, answer, &options);
@@ -208,6 +222,7 @@ static bool show(struct session *session, const struct view *view, const struct 
 
     if (!view_options_check(values, &answer->arena, &options, &answer->complaints, err))
         return false;
+    call.is_unexplained = is_terminal && !answer->pipe && is_explained(session, view, &options);
     is_done = view_report(view, &call, err);
     view_options_free(&options);
     return is_done;
@@ -290,5 +305,5 @@ bool session_line(struct session *session, const char *line, bool is_terminal,
     if (is_terminal && !words.pipe && values.max_rows == 0)
         values.max_rows = session->default_rows;
     return take_options(&words, &answer->arena, &values, err) &&
-           show(session, view, &values, answer, err);
+           show(session, view, &values, is_terminal, answer, err);
 }

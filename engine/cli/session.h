@@ -16,6 +16,8 @@ struct session {
     struct view_values      values; /* what `set` left */
     int64_t default_rows;           /* -max_rows of lines that give none and go to a terminal */
     bool    is_ended;               /* quit */
+    const struct view *explained;   /* the view and the attributes that a terminal was told of */
+    unsigned           explained_attributes;
 };
 struct session_answer {
     struct arena arena; /* of all of it; the caller frees it */

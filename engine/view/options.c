@@ -1,6 +1,9 @@
 #include "view/options.h"
 
 #include <limits.h>
+#include <stdio.h>
+
+enum { LONGEST_WORD = 64 };
 
 static struct str unquote(struct str text)
 {
@@ -26,7 +29,8 @@ static bool compile(const struct option_list *list, struct arena *arena,
         patterns->is_everything = list->values.count == 1 && str_equal(text, STR(".*"));
         pattern = pattern_new(text, PATTERN_WHOLE, false, &bad);
         if (!pattern)
-            text_print(complaints, "%s\n", err_format(&bad, line, sizeof line));
+            text_print(complaints, "'%s' takes nothing: %s\n", list->values.items[i],
+                       err_format(&bad, line, sizeof line));
         else if (!vec_push(&patterns->items, arena, pattern)) {
             pattern_free(pattern);
             return err_set(err, ERR_LIMIT, "the options do not fit the memory limit");
@@ -45,6 +49,19 @@ bool view_patterns_match(const struct view_patterns *patterns, struct str text)
     return false;
 }
 
+static bool unknown_attribute(struct str name, struct err *err)
+{
+    const char *names[ATTRIBUTE_COUNT], *nearest;
+    char        word[LONGEST_WORD];
+
+    for (size_t i = 0; i < ATTRIBUTE_COUNT; i++)
+        names[i] = attribute_name((enum attribute)i);
+    snprintf(word, sizeof word, "%.*s", STR_ARG(name));
+    nearest = option_nearest(word, names, ATTRIBUTE_COUNT);
+    err_set(err, ERR_USAGE, "Invalid option '-select' value: '%.*s'", STR_ARG(name));
+    return nearest ? err_advise(err, "did you mean '%s'?", nearest) : false;
+}
+
 static bool select_attributes(const struct option_list *list, unsigned *selected,
                               struct text *complaints, struct err *err)
 {
@@ -59,7 +76,7 @@ static bool select_attributes(const struct option_list *list, unsigned *selected
             continue;
         }
         if (!attribute_find(name, &attribute))
-            return err_set(err, ERR_USAGE, "Invalid option '-select' value: '%.*s'", STR_ARG(name));
+            return unknown_attribute(name, err);
         *selected |= 1u << attribute;
     }
     return true;

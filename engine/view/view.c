@@ -92,10 +92,13 @@ static void print_head(const struct view *view, const struct view_call *call)
                            "issue.\nIf you found your operation missing accelerator time, consider "
                            "to post to discuss@tensorflow.org!\n\n"));
     /* The original explains the graph by the words for scopes. */
-    text_print(text, "\nDoc:\n%s\n",
-               call->options->is_compat && view == &view_graph ? view_scope.doc : view->doc);
-    attributes_explain(call->options->selected, text);
-    text_add(text, STR("\n\nProfile:\nnode name | "));
+    if (!call->is_unexplained) {
+        text_print(text, "\nDoc:\n%s\n",
+                   call->options->is_compat && view == &view_graph ? view_scope.doc : view->doc);
+        attributes_explain(call->options->selected, text);
+        text_add(text, STR("\n\nProfile:\n"));
+    }
+    text_add(text, STR("node name | "));
     for (size_t i = 0; i < call->columns.count; i++)
         text_print(text, "%s%s", i ? " | " : "", call->columns.items[i].title);
     text_add(text, STR("\n"));

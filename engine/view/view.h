@@ -24,6 +24,7 @@ struct view_call { /* one showing of a view */
     struct sources            *sources; /* of the user's program; NULL: not asked for */
     struct columns             columns;
     unsigned                   wanted; /* a bit a value that is asked for; 0: all */
+    bool                       is_unexplained; /* no words on the view and its columns */
     bool                       is_streamed; /* rows go to standard output as they are made */
     struct arena              *arena;
     struct text               *text;       /* the report */
