@@ -210,6 +210,8 @@ static bool run_terminal(const struct line_use *use, struct err *err)
         remember(&editor, line);
         is_interrupted = 0;
         goes_on = use->answer(use->context, line, isatty(STDOUT_FILENO));
+        if (is_interrupted) /* the terminal has shown ^C where the answer stopped */
+            fputc('\n', stdout);
         is_interrupted = 0;
         free(line);
     }
