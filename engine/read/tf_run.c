@@ -257,15 +257,16 @@ static bool add_run(struct tf_model *model, const struct row *row, const struct 
 {
     struct profile *profile = model->profile;
     int64_t         end_micros = record->end_micros ? record->end_micros : 1;
-    struct op_run   run = {
-          .op = op,
-          .step = row->step,
-          .device = row->device,
-          .stream = row->kind == ROW_OPS ? 0 : row->name,
-          .start_ns = record->start_micros * 1000,
-          .duration_ns = end_micros * 1000,
-          .scheduled_ns = record->scheduled_micros > 0 ? record->scheduled_micros * 1000 : -1,
-          .is_accelerator = row->kind != ROW_OPS,
+    bool is_scheduled = record->scheduled_micros > 0 && tf_is_sane(record->scheduled_micros);
+    struct op_run run = {
+        .op = op,
+        .step = row->step,
+        .device = row->device,
+        .stream = row->kind == ROW_OPS ? 0 : row->name,
+        .start_ns = record->start_micros * 1000,
+        .duration_ns = end_micros * 1000,
+        .scheduled_ns = is_scheduled ? record->scheduled_micros * 1000 : -1,
+        .is_accelerator = row->kind != ROW_OPS,
     };
 
     model->states.items[op].last_step = row->step + 1;
