@@ -3,8 +3,8 @@ return rule {
   id = "unfused-attention", api = 1, version = "1.0.0",
   title = "Attention is spelled out",
   category = "kernels", severity = "error",
-  formats = { "kineto" },
-  needs = { "step.median_ns", "eager_idioms" },
+  formats = { "kineto", "xspace" },
+  needs = { "step.median_ns" },
   cause = "formula.attention", tags = { "ops" },
   more_specific_than = { "elementwise-chain", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
       "python-in-step" },
@@ -22,31 +22,48 @@ block and keeps them in cache. Priced as all but the products, and as a part of 
 sequences, where the scores fit in cache anyway, and where a fused form is used.]],
 
   check = function(p, cfg)
-    local step_ns, rows = p.fact["step.median_ns"],
-        p:table("eager_idioms"):where { idiom = { like = "^(attention)$" } }
+    local step_ns = p.fact["step.median_ns"]
+    local idioms, scores = p:table("eager_idioms"), p:table("score_products")
+    if not idioms and not scores then
+      return skip { reason = "neither calls of ops nor a compiled program with shapes are recorded",
+        capture = "PyTorch: record_shapes=True; XLA: keep the HLO protos of the trace" }
+    end
     local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
-    for row in rows:each() do
-      if row.last_dim >= cfg.min_keys then
-        local low, high = row.ns - row.product_ns, row.ns - cfg.kept_high * row.product_ns
-        ns, low_ns, high_ns = ns + row.ns, low_ns + math.max(low, 0), high_ns + math.max(high, 0)
-        count, calls = count + row.count, calls + row.calls
-        if not biggest or row.ns > biggest.ns then biggest = row end
-      end
+    local function add(row, keys, row_count, row_calls)
+      if keys < cfg.min_keys then return end
+      ns, low_ns = ns + row.ns, low_ns + math.max(row.ns - row.product_ns, 0)
+      high_ns = high_ns + math.max(row.ns - cfg.kept_high * row.product_ns, 0)
+      count, calls = count + row_count, calls + row_calls
+      if not biggest or row.ns > biggest.ns then biggest = row end
+    end
+    if idioms then
+      for row in idioms:where { idiom = "attention" }:each() do add(row, row.last_dim, row.count, row.calls) end
+    end
+    if scores then
+      for row in scores:each() do add(row, row.keys, 1, 0) end
     end
     if not biggest or ns < cfg.min_share * step_ns then return nil end
 
+    local evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },
+                       { "of that, all but its products", low_ns, "ns" },
+                       { calls > 0 and "times a step" or "products that write scores", count, "count" },
+                       { "shapes", biggest.shapes or "unknown" } }
+    if calls > 0 then table.insert(evidence, 3, { "calls of ops in it a step", calls, "count" }) end
+    local codes = {
+      pytorch = "y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)",
+      jax = 'y = jax.nn.dot_product_attention(q, k, v, mask=mask, implementation="cudnn")',
+      tensorflow = "keras.config.enable_flash_attention()  # for MultiHeadAttention",
+    }
     return finding {
-      title = ("Attention by hand takes %s a step in %s calls"):format(fmt.ms(ns),
-          fmt.count(math.floor(calls + 0.5))),
-      subject = { op = biggest.first_op },
+      title = calls > 0 and ("Attention by hand takes %s a step in %s calls"):format(fmt.ms(ns),
+          fmt.count(math.floor(calls + 0.5)))
+          or ("Attention that stores its scores takes %s a step"):format(fmt.ms(ns)),
+      subject = { op = biggest.first_op or biggest.op },
       locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
-      evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },
-                   { "times a step", count, "count" },
-                   { "calls of ops in it a step", calls, "count" },
-                   { "shapes", biggest.shapes or "unknown" } },
+      evidence = evidence,
       condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Let the framework's fused attention do it: it never stores the scores.",
-          code = "y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)" },
+          code = codes[p.framework] or codes.pytorch },
       impact = impact.exposed { ns = ns, low = low_ns, high = high_ns },
       confidence = "medium",
     }
@@ -58,8 +75,15 @@ sequences, where the scores fit in cache anyway, and where a fused form is used.
       tables = { eager_idioms = { { idiom = "attention", first_op = "aten::mul", ns = 5e7, count = 8, calls = 64,
           product_ns = 2e7, pivot_ns = 1e7, longest_ns = 0, last_dim = 640, elements = 200000.0 } } } },
     { name = "small", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
-      tables = { eager_idioms = { { idiom = "attention", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64,
-          product_ns = 4e5, pivot_ns = 0, longest_ns = 0, last_dim = 640, elements = 200000.0 } } } },
+      tables = { eager_idioms = { { idiom = "attention", first_op = "aten::mul", ns = 2e6, count = 8, calls = 64,
+          product_ns = 8e5, pivot_ns = 0, longest_ns = 0, last_dim = 640, elements = 200000.0 } } } },
+    { name = "scores stored by a compiled program", format = "xspace", framework = "jax", finding = true, impact_ns = 4e6,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { score_products = { { op = "dot.1", ns = 3e6, product_ns = 1e6, keys = 2048, elements = 1e8 },
+          { op = "dot.5", ns = 3e6, product_ns = 1e6, keys = 2048, elements = 1e8 } } } },
+    { name = "few keys", format = "xspace", framework = "jax", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      tables = { score_products = { { op = "dot.1", ns = 6e6, product_ns = 1e6, keys = 64, elements = 1e6 } } } },
+    { name = "nothing to look at", format = "xspace", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
     { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0,
           longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },

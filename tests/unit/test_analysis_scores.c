@@ -1,0 +1,121 @@
+#include "analyze/analysis.h"
+#include "model/op_graph.h"
+
+#include "profile_builder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { MOST_OPS = 8 };
+struct instruction {
+    const char *name, *type, *tensors;
+    int64_t     ns;
+    int         producers[2]; /* instructions before it; -1: none */
+};
+
+/* One step in which a device runs the instructions one after the other. */
+static void run_program(struct profile_builder *b, enum device_kind kind,
+                        const struct instruction *program, size_t count)
+{
+    struct op_edge edges[2 * MOST_OPS];
+    size_t         edge_count = 0;
+    struct err     err = { 0 };
+    uint32_t       host, device, stream;
+    int64_t        now = 0;
+
+    builder_start(b, FORMAT_XSPACE);
+    host = builder_host(b, "h");
+    device = builder_device(b, host, "device 0", "", kind);
+    stream = builder_timeline(b, host, device, "stream 7");
+    builder_step(b, host, 0, 100000);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t op = builder_op(b, program[i].name, program[i].type, program[i].tensors);
+
+        assert_int_equal(op, i);
+        builder_event(b, stream, builder_activity(b, program[i].name, ACTIVITY_KERNEL, op), now,
+                      program[i].ns);
+        now += program[i].ns;
+        for (int p = 0; p < 2; p++)
+            if (program[i].producers[p] >= 0)
+                edges[edge_count++] =
+                    (struct op_edge) { (uint32_t)program[i].producers[p], i, false };
+    }
+    b->profile.graph = op_graph_new(&b->arena, (uint32_t)count, edges, edge_count, &err);
+    assert_non_null(b->profile.graph);
+    builder_finish(b);
+    assert_true(analysis_scores.run(&b->study, &err));
+}
+
+/* q and k of 2 x 1024 x 64 elements give 2 x 1024 x 1024 scores, eight times as many as both have:
+ * product 100, fusion over the scores 50, its sums 5 (they are read, not handed on), product 30.
+ * 185 ns, of which 130 in products. What follows the sums (7) and the second product (9) is no
+ * part. */
+static const struct instruction attention[] = {
+    { "dot.1", "dot", "f16[2,1024,64] f16[2,64,1024] -> f16[2,1024,1024]", 100, { -1, -1 } },
+    { "fusion.2", "fusion", "f16[2,1024,1024] -> f16[2,1024,1024]", 50, { 0, -1 } },
+    { "fusion.3", "fusion", "f16[2,1024,1024] -> f16[2,1024]", 5, { 1, -1 } },
+    { "fusion.4", "fusion", "f16[2,1024] -> f16[2,1024]", 7, { 2, -1 } },
+    { "dot.5", "dot", "f16[2,1024,1024] f16[2,1024,64] -> f16[2,1024,64]", 30, { 1, -1 } },
+    { "fusion.6", "fusion", "f16[2,1024,64] -> f16[2,1024,64]", 9, { 4, -1 } },
+};
+
+static void sums_what_works_on_scores(void **state)
+{
+    struct profile_builder b;
+
+    (void)state;
+    run_program(&b, DEVICE_GPU, attention, sizeof attention / sizeof *attention);
+    assert_float_equal(builder_cell(&b, "score_products", "op", "dot.1", "ns"), 185, 1e-9);
+    assert_float_equal(builder_cell(&b, "score_products", "op", "dot.1", "product_ns"), 130, 1e-9);
+    assert_float_equal(builder_cell(&b, "score_products", "op", "dot.1", "keys"), 1024, 0);
+    assert_float_equal(builder_cell(&b, "score_products", "op", "dot.1", "elements"), 2097152, 0);
+    builder_free(&b);
+}
+
+static void expect_no_scores(enum device_kind kind, const struct instruction *program, size_t count)
+{
+    struct profile_builder b;
+    const struct table    *table;
+
+    run_program(&b, kind, program, count);
+    table = facts_find_table(&b.study.facts, "score_products");
+    assert_non_null(table);
+    assert_int_equal(table->row_count, 0);
+    builder_free(&b);
+}
+
+static void other_products_are_none(void **state)
+{
+    /* A layer that widens eight times has a matrix of weights; scores nobody multiplies again may
+     * be wanted; experts widen less than four times; and a CPU has no fused form. */
+    static const struct instruction layer[] = {
+        { "dot.1", "dot", "f16[2,1024,64] f16[64,512] -> f16[2,1024,512]", 100, { -1, -1 } },
+        { "fusion.2", "fusion", "f16[2,1024,512] -> f16[2,1024,512]", 50, { 0, -1 } },
+        { "dot.3", "dot", "f16[2,1024,512] f16[512,64] -> f16[2,1024,64]", 100, { 1, -1 } },
+    };
+    static const struct instruction experts[] = {
+        { "dot.1", "dot", "f16[8,4096,64] f16[8,64,256] -> f16[8,4096,256]", 100, { -1, -1 } },
+        { "fusion.2", "fusion", "f16[8,4096,256] -> f16[8,4096,256]", 50, { 0, -1 } },
+        { "dot.3", "dot", "f16[8,4096,256] f16[8,256,64] -> f16[8,4096,64]", 100, { 1, -1 } },
+    };
+
+    (void)state;
+    expect_no_scores(DEVICE_GPU, layer, 3);
+    expect_no_scores(DEVICE_GPU, experts, 3);
+    expect_no_scores(DEVICE_GPU, attention, 3);
+    expect_no_scores(DEVICE_CPU, attention, sizeof attention / sizeof *attention);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_what_works_on_scores),
+        cmocka_unit_test(other_products_are_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
