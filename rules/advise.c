@@ -67,6 +67,7 @@ static bool add_found(struct advising *advising, const struct rule *rule, struct
         if (!vec_push(&advising->list.drafts, advising->arena, run->drafts.items[i]))
             return no_memory(err);
     }
+    suppress_looked(advising->suppressions, rule->info.id);
     advising->advice->looked_count++;
     advising->advice->found_count += run->drafts.count > 0;
     advising->advice->quiet_count += run->drafts.count == 0;
@@ -280,13 +281,30 @@ static bool run_guests(struct advising *advising, const struct rule_set *set,
     return true;
 }
 
+/* Before rules are selected: one that is left out is a rule all the same. */
+static bool know_suppressions(struct advising *advising, const struct rule_set *set,
+                              struct err *err)
+{
+    const char **ids;
+
+    if (!advising->suppressions)
+        return true;
+    ids = arena_alloc_array(advising->arena, set->rules.count + 1, sizeof(const char *));
+    if (!ids)
+        return no_memory(err);
+    for (size_t i = 0; i < set->rules.count; i++)
+        ids[i] = set->rules.items[i].info.id;
+    suppress_know(advising->suppressions, ids, set->rules.count);
+    return true;
+}
+
 static bool advise_with(struct advising *advising, struct rule_set *set,
                         const struct advise_options *options, struct err *err)
 {
     struct guest_runs guests = { 0 };
     size_t            next_guest = 0;
 
-    if (!select_set(set, options, advising->arena, err))
+    if (!know_suppressions(advising, set, err) || !select_set(set, options, advising->arena, err))
         return false;
     advising->advice->rule_count = (uint32_t)set->rules.count;
     memcpy(&advising->advice->packs, &set->packs, sizeof advising->advice->packs);

@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MAX_PARAMS = 100 };
+
 struct load {
     struct rule  *rule;
     struct str    script;
@@ -138,6 +140,8 @@ static void read_params(lua_State *lua, int index, struct load *load)
             struct rule_param param = read_param(lua, load->arena);
             size_t            at = info->params.count;
 
+            if (at == MAX_PARAMS)
+                luaL_error(lua, "more than %d params", MAX_PARAMS);
             if (!vec_push(&info->params, load->arena, param))
                 luaL_error(lua, "not enough memory");
             for (; at > 0 && strcmp(info->params.items[at - 1].name, param.name) > 0; at--)

@@ -1,6 +1,7 @@
 #include "rules/suppress.h"
 
 #include "base/macros.h"
+#include "base/option.h"
 #include "base/pattern.h"
 
 #include <string.h>
@@ -34,6 +35,25 @@ static bool is_about(const struct suppression *suppression, const struct finding
         found |= is_found(pattern, finding->locations.items[i].file);
     pattern_free(pattern);
     return found;
+}
+
+void suppress_know(struct suppressions *suppressions, const char *const *ids, size_t count)
+{
+    for (size_t i = 0; suppressions && i < suppressions->list.count; i++) {
+        struct suppression *suppression = &suppressions->list.items[i];
+
+        for (size_t j = 0; j < count; j++)
+            suppression->is_known |= strcmp(suppression->rule, ids[j]) == 0;
+        if (!suppression->is_known)
+            suppression->nearest = option_nearest(suppression->rule, ids, count);
+    }
+}
+
+void suppress_looked(struct suppressions *suppressions, const char *rule)
+{
+    for (size_t i = 0; suppressions && i < suppressions->list.count; i++)
+        suppressions->list.items[i].has_looked |=
+            strcmp(suppressions->list.items[i].rule, rule) == 0;
 }
 
 struct suppression *suppress_find(struct suppressions *suppressions, const struct finding *finding,

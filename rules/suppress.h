@@ -14,10 +14,18 @@ struct suppression {
     uint32_t    line;    /* of the configuration */
     bool        is_expired;
     uint32_t    used_count; /* findings that it took away */
+    bool        is_known;   /* there is such a rule */
+    bool        has_looked; /* it ran and could look */
+    const char *nearest;    /* of one that is not known: the rule with the nearest name, or NULL */
 };
 struct suppressions {
     VEC(struct suppression) list;
 };
+
+/* Fills is_known and nearest; `ids` are those of all rules there are. */
+void suppress_know(struct suppressions *suppressions, const char *const *ids, size_t count);
+/* The rule looked at a profile. */
+void suppress_looked(struct suppressions *suppressions, const char *rule);
 
 /* The suppression that is about the finding, or NULL. A bad pattern: *is_bad and err. */
 struct suppression *suppress_find(struct suppressions *suppressions, const struct finding *finding,

@@ -8,7 +8,6 @@
 #include "cli/view_input.h"
 #include "rules/advise.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct advise_values {
@@ -91,9 +90,7 @@ static bool advise_loaded(struct call *call, struct input *input, const struct p
         !write_advice(values, input, &advice, err))
         return false;
     project_warn(project);
-    if (advice.has_guests && !advice.is_filtered)
-        fprintf(stderr, "tfprof: rules of others ran without a filter of system calls: this system "
-                        "has none\n");
+    project_warn_guests(&advice);
     if (advice.failed.count > 0 && strcmp(values->rule_errors, "fail") == 0)
         return err_set(err, ERR_SCRIPT, "%zu rule%s failed, the first is %s: %s",
                        advice.failed.count, advice.failed.count == 1 ? "" : "s",

@@ -337,16 +337,31 @@ bool project_directories(const char *path, struct option_list *directories, stru
             err_set(err, ERR_LIMIT, "no memory left for the configuration"));
 }
 
+static void warn_of(const struct project *project, const struct suppression *suppression)
+{
+    char        more[ERR_TEXT_BYTES] = "takes nothing away";
+    const char *nearest = suppression->nearest;
+
+    if (suppression->is_expired)
+        snprintf(more, sizeof more, "expired on %s", suppression->until);
+    else if (!suppression->is_known)
+        snprintf(more, sizeof more, "is about no rule there is%s%s%s",
+                 nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    else if (suppression->used_count > 0 || !suppression->has_looked)
+        return;
+    fprintf(stderr, "tfprof: %s:%u: the suppression of %s %s\n", project->path, suppression->line,
+            suppression->rule, more);
+}
+
 void project_warn(const struct project *project)
 {
-    for (size_t i = 0; i < project->suppressions.list.count; i++) {
-        const struct suppression *suppression = &project->suppressions.list.items[i];
+    for (size_t i = 0; i < project->suppressions.list.count; i++)
+        warn_of(project, &project->suppressions.list.items[i]);
+}
 
-        if (suppression->is_expired)
-            fprintf(stderr, "tfprof: %s:%u: the suppression of %s expired on %s\n", project->path,
-                    suppression->line, suppression->rule, suppression->until);
-        else if (suppression->used_count == 0)
-            fprintf(stderr, "tfprof: %s:%u: the suppression of %s takes nothing away\n",
-                    project->path, suppression->line, suppression->rule);
-    }
+void project_warn_guests(const struct advice *advice)
+{
+    if (advice->has_guests && !advice->is_filtered)
+        fprintf(stderr, "tfprof: rules of others ran without a filter of system calls: this system "
+                        "has none\n");
 }

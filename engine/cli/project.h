@@ -30,7 +30,10 @@ bool project_apply(struct project *project, struct advise_options *options, stru
 /* The folders of rules that the project names, behind those that are there. */
 bool project_directories(const char *path, struct option_list *directories, struct arena *arena,
                          struct err *err);
-/* Says on standard error which suppressions have expired or took nothing away. */
+/* Says on standard error which suppressions have expired, are about no rule, or took nothing away
+ * though their rule looked. */
 void project_warn(const struct project *project);
+/* Says so where rules of others ran without all of their locks. */
+void project_warn_guests(const struct advice *advice);
 
 #endif

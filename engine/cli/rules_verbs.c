@@ -7,6 +7,7 @@
 #include "cli/rules_fixtures.h"
 #include "report/rules_markdown.h"
 #include "rules/catalogue.h"
+#include "rules/pack.h"
 
 #include <string.h>
 
@@ -51,6 +52,25 @@ static bool write_editor_settings(const char *directory, struct arena *arena, st
     return file_exists(path) || file_write(path, str_from(editor_settings), err);
 }
 
+/* In a pack the id begins with its name. */
+static bool fits_pack(const char *id, const char *directory, struct arena *arena, struct err *err)
+{
+    struct pack_manifest manifest;
+    struct str           pack = str_from(id), name;
+
+    if (!pack_read(directory, arena, &manifest, err))
+        return false;
+    if (!manifest.name)
+        return true;
+    name = pack;
+    pack = str_slice(pack, 0, str_find(pack, '/'));
+    if (pack.len < name.len && str_equal(pack, str_from(manifest.name)))
+        return true;
+    name = pack.len < name.len ? str_slice(name, pack.len + 1, name.len) : name;
+    return err_set(err, ERR_USAGE, "rules of the pack %s are called so: %s/%.*s, not %s",
+                   manifest.name, manifest.name, STR_ARG(name), id);
+}
+
 static bool run_new(struct call *call, struct err *err)
 {
     struct text script = { .arena = call->arena };
@@ -70,6 +90,8 @@ static bool run_new(struct call *call, struct err *err)
         directory = call->operands.values.items[1];
     if (!file_is_directory(directory))
         return err_set(err, ERR_USAGE, "%s is not a directory; make it first", directory);
+    if (!fits_pack(id, directory, call->arena, err))
+        return false;
     name = strchr(id, '/') ? strchr(id, '/') + 1 : id;
     path = arena_text(call->arena, "%s/%s.lua", directory, name);
     if (!path)

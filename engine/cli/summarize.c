@@ -1,6 +1,7 @@
 #include "cli/summarize.h"
 
 #include "cli/progress.h"
+#include "cli/project.h"
 
 static bool add_run(struct summary *summary, const struct input_values *values,
                     const struct advise_options *rules, const char *path, struct arena *arena,
@@ -19,6 +20,7 @@ static bool add_run(struct summary *summary, const struct input_values *values,
     is_done = advise_run(&input.study, rules, arena, &advice, err) &&
               summary_add_run(summary, path, &input.study, &advice, arena, err);
     input_free(&input);
+    project_warn_guests(&advice);
     return is_done;
 }
 

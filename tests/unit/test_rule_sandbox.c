@@ -131,6 +131,26 @@ static void attacks_fail(void **state)
         { "local t = {} t.t = t return finding(t)", "no field 't'" },
         { "impact.replay()", "" },
         { "fmt.ms(1 / 0)", "finite" },
+        { "pcall(function() while true do end end)", "too long" },
+        { "return pcall(function() while true do end end)", "check returns" },
+        { "local l = {} for i = 1, 51 do l[i] = finding { condition = 'c', evidence = { { 'w', 1 } "
+          "}, "
+          "remedy = { text = 'r' }, impact = impact.none() } end return l",
+          "more than 50 findings" },
+        { "local e = {} for i = 1, 1e4 do e[i] = { 'scale' } end p:whatif(e)", "more than 200" },
+        { "return finding { condition = ('c'):rep(70000), evidence = { { 'w', 1 } } }",
+          "too long" },
+        { "return finding { condition = 'a\\0b' }", "zero byte" },
+        { "return setmetatable({}, { __index = function() return finding {} end })", "" },
+        { "return ipairs(setmetatable({}, { __index = function(_, i) return i end }))",
+          "check returns" },
+        { "for i in ipairs(setmetatable({}, { __index = function(_, i) return i end })) do end",
+          "too long" },
+        { "local t = {} for i = 1, 1e6 do t = { t } end return finding(t)", "not enough memory" },
+        { "error(setmetatable({}, { __tostring = function() while true do end end }))",
+          "raised a table" },
+        { "return ('x'):rep(1e6):gsub('.', ('y'):rep(1e6))", "not enough memory" },
+        { "while true do for x in ('x'):rep(1e6):gmatch('') do end end", "too long" },
     };
 
     int faults = 0;
