@@ -6,7 +6,7 @@
 /* A rule is in its own preset and in all below it here. */
 static const struct preset {
     const char *name;
-    double      share_factor; /* of thresholds that are shares and have no value for strict */
+    double      share_factor; /* of min_share where it has no value for strict */
     bool        is_strict;    /* takes the strict value of parameters; priced infos are warnings */
 } presets[] = {
     [PRESET_RECOMMENDED] = { "recommended", 1, false },
@@ -29,11 +29,12 @@ int preset_from_name(const char *name)
 
 static const char *const names[] = { "recommended", "strict", "all" };
 
-/* "min_share" and its like: a finding needs at least that much. */
+/* By custom the least share of the step that is worth a finding; other shares tell how sure a rule
+ * must be. */
 static bool is_threshold(const struct rule_param *param)
 {
     return param->kind == RULE_PARAM_NUMBER && param->unit == UNIT_SHARE &&
-           strncmp(param->name, "min_", 4) == 0;
+           strcmp(param->name, "min_share") == 0;
 }
 
 static void tighten(struct rule_param *param, const struct preset *preset)

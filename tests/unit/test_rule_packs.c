@@ -167,23 +167,24 @@ static void names_are_taken_once(void **state)
     arena_free(&arena);
 }
 
-/* min_share is halved by strict and divided by ten by all; `strict` goes before that; other
- * parameters stay. */
+/* min_share is halved by strict and divided by ten by all, within its range; `strict` goes before
+ * that; other parameters stay. */
 static void presets_lower_thresholds(void **state)
 {
     static const char fields[] =
-        "id = 'x', params = { min_share = { default = 0.4, unit = 'share', doc = 'd' },\n"
+        "id = 'x', params = { min_share = { default = 0.4, min = 0.05, unit = 'share', doc = 'd' "
+        "},\n"
         "min_given = { default = 0.4, strict = 0.3, unit = 'share', doc = 'd' },\n"
         "min_count = { default = 8, unit = 'count', doc = 'd' },\n"
-        "min_low = { default = 0.4, min = 0.25, unit = 'share', doc = 'd' } }";
+        "min_known = { default = 0.4, unit = 'share', doc = 'd' } }";
     static const struct {
         const char *preset;
-        double      values[4]; /* min_count min_given min_low min_share */
+        double      values[4]; /* min_count min_given min_known min_share */
     } rows[] = {
         { NULL, { 8, 0.4, 0.4, 0.4 } },
         { "recommended", { 8, 0.4, 0.4, 0.4 } },
-        { "strict", { 8, 0.3, 0.25, 0.2 } },
-        { "all", { 8, 0.3, 0.25, 0.04 } },
+        { "strict", { 8, 0.3, 0.4, 0.2 } },
+        { "all", { 8, 0.3, 0.4, 0.05 } },
     };
     struct folder folder;
     struct err    err = { 0 };
