@@ -28,26 +28,69 @@ local function twice_backward(p, ns, nodes)
   }
 end
 
+-- TensorFlow names the ops of a gradient after those that it is for.
+local product = "^(_?(Mkl)?(Native|Fused)*(Batch)?MatMul(V2)?|_?(Mkl)?(Native|Fused)*Conv2D|BatchMatMulV2|Einsum)$"
+local function of_tensorflow(p, cfg)
+  local step_ns, trained = p.fact["step.median_ns"], {}
+  local products = p:table("ops"):where { type = { like = product } }
+  for row in products:where { name = { like = "^gradient_tape/" } }:each() do
+    local of = row.name:match("^gradient_tape/(.*)/[^/]+$")
+    while of do
+      trained[of] = math.max(trained[of] or 0, row.calls)
+      of = of:match("^(.*)/[^/]+$")
+    end
+  end
+  local ns, count, worst = 0, 0, nil
+  for row in products:where { name = { like = "^(?!gradient_tape/)" } }:each() do
+    local calls = trained[row.name] or trained[row.name:match("^(.*)/[^/]+$") or ""]
+    if calls and row.calls >= calls + cfg.min_extra then
+      ns, count = ns + row.self_ns * (1 - calls / row.calls), count + 1
+      if not worst or row.self_ns > worst.self_ns then worst = row end
+    end
+  end
+  if count < 2 or ns < cfg.min_share * step_ns then return nil end
+  ns = math.min(ns, step_ns)
+  return finding {
+    title = ("%s products of the trained forward pass run once more: %s a step"):format(fmt.count(count), fmt.ms(ns)),
+    severity = "warn",
+    subject = { op = worst.name },
+    evidence = { { "products that run again a step", ns, "ns", share = ns / step_ns }, { "how many", count, "count" },
+                 { worst.name, worst.self_ns, "ns" }, { "its calls a step", worst.calls, "count" } },
+    condition = ("%s products run more often than their gradients"):format(fmt.count(count)),
+    remedy = { text = "Return what metrics need from the training function, and validate every few hundred steps.",
+               code = "loss, logits = train_step(x, y)   # instead of train_step(x, y) and then model(x)" },
+    impact = impact.exposed { ns = math.min(1.15 * ns, step_ns), low = 0.9 * ns, high = math.min(1.15 * ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "duplicate-compute", api = 1, version = "1.0.0",
   title = "A forward pass runs twice",
   category = "kernels", severity = "warn",
-  formats = { "kineto" },
-  needs = { "step.median_ns", "torch.repeated_forward_ns", "torch.repeated_products" },
+  formats = { "kineto", "xspace" },
+  needs = { "step.median_ns", "ops" },
   cause = "forward", tags = { "ops" },
   more_specific_than = { "hot-op" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },
+    min_extra = { default = 0.75, min = 0, max = 1e6, unit = "count",
+      doc = "TensorFlow: runs a step of a product beyond those of its gradient" },
   },
   doc = [[
 In a step that trains, products of the same shapes and in the same order as the trained ones run again, and no
 backward node belongs to them: typically metrics that call the model once more. Priced as that time. Silent where
 the shapes differ (validation data, a smaller teacher). Where that pass is without gradients it may be another model of
 the same shapes, a teacher or a target network: a fact then. Nodes of a backward pass that run again for the same
-forward call are losses that go back one by one.]],
+forward call are losses that go back one by one. In TensorFlow, products that run more often than the gradients named after
+them.]],
 
   check = function(p, cfg)
+    if p.framework == "tensorflow" then return of_tensorflow(p, cfg) end
+    if not p:has("torch.repeated_forward_ns") then
+      return skip { reason = "neither PyTorch nor TensorFlow ops with gradients are recorded", capture = "a timeline of ops" }
+    end
     local step_ns = p.fact["step.median_ns"]
     local least_ns = cfg.min_share * step_ns
     local ns, products = p.fact["torch.repeated_forward_ns"], p.fact["torch.repeated_products"]
@@ -63,18 +106,39 @@ forward call are losses that go back one by one.]],
   end,
 
   examples = {
-    { name = "for accuracy", framework = "pytorch", finding = true, impact_ns = 2.9e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 3e6, ["torch.repeated_products"] = 3 } },
-    { name = "a target network", framework = "pytorch", finding = true, impact_ns = 2.9e6,
+    { name = "the model called again", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.05e6,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = {
+        { name = "model/dense/Relu", type = "_MklNativeFusedMatMul", calls = 2, self_ns = 2e6 },
+        { name = "model/head/BiasAdd", type = "_MklNativeFusedMatMul", calls = 2, self_ns = 2e6 },
+        { name = "gradient_tape/model/dense/MatMul/MatMul_1", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradient_tape/model/head/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 } } } },
+    { name = "as often as its gradient", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = {
+        { name = "model/dense/Relu", type = "_MklNativeFusedMatMul", calls = 4, self_ns = 2e6 },
+        { name = "model/head/BiasAdd", type = "_MklNativeFusedMatMul", calls = 4, self_ns = 2e6 },
+        { name = "gradient_tape/model/dense/MatMul/MatMul_1", type = "_MklMatMul", calls = 4, self_ns = 1e6 },
+        { name = "gradient_tape/model/head/MatMul/MatMul", type = "_MklMatMul", calls = 4, self_ns = 1e6 } } } },
+    { name = "a compiled program", framework = "jax", format = "xspace", skipped = true,
+      facts = { ["step.median_ns"] = 1e7 }, tables = { ops = { { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
+    { name = "for accuracy", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.9e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 3e6, ["torch.repeated_products"] = 3 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    { name = "a target network", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.9e6,
       facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
-                ["torch.untrained_forward_ns"] = 3e6, ["torch.untrained_products"] = 3 } },
-    { name = "two losses", framework = "pytorch", finding = true, impact_ns = 2.7e6,
+                ["torch.untrained_forward_ns"] = 3e6, ["torch.untrained_products"] = 3 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    { name = "two losses", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.7e6,
       facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
-                ["torch.backward_again_ns"] = 3e6, ["torch.backward_again_nodes"] = 12 } },
-    { name = "one node again", framework = "pytorch", finding = false,
+                ["torch.backward_again_ns"] = 3e6, ["torch.backward_again_nodes"] = 12 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    { name = "one node again", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
-                ["torch.backward_again_ns"] = 1e5, ["torch.backward_again_nodes"] = 1 } },
-    { name = "once", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0 } },
+                ["torch.backward_again_ns"] = 1e5, ["torch.backward_again_nodes"] = 1 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    { name = "once", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
   },
 }

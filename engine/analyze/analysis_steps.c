@@ -2,7 +2,8 @@
  * steps: the windows that per-step numbers are about, best source first:
  *   marker       annotated steps on a host thread (train/step_num, ProfilerStep#N, Steps lines)
  *   session      runs of a session or of a graph function on one thread
- *   inferred     calls for the next batch, or repeated runs of the program that takes most time
+ *   inferred     calls for the next batch, updates by an optimizer, or repeated runs of the program
+ *                that takes most time
  *   whole-trace  none of these: one window; with accelerators from their first work to their last,
  *                without the capture's own start and end
  *
@@ -246,7 +247,8 @@ static bool find_steps(struct study *study, struct arena *scratch)
     }
     if (!markers.list.count) {
         study->steps.source = STEPS_INFERRED;
-        if (!markers_inputs(profile, names, scratch, &markers))
+        if (!markers_inputs(profile, names, scratch, &markers) ||
+            (!markers.list.count && !markers_updates(profile, names, scratch, &markers)))
             return false;
     }
     if (!markers.list.count)

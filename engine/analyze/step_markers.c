@@ -1,4 +1,5 @@
 #include "analyze/step_markers.h"
+#include "base/sample.h"
 
 #include <stdlib.h>
 
@@ -226,6 +227,45 @@ bool markers_sessions(struct profile const *profile, struct intern *names, struc
         !keep_best(markers, arena))
         return false;
     if (markers->list.count < MIN_RUNS)
+        markers->list.count = 0;
+    return true;
+}
+
+static bool is_update(const struct profile *profile, const struct timeline *line, uint32_t event)
+{
+    return line->kind == TIMELINE_THREAD &&
+           str_starts(profile_str(profile, event_activity(profile, event)->name),
+                      STR("Optimizer.step#"));
+}
+
+static bool is_alike(const struct markers *markers, struct arena *scratch)
+{
+    static const double MOST_VARIATION = 0.3;
+    size_t              count = markers->list.count - 1;
+    double             *lengths = arena_new_array(scratch, double, count + 1);
+
+    for (size_t i = 0; lengths && i < count; i++)
+        lengths[i] =
+            (double)(markers->list.items[i + 1].end_ns - markers->list.items[i + 1].start_ns);
+    return lengths &&
+           sample_deviation(lengths, count) <= MOST_VARIATION * sample_mean(lengths, count);
+}
+
+bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
+                     struct markers *markers)
+{
+    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_ANNOTATION, is_update },
+                 markers) ||
+        !keep_best(markers, arena))
+        return false;
+    if (markers->list.count < MIN_RUNS)
+        markers->list.count = 0;
+    for (size_t i = markers->list.count; i-- > 0;)
+        markers->list.items[i].start_ns =
+            i > 0 && markers->list.items[i - 1].host == markers->list.items[i].host
+                ? markers->list.items[i - 1].end_ns
+                : profile->start_ns;
+    if (markers->list.count && !is_alike(markers, arena))
         markers->list.count = 0;
     return true;
 }

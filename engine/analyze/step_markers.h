@@ -28,6 +28,10 @@ bool markers_sessions(struct profile const *profile, struct intern *names, struc
 /* Calls for the next batch on the thread that waits most in them: each begins a step. */
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);
+/* Updates by an optimizer of PyTorch, each from the end of the one before: what leads to it. None where
+ * they are far from alike, as those of several models that take turns. */
+bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
+                     struct markers *markers);
 /* Runs of the program that takes most time, on each host. Runs that overlap count from completion
  * to completion. */
 bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers);

@@ -104,6 +104,33 @@ static void requests_for_batches(void **state)
     release(&f);
 }
 
+/* Updates end at 90, 190, 290 and 390: steps reach from one to the next, the first one from the
+ * start of the recording at 0. Where two models take turns, 20 and 180 long, none are found. */
+static void updates_end_steps(void **state)
+{
+    (void)state;
+    for (int turns = 0; turns < 2; turns++) {
+        struct fixture f;
+        uint32_t       main;
+
+        start(&f);
+        main = builder_timeline(&f.b, f.host, NO_ID, "python");
+        builder_slice(&f.b, main, "aten::mm", ACTIVITY_OP, 0, 10);
+        for (int i = 0; i < 4; i++)
+            builder_slice(&f.b, main, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION,
+                          80 + i * 100 - (turns && i % 2 == 1 ? 80 : 0), 10);
+        builder_finish(&f.b);
+        assert_true(markers_updates(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, turns ? 0 : 4);
+        if (!turns) {
+            assert_int_equal(f.markers.list.items[0].start_ns, 0);
+            assert_int_equal(f.markers.list.items[3].start_ns, 290);
+            assert_int_equal(f.markers.list.items[3].end_ns, 390);
+        }
+        release(&f);
+    }
+}
+
 /*
  * Program 5 runs three times for 100 ns, program 6 three times for 10, program 7 once for 900:
  * fewer than three runs are no steps, so 5 is it. Its second and third run overlap the one before:
@@ -136,9 +163,8 @@ static void runs_of_the_main_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_family_with_most_time),
-        cmocka_unit_test(sessions_need_three),
-        cmocka_unit_test(requests_for_batches),
+        cmocka_unit_test(the_family_with_most_time), cmocka_unit_test(sessions_need_three),
+        cmocka_unit_test(requests_for_batches),      cmocka_unit_test(updates_end_steps),
         cmocka_unit_test(runs_of_the_main_program),
     };
 
