@@ -40,16 +40,19 @@ bool recording_has_time(enum sketch_word word)
     }
 }
 
+static double noisy(double share, double draw)
+{
+    double factor = 1 + share * draw;
+
+    return factor < LEAST_FACTOR ? LEAST_FACTOR : factor;
+}
+
 static double noise_factor(struct making *making, const struct sketch_line *line, double share)
 {
     uint64_t row = (uint64_t)(line - making->sketch->lines.items);
     uint64_t whose = row | (uint64_t)making->options->rank << 32;
-    double   factor;
 
-    if (share <= 0)
-        return 1;
-    factor = 1 + share * noise_draw(making->seed, whose, making->draws[row]++);
-    return factor < LEAST_FACTOR ? LEAST_FACTOR : factor;
+    return share > 0 ? noisy(share, noise_draw(making->seed, whose, making->draws[row]++)) : 1;
 }
 
 int64_t place_duration(struct making *making, const struct sketch_line *line, double scale)
@@ -316,7 +319,7 @@ static bool place_step(struct making *making, const struct sketch_line *line, st
     struct place          place = { .track = NO_EVENT, .block_ns = start_ns, .owner = NO_EVENT };
     uint32_t              row = NO_EVENT;
 
-    place.scale = noise_factor(making, line, line->noise_share);
+    place.scale = making->pace * noise_factor(making, line, line->noise_share);
     making->recording->step_count += line->word == WORD_STEP;
     if (is_marked && (row = place_event(making, &marker, err)) == NO_EVENT)
         return false;
@@ -368,6 +371,7 @@ bool recording_make(const struct sketch *sketch, const struct recording_options 
                              .arena = arena,
                              .seed = options->has_seed ? options->seed : sketch->seed };
 
+    making.pace = noisy(sketch->pace_share, noise_draw(making.seed, NO_LINE, 0));
     *recording = (struct recording) { .sketch = sketch,
                                       .rank = options->rank,
                                       .rank_count = sketch->rank_count };

@@ -18,6 +18,7 @@ struct making {
     VEC(int64_t) track_ends_ns; /* beside recording->tracks: how far each is filled */
     uint32_t     *draws;        /* by line: numbers drawn for it */
     uint64_t      seed;
+    double        pace;         /* of the whole recording */
     uint64_t      visits;       /* lines done, repeats counted */
     uint32_t      main_track;
     uint32_t      link_count;

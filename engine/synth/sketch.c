@@ -202,6 +202,9 @@ static bool set(struct parsing *parsing, uint32_t row, struct err *err)
     case WORD_NOISE:
         sketch->noise_share = line->share;
         return true;
+    case WORD_PACE:
+        sketch->pace_share = line->share;
+        return true;
     case WORD_RANKS:
     case WORD_HOSTS:
         return set_ranks(sketch, line, err);

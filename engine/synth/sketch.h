@@ -81,6 +81,7 @@ struct sketch {
     enum sketch_framework framework;
     uint64_t              seed;
     double                noise_share; /* of every duration; 0: none */
+    double                pace_share;  /* noise of the recording as a whole */
     uint32_t              rank_count;  /* at least 1 */
     bool                  has_ranks;
     uint32_t              core_count;  /* 0: not said */
