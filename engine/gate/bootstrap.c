@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RESAMPLES = 1000, MOST_STEPS = 400 };
+enum { RESAMPLES = 1000, MOST_STEPS = 400, FEWEST_RUNS = 4 };
 
 double select_kth(double *values, size_t count, size_t k)
 {
@@ -100,11 +100,16 @@ static void resample_run(struct random *random, const double *values, size_t cou
     }
 }
 
+/* With enough runs to tell how they differ as a whole, runs are drawn too. */
 static double sampler_draw(struct sampler *sampler, struct random *random)
 {
+    uint32_t count = (uint32_t)sampler->run_count;
+
     for (size_t i = 0; i < sampler->run_count; i++) {
-        resample_run(random, sampler->runs[i], sampler->counts[i], sampler->buffer);
-        sampler->medians[i] = select_median(sampler->buffer, sampler->counts[i]);
+        size_t run = count >= FEWEST_RUNS ? random_below(random, count) : i;
+
+        resample_run(random, sampler->runs[run], sampler->counts[run], sampler->buffer);
+        sampler->medians[i] = select_median(sampler->buffer, sampler->counts[run]);
     }
     return select_median(sampler->medians, sampler->run_count);
 }

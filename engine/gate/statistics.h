@@ -50,7 +50,8 @@ struct interval_share { /* a relative change with its interval */
     double change, low, high;
 };
 /* Relative change of the median from `before` to `after`; its interval by resampling blocks of
- * consecutive observations within each run, so that slow drifts widen it. false: scratch is
+ * consecutive observations within each run, so that slow drifts widen it, and where a side has four
+ * runs or more by resampling these, so that what differs from run to run does. false: scratch is
  * exhausted. Both sides have at least one observation and `before` a median above 0. */
 bool bootstrap_change(const struct observations *before, const struct observations *after,
                       double confidence, struct arena *scratch, struct interval_share *result);
