@@ -1,7 +1,7 @@
 /*
  * A graph and one run of it, copied behind each other: the n-th copy's names begin with "block_n/",
  * its nodes without inputs wait for the last node of the copy before, and its run begins where that
- * of the copy before ends.
+ * of the copy before ends. A log says which lines made the nodes.
  */
 #include "bench_make.h"
 
@@ -18,7 +18,7 @@ typedef Tfprof__Tf__RunMetadata     run_metadata;
 typedef Tfprof__Tf__DeviceStepStats device_stats;
 typedef Tfprof__Tf__NodeExecStats   node_stats;
 
-enum { NAME_BYTES = 1024 };
+enum { NAME_BYTES = 1024, TRACE_FRAMES = 6 };
 
 /* "block_7/name"; a control input keeps its "^" in front. */
 static char *prefixed(char *text, const char *name, uint64_t copy)
@@ -135,6 +135,80 @@ static void make_run(const char *source, const char *target, uint64_t copies)
     free(bytes);
 }
 
+/* One of the six frames of the trace of a node: lines of six files, more the further in. */
+static void write_frame(struct sink *sink, uint64_t copy, uint64_t node, uint64_t depth)
+{
+    enum { LINENO = 2, FILE_ID = 6, FUNCTION_ID = 7 };
+    uint64_t    call = copy % (1ULL << depth);
+    struct sink count = { 0 };
+
+    for (int is_counted = 0; is_counted < 2; is_counted++) {
+        struct sink *into = is_counted ? sink : &count;
+
+        if (is_counted)
+            sink_open(sink, 1, count.bytes);
+        sink_key(into, LINENO, 0);
+        sink_varint(into, depth + 1 < TRACE_FRAMES ? 10 + call : 100 + node);
+        sink_key(into, FILE_ID, 0);
+        sink_varint(into, depth);
+        sink_key(into, FUNCTION_ID, 0);
+        sink_varint(into, TRACE_FRAMES + call % 8);
+    }
+}
+
+static void write_entry(struct sink *sink, const char *name, uint64_t copy, uint64_t node)
+{
+    struct sink code = { 0 };
+
+    for (uint64_t depth = 0; depth < TRACE_FRAMES; depth++)
+        write_frame(&code, copy, node, depth);
+    sink_open(sink, 1, strlen(name));
+    sink_bytes(sink, name, strlen(name));
+    sink_open(sink, 4, code.bytes);
+    for (uint64_t depth = 0; depth < TRACE_FRAMES; depth++)
+        write_frame(sink, copy, node, depth);
+}
+
+static void write_string(struct sink *sink, uint64_t id)
+{
+    char text[NAME_BYTES];
+
+    if (id < TRACE_FRAMES)
+        snprintf(text, sizeof text, "/program/file_%llu.py", (unsigned long long)id);
+    else
+        snprintf(text, sizeof text, "function_%llu", (unsigned long long)id);
+    sink_key(sink, 1, 0);
+    sink_varint(sink, id);
+    sink_open(sink, 2, strlen(text));
+    sink_bytes(sink, text, strlen(text));
+}
+
+/* OpLogProto: entries of nodes with the code that made them (1), names of files and functions (2).
+ */
+static void make_log(const graph_def *graph, const char *target, uint64_t copies)
+{
+    struct sink sink = { .file = create_file(target) };
+
+    for (uint64_t copy = 0; copy < copies; copy++)
+        for (size_t i = 0; i < graph->n_node; i++) {
+            struct sink count = { 0 };
+            char        name[NAME_BYTES];
+
+            prefixed(name, graph->node[i]->name, copy);
+            write_entry(&count, name, copy, i);
+            sink_open(&sink, 1, count.bytes);
+            write_entry(&sink, name, copy, i);
+        }
+    for (uint64_t id = 0; id < TRACE_FRAMES + 8; id++) {
+        struct sink count = { 0 };
+
+        write_string(&count, id);
+        sink_open(&sink, 2, count.bytes);
+        write_string(&sink, id);
+    }
+    close_file(sink.file, target);
+}
+
 void make_graph(const char *graph_path, const char *run_path, const char *folder,
                 uint64_t wanted_nodes)
 {
@@ -154,5 +228,7 @@ void make_graph(const char *graph_path, const char *run_path, const char *folder
            (unsigned long long)(copies * graph->n_node));
     snprintf(path, sizeof path, "%s/run_meta", folder);
     make_run(run_path, path, copies);
+    snprintf(path, sizeof path, "%s/op_log", folder);
+    make_log(graph, path, copies);
     tfprof__tf__graph_def__free_unpacked(graph, NULL);
 }

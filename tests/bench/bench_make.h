@@ -25,7 +25,7 @@ void make_xspace(const char *source, const char *target, uint64_t wanted_bytes,
 /* The trace's events, repeated until the file has wanted_bytes; gzip is inflated. */
 void make_kineto(const char *source, const char *target, uint64_t wanted_bytes);
 /* The recording's graph and one of its runs, copied behind each other until there are that many
- * nodes: GRAPH/graph.pb and GRAPH/run_meta. */
+ * nodes: graph.pb, run_meta and op_log in the folder. */
 void make_graph(const char *graph, const char *run_metadata, const char *folder,
                 uint64_t wanted_nodes);
 
