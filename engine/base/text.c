@@ -53,13 +53,18 @@ void text_fill(struct text *text, char byte, size_t count)
 void text_vprint(struct text *text, const char *format, va_list arguments)
 {
     va_list again;
+    size_t  room = text->is_cut || !text->data ? 0 : text->capacity - text->len;
     int     len;
 
     va_copy(again, arguments);
-    len = vsnprintf(NULL, 0, format, arguments);
-    if (len >= 0 && reserve(text, (size_t)len)) {
+    len = vsnprintf(room ? text->data + text->len : NULL, room, format, arguments);
+    if (len >= 0 && (size_t)len < room) {
+        text->len += (size_t)len;
+    } else if (len >= 0 && reserve(text, (size_t)len)) {
         vsnprintf(text->data + text->len, (size_t)len + 1, format, again);
         text->len += (size_t)len;
+    } else if (room) {
+        text->data[text->len] = '\0';
     }
     va_end(again);
 }

@@ -3,6 +3,10 @@
 #include "base/macros.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER_BYTES = 32 }; /* of any number without its unit */
 
 #define CPU_DOC                                                                                    \
     "cpu execution time: The time from the start to the end of the operation. It's the sum of "    \
@@ -131,71 +135,123 @@ void attributes_explain(unsigned selected, struct text *text)
     }
 }
 
-/* Most numbers of a report are small: they go without printf. */
-static void print_small(struct text *text, int64_t number, struct str unit)
-{
-    char   digits[4];
-    size_t at = sizeof digits;
+struct scale { /* numbers up to a limit are printed by this divisor */
+    int64_t    below;
+    int64_t    divisor; /* 1: whole numbers */
+    struct str unit;
+};
+static const struct scale numbers[] = {
+    { 1000, 1, STR_INIT("") },
+    { 1000000, 1000, STR_INIT("k") },
+    { 1000000000, 1000000, STR_INIT("m") },
+    { INT64_MAX, 1000000000, STR_INIT("b") },
+};
+static const struct scale times[] = {
+    { 1000, 1, STR_INIT("us") },
+    { 1000000, 1000, STR_INIT("ms") },
+    { INT64_MAX, 1000000, STR_INIT("sec") },
+};
+static const struct scale memory[] = {
+    { 1000, 1, STR_INIT("B") },
+    { 1000000, 1000, STR_INIT("KB") },
+    { INT64_MAX, 1000000, STR_INIT("MB") },
+};
 
-    if (number < 0) {
-        text_print(text, "%" PRId64, number);
-    } else {
-        do
-            digits[--at] = (char)('0' + number % 10);
-        while ((number /= 10) > 0 && at > 0);
-        text_add(text, (struct str) { digits + at, sizeof digits - at });
-    }
-    text_add(text, unit);
+/* Digits of a number that is not negative, from the end of the room backwards. */
+static size_t put_digits(char *room, size_t end, int64_t number)
+{
+    do
+        room[--end] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    return end;
+}
+
+static size_t put_plain(char *to, int64_t number)
+{
+    char   digits[NUMBER_BYTES];
+    size_t at;
+
+    if (number < 0)
+        return (size_t)snprintf(to, NUMBER_BYTES, "%" PRId64, number);
+    at = put_digits(digits, sizeof digits, number);
+    memcpy(to, digits + at, sizeof digits - at);
+    return sizeof digits - at;
+}
+
+/* Two decimals as printf rounds the quotient: in whole numbers, except halfway between two, where
+ * it depends on what the quotient is in binary. Reports are full of these. */
+static size_t put_decimals(char *to, int64_t number, int64_t divisor)
+{
+    enum { EXACT_BELOW_LOG2 = 49 }; /* the quotient's error is smaller than a unit of the number */
+    int64_t step = divisor / 100, hundredths = number / step, rest = number % step;
+    char    digits[NUMBER_BYTES];
+    size_t  at = sizeof digits;
+
+    if (rest * 2 == step || number >> EXACT_BELOW_LOG2)
+        return (size_t)snprintf(to, NUMBER_BYTES, "%.2f", (double)number / (double)divisor);
+    hundredths += rest * 2 > step;
+    digits[--at] = (char)('0' + hundredths % 10);
+    digits[--at] = (char)('0' + hundredths / 10 % 10);
+    digits[--at] = '.';
+    at = put_digits(digits, at, hundredths / 100);
+    memcpy(to, digits + at, sizeof digits - at);
+    return sizeof digits - at;
+}
+
+static size_t put_scaled(char *to, const struct scale *scale, int64_t number)
+{
+    size_t len;
+
+    while (number >= scale->below && scale->below != INT64_MAX)
+        scale++;
+    len = scale->divisor == 1 ? put_plain(to, number) : put_decimals(to, number, scale->divisor);
+    memcpy(to + len, scale->unit.data, scale->unit.len);
+    return len + scale->unit.len;
+}
+
+static void print_scaled(struct text *text, const struct scale *scale, int64_t number)
+{
+    char room[COLUMN_NUMBER_BYTES];
+
+    text_add(text, (struct str) { room, put_scaled(room, scale, number) });
 }
 
 void print_number(struct text *text, int64_t number)
 {
-    if (number < 1000)
-        print_small(text, number, STR(""));
-    else if (number < 1000000)
-        text_print(text, "%.2fk", (double)number / 1e3);
-    else if (number < 1000000000)
-        text_print(text, "%.2fm", (double)number / 1e6);
-    else
-        text_print(text, "%.2fb", (double)number / 1e9);
+    print_scaled(text, numbers, number);
 }
 
 void print_micros(struct text *text, int64_t micros)
 {
-    if (micros < 1000)
-        print_small(text, micros, STR("us"));
-    else if (micros < 1000000)
-        text_print(text, "%.2fms", (double)micros / 1e3);
-    else
-        text_print(text, "%.2fsec", (double)micros / 1e6);
+    print_scaled(text, times, micros);
 }
 
 void print_bytes(struct text *text, int64_t bytes)
 {
-    if (bytes < 1000)
-        print_small(text, bytes, STR("B"));
-    else if (bytes < 1000000)
-        text_print(text, "%.2fKB", (double)bytes / 1e3);
-    else
-        text_print(text, "%.2fMB", (double)bytes / 1e6);
+    print_scaled(text, memory, bytes);
 }
 
-void print_column_number(struct text *text, enum attribute_kind kind, int64_t number)
+size_t put_column_number(char *to, enum attribute_kind kind, int64_t number)
 {
     switch (kind) {
     case COLUMN_MEMORY:
-        print_bytes(text, number);
-        return;
+        return put_scaled(to, memory, number);
     case COLUMN_TIME:
-        print_micros(text, number);
-        return;
+        return put_scaled(to, times, number);
     case COLUMN_PARAMS:
     case COLUMN_FLOAT_OPS:
     case COLUMN_OCCURRENCE:
     case COLUMN_DEVICE:
     case COLUMN_OP_TYPES:
     case COLUMN_INPUT_SHAPES:
-        print_number(text, number);
-        return;
+        return put_scaled(to, numbers, number);
     }
+    return 0;
+}
+
+void print_column_number(struct text *text, enum attribute_kind kind, int64_t number)
+{
+    char room[COLUMN_NUMBER_BYTES];
+
+    text_add(text, (struct str) { room, put_column_number(room, kind, number) });
 }

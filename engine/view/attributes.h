@@ -61,5 +61,8 @@ void print_number(struct text *text, int64_t number);
 void print_micros(struct text *text, int64_t micros);
 void print_bytes(struct text *text, int64_t bytes);
 void print_column_number(struct text *text, enum attribute_kind kind, int64_t number);
+/* The same without a terminator, into room for COLUMN_NUMBER_BYTES: how many they are. */
+enum { COLUMN_NUMBER_BYTES = 40 };
+size_t put_column_number(char *to, enum attribute_kind kind, int64_t number);
 
 #endif

@@ -7,12 +7,16 @@
 void tree_print_pair(const struct tree *tree, uint32_t row, const struct column *column,
                      struct text *text)
 {
+    char   pair[2 * COLUMN_NUMBER_BYTES + 1];
+    size_t len = 2;
+
     if (tree->states[row].is_accounted)
-        print_column_number(text, column->kind, tree_self_value(tree, row, column->value));
+        len = put_column_number(pair, column->kind, tree_self_value(tree, row, column->value));
     else
-        text_add(text, STR("--"));
-    text_add_byte(text, '/');
-    print_column_number(text, column->kind, tree_total_value(tree, row, column->value));
+        pair[0] = pair[1] = '-';
+    pair[len++] = '/';
+    len += put_column_number(pair + len, column->kind, tree_total_value(tree, row, column->value));
+    text_add(text, (struct str) { pair, len });
 }
 
 void tree_print_flops(const struct tree *tree, uint32_t row, const struct column *column,
@@ -59,6 +63,8 @@ bool tree_print(const struct tree *tree, const struct view_call *call,
     struct place {
         uint32_t row, indent;
     } *stack = arena_new_array(call->arena, struct place, tree->nodes.count);
+    bool has_values = tree->rules != TREE_CODE && call->classic->checkpoint &&
+                      (call->options->selected & 1u << ATTRIBUTE_TENSOR_VALUE);
     size_t   depth = 0;
     uint64_t count = 0;
 
@@ -79,7 +85,7 @@ bool tree_print(const struct tree *tree, const struct view_call *call,
         text_add(call->text, STR(" ("));
         row(tree, at.row, call);
         text_add(call->text, STR(")\n"));
-        if (at.row != 0 && tree->rules != TREE_CODE)
+        if (at.row != 0 && has_values)
             print_tensor(node->name, call);
         if (at.row != 0 && tree->rules == TREE_CODE && call->sources)
             print_source(node, at.indent, call);

@@ -9,6 +9,8 @@
 #include "base/macros.h"
 #include "view/attributes.h"
 
+#include <stdio.h>
+
 static void test_numbers(void **state)
 {
     /* Thousands with two decimals, rounded as printf does; below, and negative, as they are. */
@@ -91,9 +93,42 @@ static void test_explanations(void **state)
     arena_free(&arena);
 }
 
+/* Every last digit before a limit, and what printf makes of numbers all over the range. */
+static void decimals_are_those_of_printf(void **state)
+{
+    struct arena arena = { 0 };
+    struct text  text = { .arena = &arena };
+    uint64_t     random = 1;
+
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        char    expected[64];
+        int64_t number;
+
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        number = (int64_t)(random >> (1 + i % 63));
+        if (i < 20000)
+            number = 1000 + i * 5; /* every other one is halfway between two hundredths */
+        if (i % 7 == 0)
+            number = number / 5000 * 5000;
+        if (number < 1000)
+            snprintf(expected, sizeof expected, "%lldus", (long long)number);
+        else if (number < 1000000)
+            snprintf(expected, sizeof expected, "%.2fms", (double)number / 1e3);
+        else
+            snprintf(expected, sizeof expected, "%.2fsec", (double)number / 1e6);
+        text.len = 0;
+        print_micros(&text, number);
+        assert_string_equal(text.data, expected);
+    }
+    print_number(&text, INT64_MAX);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decimals_are_those_of_printf),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_explanations),
