@@ -50,15 +50,9 @@ bool rules_of_directories(const struct option_list *directories, struct arena *a
                           struct rule_list *list, struct err *err)
 {
     struct rule_set set = { 0 };
-    bool            is_done = true;
+    bool is_done = rule_set_add_apart(&set, directories, &rule_default_limits, arena, err);
 
     *list = (struct rule_list) { 0 };
-    for (size_t i = 0; i < directories->values.count && is_done; i++) {
-        const char *directory = directories->values.items[i];
-
-        is_done =
-            rule_set_add_directory(&set, directory, directory, &rule_default_limits, arena, err);
-    }
     is_done = is_done && list_rules(&set, arena, list, err);
     rule_set_free(&set);
     return is_done;

@@ -102,6 +102,9 @@ enum rule_place {
     RULES_HERE,  /* in this process, as the built-in ones */
     RULES_APART, /* those of directories in another one */
 };
+/* The rules of directories alone, in another process. */
+bool rule_set_add_apart(struct rule_set *set, const struct option_list *directories,
+                        const struct rule_limits *limits, struct arena *arena, struct err *err);
 bool rule_set_load(struct rule_set *set, const struct option_list *directories,
                    enum rule_place place, const struct rule_limits *limits, struct arena *arena,
                    struct err *err);

@@ -113,6 +113,16 @@ static bool add_files(struct adding *adding, struct arena *arena, struct err *er
     return true;
 }
 
+/* A rule of a pack that does not load is called as it should be, too. */
+static bool name_broken(const struct adding *adding, struct arena *arena, struct err *err)
+{
+    struct rule *rule = &adding->set->rules.items[adding->set->rules.count - 1];
+
+    if (rule->error && adding->manifest.name)
+        rule->info.id = arena_text(arena, "%s/%s", adding->manifest.name, rule->info.id);
+    return rule->info.id || no_memory(err);
+}
+
 /* Takes the loaded rules into the set. */
 static bool add_loaded(struct adding *adding, struct arena *arena, struct err *err)
 {
@@ -125,7 +135,8 @@ static bool add_loaded(struct adding *adding, struct arena *arena, struct err *e
             return false;
         if (adding->manifest.name)
             check_pack(rule, script, adding->pack, arena);
-        if (!add_rule(adding->set, rule, adding->pack, arena, err))
+        if (!add_rule(adding->set, rule, adding->pack, arena, err) ||
+            !name_broken(adding, arena, err))
             return false;
     }
     return true;
@@ -230,13 +241,10 @@ static bool is_repeated(const struct option_list *directories, size_t at)
     return false;
 }
 
-bool rule_set_load(struct rule_set *set, const struct option_list *directories,
-                   enum rule_place place, const struct rule_limits *limits, struct arena *arena,
-                   struct err *err)
+static bool add_directories(struct rule_set *set, const struct option_list *directories,
+                            enum rule_place place, const struct rule_limits *limits,
+                            struct arena *arena, struct err *err)
 {
-    *set = (struct rule_set) { 0 };
-    if (!add_builtin(set, limits, arena, err))
-        return false;
     for (size_t i = 0; directories && i < directories->values.count; i++) {
         const char   *directory = directories->values.items[i];
         struct adding adding = {
@@ -246,6 +254,23 @@ bool rule_set_load(struct rule_set *set, const struct option_list *directories,
         if (!is_repeated(directories, i) && !add_directory(&adding, arena, err))
             return false;
     }
+    return true;
+}
+
+bool rule_set_add_apart(struct rule_set *set, const struct option_list *directories,
+                        const struct rule_limits *limits, struct arena *arena, struct err *err)
+{
+    return add_directories(set, directories, RULES_APART, limits, arena, err);
+}
+
+bool rule_set_load(struct rule_set *set, const struct option_list *directories,
+                   enum rule_place place, const struct rule_limits *limits, struct arena *arena,
+                   struct err *err)
+{
+    *set = (struct rule_set) { 0 };
+    if (!add_builtin(set, limits, arena, err) ||
+        !add_directories(set, directories, place, limits, arena, err))
+        return false;
     if (set->rules.count > 0)
         qsort(set->rules.items, set->rules.count, sizeof *set->rules.items, compare_rules);
     return refuse_twins(set, err);

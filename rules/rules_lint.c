@@ -118,9 +118,11 @@ static void lint_rule(struct linting *linting)
 bool rules_lint(const char *directory, struct arena *arena, struct text *report, uint32_t *count,
                 struct err *err)
 {
-    struct rule_set set = { 0 };
-    bool            is_done =
-        rule_set_add_directory(&set, directory, "linted", &rule_default_limits, arena, err);
+    struct rule_set    set = { 0 };
+    struct option_list directories = { 0 };
+    bool               is_done = (vec_push(&directories.values, arena, directory) ||
+                    err_set(err, ERR_LIMIT, "no memory left for the rules")) &&
+                   rule_set_add_apart(&set, &directories, &rule_default_limits, arena, err);
 
     *count = 0;
     for (size_t i = 0; i < set.rules.count && is_done; i++) {

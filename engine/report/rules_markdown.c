@@ -72,6 +72,8 @@ static void add_rule(struct text *text, const struct rule_info *rule)
     }
     text_print(text, "- Severity: %s\n- Category: %s\n- Version: %s\n",
                severity_name(rule->severity), rule->category, rule->version ? rule->version : "0");
+    if (rule->preset != PRESET_RECOMMENDED)
+        text_print(text, "- Preset: %s\n", preset_name(rule->preset));
     add_names(text, "Needs", rule->needs.items, rule->needs.count);
     add_names(text, "Tags", rule->tags.items, rule->tags.count);
     add_names(text, "Instead of", rule->more_specific_than.items, rule->more_specific_than.count);

@@ -158,8 +158,11 @@ static void write_rule(struct layout *layout, const struct rule_info *rule)
     struct str rest = str_from(rule->doc);
 
     layout_wrap_right(layout, "", 0, str_from(rule_title(rule)), STR(""), STYLE_PLAIN);
-    text_print(layout->text, "%s · %s · %s · %s %s\n", rule->id, severity_name(rule->severity),
+    text_print(layout->text, "%s · %s · %s · %s %s", rule->id, severity_name(rule->severity),
                rule->category, rule->pack ? rule->pack : "", rule->version ? rule->version : "");
+    if (rule->preset != PRESET_RECOMMENDED)
+        text_print(layout->text, " · preset %s", preset_name(rule->preset));
+    layout_line(layout);
     if (rule->summary && !says_title(rule)) {
         layout_line(layout);
         layout_wrap(layout, 0, "", 0, str_from(rule->summary));
