@@ -1,6 +1,6 @@
 -- One rank is last to join the collectives, and the others wait for it.
 return rule {
-  id = "straggler-rank", api = 1, version = "1.0.0",
+  id = "straggler-rank", api = 1, version = "1.1.0",
   title = "One rank keeps the others waiting",
   category = "communication", severity = "error",
   formats = { "xspace", "kineto" },
@@ -60,7 +60,27 @@ too few collectives were recorded to tell that from chance.]],
     end
     compare("waiting for input", slowest.input_ns, input_ns)
     compare("computing", slowest.compute_ns, compute_ns)
-    local path = p:table("path")
+    -- What it does longer than the rank that comes first, since the collective before.
+    local late = p:table("collective_lateness")
+    local longer, most
+    if late then
+      local sums = {}
+      for row in late:each() do
+        if row.host == slowest.host and row.rank == slowest.rank and row.why then
+          sums[row.why] = (sums[row.why] or 0) + row.why_ns
+          if not most or sums[row.why] > sums[most] then most = row.why end
+        end
+      end
+      for row in late:each() do
+        if not longer and row.host == slowest.host and row.rank == slowest.rank and row.why == most then longer = row end
+      end
+    end
+    if longer then
+      evidence[#evidence + 1] = { "what it does longer than the first to come", longer.why:gsub("_", " ")
+        .. (longer.cause and ": " .. longer.cause or ", nothing recorded of it") }
+      evidence[#evidence + 1] = { "how much longer, before the latest one", longer.why_ns, "ns" }
+    end
+    local path = not longer and p:table("path")
     local busiest = path and path:where { part = { like = "^(host|input|copy|output|compile)$" } }:top("ns", 1):rows()[1]
     if busiest then
       evidence[#evidence + 1] = { "most of its path", busiest.name }

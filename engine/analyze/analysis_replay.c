@@ -3,7 +3,10 @@
  *   cost  O(events of the sampled steps log lines)
  */
 #include "analyze/analysis.h"
+#include "analyze/collective_list.h"
+#include "analyze/emit.h"
 #include "analyze/event_schedule.h"
+#include "analyze/lateness.h"
 
 enum replay_fact { ERROR, WORST_ERROR, STEPS, NODES, EDGES, JOINED, UNKNOWN, FIRST_CLASS };
 static const struct fact_spec produces[] = {
@@ -31,6 +34,118 @@ static const struct fact_spec produces[] = {
     CLASS_FACT(CRITICAL_SYNC, "sync", "inside blocking calls, once what they wait for is done"),
     CLASS_FACT(CRITICAL_UNKNOWN, "unknown", "delays without a known cause"),
 };
+
+enum lateness_column {
+    L_STEP,
+    L_NAME,
+    L_TYPE,
+    L_RANK,
+    L_HOST,
+    L_LATE_NS,
+    L_SHARE,
+    L_FIRST_RANK,
+    L_WHY,
+    L_WHY_NS,
+    L_CAUSE,
+    L_OWNER,
+    L_CAUSE_NS,
+    L_SOURCE_FILE,
+    L_SOURCE_LINE
+};
+static const struct column_spec lateness_columns[] = {
+    [L_STEP] = { "step", UNIT_COUNT, "number of the late rank's step" },
+    [L_NAME] = { "name", UNIT_NAME, "the collective, as recorded" },
+    [L_TYPE] = { "type", UNIT_NAME, "all-reduce, all-gather, …" },
+    [L_RANK] = { "rank", UNIT_COUNT, "rank that came last" },
+    [L_HOST] = { "host", UNIT_NAME, "its host" },
+    [L_LATE_NS] = { "late_ns", UNIT_NS, "after the rank that came first" },
+    [L_SHARE] = { "share", UNIT_SHARE, "that over the late rank's step" },
+    [L_FIRST_RANK] = { "first_rank", UNIT_COUNT, "rank that came first" },
+    [L_WHY] = { "why", UNIT_NAME,
+                "class that it spent more time in since its collective before than the first: "
+                "host, input, compute, …" },
+    [L_WHY_NS] = { "why_ns", UNIT_NS, "how much more" },
+    [L_CAUSE] = { "cause", UNIT_NAME, "what of that class took longer most" },
+    [L_OWNER] = { "owner", UNIT_NAME, "op or range around it" },
+    [L_CAUSE_NS] = { "cause_ns", UNIT_NS, "how much longer" },
+    [L_SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
+    [L_SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
+};
+static const struct table_spec tables[] = {
+    { "collective_lateness", "collectives of the replayed steps that a rank came late to",
+      lateness_columns, ARRAY_COUNT(lateness_columns) },
+};
+enum { MOST_LATE = 64 };
+
+static void emit_text(struct study *study, struct table *table, int column, size_t row,
+                      const char *text)
+{
+    if (text && *text)
+        emit_name(table, column, row, facts_name(&study->facts, str_from(text)));
+}
+
+static void emit_rank(const struct study *study, struct table *table, int column, size_t row,
+                      uint32_t host)
+{
+    if (study->profile->hosts.items[host].rank >= 0)
+        emit_number(table, column, row, study->profile->hosts.items[host].rank);
+}
+
+static void fill_late(struct study *study, const struct event_graph *graph, struct table *table,
+                      size_t row, const struct late_arrival *late)
+{
+    const struct step *step = &study->steps.list.items[late->step];
+    uint32_t           host = lateness_host(graph, late->last);
+    uint32_t           frame = graph->nodes.items[late->last].frame;
+
+    emit_number(table, L_STEP, row, (double)step->number);
+    if (frame != NO_ID) {
+        uint32_t event = graph->path.frames.items[frame].event;
+
+        emit_name(table, L_NAME, row, event_activity(study->profile, event)->name);
+        emit_text(study, table, L_TYPE, row, collective_type(study->profile, event));
+    }
+    emit_rank(study, table, L_RANK, row, host);
+    emit_name(table, L_HOST, row, study->profile->hosts.items[host].name);
+    emit_number(table, L_LATE_NS, row, (double)late->late_ns);
+    emit_number(table, L_SHARE, row,
+                (double)late->late_ns / (double)(step->end_ns - step->start_ns));
+    emit_rank(study, table, L_FIRST_RANK, row, lateness_host(graph, late->first));
+    if (late->class_ns <= 0)
+        return;
+    emit_text(study, table, L_WHY, row, path_class_name(late->cause.class));
+    emit_number(table, L_WHY_NS, row, late->class_ns);
+    emit_text(study, table, L_CAUSE, row, late->cause.name);
+    emit_text(study, table, L_OWNER, row, late->cause.owner);
+    emit_number(table, L_CAUSE_NS, row, late->cause.ns - late->cause.usual_ns);
+    emit_text(study, table, L_SOURCE_FILE, row, late->cause.file);
+    if (late->cause.file)
+        emit_number(table, L_SOURCE_LINE, row, late->cause.line);
+}
+
+static bool list_late(struct study *study, const struct event_graph *graph, struct arena *scratch)
+{
+    struct late_list list;
+    struct table    *table;
+
+    if (study->profile->hosts.count < 2)
+        return facts_absent(&study->facts, tables[0].name, "the other ranks' files",
+                            "one rank was recorded");
+    if (!lateness_make(graph, MOST_LATE, scratch, &list))
+        return false;
+    if (!list.items.count)
+        return facts_absent(&study->facts, tables[0].name, NULL,
+                            "no collective could be matched over ranks");
+    table = facts_table(&study->facts, &tables[0]);
+    for (size_t i = 0; table && i < list.items.count; i++) {
+        size_t row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        fill_late(study, graph, table, row, &list.items.items[i]);
+    }
+    return table != NULL;
+}
 
 static bool set_facts(struct study *study, const struct event_graph *graph,
                       const struct schedule *schedule)
@@ -66,9 +181,11 @@ static bool run(struct study *study, struct err *err)
         ok = facts_absent(&study->facts, "replay.", "at least one whole step with a timeline",
                           "no step with a timeline to replay") &&
              facts_absent(&study->facts, "critical.", "at least one whole step with a timeline",
+                          "no step with a timeline to replay") &&
+             facts_absent(&study->facts, tables[0].name, "at least one whole step with a timeline",
                           "no step with a timeline to replay");
     else if (ok && (!schedule_make(&schedule, &graph, NULL, &scratch) ||
-                    !set_facts(study, &graph, &schedule)))
+                    !set_facts(study, &graph, &schedule) || !list_late(study, &graph, &scratch)))
         ok = err_set(err, ERR_LIMIT, "replaying the steps does not fit the memory budget");
     arena_free(&scratch);
     return ok;
@@ -79,5 +196,7 @@ const struct analysis analysis_replay = {
     .summary = "the steps scheduled again from their event graph; critical path by class",
     .produces = produces,
     .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
     .run = run,
 };

@@ -1,6 +1,7 @@
 #include "analyze/why.h"
 
 #include "analyze/device_activity.h"
+#include "analyze/lateness.h"
 #include "analyze/why_walk.h"
 #include "analyze/work.h"
 #include "base/option.h"
@@ -242,36 +243,6 @@ static bool why_gap(struct asker *asker, uint32_t step_row, struct err *err)
     return walk_from(asker, node, NO_ID, idle.start_ns, err);
 }
 
-static int compare_excess(const void *left, const void *right)
-{
-    const struct why_cause *a = left, *b = right;
-    double                  x = a->ns - a->usual_ns, y = b->ns - b->usual_ns;
-
-    if (x != y)
-        return x > y ? -1 : 1;
-    return (a->count < b->count) - (a->count > b->count);
-}
-
-/* Sets what each cause takes usually, and ranks them by what they take more. */
-static void compare_causes(struct asker *asker, const struct why_walk *usual)
-{
-    struct why *why = asker->why;
-
-    why->is_compared = true;
-    for (size_t i = 0; i < why->causes.count; i++) {
-        struct why_cause *cause = &why->causes.items[i];
-
-        cause->usual_ns = 0;
-        for (size_t k = 0; k < usual->causes.count; k++)
-            if (usual->causes.items[k].class == cause->class &&
-                usual->causes.items[k].name == cause->name &&
-                usual->causes.items[k].owner == cause->owner)
-                cause->usual_ns = usual->causes.items[k].ns;
-    }
-    if (why->causes.count > 1)
-        qsort(why->causes.items, why->causes.count, sizeof *why->causes.items, compare_excess);
-}
-
 /* The walk over all of one step. */
 static bool walk_step(struct asker *asker, uint32_t step_row, struct why_walk *walk,
                       struct err *err)
@@ -302,120 +273,88 @@ static bool why_step(struct asker *asker, uint32_t step_row, struct err *err)
     if (!walk_step(asker, step_row, &walk, err))
         return false;
     set_place(asker, step->start_ns, step->end_ns);
+    if (usual_row != NO_ID)
+        why_walk_compare(&walk, &usual);
     take_causes(asker, &walk);
     asker->why->began = NULL;
     if (usual_row == NO_ID) {
         asker->why->subject = arena_text(asker->arena, "step %lld", (long long)step->number);
         return true;
     }
-    compare_causes(asker, &usual);
+    asker->why->is_compared = true;
     asker->why->subject = arena_text(
         asker->arena, "step %lld beside step %lld, which is of usual length",
         (long long)step->number, (long long)asker->study->steps.list.items[usual_row].number);
     return true;
 }
 
-/* Arrival of a rank at a collective: the node before its transfer on the same line. */
-static uint32_t own_arrival(const struct event_graph *graph, uint32_t join)
-{
-    for (uint32_t e = graph->nodes.items[join].first_edge; e < event_graph_edges_end(graph, join);
-         e++)
-        if (graph->edges.items[e].kind == EDGE_ORDER)
-            return graph->edges.items[e].from;
-    return NO_ID;
-}
-
-struct lateness {
-    uint32_t first, last; /* nodes that came first and last */
-    int64_t  late_ns;
-};
-
-static struct lateness lateness_of(const struct event_graph *graph, uint32_t join)
-{
-    struct lateness late = { .first = NO_ID, .last = NO_ID };
-
-    for (uint32_t e = graph->nodes.items[join].first_edge; e < event_graph_edges_end(graph, join);
-         e++) {
-        uint32_t from = graph->edges.items[e].from;
-        int64_t  came_ns = graph->nodes.items[from].start_ns;
-
-        if (late.first == NO_ID || came_ns < graph->nodes.items[late.first].start_ns)
-            late.first = from;
-        if (late.last == NO_ID || came_ns > graph->nodes.items[late.last].start_ns)
-            late.last = from;
-    }
-    if (late.last != NO_ID)
-        late.late_ns =
-            graph->nodes.items[late.last].start_ns - graph->nodes.items[late.first].start_ns;
-    return late;
-}
-
-/* When a rank last left a collective before `time_ns`; else the start of its first step. */
-static int64_t collective_before_ns(const struct asker *asker, uint32_t node, int64_t time_ns)
-{
-    const struct graph_node *nodes = asker->graph.nodes.items;
-    uint32_t                 host = asker->graph.lines.items[nodes[node].line].host;
-    int64_t                  first_ns = nodes[node].start_ns;
-
-    for (uint32_t i = node; i > 0; i--) {
-        if (asker->graph.lines.items[nodes[i - 1].line].host != host ||
-            nodes[i - 1].end_ns > time_ns)
-            continue;
-        if (nodes[i - 1].role == NODE_JOIN)
-            return nodes[i - 1].end_ns;
-        if (nodes[i - 1].role == NODE_STEP)
-            first_ns = nodes[i - 1].end_ns;
-    }
-    return first_ns;
-}
-
 static int rank_of(const struct asker *asker, uint32_t node)
 {
-    uint32_t host = asker->graph.lines.items[asker->graph.nodes.items[node].line].host;
+    uint32_t host = lateness_host(&asker->graph, node);
     int32_t  rank = asker->study->profile->hosts.items[host].rank;
 
     return rank >= 0 ? rank : (int)host;
 }
 
+/* Each collective of the name that a rank came late to. */
+static bool list_late(struct asker *asker, const struct pattern *pattern, struct late_list *list)
+{
+    size_t kept = 0;
+
+    if (!lateness_make(&asker->graph, SIZE_MAX, asker->arena, list))
+        return false;
+    for (size_t i = 0; i < list->items.count; i++)
+        if (pattern_matches(pattern, event_graph_name(&asker->graph, list->items.items[i].last)) ==
+            PATTERN_YES)
+            list->items.items[kept++] = list->items.items[i];
+    list->items.count = kept;
+    return true;
+}
+
+static bool take_late(struct asker *asker, const struct late_list *list)
+{
+    for (size_t i = 0; i < list->items.count; i++) {
+        const struct late_arrival *late = &list->items.items[i];
+        const struct step         *step = &asker->study->steps.list.items[late->step];
+        struct why_late            row = { .step = step->number,
+                                           .rank = rank_of(asker, late->last),
+                                           .late_ns = (double)late->late_ns,
+                                           .name = short_name(asker, late->last),
+                                           .class_ns = late->class_ns,
+                                           .cause = late->cause };
+
+        row.share = row.late_ns / (double)(step->end_ns - step->start_ns);
+        if (!row.name || !vec_push(&asker->why->late, asker->arena, row))
+            return false;
+    }
+    return true;
+}
+
 static bool why_collective(struct asker *asker, const struct pattern *pattern, struct err *err)
 {
-    struct lateness worst = { .first = NO_ID, .last = NO_ID, .late_ns = -1 };
-    struct why_walk usual = { .arena = asker->arena, .root = NO_ID, .began = NO_ID }, walk = usual;
-    const struct graph_node *nodes;
-    int64_t                  first_ns;
+    const struct late_arrival *worst;
+    struct late_list           list;
+    struct why_walk            walk;
 
     if (!make_graph(asker, NO_ID, err))
         return false;
-    nodes = asker->graph.nodes.items;
-    for (uint32_t i = 0; i < asker->graph.nodes.count; i++) {
-        struct lateness late;
-
-        if (nodes[i].role != NODE_JOIN || own_arrival(&asker->graph, i) == NO_ID ||
-            pattern_matches(pattern, event_graph_name(&asker->graph, i)) != PATTERN_YES)
-            continue;
-        late = lateness_of(&asker->graph, i);
-        if (late.late_ns > worst.late_ns)
-            worst = late;
-    }
-    if (worst.last == NO_ID) {
+    if (!list_late(asker, pattern, &list))
+        return no_memory(err);
+    if (!list.items.count) {
         (void)err_set(err, ERR_INCONCLUSIVE, "no such collective that several ranks take part in");
         return err_advise(err, "give the files of all ranks");
     }
-    usual.graph = walk.graph = &asker->graph;
-    first_ns = nodes[worst.first].start_ns;
-    if (!why_walk_back(&usual, worst.first, false,
-                       collective_before_ns(asker, worst.first, first_ns)) ||
-        !why_walk_back(&walk, worst.last, false, collective_before_ns(asker, worst.last, first_ns)))
+    worst = &list.items.items[0];
+    if (!lateness_walk(&asker->graph, worst, &walk, asker->arena) || !take_late(asker, &list))
         return no_memory(err);
-    why_walk_sum(&usual);
-    why_walk_sum(&walk);
     take_causes(asker, &walk);
     asker->why->began = NULL;
-    set_place(asker, nodes[worst.first].start_ns, nodes[worst.last].start_ns);
-    compare_causes(asker, &usual);
+    asker->why->is_compared = true;
+    set_place(asker, asker->graph.nodes.items[worst->first].start_ns,
+              asker->graph.nodes.items[worst->last].start_ns);
     asker->why->subject = arena_text(asker->arena, "rank %d comes later than rank %d to %s",
-                                     rank_of(asker, worst.last), rank_of(asker, worst.first),
-                                     short_name(asker, worst.last));
+                                     rank_of(asker, worst->last), rank_of(asker, worst->first),
+                                     short_name(asker, worst->last));
     return true;
 }
 

@@ -19,6 +19,14 @@ struct why_cause {
     const char     *file, *function; /* in the user's program, or NULL */
     uint32_t        line;
 };
+struct why_late { /* a collective that a rank came last to */
+    int64_t          step;
+    int              rank;
+    double           late_ns, share; /* after the first one; of the step */
+    const char      *name;
+    double           class_ns; /* what the rank did longer than the first one; 0: nothing … */
+    struct why_cause cause;    /* … most of it this */
+};
 struct why {
     const char *what;    /* as asked */
     const char *subject; /* one sentence: what it is about */
@@ -28,6 +36,7 @@ struct why {
     bool        is_compared;           /* causes have usual_ns and stand by their excess */
     bool        is_summed;             /* too many to tell one by one: most time first */
     VEC(struct why_cause) causes;      /* otherwise the latest first */
+    VEC(struct why_late) late;         /* of a collective: each time, the latest first */
 };
 
 /* what: "gap", "gap@step12", "step:slowest", "step:12", "collective:REGEX", "op:REGEX",

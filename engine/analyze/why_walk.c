@@ -211,3 +211,29 @@ void why_walk_sum(struct why_walk *walk)
     }
     walk->causes.count = kept;
 }
+
+static int compare_excess(const void *left, const void *right)
+{
+    const struct why_cause *a = left, *b = right;
+    double                  x = a->ns - a->usual_ns, y = b->ns - b->usual_ns;
+
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (a->count < b->count) - (a->count > b->count);
+}
+
+void why_walk_compare(struct why_walk *walk, const struct why_walk *usual)
+{
+    for (size_t i = 0; i < walk->causes.count; i++) {
+        struct why_cause *cause = &walk->causes.items[i];
+
+        cause->usual_ns = 0;
+        for (size_t k = 0; k < usual->causes.count; k++)
+            if (usual->causes.items[k].class == cause->class &&
+                usual->causes.items[k].name == cause->name &&
+                usual->causes.items[k].owner == cause->owner)
+                cause->usual_ns = usual->causes.items[k].ns;
+    }
+    if (walk->causes.count > 1)
+        qsort(walk->causes.items, walk->causes.count, sizeof *walk->causes.items, compare_excess);
+}

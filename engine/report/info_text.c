@@ -7,6 +7,7 @@
 #include "report/layout.h"
 #include "report/output.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -305,6 +306,84 @@ static void write_replay(struct layout *layout, const struct study *study)
     layout_wrap(layout, 2, "", 4, text_str(&line));
 }
 
+struct late_rank { /* rows of collective_lateness that name it */
+    double count, late_ns, why_ns;
+    size_t first, worst; /* rows: the first, and the one with most excess */
+};
+
+static bool is_same_cell(const struct table *table, const char *column, size_t a, size_t b)
+{
+    const double *cells = table->columns[table_column(table, column)];
+
+    return isnan(cells[a]) ? isnan(cells[b]) : fabs(cells[a] - cells[b]) < 0.5;
+}
+
+/* The rank that comes last most often; false: none does. */
+static bool find_late_rank(const struct table *table, struct late_rank *late)
+{
+    const double *late_ns = table->columns[table_column(table, "late_ns")];
+    const double *why_ns = table->columns[table_column(table, "why_ns")];
+
+    *late = (struct late_rank) { 0 };
+    for (size_t i = 0; i < table->row_count; i++) {
+        struct late_rank found = { .first = i };
+
+        for (size_t k = 0; k < table->row_count; k++) {
+            if (!is_same_cell(table, "rank", i, k) || !is_same_cell(table, "host", i, k))
+                continue;
+            found.count++;
+            found.late_ns += late_ns[k];
+            if (why_ns[k] > found.why_ns) {
+                found.why_ns = why_ns[k];
+                found.worst = k;
+            }
+        }
+        if (found.count > late->count)
+            *late = found;
+    }
+    return late->count > 0;
+}
+
+static struct str table_name(const struct study *study, const struct table *table,
+                             const char *column, size_t row)
+{
+    double name = table->columns[table_column(table, column)][row];
+
+    return name >= 0 ? intern_str(study->facts.names, (uint32_t)name) : STR("");
+}
+
+static void write_late_rank(struct layout *layout, const struct study *study)
+{
+    const struct table *table = facts_find_table(&study->facts, "collective_lateness");
+    struct text         line = { .arena = layout->arena };
+    struct late_rank    late;
+    struct str          cause;
+    double              rank;
+
+    if (!table || !find_late_rank(table, &late))
+        return;
+    write_title(layout, "Late ranks");
+    rank = table->columns[table_column(table, "rank")][late.first];
+    if (isnan(rank))
+        text_print(&line, "%.*s", STR_ARG(table_name(study, table, "host", late.first)));
+    else
+        text_print(&line, "rank %.0f", rank);
+    text_print(&line, " came last to %.0f of %zu collectives, ", late.count, table->row_count);
+    unit_print(&line, late.late_ns / late.count, UNIT_NS);
+    text_add(&line, STR(" behind the first on average"));
+    if (late.why_ns > 0) {
+        cause = table_name(study, table, "cause", late.worst);
+        text_print(&line, "; once %.*s took ",
+                   STR_ARG(table_name(study, table, "why", late.worst)));
+        unit_print(&line, late.why_ns, UNIT_NS);
+        text_add(&line, STR(" longer than on the first"));
+        if (cause.len)
+            text_print(&line, ", mostly %.*s", STR_ARG(layout_clean(layout->arena, cause)));
+    }
+    layout_wrap(layout, 2, "", 4, text_str(&line));
+    layout_wrap(layout, 2, "", 4, STR("each of them: tfprof why PROFILE collective:."));
+}
+
 static bool is_same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -377,6 +456,7 @@ void info_text(const struct study *study, const struct output_options *options, 
     write_kinds(&layout, profile);
     write_steps(&layout, study);
     write_replay(&layout, study);
+    write_late_rank(&layout, study);
     write_title(&layout, "Analyses: facts and tables found, and what is missing");
     for (size_t i = 0; i < analysis_count; i++)
         write_analysis(&layout, study, analyses[i]);

@@ -22,6 +22,23 @@ static void put_cause(struct json_writer *json, const struct why_cause *cause)
     json_object_end(json);
 }
 
+static void put_late(struct json_writer *json, const struct why_late *late)
+{
+    json_object(json);
+    put_integer(json, "step", late->step);
+    put_integer(json, "rank", late->rank);
+    put_text(json, "collective", late->name);
+    put_ms(json, "late_ms", late->late_ns);
+    put_number(json, "share", late->share);
+    if (late->class_ns > 0) {
+        put_text(json, "class", path_class_name(late->cause.class));
+        put_ms(json, "class_ms", late->class_ns);
+        json_key(json, "cause");
+        put_cause(json, &late->cause);
+    }
+    json_object_end(json);
+}
+
 void why_json(const struct why *why, const struct study *study,
               const struct output_options *options, struct text *text)
 {
@@ -42,6 +59,12 @@ void why_json(const struct why *why, const struct study *study,
         put_cause(&json, &why->causes.items[i]);
     json_array_end(&json);
     put_text(&json, "began", why->began);
+    if (why->late.count) {
+        put_array(&json, "late");
+        for (size_t i = 0; i < why->late.count; i++)
+            put_late(&json, &why->late.items[i]);
+        json_array_end(&json);
+    }
     json_object_end(&json);
     text_add_byte(text, '\n');
 }

@@ -111,6 +111,63 @@ static void write_causes(struct layout *layout, const struct why *why)
     }
 }
 
+static struct str describe_late(struct layout *layout, const struct why_late *late)
+{
+    enum { NAME_COLUMNS = 40 };
+    struct text line = { .arena = layout->arena };
+
+    text_print(&line, "rank %d, step %lld (", late->rank, (long long)late->step);
+    unit_print(&line, late->share, UNIT_SHARE);
+    text_add(&line, STR(" of it), "));
+    text_add(&line, layout_shorten(layout->arena, str_from(late->name), NAME_COLUMNS));
+    if (late->class_ns > 0) {
+        text_print(&line, "; %s ", path_class_title(late->cause.class));
+        unit_print(&line, late->class_ns, UNIT_NS);
+        text_add(&line, STR(" longer"));
+        if (late->cause.name && *late->cause.name) {
+            text_add(&line, STR(", mostly "));
+            text_add(&line,
+                     layout_shorten(layout->arena, str_from(late->cause.name), NAME_COLUMNS));
+        }
+    }
+    return layout_clean(layout->arena, text_str(&line));
+}
+
+/* Who came last each time. */
+static void write_late(struct layout *layout, const struct why *why)
+{
+    enum { SHOWN_LATE = 8 };
+    double rest_ns = 0;
+
+    if (why->late.count < 2)
+        return;
+    layout_line(layout);
+    text_add(layout->text,
+             STR("  Who came last, by how much, and what it did longer than the first:"));
+    layout_line(layout);
+    for (size_t i = 0; i < why->late.count; i++) {
+        const struct why_late *late = &why->late.items[i];
+        struct text            head = { .arena = layout->arena };
+        struct layout column = { .text = &head, .arena = layout->arena, .width = layout->width };
+
+        if (i >= SHOWN_LATE) {
+            rest_ns += late->late_ns;
+            continue;
+        }
+        layout_pad_left(&column, layout_value(layout->arena, late->late_ns, UNIT_NS),
+                        VALUE_COLUMNS);
+        text_add_byte(&head, ' ');
+        layout_wrap(layout, 2, text_str(&head).data, 2 + VALUE_COLUMNS + 2,
+                    describe_late(layout, late));
+    }
+    if (why->late.count > SHOWN_LATE) {
+        text_fill(layout->text, ' ', 2);
+        layout_pad_left(layout, layout_value(layout->arena, rest_ns, UNIT_NS), VALUE_COLUMNS);
+        text_print(layout->text, "  at %zu more", why->late.count - SHOWN_LATE);
+        layout_line(layout);
+    }
+}
+
 void why_text(const struct why *why, const struct study *study,
               const struct output_options *options, struct text *text)
 {
@@ -122,4 +179,5 @@ void why_text(const struct why *why, const struct study *study,
     head_text(&layout, study);
     write_subject(&layout, why);
     write_causes(&layout, why);
+    write_late(&layout, why);
 }
