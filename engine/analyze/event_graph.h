@@ -58,6 +58,7 @@ struct graph_node {
 struct graph_line {
     uint32_t timeline, host;
     bool     is_leader, is_device;
+    bool     is_worker; /* of a process that makes input for the leader's, which asks for it */
 };
 struct graph_window { /* one step of one host */
     uint32_t step;      /* row of steps->list */

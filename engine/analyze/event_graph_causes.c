@@ -51,6 +51,13 @@ static enum path_class class_of(const struct build *build, uint32_t frame)
     return kind == ACTIVITY_SYNC ? CRITICAL_SYNC : classes[build->graph->path.frame_work[frame]];
 }
 
+/* What workers of a loader do is input, whatever they do. */
+static uint8_t host_class(const struct build *build, uint32_t line, uint32_t frame)
+{
+    return build->graph->lines.items[line].is_worker ? CRITICAL_INPUT
+                                                     : (uint8_t)class_of(build, frame);
+}
+
 static const struct graph_node *node_at(const struct build *build, uint32_t node)
 {
     return &build->graph->nodes.items[node];
@@ -348,7 +355,7 @@ static bool leave(struct build *build, uint32_t line)
                                  .frame = piece->frame,
                                  .launcher = NO_ID,
                                  .role = NODE_RESUME,
-                                 .class = (uint8_t)class_of(build, piece->frame) };
+                                 .class = host_class(build, line, piece->frame) };
 
     if (piece->frame != NO_ID)
         row =
@@ -402,7 +409,7 @@ bool build_host(struct build *build, uint32_t line)
                                 .frame = piece.frame,
                                 .launcher = NO_ID,
                                 .role = NODE_HOST,
-                                .class = (uint8_t)class_of(build, piece.frame) };
+                                .class = host_class(build, line, piece.frame) };
 
     if (piece.phase == PIECE_LEAVE)
         return leave(build, line);

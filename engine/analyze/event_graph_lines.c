@@ -187,6 +187,54 @@ static uint32_t find_leader(const struct build *build, uint32_t host)
     return best;
 }
 
+static int64_t process_of(const struct build *build, uint32_t line)
+{
+    return build->profile->timelines.items[build->graph->lines.items[line].timeline].process;
+}
+
+/* Kinds of events on the threads of a line's process. */
+static uint32_t process_kinds(const struct build *build, const uint32_t *kinds, uint32_t line)
+{
+    uint32_t all = 0;
+
+    for (uint32_t i = 0; i < build->lines.count; i++)
+        if (!build->graph->lines.items[i].is_device &&
+            build->graph->lines.items[i].host == build->graph->lines.items[line].host &&
+            process_of(build, i) == process_of(build, line))
+            all |= kinds[i];
+    return all;
+}
+
+/* Processes beside the one that leads the steps and asks for input: workers of a loader, where they
+ * themselves have no steps, no device and no input to ask for. */
+static bool mark_workers(struct build *build)
+{
+    const uint32_t not_theirs = KIND_BIT(ACTIVITY_STEP) | KIND_BIT(ACTIVITY_LAUNCH) |
+                                KIND_BIT(ACTIVITY_COLLECTIVE) | KIND_BIT(ACTIVITY_INPUT_WAIT);
+    uint32_t *kinds = arena_new_array(build->scratch, uint32_t, build->lines.count + 1);
+
+    if (!kinds)
+        return false;
+    for (size_t f = 0; f < build->graph->path.frames.count; f++) {
+        const struct frame *frame = &build->graph->path.frames.items[f];
+        uint32_t            line = build->line_of_timeline[frame->timeline];
+
+        if (line != NO_ID)
+            kinds[line] |= KIND_BIT(event_activity(build->profile, frame->event)->kind);
+    }
+    for (uint32_t i = 0; i < build->lines.count; i++) {
+        struct graph_line *line = &build->graph->lines.items[i];
+        uint32_t           leader = build->leader_of_host[line->host];
+
+        line->is_worker = !line->is_device && leader != NO_ID && process_of(build, i) > 0 &&
+                          process_of(build, leader) > 0 &&
+                          process_of(build, i) != process_of(build, leader) &&
+                          (process_kinds(build, kinds, leader) & KIND_BIT(ACTIVITY_INPUT_WAIT)) &&
+                          !(process_kinds(build, kinds, i) & not_theirs);
+    }
+    return true;
+}
+
 static void note_device_kinds(struct build *build)
 {
     struct path *path = &build->graph->path;
@@ -237,7 +285,7 @@ bool build_lines(struct build *build)
             build->graph->lines.items[leader].is_leader = true;
     }
     note_device_kinds(build);
-    return work_classify(profile, &build->graph->path, build->arena);
+    return mark_workers(build) && work_classify(profile, &build->graph->path, build->arena);
 }
 
 static uint32_t *new_ids(struct arena *arena, size_t count)

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/event_schedule.h"
 #include "one_step.h"
 
 static const struct graph_edge *edge_of(const struct event_graph *graph, uint32_t node,
@@ -56,9 +57,54 @@ static void causes_of_a_step(void **state)
     one_step_free(&step);
 }
 
+/*
+ * A step of 400 us whose thread asks for input 20..300 and then runs an op until 400. In another
+ * process a worker loads 10..200 and 200..290, by ops. The request ends 10 behind the worker's last
+ * work, so that it waits for that: back from the end of the step there are 100 of the op, 10 to get
+ * out of the request, 280 of input, and 10 of the thread, which gave the worker its work.
+ */
+static void workers_of_a_loader(void **state)
+{
+    struct one_step          step;
+    const struct graph_edge *edge = NULL;
+    struct schedule          schedule;
+    uint32_t                 worker;
+
+    (void)state;
+    one_step_begin(&step);
+    step.b.profile.timelines.items[step.thread].process = 7;
+    worker = builder_timeline(&step.b, 0, NO_ID, "worker");
+    step.b.profile.timelines.items[worker].process = 8;
+    builder_slice(&step.b, step.thread, "enumerate(DataLoader)#next", ACTIVITY_INPUT_WAIT, 20 * US,
+                  280 * US);
+    builder_slice(&step.b, step.thread, "aten::mm", ACTIVITY_OP, 300 * US, 100 * US);
+    builder_slice(&step.b, worker, "aten::randn", ACTIVITY_OP, 10 * US, 190 * US);
+    builder_slice(&step.b, worker, "aten::stack", ACTIVITY_OP, 200 * US, 90 * US);
+    one_step_end(&step);
+    for (size_t i = 0; i < step.graph.lines.count; i++)
+        assert_int_equal(step.graph.lines.items[i].is_worker,
+                         step.graph.lines.items[i].timeline == worker);
+    for (uint32_t i = 0; i < step.graph.nodes.count && !edge; i++)
+        if (step.graph.nodes.items[i].role == NODE_RESUME &&
+            step.graph.nodes.items[i].end_ns == 300 * US)
+            edge = edge_of(&step.graph, i, EDGE_HANDOVER);
+    assert_non_null(edge);
+    assert_int_equal(step.graph.nodes.items[edge->from].end_ns, 290 * US);
+    assert_int_equal(step.graph.nodes.items[edge->from].class, CRITICAL_INPUT);
+    assert_true(schedule_make(&schedule, &step.graph, NULL, &step.scratch));
+    assert_int_equal((int64_t)(schedule.step_ns + 0.5), 400 * US);
+    assert_int_equal((int64_t)(schedule.class_ns[CRITICAL_COMPUTE] + 0.5), 100 * US);
+    assert_int_equal((int64_t)(schedule.class_ns[CRITICAL_INPUT] + 0.5), 290 * US);
+    assert_int_equal((int64_t)(schedule.class_ns[CRITICAL_HOST] + 0.5), 10 * US);
+    one_step_free(&step);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(causes_of_a_step) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(causes_of_a_step),
+        cmocka_unit_test(workers_of_a_loader),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
