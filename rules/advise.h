@@ -13,7 +13,7 @@
 struct study;
 
 struct rule_setting { /* a parameter of a rule, or its severity */
-    const char *rule, *key, *value;
+    const char *rule, *key, *value; /* key NULL: only that there is such a rule, category, tag or pack */
     const char *source; /* where it was read, for errors */
     uint32_t    line, column;
 };

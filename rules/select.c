@@ -35,17 +35,22 @@ static bool refuse_word(const struct rule_set *set, const char *what, const char
     return err_advise(err, "tfprof rules lists them");
 }
 
-/* Every word of the list must be that of some rule. */
+/* Must be that of some rule. */
+static bool check_word(const struct rule_set *set, const char *word, struct arena *arena,
+                       struct err *err)
+{
+    for (size_t i = 0; i < set->rules.count; i++)
+        if (has_word(&set->rules.items[i].info, word))
+            return true;
+    return refuse_word(set, "rule, category or tag", word, arena, err);
+}
+
 static bool check_words(const struct rule_set *set, const struct option_list *list,
                         struct arena *arena, struct err *err)
 {
-    for (size_t i = 0; i < list->values.count; i++) {
-        bool is_known = false;
-        for (size_t j = 0; j < set->rules.count && !is_known; j++)
-            is_known = has_word(&set->rules.items[j].info, list->values.items[i]);
-        if (!is_known)
-            return refuse_word(set, "rule, category or tag", list->values.items[i], arena, err);
-    }
+    for (size_t i = 0; i < list->values.count; i++)
+        if (!check_word(set, list->values.items[i], arena, err))
+            return false;
     return true;
 }
 
@@ -162,8 +167,11 @@ static bool set_severity(struct rule *rule, const char *value, struct err *err)
 static bool set_key(struct rule_set *set, const struct rule_setting *setting, struct arena *arena,
                     struct err *err)
 {
-    struct rule *rule = select_find(set, setting->rule, arena, err);
+    struct rule *rule;
 
+    if (!setting->key)
+        return check_word(set, setting->rule, arena, err);
+    rule = select_find(set, setting->rule, arena, err);
     if (!rule)
         return false;
     if (strcmp(setting->key, "severity") == 0)
@@ -174,20 +182,27 @@ static bool set_key(struct rule_set *set, const struct rule_setting *setting, st
     return param && set_param(rule, param, setting->value, err);
 }
 
-static bool apply_setting(struct rule_set *set, const char *setting, struct arena *arena,
+bool select_split(const char *text, struct arena *arena, struct rule_setting *setting,
+                  struct err *err)
+{
+    struct str value = str_from(text), left = str_cut(&value, '=');
+    size_t     dot = str_find_last(left, '.');
+
+    setting->rule = arena_str(arena, str_slice(left, 0, dot)).data;
+    setting->key = arena_str(arena, str_slice(left, dot + 1, left.len)).data;
+    setting->value = arena_str(arena, value).data;
+    if (!setting->rule || !setting->key || !setting->value)
+        return err_set(err, ERR_LIMIT, "no memory left for the rules");
+    return (dot < left.len && strchr(text, '=')) ||
+           err_set(err, ERR_USAGE, "'%s' is not RULE.PARAM=VALUE", text);
+}
+
+static bool apply_setting(struct rule_set *set, const char *text, struct arena *arena,
                           struct err *err)
 {
-    struct str          value = str_from(setting), left = str_cut(&value, '=');
-    size_t              dot = str_find_last(left, '.');
-    struct rule_setting split = { .rule = arena_str(arena, str_slice(left, 0, dot)).data,
-                                  .key = arena_str(arena, str_slice(left, dot + 1, left.len)).data,
-                                  .value = arena_str(arena, value).data };
+    struct rule_setting setting;
 
-    if (!split.rule || !split.key || !split.value)
-        return err_set(err, ERR_LIMIT, "no memory left for the rules");
-    if (dot >= left.len || !strchr(setting, '='))
-        return err_set(err, ERR_USAGE, "'%s' is not RULE.PARAM=VALUE", setting);
-    return set_key(set, &split, arena, err);
+    return select_split(text, arena, &setting, err) && set_key(set, &setting, arena, err);
 }
 
 bool select_parameters(struct rule_set *set, const struct advise_options *options,

@@ -8,6 +8,9 @@
 /* Frees and removes the rules that are not wanted. */
 bool select_rules(struct rule_set *set, const struct option_list *only,
                   const struct option_list *skip, struct arena *arena, struct err *err);
+/* RULE.PARAM=VALUE taken apart; ERR_USAGE when it is none. */
+bool select_split(const char *text, struct arena *arena, struct rule_setting *setting,
+                  struct err *err);
 /* Settings of the project, then RULE.PARAM=VALUE. A severity is set as a parameter called so;
  * "off" leaves the rule out. */
 bool select_parameters(struct rule_set *set, const struct advise_options *options,

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/toml.h"
+#include "rules/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +19,22 @@ struct key_spec {
     const char *table, *key;
     size_t      offset; /* in struct project */
     bool        is_list;
-    const char *choices; /* "a|b|c", or NULL: any text */
+    const char *choices;     /* "a|b|c", or NULL: any text */
+    bool        names_rules; /* its items are of rules */
 };
 #define PROJECT(field) offsetof(struct project, field)
 static const struct key_spec keys[] = {
-    { "gate", "baseline", PROJECT(baseline), false, NULL },
-    { "gate", "budgets", PROJECT(budgets), true, NULL },
-    { "gate", "max-regression", PROJECT(max_regression), false, NULL },
-    { "gate", "count-tolerance", PROJECT(count_tolerance), false, NULL },
-    { "gate", "fail-on", PROJECT(fail_on), false, "info|warn|error|veto" },
-    { "gate", "inconclusive", PROJECT(inconclusive), false, "fail|warn|pass" },
-    { "rules", "paths", PROJECT(rule_directories), true, NULL },
-    { "rules", "preset", PROJECT(preset), false, "recommended|strict|all" },
-    { "rules", "only", PROJECT(only), true, NULL },
-    { "rules", "skip", PROJECT(skip), true, NULL },
-    { "rules", "set", PROJECT(set), true, NULL },
+    { "gate", "baseline", PROJECT(baseline), false, NULL, false },
+    { "gate", "budgets", PROJECT(budgets), true, NULL, false },
+    { "gate", "max-regression", PROJECT(max_regression), false, NULL, false },
+    { "gate", "count-tolerance", PROJECT(count_tolerance), false, NULL, false },
+    { "gate", "fail-on", PROJECT(fail_on), false, "info|warn|error|veto", false },
+    { "gate", "inconclusive", PROJECT(inconclusive), false, "fail|warn|pass", false },
+    { "rules", "paths", PROJECT(rule_directories), true, NULL, false },
+    { "rules", "preset", PROJECT(preset), false, "recommended|strict|all", false },
+    { "rules", "only", PROJECT(only), true, NULL, true },
+    { "rules", "skip", PROJECT(skip), true, NULL, true },
+    { "rules", "set", PROJECT(set), true, NULL, true },
 };
 static const char        SUPPRESS[] = "suppress";
 static const char *const suppress_keys[] = { "rule", "subject", "reason", "until" };
@@ -110,6 +112,24 @@ static bool take_text(const struct key_spec *spec, const struct toml_entry *entr
     return true;
 }
 
+/* Whether there are such rules and parameters is known when they are loaded; the error then names
+ * the line here. */
+static bool note_place(struct project *project, const struct key_spec *spec,
+                       const struct toml_entry *entry, size_t item, struct arena *arena,
+                       struct err *err)
+{
+    struct rule_setting setting = { .rule = entry->items.items[item],
+                                    .source = project->path,
+                                    .line = entry->line,
+                                    .column = entry->column };
+
+    if (spec->offset == PROJECT(set) &&
+        !select_split(entry->items.items[item], arena, &setting, err))
+        return fault(entry, err);
+    return vec_push(&project->settings, arena, setting) ||
+           err_set(err, ERR_LIMIT, "no memory left for the configuration");
+}
+
 static bool take_list(const struct key_spec *spec, const struct toml_entry *entry,
                       struct project *project, struct arena *arena, struct err *err)
 {
@@ -119,9 +139,12 @@ static bool take_list(const struct key_spec *spec, const struct toml_entry *entr
         err_set(err, ERR_USAGE, "%s takes an array of strings", entry->key);
         return fault(entry, err);
     }
-    for (size_t i = 0; i < entry->items.count; i++)
+    for (size_t i = 0; i < entry->items.count; i++) {
         if (!vec_push(&field->values, arena, entry->items.items[i]))
             return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+        if (spec->names_rules && !note_place(project, spec, entry, i, arena, err))
+            return false;
+    }
     return true;
 }
 
@@ -312,14 +335,11 @@ static bool append_paths(const struct project *project, struct option_list *to, 
 bool project_apply(struct project *project, struct advise_options *options, struct arena *arena,
                    struct err *err)
 {
-    struct option_list set = project->set;
-
-    /* Of two settings of a parameter the later one counts. */
     if (!append_paths(project, &options->rule_directories, arena) ||
         (options->only.values.count == 0 && !append(&options->only, &project->only, arena)) ||
-        !append(&options->skip, &project->skip, arena) || !append(&set, &options->set, arena))
+        !append(&options->skip, &project->skip, arena))
         return err_set(err, ERR_LIMIT, "no memory left for the configuration");
-    options->set = set;
+    /* `set` of the command line comes after them. */
     memcpy(&options->settings, &project->settings, sizeof options->settings);
     if (!options->preset)
         options->preset = project->preset;

@@ -62,6 +62,17 @@ static void remove_file(const char *folder, const char *path)
 
 static void all_of_it_is_read(void **state)
 {
+    static const struct {
+        const char *rule, *key, *value;
+        uint32_t    line;
+    } settings[] = {
+        { "input", "", "", 10 },
+        { "hot-op", "", "", 11 },
+        { "hot-op", "min_share", "0.2", 12 },
+        { "tiny-kernels", "severity", "off", 14 },
+        { "tiny-kernels", "min_share", "0.1", 15 },
+        { "acme/slow.decode", "is_loud", "true", 17 },
+    };
     struct arena          arena = { 0 };
     struct project        project;
     struct advise_options options = { 0 };
@@ -80,14 +91,16 @@ static void all_of_it_is_read(void **state)
     assert_string_equal(options.rule_directories.values.items[1], "/abs");
     assert_string_equal(options.preset, "strict");
     assert_string_equal(options.only.values.items[0], "input");
-    assert_string_equal(options.set.values.items[1], "hot-op.min_share=0.3"); /* the later wins */
-    assert_int_equal(options.settings.count, 3);
-    assert_string_equal(options.settings.items[0].rule, "tiny-kernels");
-    assert_string_equal(options.settings.items[0].value, "off");
-    assert_string_equal(options.settings.items[1].value, "0.1");
-    assert_string_equal(options.settings.items[2].rule, "acme/slow.decode");
-    assert_string_equal(options.settings.items[2].value, "true");
-    assert_int_equal(options.settings.items[2].line, 17);
+    assert_string_equal(options.set.values.items[0], "hot-op.min_share=0.3"); /* after settings */
+    assert_int_equal(options.settings.count, 6);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const struct rule_setting *setting = &options.settings.items[i];
+
+        assert_string_equal(setting->rule, settings[i].rule);
+        assert_string_equal(setting->key ? setting->key : "", settings[i].key);
+        assert_string_equal(setting->value ? setting->value : "", settings[i].value);
+        assert_int_equal(setting->line, settings[i].line);
+    }
     assert_int_equal(options.suppressions->list.count, 2);
     assert_true(options.suppressions->list.items[0].is_expired);
     assert_false(options.suppressions->list.items[1].is_expired);
@@ -106,6 +119,7 @@ static void faults_have_their_place(void **state)
         { "preset = \"all\"\n", "put it below [rules]", 1 },
         { "[rules]\npreset = \"strickt\"\n", "recommended|strict|all, not 'strickt'", 2 },
         { "[rules]\npaths = \"rules\"\n", "array of strings", 2 },
+        { "[rules]\nset = [ \"hot-op\" ]\n", "is not RULE.PARAM=VALUE", 2 },
         { "[rule.x]\nmin_share = [ 1 ]\n", "a string, a number", 2 },
         { "[[suppress]]\nrule = \"x\"\n", "needs a reason", 2 },
         { "[[suppress]]\nrule = \"x\"\nreason = \"r\"\nuntil = \"2030-01-01\"\n", "without quotes",
@@ -124,6 +138,40 @@ static void faults_have_their_place(void **state)
         assert_false(project_load(&project, path, &arena, &err));
         err_format(&err, text, sizeof text);
         if (!strstr(text, rows[i].said) || err.line != rows[i].line || !strstr(text, path))
+            fail_msg("row %zu: %s", i, text);
+        remove_file(folder, path);
+        arena_free(&arena);
+    }
+}
+
+/* Names of rules are looked up when rules are loaded; the place is still told. */
+static void unknown_rules_have_their_place(void **state)
+{
+    static const struct {
+        const char *text, *said;
+    } rows[] = {
+        { "[rules]\nonly = [ \"inputs\" ]\n", "did you mean 'input'?" },
+        { "[rules]\nskip = [ \"hot-opp\" ]\n", "did you mean 'hot-op'?" },
+        { "[rules]\nset = [ \"hot-op.min_shar=1\" ]\n", "did you mean 'min_share'?" },
+        { "[rule.hot-op]\nmin_share = \"1x\"\n", "is no number of the unit share" },
+        { "[rule.hot-op]\nmin_share = 2\n", "is not between 0 and 1" },
+        { "[rule.hot-oq]\nmin_share = 1\n", "did you mean 'hot-op'?" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena          arena = { 0 };
+        struct project        project;
+        struct advise_options options = { 0 };
+        struct err            err = { 0 };
+        char                  folder[64], path[96], text[2 * (ERR_TEXT_BYTES + ERR_SOURCE_BYTES)];
+
+        write_file(folder, path, rows[i].text);
+        assert_true(project_load(&project, path, &arena, &err));
+        assert_true(project_apply(&project, &options, &arena, &err));
+        assert_false(advise_check(&options, &err));
+        err_format(&err, text, sizeof text);
+        if (!strstr(text, rows[i].said) || err.line != 2 || !strstr(text, path))
             fail_msg("row %zu: %s", i, text);
         remove_file(folder, path);
         arena_free(&arena);
@@ -200,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_of_it_is_read),
         cmocka_unit_test(faults_have_their_place),
+        cmocka_unit_test(unknown_rules_have_their_place),
         cmocka_unit_test(suppressions_are_told),
     };
 
