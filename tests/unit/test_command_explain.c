@@ -1,0 +1,68 @@
+/* explain as a command: a rule alone and with a profile, and names that are none. */
+#include "command_sample.h"
+
+#define RECORDING CASES_DIR "/recordings/tf2-input-sequential-map"
+
+static void rules_explain_themselves(void **state)
+{
+    static const char *const arguments[] = { "explain", "input-bound-step", NULL };
+    static const char *const expected[] = {
+        "The step waits for its input",
+        "input-bound-step",
+        "Needs       step.median_ns, input.wait_ns, input.wait_share",
+        "min_share",
+    };
+    struct arena arena = { 0 };
+    struct str   answer;
+
+    (void)state;
+    answer = command_answer(arguments, &arena);
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
+        assert_true(str_contains(answer, str_from(expected[i])));
+    arena_free(&arena);
+}
+
+/* The recording waits for its input: what the rule needs is there, and it found something. */
+static void profiles_give_the_numbers(void **state)
+{
+    static const char *const alone[] = { "explain", "input-bound-step", "--format", "json", NULL };
+    static const char *const with_profile[] = { "explain", "input-bound-step",
+                                                RECORDING, "--format",
+                                                "json",    NULL };
+    struct arena             arena = { 0 };
+    struct str               without, with;
+
+    (void)state;
+    without = command_answer(alone, &arena);
+    with = command_answer(with_profile, &arena);
+    assert_true(str_contains(without, STR("\"id\": \"input-bound-step\"")));
+    assert_true(str_contains(with, STR("\"id\": \"input-bound-step\"")));
+    /* More than high_share of the step is waiting, which is an error by the rule's words. */
+    assert_true(str_contains(with, STR("\"severity\": \"error\"")));
+    assert_false(str_contains(without, STR("\"severity\": \"error\"")));
+    arena_free(&arena);
+}
+
+static void unknown_rules_are_named(void **state)
+{
+    static const char *const misspelled[] = { "explain", "input-bond-step", NULL };
+    static const char *const none[] = { "explain", NULL };
+    static const char *const gone[] = { "explain", "input-bound-step", "/nowhere/a.xplane.pb",
+                                        NULL };
+
+    (void)state;
+    command_refuses(misspelled, "did you mean 'input-bound-step'?");
+    command_refuses(none, "no rule given");
+    command_refuses(gone, "o such file");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_explain_themselves),
+        cmocka_unit_test(profiles_give_the_numbers),
+        cmocka_unit_test(unknown_rules_are_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
