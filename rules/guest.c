@@ -1,11 +1,14 @@
 #include "rules/guest.h"
 
+#include "base/trace.h"
 #include "rules/child.h"
 #include "rules/guest_code.h"
 
 #include <string.h>
 
-enum { WALL_FACTOR = 3 }; /* Lua ends a rule at its limit; what lasts longer is not Lua */
+/* Lua ends a rule at its limit; what lasts longer is not Lua. A pack may hold thousands of rules
+ * that take the time of one each. */
+enum { WALL_FACTOR = 3, TOGETHER_FACTOR = 15 };
 
 /* Items that a child works through in order, a message each. */
 struct batch {
@@ -16,9 +19,10 @@ struct batch {
     bool (*take)(const struct batch *batch, size_t item, struct coder *coder); /* in the parent */
     void (*fail)(const struct batch *batch, size_t item, const char *message);
     bool                    is_filtered;
-    struct rule            *loaded; /* of guest_load */
-    struct guest_runs      *guests; /* of guest_run */
-    const size_t           *items;  /* of guest_run: which rules */
+    int64_t                 deadline_ns; /* of all items together */
+    struct rule            *loaded;      /* of guest_load */
+    struct guest_runs      *guests;      /* of guest_run */
+    const size_t           *items;       /* of guest_run: which rules */
     const struct rule_view *view;
 };
 
@@ -75,7 +79,7 @@ static void listen(struct batch *batch, struct child *child)
         }
         batch->is_filtered &= !child->has_begun || child->has_filter;
         arena_free(&scratch);
-        if (!is_good)
+        if (!is_good || trace_now_ns() > batch->deadline_ns)
             return;
     }
 }
@@ -86,10 +90,15 @@ static void run_batch(struct batch *batch)
                                    WALL_FACTOR * batch->limits->wall_ns };
 
     batch->is_filtered = true;
+    batch->deadline_ns = trace_now_ns() + TOGETHER_FACTOR * batch->limits->wall_ns;
     while (batch->from < batch->count) {
         struct child child;
         struct err   err = { 0 };
 
+        if (trace_now_ns() > batch->deadline_ns) {
+            fail_item(batch, batch->from++, STR("the rules before it took too long together"));
+            continue;
+        }
         if (child_start(&child, &limits, work_through, batch, &err))
             listen(batch, &child);
         else

@@ -208,5 +208,5 @@ bool pack_read(const char *directory, struct arena *arena, struct pack_manifest 
     *manifest = (struct pack_manifest) { .file = arena_text(arena, "%s/pack.toml", directory) };
     if (!manifest->file)
         return err_set(err, ERR_LIMIT, "no memory left for the rules");
-    return !file_exists(manifest->file) || read_file(manifest, arena, err);
+    return !file_is_plain(manifest->file) || read_file(manifest, arena, err);
 }

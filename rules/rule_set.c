@@ -106,7 +106,7 @@ static bool add_files(struct adding *adding, struct arena *arena, struct err *er
 
         if (!path)
             return no_memory(err);
-        if (str_ends(str_from(path), STR(".lua")) && !file_is_directory(path) &&
+        if (str_ends(str_from(path), STR(".lua")) && file_is_plain(path) &&
             !add_file(adding, path, arena, err))
             return false;
     }

@@ -258,6 +258,13 @@ bool file_is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+bool file_is_plain(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 bool file_exists(const char *path)
 {
     return access(path, F_OK) == 0;

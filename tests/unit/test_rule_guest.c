@@ -187,6 +187,33 @@ static void broken_processes_fail_alone(void **state)
     }
 }
 
+/* Each is ended after three times its 50 ms, all of them after fifteen times. */
+static void many_slow_rules_share_a_limit(void **state)
+{
+    static const char *const body = "p:whatif { { 'scale' } }";
+    const struct rule_limits brief = { (size_t)4 << 20, 2000000, 50000000 };
+    const struct rule       *rules[12];
+    struct rule              rule = { .info = { .id = "x", .file = "x.lua", .format_mask = 15 } };
+    struct rule_run          runs[12];
+    struct guest_runs        guests = { .rules = rules, .runs = runs, .count = 12 };
+    struct fixture           f;
+    struct err               err = { 0 };
+    int64_t                  start_ns = trace_now_ns();
+
+    (void)state;
+    fixture_make(&f);
+    struct rule_view view = {
+        .facts = &f.facts, .format = "xspace", .framework = "jax", .replay = hang
+    };
+    rule.script = script_of(&f, "x", body).script;
+    for (size_t i = 0; i < 12; i++)
+        rules[i] = &rule;
+    assert_true(guest_run(&guests, &view, &brief, &f.arena, &err));
+    assert_non_null(strstr(runs[11].reason, "together"));
+    assert_true(trace_now_ns() - start_ns < 5000000000);
+    arena_free(&f.arena);
+}
+
 static void loading_is_apart_too(void **state)
 {
     static const struct {
@@ -284,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attacks_fail_alone),
         cmocka_unit_test(broken_processes_fail_alone),
+        cmocka_unit_test(many_slow_rules_share_a_limit),
         cmocka_unit_test(loading_is_apart_too),
         cmocka_unit_test(answers_are_checked),
     };
