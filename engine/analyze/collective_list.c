@@ -108,10 +108,10 @@ static bool add_timeline(const struct profile *profile, const struct windows *wi
                                                 .end_ns = event_end_ns(profile, event) };
 
         if (event_activity(profile, event)->kind != ACTIVITY_COLLECTIVE ||
-            instance.start_ns < outer_end_ns ||
-            windows_find(windows, instance.start_ns) == SIZE_MAX)
+            instance.start_ns < outer_end_ns)
             continue;
         outer_end_ns = instance.end_ns;
+        instance.is_inside = windows_find(windows, instance.start_ns) != SIZE_MAX;
         if (!vec_push(&list->items, scratch, instance))
             return false;
     }
@@ -147,8 +147,13 @@ static void match(struct collective_list *list, size_t first, size_t end)
 {
     int64_t  earliest_ns = INT64_MAX, latest_ns = INT64_MIN;
     uint32_t last_host = NO_ID;
+    bool     is_inside = false;
 
     if (list->items.items[first].host == list->items.items[end - 1].host)
+        return;
+    for (size_t i = first; i < end; i++)
+        is_inside = is_inside || list->items.items[i].is_inside;
+    if (!is_inside)
         return;
     for (size_t i = first; i < end; i++) {
         const struct collective_instance *item = &list->items.items[i];
@@ -207,5 +212,10 @@ bool collective_list_make(const struct study *study, const struct windows *windo
             end++;
         match(list, first, end);
     }
+    end = 0;
+    for (size_t i = 0; i < list->items.count; i++)
+        if (list->items.items[i].is_inside)
+            list->items.items[end++] = list->items.items[i];
+    list->items.count = end;
     return true;
 }

@@ -1,4 +1,7 @@
-/* collective_list: every collective of every host inside the windows, and who came late to which.
+/*
+ * collective_list: every collective of every host inside the windows, and who came late to which. Those
+ * of one host that start just before a window belong to those of another inside: all of the recording
+ * is matched, and then what is inside is kept.
  */
 #ifndef TFPROF_ANALYZE_COLLECTIVE_LIST_H
 #define TFPROF_ANALYZE_COLLECTIVE_LIST_H
@@ -9,6 +12,7 @@ struct collective_instance {
     uint64_t key;                 /* equal on all hosts for one and the same collective */
     uint32_t host, event, device; /* device NO_ID: recorded on a host thread */
     int64_t  start_ns, end_ns;
+    bool     is_inside; /* it starts in a window */
 };
 struct host_lateness {
     double count, last_count; /* matched collectives; those it was the last to join */

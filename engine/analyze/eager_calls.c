@@ -31,6 +31,8 @@ static uint8_t range_phase(const struct profile *profile, const struct activity 
         return PHASE_INPUT;
     if (activity->kind == ACTIVITY_EXECUTOR)
         return PHASE_BACKWARD;
+    if (activity->kind == ACTIVITY_COLLECTIVE)
+        return PHASE_COMMUNICATION;
     if (activity->kind != ACTIVITY_ANNOTATION || !str_starts(name, STR("Optimizer.")))
         return outer;
     if (str_starts(name, STR("Optimizer.zero_grad")))

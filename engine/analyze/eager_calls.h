@@ -17,6 +17,7 @@ enum call_phase {
     PHASE_CLEAR,  /* inside zero_grad */
     PHASE_UPDATE, /* inside an optimizer's step */
     PHASE_INPUT,  /* inside the request for a batch */
+    PHASE_COMMUNICATION, /* ranges only: a collective, on whichever thread */
     PHASE_COUNT
 };
 
@@ -40,10 +41,10 @@ struct eager_node {    /* a node of the backward pass */
     uint32_t event;
     uint32_t window;
 };
-struct eager_range { /* an optimizer's range */
+struct eager_range { /* an optimizer's range, or a collective */
     int64_t  start_ns, end_ns;
     uint32_t window;
-    uint8_t  phase; /* PHASE_CLEAR or PHASE_UPDATE */
+    uint8_t  phase; /* PHASE_CLEAR, PHASE_UPDATE or PHASE_COMMUNICATION */
 };
 struct eager_sum { /* over all windows */
     double count, ns, elements;

@@ -9,6 +9,7 @@ enum {
     OVER_TYPICAL = 8,    /* and times the median pause, where everything is slow */
     FEWEST_STEPS = 3     /* that tell what every step has */
 };
+static const double IN_MOST_STEPS = 0.25;
 static const double LONGER = 1.15; /* than the median step, at most, that is like it */
 struct busy {                      /* a call or a range of the program */
     int64_t  start_ns, end_ns;
@@ -104,7 +105,7 @@ static void sum_by_place(const struct pause_list *list, double least_ns, double 
     }
 }
 
-/* Steps that differ: the median step. */
+/* Steps that differ: what three of four have at least. */
 static void sum_by_step(const struct pause_list *list, double least_ns, double *values,
                         double *sum_ns, double *longest_ns)
 {
@@ -120,7 +121,8 @@ static void sum_by_step(const struct pause_list *list, double least_ns, double *
                     values[step] += pause_ns;
             }
         }
-        *(is_longest ? longest_ns : sum_ns) = sample_median(values, list->step_count);
+        *(is_longest ? longest_ns : sum_ns) =
+            sample_quantile(values, list->step_count, IN_MOST_STEPS);
     }
 }
 

@@ -102,6 +102,38 @@ static void lateness_by_host(void **state)
     release(&f);
 }
 
+/*
+ * The step of host 0 begins at 1000. Its collectives start at 1100 and 1500, those of host 1 at
+ * 990, just before the step, and 1560: the first pair is one collective although half of it lies
+ * outside. Host 0 is 110 late at the first, host 1 60 at the second. A pair at 100 and 120 lies
+ * outside.
+ */
+static void matches_over_the_edge(void **state)
+{
+    static const int64_t starts[3][2] = { { 100, 120 }, { 1100, 990 }, { 1500, 1560 } };
+    struct fixture       f = { 0 };
+
+    (void)state;
+    builder_start(&f.b, FORMAT_KINETO);
+    for (uint32_t host = 0; host < 2; host++) {
+        uint32_t id = builder_host(&f.b, "h");
+        uint32_t thread = builder_timeline(&f.b, id, NO_ID, "gloo");
+
+        if (host == 0)
+            builder_step(&f.b, id, 1000, 2000);
+        for (int round = 0; round < 3; round++)
+            builder_slice(&f.b, thread, "gloo:all_reduce", ACTIVITY_COLLECTIVE, starts[round][host],
+                          5);
+    }
+    make(&f);
+    assert_int_equal(f.list.items.count, 3);
+    assert_true(f.list.matched_count == 2);
+    assert_true(f.list.skew_ns == 170);
+    assert_true(f.list.hosts[0].late_ns == 110 && f.list.hosts[0].last_count == 1);
+    assert_true(f.list.hosts[1].late_ns == 60 && f.list.hosts[1].last_count == 1);
+    release(&f);
+}
+
 /* Numbers in a group match, where order does not: host 1 lacks the first. */
 static void numbers_match_before_order(void **state)
 {
@@ -136,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_by_name),
         cmocka_unit_test(lateness_by_host),
+        cmocka_unit_test(matches_over_the_edge),
         cmocka_unit_test(numbers_match_before_order),
     };
 
