@@ -23,9 +23,10 @@ enum { MICRO_NS = 1000, MEMORY_BYTES = 4096, FREED_BYTES = 1024 };
 static void add_memory(struct profile_builder *builder, uint32_t tag, enum memory_event_kind kind,
                        int64_t bytes)
 {
-    struct memory_event event = {
-        .kind = kind, .bytes = bytes, .time_ns = 200 * MICRO_NS, .event = builder->rows[tag]
-    };
+    struct memory_event event = { .kind = (uint8_t)kind,
+                                  .bytes = bytes,
+                                  .time_ns = 200 * MICRO_NS,
+                                  .event = builder->rows[tag] };
 
     assert_true(vec_push(&builder->profile.memory_events, &builder->arena, event));
 }
