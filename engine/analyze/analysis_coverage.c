@@ -163,7 +163,7 @@ static bool set_clocks(struct study *study)
             fmax(values[CLOCK_EARLY_SHARE], (double)host->clock_early / host->clock_meetings);
     }
     values[CLOCK_CHECKS] += values[CLOCK_MEETINGS];
-    if (!values[CLOCK_MEETINGS])
+    if (values[CLOCK_MEETINGS] <= 0)
         is_set = facts_absent(&study->facts, "clock.", NULL,
                               "no collectives that two hosts share were recorded");
     for (int i = CLOCK_CHECKS; i <= CLOCK_EARLY_SHARE && is_set; i++)

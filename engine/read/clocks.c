@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+/* Farther apart they are no recordings of one job. */
+#define FARTHEST_NS INT64_C(86400000000000)
 enum {
     LEAST_MATCHES = 4,
     CLOSE_NS = 200000, /* collectives of ranks on one clock end within as much */
@@ -239,7 +241,8 @@ static size_t find_shared(const struct clocks *clocks, uint32_t host, struct sha
                 b++;
             continue;
         }
-        if (count_of(clocks, items[a].run, 0) == count_of(clocks, items[b].run, host))
+        if (count_of(clocks, items[a].run, 0) == count_of(clocks, items[b].run, host) &&
+            llabs(items[a].end_ns - items[b].end_ns) <= FARTHEST_NS)
             found[count++] = (struct shared) { &items[a], &items[b] };
         a++;
         b++;

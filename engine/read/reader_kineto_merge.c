@@ -71,7 +71,8 @@ void kineto_sort_stretch(struct kineto *kineto)
     for (size_t t = 0; t < kineto->tracks.count; t++) {
         uint32_t some = kineto->tracks.items[t].count;
 
-        kineto_sort(kineto->items.items + (next[t] - some), kineto->spare.items, some);
+        if (some)
+            kineto_sort(kineto->items.items + (next[t] - some), kineto->spare.items, some);
     }
     for (size_t i = 0; i < count; i++)
         kineto->places.items[kineto->items.items[i].raw] = (uint32_t)i;
