@@ -8,8 +8,9 @@
 #include "analyze/study.h"
 
 /* Where the last step of a host leaves much of its work behind, each of its steps ends with the
- * work launched in it, and the next one begins there. Other steps stay as they are. false: scratch
- * is exhausted. O(flows log steps). */
+ * work launched in it, and the next one begins there. Work that threads of a runtime launch later
+ * is told to steps by its order, where all steps do the same. Other steps stay as they are. false:
+ * scratch is exhausted. O(flows log steps + kernels log kernels). */
 bool steps_follow_device(struct study *study, struct arena *scratch);
 
 #endif

@@ -11,7 +11,7 @@
 /*
  * Three steps of 100 us on the host, each of which launches one kernel at its beginning. Kernels of
  * 1000 us end at 1010, 2010 and 3010: the steps end there. Kernels of 90 us end within their steps
- * (at 95, 195 and 295), which stay; so do steps of another format.
+ * (at 95, 195 and 295), which stay.
  */
 static void steps_end_with_their_work(void **state)
 {
@@ -22,7 +22,7 @@ static void steps_end_with_their_work(void **state)
     } cases[] = {
         { FORMAT_KINETO, 1000000, 10000, { 0, 1010000, 2010000 }, { 1010000, 2010000, 3010000 } },
         { FORMAT_KINETO, 90000, 5000, { 0, 100000, 200000 }, { 100000, 200000, 300000 } },
-        { FORMAT_XSPACE, 1000000, 10000, { 0, 100000, 200000 }, { 100000, 200000, 300000 } },
+        { FORMAT_XSPACE, 1000000, 10000, { 0, 1010000, 2010000 }, { 1010000, 2010000, 3010000 } },
     };
 
     (void)state;
@@ -58,10 +58,62 @@ static void steps_end_with_their_work(void **state)
     }
 }
 
+/*
+ * A runtime's thread launches after the three steps of 100 us, so that launches tell nothing. With
+ * two kernels a step of 400 and 500 us from 350 us on, steps end at 1250, 2150 and 3050. Seven
+ * kernels are not the same for each step, and six that differ are no steps that do the same.
+ */
+static void later_launches_go_by_order(void **state)
+{
+    static const struct {
+        const char *names[7];
+        size_t      count;
+        int64_t     end_ns[3];
+    } cases[] = {
+        { { "a", "b", "a", "b", "a", "b" }, 6, { 1250000, 2150000, 3050000 } },
+        { { "a", "b", "a", "b", "a", "b", "a" }, 7, { 100000, 200000, 300000 } },
+        { { "a", "b", "c", "d", "e", "f" }, 6, { 100000, 200000, 300000 } },
+    };
+
+    (void)state;
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
+        struct profile_builder b;
+        struct arena           scratch = { 0 };
+        uint32_t               host, gpu, thread, stream;
+        int64_t                now = 350000;
+
+        builder_start(&b, FORMAT_XSPACE);
+        host = builder_host(&b, "h");
+        gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
+        thread = builder_timeline(&b, host, NO_ID, "execute");
+        stream = builder_timeline(&b, host, gpu, "stream 7");
+        for (size_t i = 0; i < cases[c].count; i++) {
+            int64_t  length_ns = i % 2 ? 500000 : 400000;
+            uint32_t from = builder_slice(&b, thread, "cuLaunchKernel", ACTIVITY_LAUNCH,
+                                          310000 + (int64_t)i * 2000, 1000);
+            uint32_t to =
+                builder_slice(&b, stream, cases[c].names[i], ACTIVITY_KERNEL, now, length_ns);
+
+            builder_flow(&b, from, to, FLOW_LAUNCH);
+            now += length_ns;
+        }
+        for (int64_t i = 0; i < 3; i++)
+            builder_step(&b, host, i * 100000, (i + 1) * 100000);
+        builder_finish(&b);
+        b.study.steps.source = STEPS_MARKER;
+        assert_true(steps_follow_device(&b.study, &scratch));
+        for (size_t i = 0; i < 3; i++)
+            assert_true(b.study.steps.list.items[i].end_ns == cases[c].end_ns[i]);
+        arena_free(&scratch);
+        builder_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_end_with_their_work),
+        cmocka_unit_test(later_launches_go_by_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
