@@ -293,7 +293,8 @@ static bool keep_runs(const struct counting *counting, struct arena *scratch, st
     const struct study *study = counting->study;
     struct runs         runs = { 0 };
 
-    if (!runs_find(study->profile, scratch, &runs))
+    if (!runs_find(study->profile, scratch, &runs) ||
+        (!runs.list.count && !runs_dispatched(study->profile, scratch, &runs)))
         return false;
     for (size_t i = 0; i < runs.list.count; i++) {
         const struct run *run = &runs.list.items[i];

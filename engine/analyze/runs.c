@@ -129,3 +129,106 @@ bool runs_find(const struct profile *profile, struct arena *arena, struct runs *
     arena_free(&scratch);
     return ok;
 }
+
+struct launched { /* device work by its launch */
+    int64_t  launch_ns;
+    uint32_t event;
+};
+
+static int by_launch(const void *a, const void *b)
+{
+    const struct launched *x = a, *y = b;
+
+    if (x->launch_ns != y->launch_ns)
+        return x->launch_ns < y->launch_ns ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Calls that stand in no other call, by thread. */
+static bool add_calls(const struct profile *profile, struct arena *arena, struct runs *runs)
+{
+    bool *is_call = arena_new_array(arena, bool, profile->activities.count + 1);
+
+    for (size_t i = 0; is_call && i < profile->activities.count; i++)
+        is_call[i] = str_starts(profile_str(profile, profile->activities.items[i].name),
+                                STR("PjitFunction("));
+    for (size_t i = 0; is_call && i < profile->timelines.count; i++) {
+        const struct timeline *line = &profile->timelines.items[i];
+        int64_t                end_ns = INT64_MIN;
+
+        for (uint32_t event = line->first_event;
+             line->kind == TIMELINE_THREAD && event < line->first_event + line->event_count;
+             event++) {
+            uint32_t   activity = event_activity_id(profile, event);
+            struct run run = { .start_ns = event_start_ns(profile, event),
+                               .end_ns = event_end_ns(profile, event),
+                               .program = profile->activities.items[activity].name,
+                               .host = line->host,
+                               .event = event };
+
+            if (!is_call[activity] || run.start_ns < end_ns)
+                continue;
+            end_ns = run.end_ns;
+            if (!vec_push(&runs->list, arena, run))
+                return false;
+        }
+    }
+    return is_call != NULL;
+}
+
+/* The call was when its work was. */
+static void take_work(const struct profile *profile, const struct launched *works, size_t count,
+                      struct run *run)
+{
+    int64_t call_start_ns = run->start_ns, call_end_ns = run->end_ns;
+    size_t  low = 0, high = count;
+    bool    is_first = true;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (works[middle].launch_ns < call_start_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && works[low].launch_ns < call_end_ns; low++) {
+        uint32_t event = works[low].event;
+        int64_t  start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
+        int64_t  program = program_of(profile, event);
+
+        run->start_ns = is_first || start_ns < run->start_ns ? start_ns : run->start_ns;
+        run->end_ns = is_first || end_ns > run->end_ns ? end_ns : run->end_ns;
+        if (is_first && program) {
+            run->program = program;
+            run->event = event;
+        }
+        is_first = false;
+    }
+}
+
+bool runs_dispatched(const struct profile *profile, struct arena *arena, struct runs *runs)
+{
+    VEC(struct launched) works = { 0 };
+
+    if (!add_calls(profile, arena, runs))
+        return false;
+    for (size_t i = 0; runs->list.count && i < profile->flows.count; i++) {
+        const struct flow *flow = &profile->flows.items[i];
+        struct launched    work = { .event = flow->to };
+
+        if (flow->kind != FLOW_LAUNCH || flow->from >= profile->event_count ||
+            flow->to >= profile->event_count)
+            continue;
+        work.launch_ns = event_start_ns(profile, flow->from);
+        if (!vec_push(&works, arena, work))
+            return false;
+    }
+    if (works.count)
+        qsort(works.items, works.count, sizeof *works.items, by_launch);
+    for (size_t i = 0; i < runs->list.count; i++)
+        take_work(profile, works.items, works.count, &runs->list.items[i]);
+    if (runs->list.count)
+        qsort(runs->list.items, runs->list.count, sizeof *runs->list.items, by_start);
+    return true;
+}

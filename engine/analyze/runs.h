@@ -21,6 +21,10 @@ struct runs {
 
 /* true for kinds of work that run on behalf of a program. false: the arena is exhausted. */
 bool runs_find(const struct profile *profile, struct arena *arena, struct runs *runs);
+/* Where nothing identifies runs, as on GPUs: calls of compiled functions by the host, each with the
+ * device work launched during it, which is where its program comes from. Other formats than JAX's
+ * have none. false: the arena is exhausted. O(events + flows log flows). */
+bool runs_dispatched(const struct profile *profile, struct arena *arena, struct runs *runs);
 /* Executor steps of captured tf.data functions: those runs are input work. Values are 1. */
 bool runs_input_steps(const struct profile *profile, struct id_map *input_steps);
 

@@ -129,6 +129,8 @@ static const struct name_row host_names[] = {
     { PREFIX, "HostCallback", ACTIVITY_CALLBACK, COPY_NONE },
     { PART, "python_callback", ACTIVITY_CALLBACK, COPY_NONE },
     { PART, "PythonCpuCallback", ACTIVITY_CALLBACK, COPY_NONE },
+    { PART, "python_cpu_callback", ACTIVITY_CALLBACK, COPY_NONE },
+    { PART, "python_gpu_callback", ACTIVITY_CALLBACK, COPY_NONE },
     { PREFIX, "cuLaunch", ACTIVITY_LAUNCH, COPY_NONE },
     { PREFIX, "hipLaunch", ACTIVITY_LAUNCH, COPY_NONE },
     { PREFIX, "hipModuleLaunch", ACTIVITY_LAUNCH, COPY_NONE },
