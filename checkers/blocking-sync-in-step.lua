@@ -9,15 +9,20 @@ return rule {
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
                   doc = "idle time of the device after blocking calls, over the step" },
+    min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
+                  doc = "waits a step, from which short Python after them is the loop that reads results" },
+    short_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns", doc = "such Python, a wait" },
     high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
   },
   doc = [[
 Waiting for a busy device is free; what costs is the time after the wait, until the host has launched
-new work. Only that is counted, and no Python that runs then. Priced as this idle time. Silent where work is queued behind the wait.]],
+new work. Only that is counted, and no Python that runs then, unless it is short and between many waits. Priced as this idle time. Silent where work is queued behind the wait.]],
 
   check = function(p, cfg)
     local step_ns, bubble_ns = p.fact["step.median_ns"], p.fact["sync.bubble_ns"]
-    if p:has("part.compute_ns") and p:has("python.path_ns") then
+    local waits = p.fact["sync.count_per_step"]
+    local is_reading = waits >= cfg.min_waits and bubble_ns < waits * cfg.short_ns
+    if not is_reading and p:has("part.compute_ns") and p:has("python.path_ns") then
       -- Python that runs after the wait is the business of other rules.
       local room_ns = step_ns - p.fact["part.compute_ns"] - p.fact["python.path_ns"]
       bubble_ns = math.max(0, math.min(bubble_ns, room_ns))
@@ -57,6 +62,10 @@ new work. Only that is counted, and no Python that runs then. Priced as this idl
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 1,
                 ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 1 } } } },
+    { name = "many results are read one by one", framework = "jax", finding = true, impact_ns = 1.5e6,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1.8e6, ["sync.count_per_step"] = 12,
+                ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
+      tables = { syncs = { { name = "_value", owner = "", bubble_ns = 1.8e6, count = 12 } } } },
     { name = "work is queued", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.count_per_step"] = 4 },
       tables = { syncs = {} } },

@@ -3,7 +3,9 @@
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
   local all_ns = kernels:sum("total_ns")
-  local sorts = kernels:where { category = "sort", op = { like = "^aten::(sort|argsort)$" } }
+  -- Compiled programs tell no op of their own: their sort may be a top-k just as well.
+  local sorts = p.format == "kineto" and kernels:where { category = "sort", op = { like = "^aten::(sort|argsort)$" } }
+      or kernels:where { category = "sort", name = { like = "(?i)(?!.*topk).*sort" } }
   local sort_ns = sorts:sum("total_ns")
   -- Indexing sorts its indices first; a top-k is what a sort should be.
   local moved = kernels:where { category = "sort", op = { like = "^aten::(?!(sort|argsort|topk|kthvalue)$)" } }
@@ -17,14 +19,16 @@ local function of_device(p, cfg)
   local high_ns = (1 - cfg.kept_sort) * sort_ns + (1 - cfg.kept_other) * move_ns
   return finding {
     title = ("%s takes %s of the kernels' time"):format(sorting and "Sorting" or "Moving data", fmt.pct(ns / all_ns)),
-    severity = sorting and "warn" or "info", -- graphs of nodes live of gathers
+    severity = (sorting or p.format ~= "kineto") and "warn" or "info", -- graphs of nodes live of gathers
     subject = { kernel = top and top.name, op = top and top.op },
     evidence = { { "sorting and moving data a step", ns, "ns", share = math.min(ns / step_ns, 1) },
                  { "of it, sorting", sort_ns, "ns" }, { "longest kernel", top and top.name or "" } },
     condition = ("kernels that only move data take %s of all kernels' time, %s accepted"):format(fmt.pct(ns / all_ns),
         fmt.pct(cfg.min_share)),
     remedy = sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
-                           code = "best = x.argmax(-1)   # or x.topk(k)" }
+                           code = p.framework == "jax" and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
+                                  p.framework == "tensorflow" and "best = tf.argmax(x, -1)   # or tf.math.top_k(x, k)" or
+                                  "best = x.argmax(-1)   # or x.topk(k)" }
                      or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
     impact = impact.exposed { ns = math.min(ns, step_ns), low = math.min(low_ns, step_ns), high = math.min(high_ns, step_ns) },
     claims = { { parts = { "compute" } } },
@@ -54,7 +58,8 @@ sorts, of which a selection keeps a twentieth, and half of the other shuffles.
 Without a sort, PyTorch's indexing is worth a note only: models of graphs consist of it. Silent below min_share.]],
 
   check = function(p, cfg)
-    if p.format == "kineto" and p:has("kernels") then return of_device(p, cfg) end
+    local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
+    if on_device and p:has("kernels") then return of_device(p, cfg) end
     local ops = p:table("ops")
     local all_ns = ops:sum("self_ns")
     -- TensorFlow sorts with a top-k of all: only the name that the program sees tells the two apart.
@@ -115,6 +120,11 @@ Without a sort, PyTorch's indexing is worth a note only: models of graphs consis
       tables = { ops = { { name = "aten::topk", type = "aten::topk", self_ns = 1e4 } },
                  kernels = { { name = "gatherTopK", category = "sort", op = "aten::topk", total_ns = 8e6 },
                              { name = "gemm", category = "gemm", op = "aten::mm", total_ns = 2e6 } } } },
+    { name = "a program of scatters on an accelerator", format = "xspace", framework = "jax", finding = true,
+      impact_ns = 3.5e6, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { ops = { { name = "fusion.1", type = "fusion", self_ns = 8e6 } },
+                 kernels = { { name = "wrapped_scatter", category = "gather", total_ns = 8e6 },
+                             { name = "gemm", category = "gemm", total_ns = 2e6 } } } },
     { name = "a full sort", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.median_ns"] = 1e7 },
       tables = { ops = { { name = "sort.0", type = "sort", shapes = "[6,32000]->[]", self_ns = 9e6 },

@@ -35,6 +35,9 @@ return rule {
                         doc = "share of the step in long pauses between ops, for PyTorch" },
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count",
                   doc = "steps recorded, below which a pause may be one step's alone" },
+    min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
+                  doc = "waits for results a step, from which short Python between them is theirs" },
+    short_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns", doc = "such Python, a wait" },
     min_share = { default = 0.20, min = 0, max = 1, unit = "share",
                   doc = "share of the step in Python, behind its first computation, from which this is said" },
   },
@@ -52,6 +55,9 @@ Priced as that time. Silent where it hides behind computation.]],
     if p:has("runs.count") and p.fact["runs.count"] > 8 then return nil end
     if p.fact["part.compute_ns"] == 0 then return nil end
     local total = math.max(p.fact["python.path_ns"] - p.fact["host.python_before_ns"], 0)
+    -- Short pieces between many waits for results are the loop that reads them.
+    local waits = p:has("sync.count_per_step") and p.fact["sync.count_per_step"] or 0
+    if waits >= cfg.min_waits and total < waits * cfg.short_ns then return nil end
     -- A loader's Python in another thread is input that the step waits for.
     if p:has("activities") then
       total = math.max(total - p:table("activities"):where { kind = "python", on_leader = false }:sum("path_self_ns"), 0)
@@ -88,6 +94,12 @@ Priced as that time. Silent where it hides behind computation.]],
       tables = { activities = { { name = "$load.py:3 decode", kind = "python", on_leader = false, path_self_ns = 3.7e6 } } } },
     { name = "metrics in Python", framework = "tensorflow", finding = true, impact_ns = 3.4e6,
       facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,
+                ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
+    { name = "many results are read one by one", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 2.4e6, ["sync.count_per_step"] = 15,
+                ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
+    { name = "much Python between some waits", framework = "jax", finding = true, impact_ns = 3.4e6,
+      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6, ["sync.count_per_step"] = 15,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
     { name = "preparing input", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,

@@ -122,43 +122,85 @@ static bool is_python(const struct study *study, const struct segment *segment)
                 ACTIVITY_PYTHON);
 }
 
+/* By step: when its first work was launched; INT64_MAX where a device had none from it. */
+static int64_t *first_launches(const struct study *study, struct arena *scratch)
+{
+    const struct profile *profile = study->profile;
+    const struct step    *steps = study->steps.list.items;
+    const uint32_t       *rows = study->path.step_rows.items;
+    size_t                count = study->path.step_rows.count;
+    int64_t              *first_ns = arena_new_array(scratch, int64_t, study->steps.list.count + 1);
+
+    for (size_t i = 0; first_ns && i < study->steps.list.count; i++)
+        first_ns[i] = INT64_MAX;
+    for (size_t i = 0; first_ns && i < profile->flows.count; i++) {
+        const struct flow *flow = &profile->flows.items[i];
+        size_t             low = 0, high = count;
+        int64_t            at_ns;
+
+        if (flow->kind != FLOW_LAUNCH || flow->from >= profile->event_count)
+            continue;
+        at_ns = event_start_ns(profile, flow->from);
+        while (low < high) { /* the first step that ends behind it */
+            size_t middle = low + (high - low) / 2;
+
+            if (steps[rows[middle]].end_ns <= at_ns)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < count && at_ns >= steps[rows[low]].start_ns && at_ns < first_ns[rows[low]])
+            first_ns[rows[low]] = at_ns;
+    }
+    return first_ns;
+}
+
+/* Whether the step's own work has begun. An accelerator still works on the step before while the
+ * host is busy with what comes ahead of the first launch. */
+static bool begins_work(const struct segment *segment, const int64_t *first_ns)
+{
+    if (first_ns[segment->step] != INT64_MAX)
+        return segment->start_ns >= first_ns[segment->step];
+    return segment->part == PART_COMPUTE;
+}
+
 /* Python before the first and behind the last computation of each step. */
-static void place_python(const struct study *study, struct sums *sums)
+static bool place_python(const struct study *study, struct arena *scratch, struct sums *sums)
 {
     const struct path *path = &study->path;
+    const int64_t     *first_ns = first_launches(study, scratch);
+    double             waiting_ns = 0; /* Python since the last computation */
+    bool               has_begun = false;
 
-    double waiting_ns = 0; /* Python since the last computation */
-    bool   has_computed = false;
-
-    for (size_t i = 0; i < path->segments.count; i++) {
+    for (size_t i = 0; first_ns && i < path->segments.count; i++) {
         const struct segment *segment = &path->segments.items[i];
 
         if (i > 0 && segment->step != path->segments.items[i - 1].step) {
-            if (has_computed)
+            if (has_begun)
                 sums->python_after_ns += waiting_ns;
-            waiting_ns = 0, has_computed = false;
+            waiting_ns = 0, has_begun = false;
+        }
+        if (!has_begun && begins_work(segment, first_ns)) {
+            sums->python_before_ns += waiting_ns;
+            waiting_ns = 0, has_begun = true;
         }
         if (is_python(study, segment))
             waiting_ns += (double)(segment->end_ns - segment->start_ns);
-        if (segment->part != PART_COMPUTE)
-            continue;
-        if (!has_computed)
-            sums->python_before_ns += waiting_ns;
-        waiting_ns = 0, has_computed = true;
+        else if (has_begun && segment->part == PART_COMPUTE)
+            waiting_ns = 0;
     }
-    if (has_computed)
+    if (has_begun)
         sums->python_after_ns += waiting_ns;
+    return first_ns != NULL;
 }
 
 /* Means over the looked-at steps, scaled so that the parts sum to the median step. */
-static bool set_facts(struct study *study)
+static bool set_facts(struct study *study, struct arena *scratch)
 {
     struct facts *facts = &study->facts;
     struct sums   sums = sum_parts(study);
     double        scale = sums.total_ns > 0 ? study->steps.median_ns / sums.total_ns : 0;
-    bool          ok = true;
-
-    place_python(study, &sums);
+    bool          ok = place_python(study, scratch, &sums);
 
     for (int part = 0; ok && part < PART_COUNT; part++)
         ok = facts_set(facts, &produces[part], sums.part_ns[part] * scale) &&
@@ -281,7 +323,7 @@ static bool run(struct study *study, struct err *err)
         ok = facts_absent(&study->facts, "part.", "at least one whole step",
                           "no step with a timeline of events");
     else
-        ok = set_facts(study) && fill_table(study, &scratch);
+        ok = set_facts(study, &scratch) && fill_table(study, &scratch);
     arena_free(&scratch);
     return ok || err_set(err, ERR_LIMIT, "the composition does not fit the memory budget");
 }

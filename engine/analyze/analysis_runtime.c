@@ -148,6 +148,8 @@ static enum theme theme_of(struct counting *counting, uint32_t frame)
         counting->function_calls++;
         return THEME_COUNT;
     }
+    if (activity->kind == ACTIVITY_TRANSFER && activity->copy == COPY_D2H)
+        return THEME_COUNT; /* results, which the host waits for */
     for (int theme = 0; theme < THEME_COUNT; theme++)
         if (themes[theme].kinds & KIND_BIT(activity->kind))
             return (enum theme)theme;

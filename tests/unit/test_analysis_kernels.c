@@ -32,6 +32,15 @@ static void names_tell_library_and_category(void **state)
           KERNEL_GEMM, TENSOR_CORE_YES, DTYPE_BF16 },
         { "void cask_cudnn::computeOffsetsKernel<false, false>(int)", "cudnn", KERNEL_OTHER,
           TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "loop_convert_fusion_3", "xla", KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "input_convert_reduce_fusion", "xla", KERNEL_REDUCE, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "loop_negate_fusion", "xla", KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "triton_poi_fused__native_batch_norm_legit_functional_convolution_relu_4", "triton",
+          KERNEL_NORM, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "triton_poi_fused_convolution_relu_1", "triton", KERNEL_ELEMENTWISE,
+          TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "triton_red_fused_native_layer_norm_2", "triton", KERNEL_NORM, TENSOR_CORE_UNKNOWN,
+          DTYPE_UNKNOWN },
         { "some_hash_1234abcd", NULL, KERNEL_OTHER, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
     };
 
