@@ -3,9 +3,8 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/fixture.h"
-#include "rules/price.h"
+#include "cli/fixture_answer.h"
 #include "rules/script_line.h"
-#include "rules/view.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,123 +85,15 @@ static struct rule_trial *trial_of(struct running *running, const struct rule *r
                : NULL;
 }
 
-/* What one rule says of one study: how it ended, and the impacts of its findings. */
-struct answer {
-    enum rule_outcome outcome;
-    const char       *reason;
-    const char       *title; /* of the first finding */
-    VEC(struct impact) impacts;
-};
-
-static bool ask(const struct rule *rule, struct study *study, struct arena *arena,
-                struct answer *answer, struct err *err)
-{
-    struct rule_view view = view_of_study(study);
-    struct rule_run  run;
-    struct pricing   pricing;
-
-    *answer = (struct answer) { 0 };
-    if (!rule_run(rule, &view, arena, &run, err))
-        return false;
-    answer->outcome = run.outcome;
-    answer->reason = run.reason;
-    pricing_start(&pricing, &view);
-    for (size_t i = 0; i < run.drafts.count; i++) {
-        struct draft *draft = &run.drafts.items[i];
-        struct err    fault = { 0 };
-
-        if (!price_draft(&pricing, draft, arena, &fault)) {
-            answer->outcome = RULE_FAILED;
-            answer->reason = arena_text(arena, "%s", fault.text);
-            return answer->reason || no_memory(err);
-        }
-        answer->title = i == 0 ? draft->finding.title : answer->title;
-        if (!vec_push(&answer->impacts, arena, draft->finding.impact))
-            return no_memory(err);
-    }
-    return true;
-}
-
-static double impact_of(const struct impact *impact, bool is_share)
-{
-    if (!impact->has_saving)
-        return 0;
-    return is_share ? impact->share : impact->mid_ns;
-}
-
-static bool is_near(const struct sketch_expect *expect, const struct answer *answer)
-{
-    for (size_t i = 0; i < answer->impacts.count; i++)
-        if (fabs(impact_of(&answer->impacts.items[i], expect->is_share) - expect->impact) <=
-            expect->tolerance)
-            return true;
-    return !expect->has_impact;
-}
-
-static bool does_hold(const struct sketch_expect *expect, const struct answer *answer)
-{
-    switch (expect->outcome) {
-    case EXPECT_FINDING:
-        return answer->outcome == RULE_FOUND && is_near(expect, answer);
-    case EXPECT_SILENT:
-        return answer->outcome == RULE_QUIET;
-    case EXPECT_SKIPPED:
-        return answer->outcome == RULE_SKIPPED &&
-               str_contains(str_from(answer->reason), expect->because);
-    case EXPECT_NONE:
-        return answer->outcome == RULE_QUIET || answer->outcome == RULE_SKIPPED;
-    }
-    return false;
-}
-
-/* "a finding with an impact of 12.0 %, more or less 2.00 %" */
-static void print_expected(const struct sketch_expect *expect, struct text *text)
-{
-    static const char *const words[] = { "a finding", "silence", "to be skipped", "no finding" };
-    enum unit                unit = expect->is_share ? UNIT_SHARE : UNIT_NS;
-
-    text_print(text, "%s", words[expect->outcome]);
-    if (expect->because.len)
-        text_print(text, " because '%.*s'", STR_ARG(expect->because));
-    if (!expect->has_impact)
-        return;
-    text_add(text, STR(" with an impact of "));
-    unit_print(text, expect->impact, unit);
-    text_add(text, STR(" +- "));
-    unit_print(text, expect->tolerance, unit);
-}
-
-static void print_answer(const struct sketch_expect *expect, const struct answer *answer,
-                         struct text *text)
-{
-    enum unit unit = expect->is_share ? UNIT_SHARE : UNIT_NS;
-
-    switch (answer->outcome) {
-    case RULE_QUIET:
-        text_add(text, STR("keeps quiet"));
-        break;
-    case RULE_FOUND:
-        text_print(text, "finds '%s' with an impact of ", answer->title);
-        unit_print(text, impact_of(&answer->impacts.items[0], expect->is_share), unit);
-        break;
-    case RULE_SKIPPED:
-        text_print(text, "is skipped: %s", answer->reason);
-        break;
-    case RULE_FAILED:
-        text_print(text, "fails: %s", answer->reason);
-        break;
-    }
-}
-
 static void report_answer(const struct case_run *run, const struct sketch_expect *expect,
                           const struct rule *rule, const struct answer *answer)
 {
     struct text text = { .arena = run->running->arena };
 
     text_print(&text, "%s ", rule->info.id);
-    print_answer(expect, answer, &text);
+    answer_print(expect, answer, &text);
     text_add(&text, STR("; expected is "));
-    print_expected(expect, &text);
+    answer_print_expected(expect, &text);
     report_fault(run->running, run->fixture, expect->number, expect->column,
                  text.data ? text.data : "does not hold");
 }
@@ -241,9 +132,9 @@ static bool check_expect(const struct case_run *run, size_t at, struct study *st
         if (!is_meant(expect, rule))
             continue;
         is_known = true;
-        if (!ask(rule, study, running->arena, &answer, err))
+        if (!answer_ask(rule, study, running->arena, &answer, err))
             return false;
-        if (!does_hold(expect, &answer)) {
+        if (!answer_holds(expect, &answer)) {
             run->holds[at] = false;
             report_answer(run, expect, rule, &answer);
         } else if (!note_answer(running, expect, rule, &answer)) {
@@ -277,9 +168,9 @@ static bool still_holds(const struct case_run *run, size_t at, const struct rule
 {
     struct arena  scratch = { 0 };
     struct answer answer;
-    bool          is_asked = ask(rule, study, &scratch, &answer, err);
+    bool          is_asked = answer_ask(rule, study, &scratch, &answer, err);
 
-    *holds = is_asked && does_hold(&run->fixture->sketch.expects.items[at], &answer);
+    *holds = is_asked && answer_holds(&run->fixture->sketch.expects.items[at], &answer);
     arena_free(&scratch);
     return is_asked;
 }

@@ -71,6 +71,17 @@ bool grammar_read(struct sketch *sketch, struct tokens *tokens, struct sketch_li
 /* "expect …" */
 bool grammar_read_expect(struct tokens *tokens, struct sketch_expect *expect, struct err *err);
 
+/* sketch_settings.c: takes a setting over; whether a copy's direction is one. */
+bool sketch_set(struct sketch *sketch, uint32_t row, struct err *err);
+bool sketch_check_copy(const struct sketch_line *line, struct err *err);
+static inline bool sketch_is_setting(enum sketch_word word)
+{
+    return word <= WORD_PROFILE; /* they stand first in sketch_words.def */
+}
+
+/* sketch_settle.c: after the last line. */
+bool sketch_settle(struct sketch *sketch, struct arena *arena, struct err *err);
+
 /* false, with the column of the token. */
 bool token_fail(struct err *err, const struct token *token, const char *format, ...)
     CHECK_PRINTF(3, 4);

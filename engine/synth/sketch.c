@@ -2,12 +2,9 @@
 #include "synth/sketch.h"
 
 #include "base/macros.h"
-#include "base/text.h"
 #include "synth/grammar.h"
 
-#include <stdio.h>
-
-enum { MAX_DEPTH = 32, MAX_LINES = 10000, MAX_RANKS = 64, MAX_PARENTS = 32 };
+enum { MAX_DEPTH = 32, MAX_LINES = 10000 };
 static const int64_t LAUNCH_NS = 5000;
 
 /* Lines that are still open, outermost first. */
@@ -29,14 +26,6 @@ struct parsing {
 static bool no_memory(struct err *err)
 {
     return err_set(err, ERR_LIMIT, "no memory left for the sketch");
-}
-
-static bool fail_line(struct err *err, const struct sketch_line *line, const char *text)
-{
-    err_set(err, ERR_USAGE, "%s", text);
-    err->line = line->number;
-    err->column = line->column;
-    return false;
 }
 
 /* Finds the level that a line of this indentation belongs to; those deeper are closed. */
@@ -120,116 +109,6 @@ static bool open_level(struct parsing *parsing, uint32_t row, uint32_t where, ui
     return true;
 }
 
-struct choice {
-    const char *text;
-    int         value;
-};
-
-static bool choose(const struct sketch_line *line, const struct choice *choices, size_t count,
-                   int *value, struct err *err)
-{
-    struct token token = { .column = line->value_column };
-    char         list[128] = "";
-    size_t       len = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (str_equal(line->name, str_from(choices[i].text))) {
-            *value = choices[i].value;
-            return true;
-        }
-        len += (size_t)snprintf(list + len, sizeof list - len, "%s%s",
-                                i == 0           ? ""
-                                : i + 1 == count ? " and "
-                                                 : ", ",
-                                choices[i].text);
-    }
-    token_fail(err, &token, "there is no %s '%.*s'", sketch_word_text(line->word),
-               (int)(line->name.len > 60 ? 60 : line->name.len), line->name.data);
-    return err_advise(err, "there are %s", list);
-}
-
-static const struct choice formats[] = {
-    { "xspace", SKETCH_XSPACE },
-    { "kineto", SKETCH_KINETO },
-    { "profile", SKETCH_PROFILE },
-};
-static const struct choice frameworks[] = {
-    { "tensorflow", FRAMEWORK_TENSORFLOW },
-    { "jax", FRAMEWORK_JAX },
-    { "pytorch", FRAMEWORK_PYTORCH },
-};
-
-/* The texts are those that write_names.c knows. */
-static const struct choice directions[] = {
-    { "h2d", 0 },
-    { "d2h", 1 },
-    { "d2d", 2 },
-    { "p2p", 3 },
-};
-
-static bool set_ranks(struct sketch *sketch, const struct sketch_line *line, struct err *err)
-{
-    struct token token = { .column = line->value_column };
-
-    if (line->count < 1 || line->count > MAX_RANKS)
-        return token_fail(err, &token, "1 to %d ranks are possible", MAX_RANKS);
-    sketch->rank_count = (uint32_t)line->count;
-    sketch->has_ranks = true;
-    return true;
-}
-
-/* A line at the top that says something about the whole profile. */
-static bool set(struct parsing *parsing, uint32_t row, struct err *err)
-{
-    struct sketch            *sketch = parsing->sketch;
-    const struct sketch_line *line = &sketch->lines.items[row];
-    int                       value = 0;
-
-    switch (line->word) {
-    case WORD_FORMAT:
-        if (!choose(line, formats, ARRAY_COUNT(formats), &value, err))
-            return false;
-        sketch->format = (enum sketch_format)value;
-        return true;
-    case WORD_FRAMEWORK:
-        if (!choose(line, frameworks, ARRAY_COUNT(frameworks), &value, err))
-            return false;
-        sketch->framework = (enum sketch_framework)value;
-        return true;
-    case WORD_SEED:
-        sketch->seed = (uint64_t)line->count;
-        return true;
-    case WORD_NOISE:
-        sketch->noise_share = line->share;
-        return true;
-    case WORD_PACE:
-        sketch->pace_share = line->share;
-        return true;
-    case WORD_RANKS:
-    case WORD_HOSTS:
-        return set_ranks(sketch, line, err);
-    case WORD_CORES:
-        sketch->core_count = (uint32_t)(line->count > 1 << 16 ? 1 << 16 : line->count);
-        return true;
-    case WORD_LAUNCH:
-        sketch->launch_ns = line->duration_ns;
-        return true;
-    case WORD_GPU:
-        sketch->gpu = row;
-        return true;
-    case WORD_PROFILE:
-        sketch->profile = line->name;
-        return true;
-    default:
-        return true;
-    }
-}
-
-static bool is_setting(enum sketch_word word)
-{
-    return word <= WORD_PROFILE;
-}
-
 /* A setting counts once, so that the second of two does not win in silence. */
 static bool add_setting(struct parsing *parsing, uint32_t row, const struct token *token,
                         struct err *err)
@@ -239,7 +118,7 @@ static bool add_setting(struct parsing *parsing, uint32_t row, const struct toke
     if (parsing->seen >> word & 1)
         return token_fail(err, token, "%s has been said already", sketch_word_text(word));
     parsing->seen |= 1U << word;
-    return set(parsing, row, err);
+    return sketch_set(parsing->sketch, row, err);
 }
 
 static bool add_expect(struct parsing *parsing, struct tokens *tokens, struct err *err)
@@ -295,14 +174,13 @@ static bool add_line(struct parsing *parsing, struct tokens *tokens, struct err 
     } else if (!grammar_read(sketch, tokens, &line, parsing->arena, err)) {
         return false;
     }
-    if (line.word == WORD_COPY &&
-        !choose(&line, directions, ARRAY_COUNT(directions), &(int) { 0 }, err))
+    if (line.word == WORD_COPY && !sketch_check_copy(&line, err))
         return false;
     if (!vec_push(&sketch->lines, parsing->arena, line))
         return no_memory(err);
     return open_level(parsing, row, where_below(grammar_word(line.word), level->where),
                       token->column, err) &&
-           (!is_setting(line.word) || add_setting(parsing, row, token, err));
+           (!sketch_is_setting(line.word) || add_setting(parsing, row, token, err));
 }
 
 static bool read_line(struct parsing *parsing, struct str text, struct err *err)
@@ -318,92 +196,6 @@ static bool read_line(struct parsing *parsing, struct str text, struct err *err)
     if (str_find(str_slice(text, 0, indent), '\t') < indent)
         return token_fail(err, &tokens.list[0], "indent with blanks, not with tabs");
     return find_level(parsing, indent, err) && add_line(parsing, &tokens, err);
-}
-
-static bool holds_time(const struct sketch_line *line)
-{
-    const struct word_row *row = grammar_word(line->word);
-
-    return line->duration_ns >= 0 || line->first_child != NO_LINE ||
-           !(row->takes & MAY_TAKE_TIME) || line->word == WORD_SYNC;
-}
-
-static bool fail_parent(const struct sketch_line *line, struct err *err)
-{
-    struct token token = { .column = line->column };
-
-    token_fail(err, &token, "no iterator is called '%.*s'",
-               (int)(line->parent_name.len > 60 ? 60 : line->parent_name.len),
-               line->parent_name.data);
-    err->line = line->number;
-    return false;
-}
-
-/* The iterator that a line's elements go to: "parent NAME", or the nearest around it. */
-static bool find_parent(struct sketch *sketch, struct sketch_line *line, struct err *err)
-{
-    line->iterator = NO_LINE;
-    for (uint32_t i = line->parent; !line->parent_name.len && i != NO_LINE;
-         i = sketch->lines.items[i].parent)
-        if (sketch->lines.items[i].word == WORD_ITERATOR) {
-            line->iterator = i;
-            return true;
-        }
-    for (uint32_t i = 0; line->parent_name.len && i < sketch->lines.count; i++) {
-        const struct sketch_line *other = &sketch->lines.items[i];
-
-        if (other->word == WORD_ITERATOR && other != line &&
-            str_equal(other->label.len ? other->label : other->name, line->parent_name)) {
-            line->iterator = i;
-            return true;
-        }
-    }
-    return !line->parent_name.len || fail_parent(line, err);
-}
-
-/* "Root::Prefetch::Map", from the parents of an iterator. */
-static bool name_iterator(const struct sketch *sketch, struct sketch_line *line,
-                          struct arena *arena, struct err *err)
-{
-    const struct sketch_line *chain[MAX_PARENTS];
-    struct text               path = { .arena = arena };
-    size_t                    count = 0;
-
-    for (const struct sketch_line *at = line;; at = &sketch->lines.items[at->iterator]) {
-        if (count == MAX_PARENTS)
-            return fail_line(err, line, "the parents of this iterator never end");
-        chain[count++] = at;
-        if (at->iterator == NO_LINE)
-            break;
-    }
-    while (count-- > 0) {
-        text_add(&path, chain[count]->name);
-        if (count)
-            text_add(&path, STR("::"));
-    }
-    line->path = text_str(&path);
-    return !path.is_cut || no_memory(err);
-}
-
-static bool settle(struct sketch *sketch, struct arena *arena, struct err *err)
-{
-    for (size_t i = 0; i < sketch->lines.count; i++) {
-        struct sketch_line *line = &sketch->lines.items[i];
-
-        if (!holds_time(line))
-            return fail_line(err, line, "a time is missing here, or lines that take time inside");
-        if (line->word == WORD_ITERATOR && !find_parent(sketch, line, err))
-            return false;
-        if (sketch->profile.len && !is_setting(line->word) && line->word != WORD_EXPECT)
-            return fail_line(err, line, "a recorded profile is named: nothing is added to it");
-    }
-    for (size_t i = 0; i < sketch->lines.count; i++) {
-        struct sketch_line *line = &sketch->lines.items[i];
-
-        if (line->word == WORD_ITERATOR && !name_iterator(sketch, line, arena, err))
-            return false;
-    }
-    return true;
 }
 
 bool sketch_parse(struct str bytes, struct arena *arena, struct sketch *sketch, struct err *err)
@@ -424,5 +216,5 @@ bool sketch_parse(struct str bytes, struct arena *arena, struct sketch *sketch, 
             err->line = parsing.number;
         return false;
     }
-    return settle(sketch, arena, err);
+    return sketch_settle(sketch, arena, err);
 }
