@@ -168,7 +168,7 @@ static void check_examples(struct checking *checking, struct rule *rule)
         report_fault(checking, rule, 0, NULL, "has no example that keeps quiet");
 }
 
-/* Durations that may be anything test nothing. */
+/* Times and sizes that may be anything test nothing. */
 static void check_trial(struct checking *checking, const struct rule *rule)
 {
     if (!checking->trial || !checking->trial->is_changed || checking->trial->is_noticed)
@@ -176,7 +176,7 @@ static void check_trial(struct checking *checking, const struct rule *rule)
     checking->checked->untested_count++;
     script_line_print(checking->report, rule->info.file, checking->source.bytes,
                       script_find_quoted(checking->source.bytes, rule->info.id),
-                      "untested: every fixture holds with its durations halved and doubled");
+                      "untested: every fixture holds with its times and sizes halved and doubled");
 }
 
 static void check_rule(struct checking *checking, struct rule *rule)

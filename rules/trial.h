@@ -13,7 +13,7 @@
 struct rule_trial {
     const char *rule; /* id */
     bool        has_fired, has_kept_quiet; /* as expected, in some fixture */
-    bool        is_changed, is_noticed;    /* durations were changed, and some expectation failed */
+    bool        is_changed, is_noticed;    /* times or sizes were; some expectation failed */
     VEC(const char *) params; /* parameters whose change made some expectation fail */
 };
 struct rule_trials {

@@ -248,10 +248,10 @@ static bool shake_times(const struct case_run *run, const struct recording_chang
     return is_done;
 }
 
-static bool has_word(const struct sketch *sketch, enum sketch_word word)
+static bool can_change(const struct sketch *sketch, enum sketch_word word)
 {
     for (size_t i = 0; i < sketch->lines.count; i++)
-        if (sketch->lines.items[i].word == word && sketch->lines.items[i].duration_ns > 0)
+        if (sketch->lines.items[i].word == word && recording_can_change(&sketch->lines.items[i]))
             return true;
     return false;
 }
@@ -261,7 +261,7 @@ static bool shake_all_times(const struct case_run *run, struct err *err)
     for (int word = 0; word < WORD_COUNT; word++) {
         struct recording_change change = { .word = (enum sketch_word)word };
 
-        if (!recording_has_time(change.word) || !has_word(&run->fixture->sketch, change.word))
+        if (!can_change(&run->fixture->sketch, change.word))
             continue;
         for (size_t f = 0; f < ARRAY_COUNT(factors) && is_worth_shaking(run); f++) {
             change.factor = factors[f];

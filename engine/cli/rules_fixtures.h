@@ -1,8 +1,8 @@
 /*
  * rules_fixtures: runs the fixtures of a directory: *.synth files, at any depth, each a profile with
  * lines that expect something of rules (docs/synth.md). Then the durations that a fixture describes
- * are halved and doubled, one kind of line after the other, and so are the rules' parameters, to
- * see which changes an expectation notices.
+ * and the sizes of its allocations are halved and doubled, one kind of line after the other, and so
+ * are the rules' parameters, to see which changes an expectation notices.
  */
 #ifndef TFPROF_CLI_RULES_FIXTURES_H
 #define TFPROF_CLI_RULES_FIXTURES_H

@@ -11,7 +11,7 @@
 /* Far beyond any recording, and sums of many of them still fit. */
 #define MAX_TIME_NS INT64_C(100000000000000)
 #define MAX_NUMBER INT64_C(1000000000000000)
-#define MAX_BYTES INT64_C(4000000000000)
+#define MAX_BYTES INT64_C(1000000000000)
 enum { MAX_REPEAT = 1000000 };
 
 static const struct word_row words[] = {
@@ -167,7 +167,7 @@ static bool read_size(const struct token *token, int64_t *bytes, struct err *err
     if (token->kind != TOKEN_SIZE)
         return expected(err, token, "a size, like 4MB,");
     if (token->value > (double)MAX_BYTES)
-        return token_fail(err, token, "no size is that large: 4TB are the most");
+        return token_fail(err, token, "no size is that large: 1TB is the most");
     *bytes = (int64_t)token->value;
     return true;
 }

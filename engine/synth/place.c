@@ -17,27 +17,16 @@ bool place_fail(struct err *err, const struct sketch_line *line, const char *tex
     return false;
 }
 
-bool recording_has_time(enum sketch_word word)
+/* Lines that take time by themselves; steps and what stands around them only make room. */
+static bool has_time(enum sketch_word word)
 {
-    switch (word) {
-    case WORD_OP:
-    case WORD_ITERATOR:
-    case WORD_NEXT:
-    case WORD_RANGE:
-    case WORD_PYTHON:
-    case WORD_CALL:
-    case WORD_COMPILE:
-    case WORD_GC:
-    case WORD_GAP:
-    case WORD_SYNC:
-    case WORD_KERNEL:
-    case WORD_COPY:
-    case WORD_MEMSET:
-    case WORD_COLLECTIVE:
-        return true;
-    default:
-        return false;
-    }
+    return word >= WORD_OP && word != WORD_WAIT && word != WORD_ALLOC && word != WORD_FREE;
+}
+
+bool recording_can_change(const struct sketch_line *line)
+{
+    return line->word == WORD_ALLOC ? line->bytes > 0
+                                    : has_time(line->word) && line->duration_ns > 0;
 }
 
 static double noisy(double share, double draw)
@@ -61,7 +50,7 @@ int64_t place_duration(struct making *making, const struct sketch_line *line, do
     double share = line->noise_share >= 0 ? line->noise_share : making->sketch->noise_share;
     double duration_ns = line->duration_ns > 0 ? (double)line->duration_ns : 0;
 
-    if (change->word == line->word && recording_has_time(line->word))
+    if (change->word == line->word && has_time(line->word))
         duration_ns *= change->factor;
     duration_ns *= scale * noise_factor(making, line, share);
     return duration_ns > 0 ? (int64_t)round(duration_ns) : 0;

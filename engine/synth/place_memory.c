@@ -20,13 +20,16 @@ static uint32_t *newest_block(struct making *making, struct str name)
 static bool allocate(struct making *making, const struct sketch_line *line, uint32_t *newest,
                      struct recorded_event *event, struct err *err)
 {
-    struct live_block block = { .bytes = line->bytes, .below = *newest };
+    const struct recording_change *change = &making->options->change;
+    struct live_block              block = { .bytes = line->bytes, .below = *newest };
 
+    if (change->word == WORD_ALLOC)
+        block.bytes = (int64_t)((double)block.bytes * change->factor);
     block.gpu = line->flags & FLAG_ON_HOST ? -1 : line->gpu < 0 ? 0 : line->gpu;
     if (block.gpu >= MAX_GPUS)
         return place_fail(err, line, "a host has at most 64 devices");
     block.address = FIRST_ADDRESS + making->next_address;
-    making->next_address += line->bytes / ADDRESS_STEP * ADDRESS_STEP + ADDRESS_STEP;
+    making->next_address += block.bytes / ADDRESS_STEP * ADDRESS_STEP + ADDRESS_STEP;
     making->next_address &= INT64_MAX >> 4;
     event->number = block.address;
     event->bytes = block.bytes;

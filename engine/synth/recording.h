@@ -49,7 +49,7 @@ struct recording {
     int64_t  end_ns;
 };
 
-/* Durations of all lines of one word, changed: what a mutation of a fixture is. */
+/* Durations of all lines of one word changed, of allocations their sizes: a mutation of a fixture. */
 struct recording_change {
     enum sketch_word word;
     double           factor; /* 1: none */
@@ -65,7 +65,7 @@ struct recording_options {
 bool recording_make(const struct sketch *sketch, const struct recording_options *options,
                     struct arena *arena, struct recording *recording, struct err *err);
 
-/* The words whose lines have a duration that a change would reach. */
-bool recording_has_time(enum sketch_word word);
+/* Whether a change would reach the line. */
+bool recording_can_change(const struct sketch_line *line);
 
 #endif

@@ -62,8 +62,8 @@ static const struct {
       NULL },
     { "format kineto\nstep 10ms x5\n  next 0.8ms\nexpect acme/slow-decode silent\nexpect none\n", 0,
       0, NULL },
-    { "format profile\nstep x5\n  op A 1ms\nexpect acme/slow-decode skipped because timeline\n", 0, 0,
-      NULL },
+    { "format profile\nstep x5\n  op A 1ms\nexpect acme/slow-decode skipped because timeline\n", 0,
+      0, NULL },
     { "step 10ms x5\n  next 1.2ms\nexpect acme/slow-decode silent\n", 1, 0,
       "one.synth:3:8: acme/slow-decode finds 'Waiting for input takes 1.20 ms of each step' with "
       "an impact of 1.14 ms; expected is silence" },
@@ -80,7 +80,7 @@ static const struct {
     { "step x5\n  op A 1ms\n", 1, 0, "expects nothing" },
     /* Half or twice of 1 us is as far from the threshold. */
     { "step 10ms x5\n  next 1us\nexpect acme/slow-decode silent\n", 0, 1,
-      "untested: every fixture holds with its durations halved and doubled" },
+      "untested: every fixture holds with its times and sizes halved and doubled" },
 };
 
 static void fixtures_hold_or_are_reported(void **state)
