@@ -38,6 +38,9 @@ enum repl_outcome repl_line(struct repl *repl, const char *line, struct arena *a
 /* Forgets lines that wait for more. */
 void repl_forget(struct repl *repl);
 
+/* What the API is: "" for an overview, a class ("query") or a name ("where"). False: no such topic. */
+bool repl_help(const char *topic, struct text *text);
+
 /* Words that may stand at the end of a line: names of the API, facts, tables, columns. */
 struct repl_words {
     VEC(const char *) items; /* sorted */

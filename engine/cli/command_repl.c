@@ -71,6 +71,22 @@ static bool complete_line(void *context, struct str line, struct arena *arena,
     return is_done;
 }
 
+/* "help" or "help TOPIC". */
+static bool answer_help(const char *line, struct arena *arena)
+{
+    struct text text = { .arena = arena };
+    const char *topic = line + strlen("help");
+
+    if (strncmp(line, "help", strlen("help")) != 0 || (*topic && *topic != ' '))
+        return false;
+    topic += strspn(topic, " ");
+    if (repl_help(topic, &text))
+        line_editor_write(stdout, text_str(&text));
+    else
+        fprintf(stderr, "E: no topic or name '%s'\n", topic);
+    return true;
+}
+
 static bool answer_line(void *context, const char *line, bool is_terminal)
 {
     struct asking     *asking = context;
@@ -80,6 +96,10 @@ static bool answer_line(void *context, const char *line, bool is_terminal)
     (void)is_terminal;
     if (!asking->is_open && (strcmp(line, "quit") == 0 || strcmp(line, "exit") == 0))
         return false;
+    if (!asking->is_open && answer_help(line, &arena)) {
+        arena_free(&arena);
+        return true;
+    }
     switch (repl_line(asking->repl, line, &arena, &answer)) {
     case REPL_MORE:
         asking->is_open = true;
@@ -169,8 +189,8 @@ const struct command command_repl = {
         "Reads a profile and runs lines of Lua with what a rule has: p is the profile. Values are "
         "printed, queries and lists of rows as tables; a finding is priced, a rule runs. A name "
         "that is set without local stays; a statement may take several lines; each line has the "
-        "limits of a rule. From a terminal there are history and completion; quit or the end of "
-        "input ends.\n"
+        "limits of a rule. help and help NAME explain. From a terminal there are history and "
+        "completion; quit or the end of input ends.\n"
         "tfprof repl PROFILE --rule 'return p.fact[\"step.median_ns\"]' prints one value and ends; "
         "the exit status is 5 when it fails. "
         "The history is kept in ~/.tfprof_repl_history, or where TFPROF_HISTORY says.",

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/macros.h"
+#include "base/pattern.h"
 #include "base/toml.h"
 #include "rules/select.h"
 
@@ -148,6 +149,17 @@ static bool take_list(const struct key_spec *spec, const struct toml_entry *entr
     return true;
 }
 
+/* The form is that of a date already. */
+static bool is_day(const char *date)
+{
+    uint64_t   month, day;
+    struct str text = str_from(date);
+
+    return str_to_uint64(str_slice(text, 5, 7), &month) &&
+           str_to_uint64(str_slice(text, 8, 10), &day) && month >= 1 && month <= 12 && day >= 1 &&
+           day <= 31;
+}
+
 static bool take_suppress_key(struct suppression *suppression, const struct toml_entry *entry,
                               struct arena *arena, struct err *err)
 {
@@ -162,6 +174,10 @@ static bool take_suppress_key(struct suppression *suppression, const struct toml
         if (entry->kind != (is_date ? TOML_DATE : TOML_TEXT)) {
             err_set(err, ERR_USAGE, "%s takes %s", entry->key,
                     is_date ? "a date as 2026-12-31, without quotes" : "a string");
+            return fault(entry, err);
+        }
+        if (is_date && !is_day(entry->text)) {
+            err_set(err, ERR_USAGE, "%s is no day", entry->text);
             return fault(entry, err);
         }
         *fields[i] = entry->text;
@@ -232,6 +248,21 @@ static void today(char day[16])
     strftime(day, 16, "%Y-%m-%d", &parts);
 }
 
+static bool check_subject(const struct suppression *suppression, struct err *err)
+{
+    struct pattern *pattern;
+
+    if (!suppression->subject)
+        return true;
+    pattern = pattern_new(str_from(suppression->subject), PATTERN_SEARCH, false, err);
+    pattern_free(pattern);
+    if (pattern)
+        return true;
+    err->line = suppression->line;
+    err->column = 1;
+    return false;
+}
+
 static bool check_suppressions(struct project *project, struct err *err)
 {
     char day[16];
@@ -247,6 +278,8 @@ static bool check_suppressions(struct project *project, struct err *err)
             err->column = 1;
             return false;
         }
+        if (!check_subject(suppression, err))
+            return false;
         suppression->is_expired = suppression->until && strcmp(suppression->until, day) < 0;
     }
     return true;

@@ -125,6 +125,8 @@ static void faults_have_their_place(void **state)
         { "[[suppress]]\nrule = \"x\"\nreason = \"r\"\nuntil = \"2030-01-01\"\n", "without quotes",
           4 },
         { "[[suppress]]\nrul = \"x\"\n", "did you mean rule?", 2 },
+        { "[[suppress]]\nuntil = 2030-13-01\n", "2030-13-01 is no day", 2 },
+        { "[[suppress]]\nrule = \"x\"\nreason = \"r\"\nsubject = \"(\"\n", "(", 2 },
     };
 
     (void)state;
