@@ -127,19 +127,49 @@ static uint32_t exec_of(struct maker *maker, uint32_t node, uint32_t step)
                : NO_ID;
 }
 
-/* The used step of a host that holds a time, from `step` on; NO_ID: none. */
+/* Whether a step ends before a time of a host: steps stand by host and time. */
+static bool is_before(const struct step *step, uint32_t host, int64_t time_ns)
+{
+    return step->host < host || (step->host == host && step->end_ns <= time_ns);
+}
+
+/* The row itself if it is a used step that holds a time. */
+static uint32_t used_step(const struct steps *steps, uint32_t row, uint32_t host, int64_t time_ns)
+{
+    const struct step *step;
+
+    if (row == steps->list.count)
+        return NO_ID;
+    step = &steps->list.items[row];
+    return step->host == host && step->start_ns <= time_ns && step->is_used ? row : NO_ID;
+}
+
+/* The used step of a host that holds a time; NO_ID: none. For times that ascend: *from is where the
+ * one before was. */
 static uint32_t step_at(const struct maker *maker, uint32_t host, int64_t time_ns, uint32_t *from)
 {
     const struct steps *steps = &maker->study->steps;
 
-    for (; *from < steps->list.count; ++*from) {
-        const struct step *step = &steps->list.items[*from];
+    while (*from < steps->list.count && is_before(&steps->list.items[*from], host, time_ns))
+        ++*from;
+    return used_step(steps, *from, host, time_ns);
+}
 
-        if (step->host < host || (step->host == host && step->end_ns <= time_ns))
-            continue;
-        return step->host == host && step->start_ns <= time_ns && step->is_used ? *from : NO_ID;
+/* The same for times in any order. */
+static uint32_t find_step(const struct maker *maker, uint32_t host, int64_t time_ns)
+{
+    const struct steps *steps = &maker->study->steps;
+    uint32_t            low = 0, high = (uint32_t)steps->list.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (is_before(&steps->list.items[middle], host, time_ns))
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NO_ID;
+    return used_step(steps, low, host, time_ns);
 }
 
 static uint32_t device_name(struct maker *maker, const struct timeline *timeline)
@@ -325,12 +355,11 @@ static void count_memory(struct maker *maker)
     for (size_t i = 0; i < profile->memory_events.count; i++) {
         const struct memory_event *memory = &profile->memory_events.items[i];
         uint32_t node = memory->event == NO_ID ? NO_ID : maker->node_of_event[memory->event];
-        uint32_t host = NO_ID, from = 0, step, exec;
+        uint32_t step, exec;
 
         if (node == NO_ID || memory->kind == MEMORY_SNAPSHOT)
             continue;
-        host = maker->study->steps.host;
-        step = step_at(maker, host, memory->time_ns, &from);
+        step = find_step(maker, maker->study->steps.host, memory->time_ns);
         exec = step == NO_ID ? NO_ID : id_map_get(&maker->exec_of, (uint64_t)node << 32 | step);
         if (exec == NO_ID)
             continue;
