@@ -28,13 +28,26 @@ static void write_answer(const struct session_answer *answer)
 }
 
 /* To the window: terminals break lines in the middle of words. */
-static void fold(struct session_answer *answer)
+static void fold(struct text *text)
 {
-    struct text folded = { .arena = &answer->arena };
+    struct text folded = { .arena = text->arena };
 
-    fold_text(text_str(&answer->text), line_editor_columns(), &folded);
+    fold_text(text_str(text), line_editor_columns(), &folded);
     if (!folded.is_cut)
-        answer->text = folded;
+        *text = folded;
+}
+
+static void write_error(const struct err *err, bool is_folded)
+{
+    char         line[2 * (ERR_TEXT_BYTES + ERR_SOURCE_BYTES)];
+    struct arena arena = { 0 };
+    struct text  text = { .arena = &arena };
+
+    text_print(&text, "E: %s\n", err_format(err, line, sizeof line));
+    if (is_folded)
+        fold(&text);
+    line_editor_write(stderr, text_str(&text));
+    arena_free(&arena);
 }
 
 static bool answer_line(void *context, const char *line, bool is_terminal)
@@ -42,15 +55,16 @@ static bool answer_line(void *context, const char *line, bool is_terminal)
     struct session       *session = context;
     struct session_answer answer = { .arena.budget_bytes = session->arena->budget_bytes };
     struct err            err = { 0 };
-    char                  text[2 * (ERR_TEXT_BYTES + ERR_SOURCE_BYTES)];
-    bool                  is_done;
+    bool                  is_folded = is_terminal && !session->values.is_compat;
+    bool                  is_done = session_line(session, line, is_terminal, &answer, &err);
 
-    is_done = session_line(session, line, is_terminal, &answer, &err);
-    if (is_terminal && !answer.pipe && !session->values.is_compat)
-        fold(&answer);
+    if (is_folded && !answer.pipe)
+        fold(&answer.text);
+    if (is_folded)
+        fold(&answer.complaints);
     write_answer(&answer);
     if (!is_done)
-        fprintf(stderr, "E: %s\n", err_format(&err, text, sizeof text));
+        write_error(&err, is_folded);
     arena_free(&answer.arena);
     return !session->is_ended;
 }
