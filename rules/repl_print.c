@@ -303,8 +303,10 @@ static void add_inline(lua_State *lua, int index, unsigned depth, struct text *t
     text_add_byte(text, '{');
     for (size_t i = 0; i < keys.count && text->len < MAX_TEXT; i++) {
         text_add(text, str_from(glue));
-        if (!keys.list[i].is_number)
-            text_print(text, "%.*s = ", STR_ARG(cell_of(text->arena, str_from(keys.list[i].text))));
+        if (!keys.list[i].is_number) {
+            text_add(text, cell_of(text->arena, str_from(keys.list[i].text)));
+            text_add(text, STR(" = "));
+        }
         push_key(lua, index, &keys.list[i]);
         add_inline(lua, -1, depth - 1, text);
         lua_pop(lua, 1);
