@@ -207,6 +207,7 @@ struct summer {
     VEC(struct product) products;
     VEC(double) recorded_ns; /* durations of the recorded calls */
     double sums[FACT_COUNT];
+    bool   trains_in_update; /* optimizers call the model: what they take is no update */
 };
 
 static enum trait trait_of(struct summer *summer, uint32_t type)
@@ -484,7 +485,7 @@ static void count_ranges(struct summer *summer)
     for (size_t i = 0; !calls->is_on_device && i < calls->ranges.count; i++) {
         const struct eager_range *range = &calls->ranges.items[i];
 
-        if (range->phase == PHASE_UPDATE)
+        if (range->phase == PHASE_UPDATE && !summer->trains_in_update)
             summer->sums[UPDATE_NS] += (double)(range->end_ns - range->start_ns);
         if (range->phase == PHASE_CLEAR)
             summer->sums[CLEAR_NS] += (double)(range->end_ns - range->start_ns);
@@ -544,6 +545,7 @@ static bool count_updates(struct summer *summer)
     summer->sums[AGAIN_NODES] = updates.again_nodes;
     summer->sums[PASSES] = updates.passes;
     summer->sums[PRODUCT_ROWS] = updates.product_rows;
+    summer->trains_in_update = updates.has_backward;
     return true;
 }
 

@@ -58,7 +58,8 @@ static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uin
 
     if (!walker->enqueued_ns)
         call.work_ns = (double)(call.end_ns - call.start_ns);
-    if (phase == PHASE_FORWARD && !profile_stat(profile, STAT_SEQUENCE, event, &call.sequence))
+    if ((phase != PHASE_FORWARD && phase != PHASE_BACKWARD) ||
+        !profile_stat(profile, STAT_SEQUENCE, event, &call.sequence))
         call.sequence = -1;
     return vec_push(&walker->calls->list, walker->scratch, call);
 }

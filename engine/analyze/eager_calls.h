@@ -23,7 +23,7 @@ enum call_phase {
 
 struct eager_call {
     int64_t  start_ns, end_ns;
-    int64_t  sequence;      /* -1: none recorded */
+    int64_t  sequence;      /* forward and backward calls; -1: none recorded */
     double   work_ns;       /* its duration; with an accelerator, of what it enqueued there */
     double   backward_ns;   /* of the nodes it owns; 0 for all but forward calls */
     double   conversion_ns; /* forward calls: inside it, changing element types or layouts */

@@ -76,12 +76,15 @@ static void count_passes(struct finder *finder)
             finder->marks[i].is_node && (i == 0 || !finder->marks[i - 1].is_node);
 }
 
-/* Every thread numbers its calls by itself. */
-static bool has_one_thread(const struct eager_calls *calls)
+/* Every thread numbers its calls by itself; and where the backward pass is recorded, gradients of
+ * gradients go back over the same calls again. */
+static bool may_compare(const struct eager_calls *calls)
 {
     uint32_t timeline = NO_ID;
 
     for (size_t i = 0; i < calls->list.count; i++) {
+        if (calls->list.items[i].phase == PHASE_BACKWARD && calls->list.items[i].sequence >= 0)
+            return false;
         if (!is_trained(&calls->list.items[i]))
             continue;
         if (timeline != NO_ID && calls->list.items[i].timeline != timeline)
@@ -97,7 +100,7 @@ static void count_again(struct finder *finder)
     const struct profile     *profile = finder->profile;
     const struct eager_calls *calls = finder->calls;
 
-    if (!has_one_thread(calls))
+    if (!may_compare(calls))
         return;
     for (size_t i = 1; i < calls->nodes.count; i++) {
         const struct eager_node *node = &calls->nodes.items[i], *before = node - 1;
@@ -174,6 +177,21 @@ static void count_by_hand(struct finder *finder)
     }
 }
 
+/* In the first step of an optimizer: those of one program are alike. */
+static bool has_backward(const struct finder *finder)
+{
+    const struct eager_range *update = NULL;
+
+    for (size_t i = 0; !update && i < finder->calls->ranges.count; i++)
+        if (finder->calls->ranges.items[i].phase == PHASE_UPDATE)
+            update = &finder->calls->ranges.items[i];
+    for (size_t i = 0; update && i < finder->mark_count; i++)
+        if (finder->marks[i].is_node && finder->marks[i].start_ns >= update->start_ns &&
+            finder->marks[i].start_ns < update->end_ns)
+            return true;
+    return false;
+}
+
 /* Rows of a left operand: all its dimensions but the last. */
 static bool count_rows(struct finder *finder)
 {
@@ -212,6 +230,7 @@ bool eager_updates_find(const struct study *study, const struct eager_calls *cal
         arena_new_array(scratch, struct eager_kind, (size_t)study->profile->names.count + 1);
     if (!finder.kinds || !list_marks(&finder) || !count_rows(&finder))
         return false;
+    updates->has_backward = has_backward(&finder);
     count_passes(&finder);
     count_again(&finder);
     if (updates->passes > 0)

@@ -14,6 +14,7 @@ struct eager_updates { /* over all windows */
     double by_hand_ns, by_hand_calls, by_hand_writes;
     double again_ns, again_nodes; /* nodes that run again for the same forward call */
     double passes;                /* backward passes */
+    bool   has_backward;          /* backward passes run inside the optimizer's steps */
     double product_rows; /* of the left operand of a recorded product, median; 0 unknown */
 };
 

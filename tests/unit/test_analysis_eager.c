@@ -415,6 +415,35 @@ static void a_second_backward_is_seen(void **state)
     builder_free(&program.b);
 }
 
+/* The same where the op inside the first node, of 1 us, is recorded itself: gradients of gradients
+ * go back over the same call again. A step of an optimizer that holds a backward pass is no update.
+ */
+static void gradients_of_gradients(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+    int64_t        begin;
+
+    (void)state;
+    start(&program);
+    begin = program.now;
+    program.now += 100;
+    numbered(&program, call(&program, "aten::linear", "f32[8,16] f32[4,16]", 1000), 7);
+    numbered(
+        &program,
+        builder_slice(&program.b, program.thread, "aten::mm", ACTIVITY_OP, program.now + 10, 1000),
+        8);
+    node(&program, 7, 5000);
+    node(&program, 7, 4000);
+    builder_slice(&program.b, program.thread, "Optimizer.step#LBFGS.step", ACTIVITY_ANNOTATION,
+                  begin, program.now - begin);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.backward_again_nodes") == 0);
+    assert_true(builder_fact(&program.b, "torch.update_ns") == 0);
+    builder_free(&program.b);
+}
+
 /* Sixteen gradients are handed over; behind them each parameter is multiplied (1 us) and written
  * (1 us), with 100 ns between calls: 32 x 1000 + 31 x 100 ns. Fewer writes are no such loop. */
 static void parameters_written_by_hand(void **state)
@@ -486,6 +515,7 @@ int main(void)
         cmocka_unit_test(appending_is_seen),
         cmocka_unit_test(medians_need_no_order),
         cmocka_unit_test(a_second_backward_is_seen),
+        cmocka_unit_test(gradients_of_gradients),
         cmocka_unit_test(parameters_written_by_hand),
         cmocka_unit_test(all_pairs_are_seen),
     };
