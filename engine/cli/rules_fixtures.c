@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MAX_FOLDERS = 16 };
 static const double factors[] = { 0.5, 2 };
@@ -319,6 +320,14 @@ static bool run_file(struct running *running, const char *path, struct err *err)
     return is_done;
 }
 
+/* Folders that are links may lead back to where they stand. */
+static bool is_link(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 static bool run_folder(struct running *running, const char *folder, int depth, struct err *err)
 {
     char **names;
@@ -333,7 +342,8 @@ static bool run_folder(struct running *running, const char *folder, int depth, s
         if (!path)
             return no_memory(err);
         if (file_is_directory(path))
-            is_done = depth == MAX_FOLDERS || run_folder(running, path, depth + 1, err);
+            is_done = depth == MAX_FOLDERS || names[i][0] == '.' || is_link(path) ||
+                      run_folder(running, path, depth + 1, err);
         else if (str_ends(str_from(path), STR(".synth")))
             is_done = run_file(running, path, err);
         if (!is_done)

@@ -180,6 +180,20 @@ static void a_change_reaches_all_lines_of_its_word(void **state)
     arena_free(&made.arena);
 }
 
+/* Allocations of 2 and 3 kB become 1 and 1.5 kB. */
+static void a_change_reaches_sizes(void **state)
+{
+    const struct recording_options halved = { .change = { WORD_ALLOC, 0.5 } };
+    struct made                    made;
+
+    (void)state;
+    make(&made, "step\n  alloc a 2KB\n  alloc b 3KB\n  op A 1ms\n", &halved);
+    assert_int_equal(event(&made, WORD_ALLOC, ROLE_SELF, 0)->bytes, 1000);
+    assert_int_equal(event(&made, WORD_ALLOC, ROLE_SELF, 1)->in_use_bytes, 2500);
+    assert_span(event(&made, WORD_OP, ROLE_SELF, 0), 0, 1000000);
+    arena_free(&made.arena);
+}
+
 static void noise_is_the_same_for_the_same_seed(void **state)
 {
     static const char        text[] = "noise 2%\nseed 7\nstep x400\n  op A 1ms\n";
@@ -210,6 +224,28 @@ static void noise_is_the_same_for_the_same_seed(void **state)
     arena_free(&third.arena);
 }
 
+/* Pace is one factor for all of a recording, another one for each seed. */
+static void pace_changes_all_alike(void **state)
+{
+    static const char text[] = "pace 10%\nstep x2\n  op A 1ms\n  op B 4ms\n";
+    struct made       made;
+    int64_t           last_ns = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        struct recording_options options = { .change.factor = 1, .has_seed = true, .seed = seed };
+        int64_t                  a_ns, b_ns;
+
+        make(&made, text, &options);
+        a_ns = event(&made, WORD_OP, ROLE_SELF, 0)->duration_ns;
+        b_ns = event(&made, WORD_OP, ROLE_SELF, 3)->duration_ns;
+        assert_true(b_ns >= 4 * a_ns - 2 && b_ns <= 4 * a_ns + 2);
+        assert_int_not_equal(a_ns, last_ns);
+        last_ns = a_ns;
+        arena_free(&made.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,7 +255,9 @@ int main(void)
         cmocka_unit_test(memory_is_counted_in_the_order_of_time),
         cmocka_unit_test(ranks_have_lines_of_their_own),
         cmocka_unit_test(a_change_reaches_all_lines_of_its_word),
+        cmocka_unit_test(a_change_reaches_sizes),
         cmocka_unit_test(noise_is_the_same_for_the_same_seed),
+        cmocka_unit_test(pace_changes_all_alike),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
