@@ -2,7 +2,7 @@
 #include "base/macros.h"
 #include "synth/writers.h"
 
-enum note_need { NEED_NOTHING, NEED_BYTES };
+enum note_need { NEED_NOTHING, NEED_BYTES, NEED_HOST, NEED_GRID };
 struct note_row {
     enum sketch_format format;
     enum sketch_word   word;
@@ -11,7 +11,8 @@ struct note_row {
 };
 static const struct note_row rows[] = {
     { SKETCH_XSPACE, WORD_COLLECTIVE, NEED_BYTES,
-      "an XSpace has no sizes of collectives: they are left out" },
+      "an XSpace has no sizes and groups of collectives: left out" },
+    { SKETCH_XSPACE, WORD_RANKS, NEED_NOTHING, "an XSpace knows hosts: ranks have no numbers" },
     { SKETCH_KINETO, WORD_ITERATOR, NEED_NOTHING,
       "Kineto knows no tf.data: iterators become plain ranges" },
     { SKETCH_PROFILE, WORD_ITERATOR, NEED_NOTHING, "a ProfileProto has no iterators: left out" },
@@ -23,6 +24,13 @@ static const struct note_row rows[] = {
     { SKETCH_PROFILE, WORD_CALL, NEED_NOTHING, "a ProfileProto has no calls: left out" },
     { SKETCH_PROFILE, WORD_COMPILE, NEED_NOTHING, "a ProfileProto has no compiling: left out" },
     { SKETCH_PROFILE, WORD_GC, NEED_NOTHING, "a ProfileProto has no garbage collection: left out" },
+    { SKETCH_PROFILE, WORD_RANKS, NEED_NOTHING, "a ProfileProto does not tell its rank: left out" },
+    { SKETCH_PROFILE, WORD_HOSTS, NEED_NOTHING, "a ProfileProto does not tell its host: left out" },
+    { SKETCH_PROFILE, WORD_THREAD, NEED_NOTHING, "a ProfileProto has no threads: left out" },
+    { SKETCH_PROFILE, WORD_COLLECTIVE, NEED_HOST,
+      "a ProfileProto has no collectives of the host: left out" },
+    { SKETCH_PROFILE, WORD_KERNEL, NEED_GRID,
+      "a ProfileProto has no launch configurations: left out" },
     { SKETCH_PROFILE, WORD_SYNC, NEED_NOTHING, "a ProfileProto has no blocking calls: left out" },
 };
 
@@ -32,7 +40,11 @@ static bool is_said(const struct note_row *row, const struct sketch_line *line)
     case NEED_NOTHING:
         return true;
     case NEED_BYTES:
-        return line->bytes >= 0;
+        return line->bytes >= 0 || line->group >= 0;
+    case NEED_HOST:
+        return line->flags & FLAG_ON_HOST;
+    case NEED_GRID:
+        return line->grid.len > 0;
     }
     return false;
 }
