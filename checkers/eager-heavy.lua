@@ -11,18 +11,28 @@ return rule {
                 doc = "eager ops a step, and for each function call in it, from which this is said" },
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host code" },
+    max_ops_a_write = { default = 60, min = 0, max = 1e6, unit = "count",
+                        doc = "eager ops for each write of a summary or checkpoint, up to which they belong to it" },
+    min_writing = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the step spent writing, then" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio",
              doc = "part of the host time that a graph function still needs" },
   },
   doc = [[
 Each eager op costs a trip through Python and the dispatcher; a tf.function pays it once a call and
 runs its ops from the graph. Priced as the host time of the step, of which a graph keeps a twentieth.
-Silent where a step has few eager ops besides the functions it calls.]],
+Silent where a step has few eager ops besides the functions it calls, and where they write summaries or checkpoints.]],
 
   check = function(p, cfg)
     local ops, calls = p.fact["eager.ops"], p.fact["eager.function_calls"]
     local host_ns, share = p.fact["part.host_ns"], p.fact["part.host_share"]
     if ops < cfg.min_ops * math.max(calls, 1) or share < cfg.min_share then return nil end
+
+    -- Beside a compiled step, summaries and checkpoints are written op by op: the rules about output speak.
+    local writes = p:has("output.count") and p.fact["output.count"] or 0
+    local writing_ns = p:has("output.path_ns") and p.fact["output.path_ns"] or 0
+    if calls >= 1 and ops <= cfg.max_ops_a_write * writes and writing_ns >= cfg.min_writing * p.fact["step.median_ns"] then
+      return nil
+    end
 
     return finding {
       title = ("%s ops a step run eagerly; host code takes %s of the step"):format(
@@ -43,6 +53,12 @@ Silent where a step has few eager ops besides the functions it calls.]],
     { name = "eager loop", framework = "tensorflow", finding = true, replay = { 8e6 },
       facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 2000, ["eager.function_calls"] = 0,
                 ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 } },
+    { name = "summaries beside a function", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 36, ["eager.function_calls"] = 1, ["part.host_ns"] = 4e6,
+                ["part.host_share"] = 0.4, ["output.count"] = 10, ["output.path_ns"] = 4e6 } },
+    { name = "ops beside a short write", framework = "tensorflow", finding = true, replay = { 3e6 },
+      facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 36, ["eager.function_calls"] = 1, ["part.host_ns"] = 4e6,
+                ["part.host_share"] = 0.4, ["output.count"] = 10, ["output.path_ns"] = 4e5 } },
     { name = "one function a step", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 2, ["eager.function_calls"] = 1,
                 ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 } },

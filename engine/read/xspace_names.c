@@ -22,6 +22,7 @@ static const struct name_row host_names[] = {
     { PREFIX, "EagerLocalExecute: Save", ACTIVITY_OUTPUT, COPY_NONE },
     { PREFIX, "EagerLocalExecute: MergeV2Checkpoints", ACTIVITY_OUTPUT, COPY_NONE },
     { PREFIX, "EagerLocalExecute: Write", ACTIVITY_OUTPUT, COPY_NONE },
+    { PREFIX, "EagerLocalExecute: FlushSummaryWriter", ACTIVITY_OUTPUT, COPY_NONE },
     { PREFIX, "EagerLocalExecute: Print", ACTIVITY_OUTPUT, COPY_NONE },
     { PREFIX, "EagerLocalExecute: StringFormat", ACTIVITY_OUTPUT, COPY_NONE },
     { PART, "DatasetOp::", ACTIVITY_INPUT_WORK, COPY_NONE },
