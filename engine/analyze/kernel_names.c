@@ -78,7 +78,8 @@ static const struct category_rule categories[] = {
     { "bn_bw", KERNEL_NORM },
     { "groupnorm", KERNEL_NORM },
     { "softmax", KERNEL_SOFTMAX },
-    /* Compilers name kernels after the ops that were fused into them, and after what they do first. */
+    /* Compilers name kernels after the ops that were fused into them, and after what they do first.
+     */
     { "triton_poi", KERNEL_ELEMENTWISE },
     { "triton_red", KERNEL_REDUCE },
     { "triton_per", KERNEL_REDUCE },

@@ -16,7 +16,7 @@ static bool reserve(struct packed *column, struct arena *arena, size_t block_cou
         size_t capacity = column->block_capacity ? column->block_capacity * 2 : FIRST_BLOCKS;
         struct packed_block *blocks =
             arena_grow(arena, column->blocks, column->block_capacity * sizeof *blocks,
-                         capacity * sizeof *blocks);
+                       capacity * sizeof *blocks);
 
         if (!blocks)
             return false;
