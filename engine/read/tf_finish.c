@@ -413,5 +413,5 @@ bool tf_model_finish(struct tf_model *model, struct err *err)
     shift_times(model);
     if (!place_events(model))
         return tf_model_full(err);
-    return model->graph_source == TF_GRAPH_NONE || make_graph(model, err);
+    return model->graph_source == TF_GRAPH_NONE || model->classic || make_graph(model, err);
 }

@@ -342,7 +342,7 @@ static bool read_op_memory(struct tf_model *model, const struct row *row,
         return true;
     if (!add_memory(model, row, record, op))
         return tf_model_full(err);
-    return !record->has_allocations || model->classic || read_allocations(model, &from, node, err);
+    return !record->has_allocations || read_allocations(model, &from, node, err);
 }
 
 static bool read_node_stats(struct tf_model *model, const struct row *row, struct message node,
@@ -368,6 +368,8 @@ static bool read_node_stats(struct tf_model *model, const struct row *row, struc
     }
     tf_model_step_extend(model, row->step, record.start_micros * 1000,
                          (record.start_micros + record.end_micros) * 1000);
+    if (model->classic) /* views look at what tf_classic_stats kept */
+        return true;
     if (!add_event(model, row, &record, op))
         return tf_model_full(err);
     if (op == NO_ID)
@@ -462,7 +464,8 @@ static bool read_device(struct tf_model *model, struct message device, uint32_t 
 
     if (!read_device_name(device, &name, err))
         return false;
-    expect_records(model, device);
+    if (!model->classic)
+        expect_records(model, device);
     row.kind = row_kind(name);
     row.name = profile_intern(model->profile, name);
     row.device = row_device(model, name);
