@@ -164,8 +164,38 @@ static ALWAYS_INLINE bool usual_member(struct json_scan *scan, struct str *key)
     scan->at = at + len + 2;
     return true;
 }
+
+bool json_take_key(struct json_scan *scan, struct str key)
+{
+    enum { LOOKED_AT = 16 + 1 + 16 };
+    const __m128i least = _mm_set1_epi8(' ' + 1), comma = _mm_set1_epi8(',');
+    const char   *at = scan->at;
+    __m128i       bytes;
+    unsigned      mask;
+
+    if (scan->state != JSON_FINE || (size_t)(scan->end - at) < LOOKED_AT + key.len)
+        return false;
+    bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    mask = (unsigned)_mm_movemask_epi8(_mm_andnot_si128(
+        _mm_cmpeq_epi8(bytes, comma), _mm_cmpeq_epi8(_mm_max_epu8(bytes, least), bytes)));
+    if (!mask)
+        return false;
+    at += __builtin_ctz(mask);
+    if (*at != '"' || at[key.len + 1] != '"' || at[key.len + 2] != ':' ||
+        memcmp(at + 1, key.data, key.len) != 0)
+        return false;
+    scan->at = at + key.len + 3;
+    return true;
+}
 #else
 static bool usual_member(struct json_scan *scan, struct str *key)
+{
+    (void)scan;
+    (void)key;
+    return false;
+}
+
+bool json_take_key(struct json_scan *scan, struct str key)
 {
     (void)scan;
     (void)key;

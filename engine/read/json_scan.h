@@ -39,6 +39,9 @@ bool json_open(struct json_scan *scan, char bracket);
 /* The next member's key (as written), its colon taken. False at the closing brace, which it takes,
  * and on trouble. */
 bool json_member(struct json_scan *scan, struct str *key);
+/* Takes the next member's key and colon where it is this one and written as usual; false takes
+ * nothing: ask json_member. */
+bool json_take_key(struct json_scan *scan, struct str key);
 /* Whether another item follows in an array; takes commas and the closing bracket. */
 bool json_item(struct json_scan *scan);
 /* A string's content between the quotes (escapes as written) or a bare scalar's text. */

@@ -1,7 +1,7 @@
 /*
  * reader_kineto: what the parts of the Kineto reader share. Data flow: reader_kineto.c walks a file
  * up to its events; _parts.c cuts these into stretches that several threads take apart, each with
- * tables of its own (_event.c one event, _args.c its arguments, _op.c shapes and FLOPs); _merge.c
+ * tables of its own (_fields.c finds what an event has, _event.c adds it, _args.c its arguments, _op.c shapes and FLOPs); _merge.c
  * adds the stretches' tables to the profile in the order of the file, so that the result does not
  * depend on the threads, and keeps their events sorted and packed; _place.c merges these into
  * timelines; _finish.c joins them. _head.c reads what stands beside the events.
@@ -161,7 +161,7 @@ struct kineto_rows {
     VEC(uint32_t) names, devices, configs, activities, tracks;
 };
 
-enum { LENGTH_SLOTS = 40 };
+enum { LENGTH_SLOTS = 40, ARG_SLOTS = 48 };
 struct kineto { /* what one thread reads with */
     struct profile  tables;  /* what this thread has met, but its events */
     struct profile *profile; /* tables */
@@ -174,6 +174,8 @@ struct kineto { /* what one thread reads with */
     uint32_t        last_track;
     struct id_map   configs;       /* hash of a launch configuration -> row */
     uint8_t  first_field[LENGTH_SLOTS]; /* by length of key, into the table of fields */
+    /* Rows of that, less one, that came first and behind a row the last time; 0: none yet. */
+    uint8_t  first_arg[KINETO_UNKNOWN + 1], next_arg[ARG_SLOTS];
     uint32_t thread;
     struct kineto_rows rows;
 
@@ -240,12 +242,12 @@ void kineto_pack_stretch(struct kineto *kineto);
 /* _sort.c: by start, then longest first, then as written. spare: as long. */
 void kineto_sort(struct sort_item *items, struct sort_item *spare, size_t count);
 
-/* _event.c */
+/* _fields.c */
 void kineto_prepare_fields(struct kineto *kineto);
 /* Takes one event object apart; scan->state tells whether it was whole. */
-void kineto_scan_event(const struct kineto *kineto, struct json_scan *scan,
+void kineto_scan_event(struct kineto *kineto, struct json_scan *scan,
                        struct kineto_event *event);
-/* Adds what it means. Sets is_full past the budget. */
+/* _event.c: adds what it means. Sets is_full past the budget. */
 void kineto_add_event(struct kineto *kineto, const struct kineto_event *event);
 bool kineto_has(const struct kineto_event *event, enum kineto_field field);
 /* The field as an integer; `preset` when it is absent or none. */
