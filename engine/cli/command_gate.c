@@ -10,6 +10,9 @@
 #include "cli/summarize.h"
 #include "cli/terminal.h"
 #include "gate/gate.h"
+#include "rules/catalogue.h"
+
+#include <string.h>
 
 struct gate_values {
     struct input_values   input;
@@ -152,6 +155,55 @@ static bool nothing_to_hold(struct err *err)
     return err_advise(err, "tfprof baseline PROFILE... -o base.tfbase writes a baseline");
 }
 
+static bool is_counted(struct str name)
+{
+    static const char *const severities[] = { "info", "warn", "error", "veto", "total" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(severities); i++)
+        if (str_equal(name, str_from(severities[i])))
+            return true;
+    return false;
+}
+
+static bool is_rule(struct str name, const char *budget, const struct rule_list *list,
+                    struct arena *arena, struct err *err)
+{
+    VEC(const char *) names = { 0 };
+    const char *nearest, *text = arena_str(arena, name).data;
+
+    for (size_t i = 0; i < list->rules.count; i++) {
+        if (!vec_push(&names, arena, list->rules.items[i].id))
+            return err_set(err, ERR_LIMIT, "no memory left for budgets");
+        if (str_equal(name, str_from(list->rules.items[i].id)))
+            return true;
+    }
+    nearest = text ? option_nearest(text, names.items, names.count) : NULL;
+    err_set(err, ERR_USAGE, "no rule is called '%.*s' in the budget '%s'", STR_ARG(name), budget);
+    return nearest ? err_advise(err, "did you mean findings.%s?", nearest) : false;
+}
+
+/* A rule that there is not finds nothing: a budget for it would always hold. */
+static bool check_rules(const struct gate_limits *limits, const struct option_list *directories,
+                        struct arena *arena, struct err *err)
+{
+    struct rule_list list = { 0 };
+
+    for (size_t i = 0; i < limits->budgets.values.count; i++) {
+        const char *budget = limits->budgets.values.items[i];
+        struct str  name = str_trim((struct str) { budget, strcspn(budget, "<>=") });
+
+        if (!str_starts(name, STR("findings.")))
+            continue;
+        name = str_slice(name, strlen("findings."), name.len);
+        if (is_counted(name))
+            continue;
+        if ((list.rules.count == 0 && !rules_list(directories, arena, &list, err)) ||
+            !is_rule(name, budget, &list, arena, err))
+            return false;
+    }
+    return true;
+}
+
 static bool compare(struct call *call, struct project *project, struct err *err)
 {
     const struct gate_values *values = call->values;
@@ -163,7 +215,8 @@ static bool compare(struct call *call, struct project *project, struct err *err)
 
     if (!check_reports(&values->reports, err) ||
         !settle_limits(values, project, call->arena, &limits, err) ||
-        !project_apply(project, &rules, call->arena, err))
+        !project_apply(project, &rules, call->arena, err) ||
+        !check_rules(&limits, &rules.rule_directories, call->arena, err))
         return false;
     if (!path && limits.budgets.values.count == 0)
         return nothing_to_hold(err);
