@@ -59,6 +59,47 @@ def run(command, side):
         return done.returncode, missing, done.stderr
 
 
+def bisect(block):
+    """Runs the recipe in a repository of eight commits: the third records nothing, the fourth is another program,
+    the sixth is the first slow one. Says what is wrong with the answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "ASAN_OPTIONS": "detect_leaks=0",
+                       "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+
+        def git(*arguments):
+            done = subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments],
+                                  cwd=f"{folder}/tree", env=environment, capture_output=True, text=True, check=True)
+            return done.stdout.strip()
+
+        os.makedirs(f"{folder}/bin")
+        os.makedirs(f"{folder}/tree/perf")
+        os.symlink(TFPROF, f"{folder}/bin/tfprof")
+        git("init", "-q")
+        subprocess.run([TFPROF, "baseline", f"{PAIR}/fixed", "-o", f"{folder}/tree/perf/base.tfbase", "--config", "none"],
+                       check=True, env=environment)
+        with open(f"{folder}/tree/.gitignore", "w", encoding="utf-8") as ignored:
+            ignored.write("logdir\n")
+        copy = f'rm -rf "$1"; cp -R "{PAIR}/%s" "$1"'
+        sides = [copy % "fixed", copy % "fixed", "exit 1", copy % "../jax-clean-mlp-scan/profile", copy % "fixed",
+                 copy % "slow", copy % "slow", copy % "slow"]
+        commits = []
+        for number, side in enumerate(sides):
+            with open(f"{folder}/tree/record.sh", "w", encoding="utf-8") as script:
+                script.write(f"#!/bin/sh\n# commit {number}\n{side}\n")
+            os.chmod(f"{folder}/tree/record.sh", 0o755)
+            if number == 5:
+                os.unlink(f"{folder}/tree/perf/base.tfbase")
+            git("add", "-A")
+            git("commit", "-q", "-m", f"commit {number}")
+            commits.append(git("rev-parse", "HEAD"))
+        recipe = block.replace("GOOD", commits[0]).replace("BAD", commits[-1]).replace("/tmp/base", f"{folder}/base")
+        done = subprocess.run(["sh", "-c", recipe], cwd=f"{folder}/tree", env=environment, capture_output=True,
+                              text=True, check=False)
+        if f"{commits[5]} is the first bad commit" in done.stdout:
+            return None
+        return f"FAULT bisect: not commit 5 of {commits}\n{done.stdout}\n{done.stderr}"
+
+
 def main():
     with open(PAGE, encoding="utf-8") as file:
         blocks = re.findall(r"```(\w+)\n(.*?)```", file.read(), re.S)
@@ -66,6 +107,11 @@ def main():
     for language, block in blocks:
         for command in commands(language, block):
             if "git bisect" in command:
+                ran += 1
+                fault = bisect(block)
+                if fault:
+                    faults += 1
+                    print(fault)
                 continue
             gates = "tfprof gate" in command
             for side, expected in (("slow", 1 if gates else 0), ("fixed", 0)):
