@@ -247,8 +247,7 @@ bool advise_check(const struct advise_options *options, struct err *err)
             options->rule_directories.values.count + options->settings.count ==
         0)
         return true;
-    is_good = rule_set_load(&set, &options->rule_directories, RULES_APART, &rule_default_limits,
-                            &arena, err) &&
+    is_good = rule_set_load(&set, &options->rule_directories, &rule_default_limits, &arena, err) &&
               select_set(&set, options, &arena, err);
     rule_set_free(&set);
     arena_free(&arena);
@@ -332,9 +331,8 @@ bool advise_run(struct study *study, const struct advise_options *options, struc
     struct rule_set    set = { 0 };
 
     *advice = (struct advice) { 0 };
-    bool is_done =
-        rule_set_load(&set, &options->rule_directories, RULES_APART, &limits, arena, err) &&
-        advise_with(&advising, &set, options, err);
+    bool is_done = rule_set_load(&set, &options->rule_directories, &limits, arena, err) &&
+                   advise_with(&advising, &set, options, err);
     rule_set_free(&set);
     return is_done;
 }

@@ -38,7 +38,7 @@ bool rules_list(const struct option_list *directories, struct arena *arena, stru
                 struct err *err)
 {
     struct rule_set set = { 0 };
-    bool is_done = rule_set_load(&set, directories, RULES_APART, &rule_default_limits, arena, err);
+    bool            is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err);
 
     *list = (struct rule_list) { 0 };
     is_done = is_done && list_rules(&set, arena, list, err);
@@ -50,7 +50,7 @@ bool rules_of_directories(const struct option_list *directories, struct arena *a
                           struct rule_list *list, struct err *err)
 {
     struct rule_set set = { 0 };
-    bool is_done = rule_set_add_apart(&set, directories, &rule_default_limits, arena, err);
+    bool is_done = rule_set_add_directories(&set, directories, &rule_default_limits, arena, err);
 
     *list = (struct rule_list) { 0 };
     is_done = is_done && list_rules(&set, arena, list, err);
@@ -129,7 +129,7 @@ bool rule_explain(const char *id, const struct option_list *directories, struct 
     bool            is_done;
 
     *explanation = (struct rule_explanation) { .outcome = RULE_QUIET };
-    is_done = rule_set_load(&set, directories, RULES_APART, &rule_default_limits, arena, err) &&
+    is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err) &&
               (rule = select_find(&set, id, arena, err)) != NULL;
     if (is_done && rule) {
         explanation->info = rule->info;

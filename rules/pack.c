@@ -208,5 +208,10 @@ bool pack_read(const char *directory, struct arena *arena, struct pack_manifest 
     *manifest = (struct pack_manifest) { .file = arena_text(arena, "%s/pack.toml", directory) };
     if (!manifest->file)
         return err_set(err, ERR_LIMIT, "no memory left for the rules");
-    return !file_is_plain(manifest->file) || read_file(manifest, arena, err);
+    if (!file_is_plain(manifest->file))
+        return true;
+    if (!file_is_inside(manifest->file, directory))
+        return err_set(err, ERR_USAGE, "%s is a link that leads out of %s", manifest->file,
+                       directory);
+    return read_file(manifest, arena, err);
 }

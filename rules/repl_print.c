@@ -20,19 +20,6 @@ struct grid {
     struct arena *arena;
 };
 
-/* Control characters would steer the terminal. */
-static void add_clean(struct text *text, struct str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char byte = (unsigned char)s.data[i];
-
-        if (byte >= 0x20 && byte != 0x7f)
-            text_add_byte(text, s.data[i]);
-        else
-            text_print(text, "\\x%02x", byte);
-    }
-}
-
 /* Whole characters of UTF-8 alone. */
 static struct str shorten(struct str s, size_t columns)
 {
@@ -49,7 +36,7 @@ static struct str cell_of(struct arena *arena, struct str s)
     struct str  part = shorten(s, MAX_CELL);
 
     text_add(&text, STR(""));
-    add_clean(&text, part);
+    text_add_clean(&text, part);
     if (part.len < s.len)
         text_add(&text, STR("…"));
     return text_str(&text);
@@ -264,7 +251,7 @@ static void add_scalar(lua_State *lua, int index, bool is_quoted, struct text *t
     case LUA_TSTRING:
         s.data = lua_tolstring(lua, index, &s.len);
         text_add(text, is_quoted ? STR("\"") : STR(""));
-        add_clean(text, shorten(s, MAX_TEXT));
+        text_add_clean(text, shorten(s, MAX_TEXT));
         text_add(text, is_quoted ? STR("\"") : STR(""));
         break;
     case LUA_TNUMBER:

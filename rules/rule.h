@@ -98,18 +98,14 @@ struct rule_set {
     VEC(struct pack_manifest) manifests; /* of packs that have one */
     struct sandbox *shared; /* of the built-in rules */
 };
-enum rule_place {
-    RULES_HERE,  /* in this process, as the built-in ones */
-    RULES_APART, /* those of directories in another one */
-};
-/* The rules of directories alone, in another process. */
-bool rule_set_add_apart(struct rule_set *set, const struct option_list *directories,
-                        const struct rule_limits *limits, struct arena *arena, struct err *err);
 bool rule_set_load(struct rule_set *set, const struct option_list *directories,
-                   enum rule_place place, const struct rule_limits *limits, struct arena *arena,
-                   struct err *err);
+                   const struct rule_limits *limits, struct arena *arena, struct err *err);
 void rule_set_free(struct rule_set *set);
-/* Every .lua file of one directory, in this process; `pack`: its name where it has no manifest. */
+/* The rules of directories alone. They are loaded in another process, to run there (guest.h). */
+bool rule_set_add_directories(struct rule_set *set, const struct option_list *directories,
+                              const struct rule_limits *limits, struct arena *arena,
+                              struct err *err);
+/* Every .lua file of one directory; `pack`: its name where it has no manifest. */
 bool rule_set_add_directory(struct rule_set *set, const char *directory, const char *pack,
                             const struct rule_limits *limits, struct arena *arena, struct err *err);
 

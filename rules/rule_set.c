@@ -69,7 +69,6 @@ struct adding {
     struct rule_set          *set;
     const char               *directory, *pack;
     struct pack_manifest      manifest;
-    enum rule_place           place;
     const struct rule_limits *limits;
     VEC(struct rule) loading; /* with file and script */
 };
@@ -86,6 +85,10 @@ static bool add_file(struct adding *adding, const char *path, struct arena *aren
     struct rule rule = { .info.file = path, .is_apart = true };
     bool        is_added;
 
+    /* What does not load is quoted, and may be a secret of whoever looks. */
+    if (!file_is_inside(path, adding->directory))
+        return err_set(err, ERR_USAGE, "%s is a link that leads out of %s", path,
+                       adding->directory);
     if (!file_open(&file, path, adding->limits->memory_bytes, err))
         return false;
     rule.script = arena_str(arena, file.bytes);
@@ -130,9 +133,6 @@ static bool add_loaded(struct adding *adding, struct arena *arena, struct err *e
         struct rule *rule = &adding->loading.items[i];
         struct str   script = rule->script;
 
-        if (adding->place == RULES_HERE &&
-            !rule_load(rule, rule->info.file, script, adding->limits, arena, err))
-            return false;
         if (adding->manifest.name)
             check_pack(rule, script, adding->pack, arena);
         if (!add_rule(adding->set, rule, adding->pack, arena, err) ||
@@ -169,8 +169,7 @@ static bool add_directory(struct adding *adding, struct arena *arena, struct err
         adding->pack = row.name = adding->manifest.name;
         row.version = adding->manifest.version;
     }
-    if (adding->place == RULES_APART)
-        guest_load(adding->loading.items, adding->loading.count, adding->limits, arena);
+    guest_load(adding->loading.items, adding->loading.count, adding->limits, arena);
     row.rule_count = (uint32_t)adding->loading.count;
     return add_loaded(adding, arena, err) &&
            (vec_push(&adding->set->packs, arena, row) || no_memory(err));
@@ -179,9 +178,7 @@ static bool add_directory(struct adding *adding, struct arena *arena, struct err
 bool rule_set_add_directory(struct rule_set *set, const char *directory, const char *pack,
                             const struct rule_limits *limits, struct arena *arena, struct err *err)
 {
-    struct adding adding = {
-        .set = set, .directory = directory, .pack = pack, .place = RULES_HERE, .limits = limits
-    };
+    struct adding adding = { .set = set, .directory = directory, .pack = pack, .limits = limits };
 
     return add_directory(&adding, arena, err);
 }
@@ -241,14 +238,14 @@ static bool is_repeated(const struct option_list *directories, size_t at)
     return false;
 }
 
-static bool add_directories(struct rule_set *set, const struct option_list *directories,
-                            enum rule_place place, const struct rule_limits *limits,
-                            struct arena *arena, struct err *err)
+bool rule_set_add_directories(struct rule_set *set, const struct option_list *directories,
+                              const struct rule_limits *limits, struct arena *arena,
+                              struct err *err)
 {
     for (size_t i = 0; directories && i < directories->values.count; i++) {
         const char   *directory = directories->values.items[i];
         struct adding adding = {
-            .set = set, .directory = directory, .pack = directory, .place = place, .limits = limits
+            .set = set, .directory = directory, .pack = directory, .limits = limits
         };
 
         if (!is_repeated(directories, i) && !add_directory(&adding, arena, err))
@@ -257,19 +254,12 @@ static bool add_directories(struct rule_set *set, const struct option_list *dire
     return true;
 }
 
-bool rule_set_add_apart(struct rule_set *set, const struct option_list *directories,
-                        const struct rule_limits *limits, struct arena *arena, struct err *err)
-{
-    return add_directories(set, directories, RULES_APART, limits, arena, err);
-}
-
 bool rule_set_load(struct rule_set *set, const struct option_list *directories,
-                   enum rule_place place, const struct rule_limits *limits, struct arena *arena,
-                   struct err *err)
+                   const struct rule_limits *limits, struct arena *arena, struct err *err)
 {
     *set = (struct rule_set) { 0 };
     if (!add_builtin(set, limits, arena, err) ||
-        !add_directories(set, directories, place, limits, arena, err))
+        !rule_set_add_directories(set, directories, limits, arena, err))
         return false;
     if (set->rules.count > 0)
         qsort(set->rules.items, set->rules.count, sizeof *set->rules.items, compare_rules);

@@ -2,6 +2,7 @@
 #include "rules/catalogue.h"
 
 #include "base/trace.h"
+#include "rules/guest_batch.h"
 #include "rules/rule.h"
 #include "rules/view.h"
 
@@ -35,22 +36,103 @@ static bool time_rule(const struct rule *rule, const struct rule_view *view, str
     return true;
 }
 
+/* The rules of others, timed in another process. */
+struct benching {
+    const struct rule_set  *set;
+    const struct rule_view *view;
+    struct rule_costs      *costs; /* one a rule of the set */
+    size_t                 *items; /* which of the rules */
+};
+
+static struct rule_cost *cost_of(const struct guest_batch *batch, size_t item)
+{
+    const struct benching *benching = batch->context;
+
+    return &benching->costs->list.items[benching->items[item]];
+}
+
+static void code_cost(struct coder *coder, struct rule_cost *cost)
+{
+    code_int64(coder, &cost->best_ns, 0, INT64_MAX);
+    cost->outcome = (enum rule_outcome)code_choice(coder, cost->outcome, RULE_FAILED);
+}
+
+static void time_apart(const struct guest_batch *batch, size_t item, struct coder *coder)
+{
+    const struct benching *benching = batch->context;
+    const struct rule     *wanted = &benching->set->rules.items[benching->items[item]];
+    struct arena          *arena = coder->out.arena;
+    struct rule_cost       cost = { .outcome = RULE_FAILED };
+    struct rule            rule;
+    struct err             err = { 0 };
+
+    if (rule_load(&rule, wanted->info.file, wanted->script, batch->limits, arena, &err) &&
+        !rule.error && !time_rule(&rule, benching->view, arena, &cost, &err))
+        cost.outcome = RULE_FAILED;
+    code_cost(coder, &cost);
+    rule_free(&rule);
+}
+
+static bool take_cost(const struct guest_batch *batch, size_t item, struct coder *coder)
+{
+    code_cost(coder, cost_of(batch, item));
+    return coder_is_done(coder);
+}
+
+static void take_failure(const struct guest_batch *batch, size_t item, const char *message)
+{
+    (void)message;
+    cost_of(batch, item)->outcome = RULE_FAILED;
+}
+
+/* Ours run here, and the others are put down for later. */
+static bool time_ours(struct benching *benching, struct guest_batch *batch, struct arena *arena,
+                      struct err *err)
+{
+    for (size_t i = 0; i < benching->set->rules.count; i++) {
+        const struct rule *rule = &benching->set->rules.items[i];
+        struct rule_cost   cost = { .rule = rule->info.id, .outcome = RULE_FAILED };
+
+        if (rule->is_apart && !rule->error)
+            benching->items[batch->count++] = i;
+        else if (!rule->error && !time_rule(rule, benching->view, arena, &cost, err))
+            return false;
+        if (!vec_push(&benching->costs->list, arena, cost))
+            return err_set(err, ERR_LIMIT, "no memory left for the rules");
+    }
+    return true;
+}
+
+static bool time_all(struct benching *benching, struct arena *arena, struct err *err)
+{
+    struct guest_batch batch = { .limits = &rule_default_limits,
+                                 .arena = arena,
+                                 .context = benching,
+                                 .work = time_apart,
+                                 .take = take_cost,
+                                 .fail = take_failure,
+                                 .item_ns = (RUNS + 1) * rule_default_limits.wall_ns };
+
+    benching->items = arena_new_array(arena, size_t, benching->set->rules.count + 1);
+    if (!benching->items)
+        return err_set(err, ERR_LIMIT, "no memory left for the rules");
+    if (!time_ours(benching, &batch, arena, err))
+        return false;
+    guest_batch_run(&batch);
+    return true;
+}
+
 bool rules_bench(const struct option_list *directories, struct study *study, struct arena *arena,
                  struct rule_costs *costs, struct err *err)
 {
     struct rule_view view = view_of_study(study);
     struct rule_set  set = { 0 };
-    bool is_done = rule_set_load(&set, directories, RULES_HERE, &rule_default_limits, arena, err);
+    struct benching  benching = { .set = &set, .view = &view, .costs = costs };
+    bool             is_done;
 
     *costs = (struct rule_costs) { 0 };
-    for (size_t i = 0; i < set.rules.count && is_done; i++) {
-        const struct rule *rule = &set.rules.items[i];
-        struct rule_cost   cost = { .rule = rule->info.id, .outcome = RULE_FAILED };
-
-        is_done = (rule->error || time_rule(rule, &view, arena, &cost, err)) &&
-                  (vec_push(&costs->list, arena, cost) ||
-                   err_set(err, ERR_LIMIT, "no memory left for the rules"));
-    }
+    is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err) &&
+              time_all(&benching, arena, err);
     if (costs->list.count)
         qsort(costs->list.items, costs->list.count, sizeof *costs->list.items, compare_costs);
     rule_set_free(&set);

@@ -122,7 +122,7 @@ bool rules_lint(const char *directory, struct arena *arena, struct text *report,
     struct option_list directories = { 0 };
     bool               is_done = (vec_push(&directories.values, arena, directory) ||
                     err_set(err, ERR_LIMIT, "no memory left for the rules")) &&
-                   rule_set_add_apart(&set, &directories, &rule_default_limits, arena, err);
+                   rule_set_add_directories(&set, &directories, &rule_default_limits, arena, err);
 
     *count = 0;
     for (size_t i = 0; i < set.rules.count && is_done; i++) {

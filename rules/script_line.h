@@ -11,10 +11,10 @@
  * beyond its end the message stands alone. */
 void script_line_print(struct text *report, const char *file, struct str script, size_t at,
                        const char *message);
-/* The same of a message "file:line: …" that Lua made. */
+/* The same of a message "file:line: …" that Lua made, or "file: …": at what it quotes or names. */
 void   script_error_print(struct text *report, const char *file, struct str script,
                           const char *error);
 size_t script_find_quoted(struct str script, const char *text); /* behind the quote; SIZE_MAX: nowhere */
-size_t script_find_key(struct str script, const char *key);     /* "key = "; SIZE_MAX: nowhere */
+size_t script_find_key(struct str script, const char *key);     /* before "="; SIZE_MAX: nowhere */
 
 #endif

@@ -265,6 +265,18 @@ bool file_is_plain(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+bool file_is_inside(const char *path, const char *folder)
+{
+    char  *real_path = realpath(path, NULL), *real_folder = realpath(folder, NULL);
+    size_t len = real_folder ? strlen(real_folder) : 0;
+    bool   is_inside = real_path && real_folder && strncmp(real_path, real_folder, len) == 0 &&
+                     (real_path[len] == '/' || real_folder[len - 1] == '/');
+
+    free(real_path);
+    free(real_folder);
+    return is_inside;
+}
+
 bool file_exists(const char *path)
 {
     return access(path, F_OK) == 0;

@@ -42,6 +42,7 @@ void       file_stream_close(struct file_stream *stream);
 bool file_list(const char *path, struct arena *arena, char ***names, size_t *count, struct err *err);
 bool file_is_directory(const char *path);
 bool file_is_plain(const char *path); /* and no pipe or device, which may never end */
+bool file_is_inside(const char *path, const char *folder); /* wherever links lead */
 bool file_exists(const char *path);
 /* Writes whole or not at all: a temporary file beside it, fsync, rename. "-" is standard output. */
 bool file_write(const char *path, struct str bytes, struct err *err);

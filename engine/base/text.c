@@ -41,6 +41,18 @@ void text_add_byte(struct text *text, char byte)
     text_add(text, (struct str) { &byte, 1 });
 }
 
+void text_add_clean(struct text *text, struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char byte = (unsigned char)s.data[i];
+
+        if (byte >= 0x20 && byte != 0x7f)
+            text_add_byte(text, s.data[i]);
+        else
+            text_print(text, "\\x%02x", byte);
+    }
+}
+
 void text_fill(struct text *text, char byte, size_t count)
 {
     if (!reserve(text, count))

@@ -20,6 +20,7 @@ struct text {
 
 void       text_add(struct text *text, struct str s);
 void       text_add_byte(struct text *text, char byte);
+void       text_add_clean(struct text *text, struct str s); /* control characters as \x1b */
 void       text_fill(struct text *text, char byte, size_t count);
 void       text_print(struct text *text, const char *format, ...) CHECK_PRINTF(2, 3);
 void       text_vprint(struct text *text, const char *format, va_list arguments)

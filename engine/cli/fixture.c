@@ -83,6 +83,8 @@ static bool read_recorded(const struct fixture *fixture, struct input *input, st
     path = arena_text(arena, "%.*s%.*s", STR_ARG(folder), STR_ARG(name));
     if (!path || !vec_push(&operands.values, arena, path))
         return err_set(err, ERR_LIMIT, "no memory left for the fixture");
+    if (file_exists(path) && !file_is_plain(path) && !file_is_directory(path))
+        return err_set(err, ERR_USAGE, "%s is no file", path); /* a pipe or device may never end */
     return input_load(input, &values, &operands, err);
 }
 

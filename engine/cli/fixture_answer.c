@@ -1,5 +1,6 @@
 #include "cli/fixture_answer.h"
 
+#include "rules/guest.h"
 #include "rules/price.h"
 #include "rules/view.h"
 
@@ -13,12 +14,13 @@ static bool no_memory(struct err *err)
 bool answer_ask(const struct rule *rule, struct study *study, struct arena *arena,
                 struct answer *answer, struct err *err)
 {
-    struct rule_view view = view_of_study(study);
-    struct rule_run  run;
-    struct pricing   pricing;
+    struct rule_view  view = view_of_study(study);
+    struct rule_run   run;
+    struct guest_runs guests = { .rules = &rule, .runs = &run, .count = 1 };
+    struct pricing    pricing;
 
     *answer = (struct answer) { 0 };
-    if (!rule_run(rule, &view, arena, &run, err))
+    if (!guest_run(&guests, &view, &rule_default_limits, arena, err))
         return false;
     answer->outcome = run.outcome;
     answer->reason = run.reason;

@@ -328,6 +328,15 @@ static bool is_link(const char *path)
     return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
+/* A line of it may stand in the report: it is to be the pack's own. */
+static bool report_link(struct running *running, const char *path)
+{
+    running->run->fixture_count++;
+    running->run->fault_count++;
+    script_line_print(running->report, path, STR(""), SIZE_MAX, "is no file of its folder");
+    return true;
+}
+
 static bool run_folder(struct running *running, const char *folder, int depth, struct err *err)
 {
     char **names;
@@ -345,7 +354,9 @@ static bool run_folder(struct running *running, const char *folder, int depth, s
             is_done = depth == MAX_FOLDERS || names[i][0] == '.' || is_link(path) ||
                       run_folder(running, path, depth + 1, err);
         else if (str_ends(str_from(path), STR(".synth")))
-            is_done = run_file(running, path, err);
+            is_done = file_is_plain(path) && file_is_inside(path, folder)
+                          ? run_file(running, path, err)
+                          : report_link(running, path);
         if (!is_done)
             return false;
     }

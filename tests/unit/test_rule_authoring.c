@@ -129,6 +129,72 @@ static void lint_names_what_is_not_used(void **state)
     arena_free(&arena);
 }
 
+/* Messages of the loader know no line: the field or name that they are about has one. */
+static void faults_of_fields_show_the_line(void **state)
+{
+    static const struct {
+        const char *from, *to, *said;
+    } rows[] = {
+        { "api = 1", "api = 2", "slow-decode.lua:5:3: api must be 1" },
+        { "  title = ", "  titel = ", "slow-decode.lua:6:3: a rule has no field 'titel'" },
+        { "severity = \"warn\"", "severity = \"warm\"",
+          "slow-decode.lua:7:23: severity is one of" },
+        { "  category = \"input\",", "", "slow-decode.lua:3:8: category is missing" },
+        { "needs = { \"step.median_ns\"", "needs = { \"step.medain_ns\"",
+          "slow-decode.lua:10:14: no analysis makes a fact or table 'step.medain_ns'" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena   arena = { 0 };
+        struct outcome outcome = author(&arena, rows[i].from, rows[i].to);
+
+        assert_int_equal(outcome.checked.fault_count, 1);
+        if (!says(&outcome.report, rows[i].said))
+            fail_msg("not '%s' in:\n%s", rows[i].said, outcome.report.data);
+        arena_free(&arena);
+    }
+}
+
+static void words_of_rules_steer_no_terminal(void **state)
+{
+    struct arena   arena = { 0 };
+    struct outcome outcome = author(&arena, "if share < cfg.min_share then return nil end",
+                                    "error('\\27[2J\\n::error::')");
+
+    (void)state;
+    assert_int_equal(outcome.checked.rule_count, 1);
+    assert_true(says(&outcome.report, "\\x1b[2J\\x0a::error::"));
+    assert_false(says(&outcome.report, "\x1b"));
+    arena_free(&arena);
+}
+
+/* What does not load is quoted: it might be a file that only the one who looks may read. */
+static void links_lead_nowhere_else(void **state)
+{
+    char                 directory[] = "/tmp/tfprof-author-XXXXXX", path[128];
+    char                 secret[] = "/tmp/tfprof-secret-XXXXXX";
+    int                  file = mkstemp(secret);
+    struct arena         arena = { 0 };
+    struct text          report = { .arena = &arena };
+    struct rules_checked checked = { 0 };
+    struct err           err = { 0 };
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/slow-decode.lua", directory);
+    assert_int_equal(symlink(secret, path), 0);
+    assert_false(rules_check(directory, NULL, &arena, &report, &checked, &err));
+    assert_int_equal(err.code, ERR_USAGE);
+    assert_true(str_contains(str_from(err.text), STR("leads out of")));
+    unlink(path);
+    unlink(secret);
+    rmdir(directory);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +203,9 @@ int main(void)
         cmocka_unit_test(faults_show_the_line),
         cmocka_unit_test(a_script_that_does_not_load_shows_the_line),
         cmocka_unit_test(lint_names_what_is_not_used),
+        cmocka_unit_test(faults_of_fields_show_the_line),
+        cmocka_unit_test(words_of_rules_steer_no_terminal),
+        cmocka_unit_test(links_lead_nowhere_else),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
