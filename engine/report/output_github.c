@@ -6,14 +6,15 @@
 
 #include <string.h>
 
-/* Values end at a newline; in properties ":" and "," end them too. */
+/* Values end at a newline; in properties ":" and "," end them too. Logs are shown with their
+ * colours, which are not a rule's to choose. */
 static void add_escaped(struct text *text, const char *words, bool is_property)
 {
     for (; *words; words++) {
         if (strchr("%\r\n", *words) || (is_property && strchr(":,", *words)))
             text_print(text, "%%%02X", (unsigned char)*words);
         else
-            text_add_byte(text, *words);
+            text_add_clean(text, (struct str) { words, 1 });
     }
 }
 
