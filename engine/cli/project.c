@@ -4,6 +4,7 @@
 #include "base/macros.h"
 #include "base/pattern.h"
 #include "base/toml.h"
+#include "gate/budget.h"
 #include "rules/select.h"
 
 #include <stdio.h>
@@ -135,6 +136,7 @@ static bool take_list(const struct key_spec *spec, const struct toml_entry *entr
                       struct project *project, struct arena *arena, struct err *err)
 {
     struct option_list *field = (struct option_list *)(void *)((char *)project + spec->offset);
+    struct budget       budget;
 
     if (entry->kind != TOML_ARRAY) {
         err_set(err, ERR_USAGE, "%s takes an array of strings", entry->key);
@@ -145,6 +147,9 @@ static bool take_list(const struct key_spec *spec, const struct toml_entry *entr
             return err_set(err, ERR_LIMIT, "no memory left for the configuration");
         if (spec->names_rules && !note_place(project, spec, entry, i, arena, err))
             return false;
+        if (spec->offset == PROJECT(budgets) &&
+            !budget_parse(entry->items.items[i], arena, &budget, err))
+            return fault(entry, err);
     }
     return true;
 }

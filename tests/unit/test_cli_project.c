@@ -116,6 +116,8 @@ static void faults_have_their_place(void **state)
     } rows[] = {
         { "[gate]\nbudget = []\n", "did you mean budgets?", 2 },
         { "[gates]\nbudgets = []\n", "did you mean gate?", 2 },
+        { "[gate]\nbudgets = [ \"step_m.p50 <= 210\" ]\n", "did you mean step_ms.p50?", 2 },
+        { "[gate]\nbudgets = [ \"step_ms.p50 <= fast\" ]\n", "'fast' in the budget", 2 },
         { "preset = \"all\"\n", "put it below [rules]", 1 },
         { "[rules]\npreset = \"strickt\"\n", "recommended|strict|all, not 'strickt'", 2 },
         { "[rules]\npaths = \"rules\"\n", "array of strings", 2 },
