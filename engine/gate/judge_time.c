@@ -188,8 +188,11 @@ static bool add_verdict(struct judging *judging, const struct judgement *judgeme
     check.detail = judgement->how;
     if (!judgement->is_significant || !is_large || result->change <= 0) {
         bool is_faster = result->change < -SMALLEST_CHANGE && result->change_high < 0;
+        bool is_doubtful = result->change >= SMALLEST_CHANGE;
 
-        check.title = time_title(judging, is_faster ? "faster" : "not slower");
+        check.title = time_title(judging, is_faster     ? "faster"
+                                          : is_doubtful ? "not surely slower"
+                                                        : "not slower");
         return judge_add(judging, check);
     }
     factor = uniform_factor(judging);
