@@ -3,6 +3,9 @@
 enum { PS_IN_NS = 1000, FAST_SLACK_BYTES = 64, PREFETCH_BYTES = 1024, PAGE_BYTES = 4096 };
 #define MAX_PS (INT64_MAX / 4)
 #define KEY_OF(number, type) ((number) << 3 | (type))
+/* How a stat begins whose length and metadata id take a byte each, as a little-endian word. */
+#define SHORT_STAT (KEY_OF(XEVENT_STATS, WIRE_BYTES) | KEY_OF(XSTAT_METADATA_ID, WIRE_VARINT) << 16)
+#define SHORT_STAT_MASK 0x80FF80FFU
 
 /* One chunk being decoded. */
 struct decoder {
@@ -172,18 +175,29 @@ static ALWAYS_INLINE bool fast_stats(struct decoder *decoder, struct event *even
         const struct stat_info *info;
         const uint8_t          *inner, *stat_end;
         uint64_t                length, id;
+        uint32_t                head;
 
-        if (at[0] != KEY_OF(XEVENT_STATS, WIRE_BYTES))
-            return false;
-        inner = wire_varint_fast(at + 1, &length);
-        if (!inner || inner > end || length > (uint64_t)(end - inner))
-            return false;
-        at = stat_end = inner + length;
-        if (UNLIKELY(length < 2 || inner[0] != KEY_OF(XSTAT_METADATA_ID, WIRE_VARINT)))
-            goto slow;
-        inner = wire_varint_fast(inner + 1, &id);
-        if (UNLIKELY(!inner || inner > stat_end))
-            goto slow;
+        memcpy(&head, at, sizeof head);
+        if (LIKELY((head & SHORT_STAT_MASK) == SHORT_STAT)) {
+            length = head >> 8 & 0xFF;
+            id = head >> 24;
+            inner = at + 4;
+            at = stat_end = at + 2 + length;
+            if (UNLIKELY(length < 2 || stat_end > end))
+                return false;
+        } else {
+            if (at[0] != KEY_OF(XEVENT_STATS, WIRE_BYTES))
+                return false;
+            inner = wire_varint_fast(at + 1, &length);
+            if (!inner || inner > end || length > (uint64_t)(end - inner))
+                return false;
+            at = stat_end = inner + length;
+            if (UNLIKELY(length < 2 || inner[0] != KEY_OF(XSTAT_METADATA_ID, WIRE_VARINT)))
+                goto slow;
+            inner = wire_varint_fast(inner + 1, &id);
+            if (UNLIKELY(!inner || inner > stat_end))
+                goto slow;
+        }
         info = xspace_stat_info(decoder->tables, id);
         event->seen |= info->seen;
         if (info->key >= EXTRA_NONE) {
