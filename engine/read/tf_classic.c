@@ -12,18 +12,33 @@ bool tf_classic_start(struct tf_model *model)
     model->classic = classic;
     if (!classic)
         return false;
-    classic->device_of.arena = classic->float_ops_of.arena = &model->scratch;
-    classic->shape_of.arena = classic->exec_of.arena = &model->scratch;
-    classic->row_of_step.arena = classic->source_of.arena = &model->scratch;
-    return true;
+    classic->row_of_step.arena = &model->scratch;
+    classic->classic = arena_new(model->profile->arena, struct classic);
+    return classic->classic != NULL;
+}
+
+/* NULL: full. */
+static struct tf_classic_op *state_of(struct tf_model *model, uint32_t op)
+{
+    struct tf_classic *classic = model->classic;
+
+    if (op >= classic->ops.count) {
+        if (!vec_reserve(&classic->ops, &model->scratch, op - classic->ops.count + 1))
+            return NULL;
+        classic->ops.count = (size_t)op + 1;
+    }
+    return &classic->ops.items[op];
 }
 
 bool tf_classic_shape(struct tf_model *model, uint32_t op, const struct tensor *shape)
 {
-    struct tf_classic *classic = model->classic;
+    struct tf_classic    *classic = model->classic;
+    struct tf_classic_op *state = classic ? state_of(model, op) : NULL;
 
-    return !classic || (id_map_put(&classic->shape_of, op, (uint32_t)classic->shapes.count) &&
-                        vec_push(&classic->shapes, &model->scratch, *shape));
+    if (!state || !vec_push(&classic->shapes, &model->scratch, *shape))
+        return !classic;
+    state->shape = (uint32_t)classic->shapes.count;
+    return true;
 }
 
 bool tf_classic_output(struct tf_model *model, const struct tf_output *output)
@@ -33,31 +48,43 @@ bool tf_classic_output(struct tf_model *model, const struct tf_output *output)
 
 bool tf_classic_float_ops(struct tf_model *model, uint32_t op, int64_t float_ops)
 {
-    struct tf_classic *classic = model->classic;
+    struct tf_classic    *classic = model->classic;
+    struct tf_classic_op *state;
 
-    return !classic || float_ops == 0 ||
-           (id_map_put(&classic->float_ops_of, op, (uint32_t)classic->float_ops.count) &&
-            vec_push(&classic->float_ops, &model->scratch, float_ops));
+    if (!classic || float_ops == 0)
+        return true;
+    state = state_of(model, op);
+    if (!state || !vec_push(&classic->float_ops, &model->scratch, float_ops))
+        return false;
+    state->float_ops = (uint32_t)classic->float_ops.count;
+    return true;
 }
 
 bool tf_classic_device(struct tf_model *model, uint32_t op, struct str name)
 {
-    uint32_t interned = model->classic ? profile_intern(model->profile, name) : 0;
+    struct tf_classic_op *state = model->classic ? state_of(model, op) : NULL;
+    uint32_t              interned = state ? profile_intern(model->profile, name) : NO_ID;
 
-    return !model->classic ||
-           (interned != NO_ID && id_map_put(&model->classic->device_of, op, interned));
+    if (interned != NO_ID)
+        state->device = interned;
+    return !model->classic || interned != NO_ID;
 }
 
 /* The first trace of an op counts. */
 bool tf_classic_code(struct tf_model *model, uint32_t op, uint32_t source)
 {
-    struct tf_classic *classic = model->classic;
+    struct tf_classic    *classic = model->classic;
+    struct tf_classic_op *state;
 
     if (!classic)
         return true;
     classic->has_code = true;
-    return source == NO_ID || id_map_get(&classic->source_of, op) != NO_ID ||
-           id_map_put(&classic->source_of, op, source);
+    if (source == NO_ID)
+        return true;
+    state = state_of(model, op);
+    if (state && !state->source)
+        state->source = source + 1;
+    return state != NULL;
 }
 
 void tf_classic_misses_streams(struct tf_model *model)
@@ -77,20 +104,29 @@ bool tf_classic_step(struct tf_model *model, int64_t step)
 
 uint32_t tf_classic_exec_row(struct tf_model *model, uint32_t op, int64_t step)
 {
-    struct tf_classic *classic = model->classic;
-    struct tf_exec     exec = { .op = op, .exec.step = step };
-    uint32_t           row = (uint32_t)classic->execs.count;
-    uint64_t           key;
+    struct tf_classic    *classic = model->classic;
+    struct tf_classic_op *state = state_of(model, op);
+    struct classic_exec   exec = { .step = step };
+    struct tf_exec        info = { .op = op };
 
-    if (!tf_classic_step(model, step))
+    if (!state || !tf_classic_step(model, step) || classic->execs.count >= NO_ID - 1)
         return NO_ID;
-    key = (uint64_t)op << 32 | id_map_get(&classic->row_of_step, (uint64_t)step);
-    if (id_map_get(&classic->exec_of, key) != NO_ID)
-        return id_map_get(&classic->exec_of, key);
-    return id_map_put(&classic->exec_of, key, row) &&
-                   vec_push(&classic->execs, &model->scratch, exec)
-               ? row
-               : NO_ID;
+    info.step_row = id_map_get(&classic->row_of_step, (uint64_t)step);
+    info.before = state->last_exec;
+    /* Steps are read one after the other: a later one than the op's last is new to it. */
+    for (uint32_t at = state->last_exec; at; at = classic->execs.items[at - 1].before) {
+        uint32_t known = classic->execs.items[at - 1].step_row;
+
+        if (known == info.step_row)
+            return at - 1;
+        if (at == state->last_exec && known < info.step_row)
+            break;
+    }
+    if (!vec_push(&classic->execs, &model->scratch, info) ||
+        !vec_push(&classic->classic->execs, model->profile->arena, exec))
+        return NO_ID;
+    state->last_exec = (uint32_t)classic->execs.count;
+    return state->last_exec - 1;
 }
 
 struct ordered { /* an op by its name */
@@ -124,18 +160,19 @@ static bool make_nodes(struct tf_model *model, struct classic *classic, uint32_t
     if (used)
         qsort(order, used, sizeof *order, compare_names);
     for (size_t i = 0; i < used; i++) {
-        uint32_t            op = order[i].op;
-        uint32_t            device = id_map_get(&model->classic->device_of, op);
-        uint32_t            float_ops = id_map_get(&model->classic->float_ops_of, op);
-        uint32_t            shape = id_map_get(&model->classic->shape_of, op);
-        struct classic_node node = { .op = op,
-                                     .device = device == NO_ID ? 0 : device,
-                                     .source = id_map_get(&model->classic->source_of, op) };
+        uint32_t                    op = order[i].op;
+        const struct tf_classic_op *state = state_of(model, op);
+        struct classic_node         node = { .op = op };
 
-        node.float_ops = float_ops == NO_ID ? 0 : model->classic->float_ops.items[float_ops];
-        node.shape = shape == NO_ID ? NO_ID : (uint32_t)classic->shapes.count;
-        if (shape != NO_ID &&
-            !vec_push(&classic->shapes, profile->arena, model->classic->shapes.items[shape]))
+        if (!state)
+            return false;
+        node.device = state->device;
+        node.source = state->source - 1; /* 0 none: NO_ID */
+        node.float_ops =
+            state->float_ops ? model->classic->float_ops.items[state->float_ops - 1] : 0;
+        node.shape = state->shape ? (uint32_t)classic->shapes.count : NO_ID;
+        if (state->shape && !vec_push(&classic->shapes, profile->arena,
+                                      model->classic->shapes.items[state->shape - 1]))
             return false;
         node_of[op] = (uint32_t)classic->nodes.count;
         classic->nodes.items[classic->nodes.count++] = node;
@@ -229,9 +266,9 @@ bool tf_classic_finish(struct tf_model *model)
 
     if (!collected)
         return true;
-    classic = arena_new(profile->arena, struct classic);
+    classic = collected->classic;
     node_of = arena_new_array(&model->scratch, uint32_t, profile->ops.count);
-    if (!classic || !node_of)
+    if (!node_of)
         return false;
     classic->profile = profile;
     classic->has_code = collected->has_code;

@@ -28,9 +28,15 @@ bool tf_classic_step(struct tf_model *model, int64_t step);
 bool tf_classic_finish(struct tf_model *model);
 
 /* For tf_classic_run.c: rows as they are collected. */
-struct tf_exec {
-    uint32_t            op;
-    struct classic_exec exec;
+struct tf_exec { /* beside the model's execs */
+    uint32_t op;
+    uint32_t step_row; /* of steps */
+    uint32_t before;   /* + 1: row of the op's exec before it, 0 none */
+};
+struct tf_classic_op {     /* rows + 1, 0 none */
+    uint32_t device;       /* interned name, 0 none */
+    uint32_t float_ops, shape, source;
+    uint32_t last_exec;
 };
 struct tf_exec_time {
     uint32_t            exec; /* row of execs */
@@ -45,15 +51,14 @@ struct tf_allocation {
     struct classic_allocation allocation;
 };
 struct tf_classic {
-    struct id_map device_of, float_ops_of, shape_of,
-        source_of;         /* op -> name, rows of the vectors below */
-    struct id_map exec_of; /* op << 32 | row of steps -> row of execs */
-    struct id_map row_of_step;
+    VEC(struct tf_classic_op) ops; /* by op, as far as any was told about */
+    struct classic *classic;       /* the model in the making; its execs as they were collected */
+    struct id_map   row_of_step;
     VEC(int64_t) steps;
     VEC(int64_t) float_ops;
     VEC(struct tensor) shapes;
     VEC(struct tf_output) outputs; /* as the graph tells them */
-    VEC(struct tf_exec) execs;
+    VEC(struct tf_exec) execs; /* beside classic->execs */
     VEC(struct tf_exec_time) times;
     VEC(struct tf_exec_memory) memory;
     VEC(struct tf_allocation) allocations;

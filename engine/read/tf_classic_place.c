@@ -36,29 +36,46 @@ static void claim(uint32_t *first, uint32_t *count, size_t row)
         *first = (uint32_t)row;
 }
 
+/* Each element goes to its place, of which place_of ends as the identity. */
+static void reorder(struct classic_exec *execs, uint32_t *place_of, size_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        while (place_of[i] != i) {
+            uint32_t            place = place_of[i];
+            struct classic_exec moved = execs[place];
+
+            execs[place] = execs[i];
+            execs[i] = moved;
+            place_of[i] = place_of[place];
+            place_of[place] = place;
+        }
+}
+
+/* They are many and wide, so they were collected where they stay. */
 static bool place_execs(struct tf_model *model, struct classic *classic, const uint32_t *node_of,
                         uint32_t *row_of)
 {
-    struct tf_classic *collected = model->classic;
-    size_t             count = collected->execs.count, owned;
-    struct place      *places = arena_new_array(&model->scratch, struct place, count);
+    const struct tf_exec *collected = model->classic->execs.items;
+    size_t                count = model->classic->execs.count, owned;
+    struct place         *places = arena_new_array(&model->scratch, struct place, count);
+    uint32_t             *place_of = arena_new_array(&model->scratch, uint32_t, count);
 
-    if (!places || !vec_reserve(&classic->execs, model->profile->arena, count))
+    if (!places || !place_of)
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tf_exec *exec = &collected->execs.items[i];
-
-        row_of[i] = NO_ID;
-        places[i] = (struct place) { node_of[exec->op], i, exec->exec.step };
-    }
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = (struct place) { node_of[collected[i].op], i, classic->execs.items[i].step };
     owned = sort_by_owner(places, count);
+    for (uint32_t i = 0; i < count; i++) {
+        place_of[places[i].row] = i;
+        row_of[places[i].row] = i < owned ? i : NO_ID;
+    }
     for (uint32_t i = 0; i < owned; i++) {
         struct classic_node *node = &classic->nodes.items[places[i].owner];
 
         claim(&node->first_exec, &node->exec_count, i);
-        row_of[places[i].row] = i;
-        classic->execs.items[classic->execs.count++] = collected->execs.items[places[i].row].exec;
     }
+    reorder(classic->execs.items, place_of, count);
+    classic->execs.count = owned;
     return true;
 }
 

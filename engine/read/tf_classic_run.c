@@ -146,7 +146,7 @@ static bool add_memory_point(struct tf_model *model, uint32_t row, struct classi
 static bool add_memory(struct tf_model *model, uint32_t row, struct str device,
                        const struct stats *stats)
 {
-    struct classic_exec  *exec = &model->classic->execs.items[row].exec;
+    struct classic_exec  *exec = &model->classic->classic->execs.items[row];
     struct classic_memory memory = { sane(stats->start_micros + stats->end_micros),
                                      stats->in_use_bytes };
 
@@ -163,7 +163,7 @@ static bool add_memory(struct tf_model *model, uint32_t row, struct str device,
 
 static bool add_time(struct tf_model *model, uint32_t row, struct classic_time time)
 {
-    struct classic_exec *exec = &model->classic->execs.items[row].exec;
+    struct classic_exec *exec = &model->classic->classic->execs.items[row];
     struct tf_exec_time  added = { .exec = row, .time = time };
 
     add(&exec->sums[time.is_accelerator ? MEASURE_ACCELERATOR_MICROS : MEASURE_CPU_MICROS],
@@ -176,7 +176,7 @@ static bool add_time(struct tf_model *model, uint32_t row, struct classic_time t
 static bool add_times(struct tf_model *model, uint32_t row, struct str device,
                       const struct stats *stats)
 {
-    struct classic_exec *exec = &model->classic->execs.items[row].exec;
+    struct classic_exec *exec = &model->classic->classic->execs.items[row];
     struct classic_time  time = { .device = profile_intern(model->profile, device),
                                   .is_accelerator = str_contains(device, STR("stream:all")),
                                   .start_micros = stats->start_micros,
@@ -206,12 +206,12 @@ bool tf_classic_stats(struct tf_model *model, uint32_t op, struct str device, in
     if (!model->classic)
         return true;
     device = lower(device, room);
-    known = id_map_get(&model->classic->device_of, op);
+    known = op < model->classic->ops.count ? model->classic->ops.items[op].device : 0;
     name = profile_intern(model->profile, device);
     if (classic_is_canonical(device)) {
-        if (known != NO_ID && known != name) /* a node is on one device, the first */
+        if (known && known != name) /* a node is on one device, the first */
             return true;
-        if (known == NO_ID && !tf_classic_device(model, op, device))
+        if (!known && !tf_classic_device(model, op, device))
             return tf_model_full(err);
     }
     while (message_next(&again, &field, err)) {
@@ -265,7 +265,7 @@ static bool read_exec_times(struct tf_model *model, uint32_t row, struct message
 static bool read_exec_memory(struct tf_model *model, uint32_t row, struct message memory,
                              struct err *err)
 {
-    struct classic_exec  *exec = &model->classic->execs.items[row].exec;
+    struct classic_exec  *exec = &model->classic->classic->execs.items[row];
     struct classic_memory point = { 0 };
     struct field          field;
     int64_t              *places[] = {
@@ -296,7 +296,7 @@ bool tf_classic_exec(struct tf_model *model, uint32_t op, int64_t step, struct m
     if (row == NO_ID)
         return tf_model_full(err);
     while (message_next(&message, &field, err)) {
-        struct classic_exec *exec = &model->classic->execs.items[row].exec;
+        struct classic_exec *exec = &model->classic->classic->execs.items[row];
         struct message       inner = message_inside(&message, field.bytes);
         bool                 is_accelerator = field_is_bytes(&field, 4);
 

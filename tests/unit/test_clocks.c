@@ -117,9 +117,9 @@ static void times_begin_at_zero(void **state)
 static void what_is_no_shift(void **state)
 {
     static const struct {
-        const char *second, *type;
-        size_t      count;
-        uint32_t    meetings, early;
+        const char  *second, *type;
+        size_t       count;
+        uint32_t     meetings, early;
         struct share parts[8];
     } rows[] = {
         { "a",
