@@ -2,6 +2,9 @@
 
 #define DERIVED_FIRST (-559038737)      /* 0xDEADBEEF as int32 */
 #define ABSOLUTE_NS 1000000000000000000 /* later than 2001: no time since a capture's start */
+#define MOST_NS 9e18                    /* a double below it fits int64 */
+#define MOST_UNITS 1000000              /* multiprocessors, versions */
+#define MOST_MEMORY_BYTES ((int64_t)1 << 50)
 enum { DERIVED_COUNT = 390 };
 
 static bool is_device_plane(struct str name)
@@ -65,6 +68,8 @@ static double plane_number(const struct xplane *plane, const char *name)
 /* Unix times in ns are too large for a double to hold them exactly. */
 static int64_t plane_integer(const struct xplane *plane, const char *name)
 {
+    double number;
+
     for (size_t i = 0; i < plane->stats.count; i++) {
         struct xstat stat = xstat_read(plane->stats.items[i]);
 
@@ -73,7 +78,8 @@ static int64_t plane_integer(const struct xplane *plane, const char *name)
         if (stat.field == XSTAT_UINT64 || stat.field == XSTAT_INT64)
             return (int64_t)stat.number;
     }
-    return (int64_t)plane_number(plane, name);
+    number = plane_number(plane, name);
+    return number > -MOST_NS && number < MOST_NS ? (int64_t)number : 0;
 }
 
 void xspace_environment(struct xhost *host, struct profile *profile)
@@ -147,6 +153,14 @@ static struct str thread_name(struct str name)
                : name;
 }
 
+/* A size that a plane claims, in whole units; 0 where none has that many. */
+static int64_t plane_size(const struct xplane *plane, const char *name, int64_t most)
+{
+    double number = plane_number(plane, name);
+
+    return number >= 0 && number <= (double)most ? (int64_t)number : 0;
+}
+
 static uint32_t add_device(const struct xplane *plane, uint32_t host, struct profile *profile)
 {
     struct device device = { .name = profile_intern(profile, plane->name),
@@ -169,12 +183,12 @@ static uint32_t add_device(const struct xplane *plane, uint32_t host, struct pro
     if (!model.len)
         model = plane_text(plane, "device_type_string");
     device.model = profile_intern(profile, model);
-    device.compute_major = (uint32_t)plane_number(plane, "compute_cap_major");
-    device.compute_minor = (uint32_t)plane_number(plane, "compute_cap_minor");
-    device.sm_count = (uint32_t)plane_number(plane, "core_count");
+    device.compute_major = (uint32_t)plane_size(plane, "compute_cap_major", MOST_UNITS);
+    device.compute_minor = (uint32_t)plane_size(plane, "compute_cap_minor", MOST_UNITS);
+    device.sm_count = (uint32_t)plane_size(plane, "core_count", MOST_UNITS);
     device.clock_hz = plane_number(plane, "clock_rate") * 1e3;
     device.memory_bytes_per_s = hbm > 0 ? hbm : plane_number(plane, "memory_bandwidth");
-    device.memory_bytes = (int64_t)plane_number(plane, "memory_size");
+    device.memory_bytes = plane_size(plane, "memory_size", MOST_MEMORY_BYTES);
     device.peak_flops_per_s = peak;
     return vec_push(&profile->devices, profile->arena, device)
                ? (uint32_t)profile->devices.count - 1
