@@ -105,7 +105,7 @@ size_t message_guess(struct message message, uint32_t number)
 {
     const char  *start = message.at;
     size_t       bytes = (size_t)(message.end - start), count = 0;
-    struct field field;
+    struct field field = { 0 };
     struct err   ignored = { 0 };
 
     for (int i = 0; i < GUESS_FIELDS && message_next(&message, &field, &ignored); i++)
