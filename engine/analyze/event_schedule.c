@@ -24,6 +24,17 @@ bool graph_changes_make(struct graph_changes *changes, const struct event_graph 
     return changes->factors && changes->extra_ns && changes->flags;
 }
 
+/* Times that a damaged file claims stay in range, whatever is added up. */
+static int64_t later(int64_t time_ns, int64_t by_ns)
+{
+    const int64_t limit_ns = (int64_t)1 << 61;
+    int64_t       sum_ns;
+
+    if (__builtin_add_overflow(time_ns, by_ns, &sum_ns))
+        sum_ns = by_ns > 0 ? limit_ns : -limit_ns;
+    return sum_ns > limit_ns ? limit_ns : sum_ns < -limit_ns ? -limit_ns : sum_ns;
+}
+
 static unsigned flags_of(const struct run *run, uint32_t node)
 {
     return run->changes ? run->changes->flags[node] : 0;
@@ -48,10 +59,10 @@ static int64_t edge_ns(const struct run *run, const struct graph_edge *edge, uns
     if (edge->kind == EDGE_STREAM && lag_ns > 0 && (flags & (CHANGE_GONE | CHANGE_NO_GAP)))
         lag_ns = 0;
     if (edge->from_start)
-        return schedule->start_ns[edge->from] + lag_ns;
+        return later(schedule->start_ns[edge->from], lag_ns);
     if (edge->kind == EDGE_STREAM)
-        return run->through_ns[edge->from] + lag_ns;
-    return schedule->end_ns[edge->from] + lag_ns;
+        return later(run->through_ns[edge->from], lag_ns);
+    return later(schedule->end_ns[edge->from], lag_ns);
 }
 
 static int64_t own_ns(const struct run *run, uint32_t node)
@@ -106,9 +117,9 @@ static void run_node(struct run *run, uint32_t row)
     if (start_ns == INT64_MIN) /* nothing is known to let it start */
         start_ns = node->start_ns;
     if (!(flags & CHANGE_GONE))
-        start_ns += node->delay_ns;
+        start_ns = later(start_ns, node->delay_ns);
     schedule->start_ns[row] = start_ns;
-    schedule->end_ns[row] = start_ns + own_ns(run, row);
+    schedule->end_ns[row] = later(start_ns, own_ns(run, row));
     run->through_ns[row] = flags & CHANGE_ASIDE ? (stream_ns == INT64_MIN ? start_ns : stream_ns)
                                                 : schedule->end_ns[row];
 }

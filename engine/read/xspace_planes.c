@@ -5,6 +5,7 @@
 #define MOST_NS 9e18                    /* a double below it fits int64 */
 #define MOST_UNITS 1000000              /* multiprocessors, versions */
 #define MOST_MEMORY_BYTES ((int64_t)1 << 50)
+#define MOST_BASE_NS ((int64_t)1 << 60) /* 36 years before or behind the capture's start */
 enum { DERIVED_COUNT = 390 };
 
 static bool is_device_plane(struct str name)
@@ -323,6 +324,11 @@ bool xspace_settle_line(struct line_task *task, struct profile *profile)
     timeline->kind = kind_of(task->tables->plane, line);
     timeline->name = profile_intern(profile, timeline->device == NO_ID ? thread_name(name) : name);
     task->base_ns = line_base(task->host, profile, line);
+    if (task->base_ns > MOST_BASE_NS || task->base_ns < -MOST_BASE_NS) {
+        task->base_ns = 0;
+        profile_note(profile, NULL, 1,
+                     "lines with a clock out of range begin at the capture's start");
+    }
     return timeline->name != NO_ID;
 }
 
