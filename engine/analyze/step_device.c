@@ -108,7 +108,7 @@ static bool is_periodic(const struct kernels *kernels, size_t period)
 }
 
 /* Where a runtime's own thread launches, long after the step that asked for it: steps that all do
- * the same have equal shares of the work, in order. */
+ * the same have equal shares of the work, in order. The steps must be all that the host has. */
 static bool find_ends_by_order(const struct study *study, size_t first, size_t count,
                                struct arena *scratch, int64_t *done_ns)
 {
@@ -141,6 +141,15 @@ static size_t kernel_count(const struct study *study, uint32_t host)
     return count;
 }
 
+static size_t step_count(const struct steps *steps, uint32_t host)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < steps->list.count; i++)
+        count += steps->list.items[i].host == host;
+    return count;
+}
+
 static bool follow(struct study *study, size_t first, size_t end, struct arena *scratch)
 {
     struct step *steps = study->steps.list.items;
@@ -151,7 +160,8 @@ static bool follow(struct study *study, size_t first, size_t end, struct arena *
     if (!done_ns)
         return false;
     memset(done_ns, 0, count * sizeof *done_ns);
-    if (find_ends(study, first, end, done_ns) < kernel_count(study, steps[first].host) / 2) {
+    if (find_ends(study, first, end, done_ns) < kernel_count(study, steps[first].host) / 2 &&
+        step_count(&study->steps, steps[first].host) == count) {
         memset(done_ns, 0, count * sizeof *done_ns);
         if (!find_ends_by_order(study, first, count, scratch, done_ns))
             return false;

@@ -109,11 +109,45 @@ static void later_launches_go_by_order(void **state)
     }
 }
 
+/* Three recordings of two steps of 100 us, 1 ms apart, each step with a kernel inside: the kernels
+ * launched in two of them are a third of all, and still theirs. */
+static void steps_with_pauses_keep_their_own_work(void **state)
+{
+    static const int64_t   starts_us[] = { 0, 100, 1000, 1100, 2000, 2100 };
+    struct profile_builder b;
+    struct arena           scratch = { 0 };
+    uint32_t               host, thread, stream;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    stream =
+        builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "stream 7");
+    for (size_t i = 0; i < ARRAY_COUNT(starts_us); i++) {
+        int64_t  start_ns = starts_us[i] * 1000;
+        uint32_t from =
+            builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, start_ns + 1000, 1000);
+        uint32_t to = builder_slice(&b, stream, "k", ACTIVITY_KERNEL, start_ns + 10000, 50000);
+
+        builder_flow(&b, from, to, FLOW_LAUNCH);
+        builder_step(&b, host, start_ns, start_ns + 100000);
+    }
+    builder_finish(&b);
+    b.study.steps.source = STEPS_MARKER;
+    assert_true(steps_follow_device(&b.study, &scratch));
+    for (size_t i = 0; i < ARRAY_COUNT(starts_us); i++)
+        assert_true(b.study.steps.list.items[i].end_ns == starts_us[i] * 1000 + 100000);
+    arena_free(&scratch);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_end_with_their_work),
         cmocka_unit_test(later_launches_go_by_order),
+        cmocka_unit_test(steps_with_pauses_keep_their_own_work),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
