@@ -135,22 +135,15 @@ static int64_t *first_launches(const struct study *study, struct arena *scratch)
         first_ns[i] = INT64_MAX;
     for (size_t i = 0; first_ns && i < profile->flows.count; i++) {
         const struct flow *flow = &profile->flows.items[i];
-        size_t             low = 0, high = count;
+        size_t             at;
         int64_t            at_ns;
 
         if (flow->kind != FLOW_LAUNCH || flow->from >= profile->event_count)
             continue;
         at_ns = event_start_ns(profile, flow->from);
-        while (low < high) { /* the first step that ends behind it */
-            size_t middle = low + (high - low) / 2;
-
-            if (steps[rows[middle]].end_ns <= at_ns)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < count && at_ns >= steps[rows[low]].start_ns && at_ns < first_ns[rows[low]])
-            first_ns[rows[low]] = at_ns;
+        at = path_step_at(study, at_ns);
+        if (at < count && at_ns >= steps[rows[at]].start_ns && at_ns < first_ns[rows[at]])
+            first_ns[rows[at]] = at_ns;
     }
     return first_ns;
 }

@@ -42,11 +42,7 @@ static bool has_attr(const struct profile *profile, const struct op *op, uint32_
 
 static double tensor_bytes(const struct tensor *tensor)
 {
-    double bytes = dtype_bits((enum dtype)tensor->dtype) / 8.0;
-
-    for (int i = 0; i < tensor->rank; i++)
-        bytes *= tensor->dims[i] > 0 ? (double)tensor->dims[i] : 0;
-    return tensor->rank < 0 ? 0 : bytes;
+    return tensor_elements(tensor) * dtype_bits((enum dtype)tensor->dtype) / 8.0;
 }
 
 static bool is_alike(const struct tensor *a, const struct tensor *b)

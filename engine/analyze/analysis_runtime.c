@@ -156,22 +156,6 @@ static enum theme theme_of(struct counting *counting, uint32_t frame)
     return THEME_COUNT;
 }
 
-static size_t step_at(const struct counting *counting, int64_t t_ns)
-{
-    size_t low = 0, high = counting->path->step_rows.count;
-
-    while (low < high) {
-        size_t   middle = low + (high - low) / 2;
-        uint32_t row = counting->path->step_rows.items[middle];
-
-        if (counting->study->steps.list.items[row].end_ns <= t_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void count_frames(struct counting *counting)
 {
     const struct profile *profile = counting->study->profile;
@@ -188,7 +172,7 @@ static void count_frames(struct counting *counting)
             continue;
         counting->themes_of[f] = (uint16_t)(outer | (1U << theme));
         counting->count[theme]++;
-        size_t step = step_at(counting, event_start_ns(profile, frame->event));
+        size_t step = path_step_at(counting->study, event_start_ns(profile, frame->event));
 
         if (step < steps)
             counting->step_has[theme * steps + step] = true;
@@ -300,7 +284,7 @@ static bool keep_runs(const struct counting *counting, struct arena *scratch, st
         return false;
     for (size_t i = 0; i < runs.list.count; i++) {
         const struct run *run = &runs.list.items[i];
-        size_t            step = step_at(counting, run->start_ns);
+        size_t            step = path_step_at(counting->study, run->start_ns);
 
         if (run->host != study->steps.host || step == counting->path->step_rows.count ||
             study->steps.list.items[counting->path->step_rows.items[step]].start_ns > run->start_ns)

@@ -45,20 +45,11 @@ struct walk { /* from one product that writes scores */
     bool     has_end; /* a product takes the scores in */
 };
 
-static double elements_of(const struct tensor *tensor)
-{
-    double count = 1;
-
-    for (int i = 0; i < tensor->rank; i++)
-        count *= tensor->dims[i] > 0 ? (double)tensor->dims[i] : 0;
-    return tensor->rank < 0 ? 0 : count;
-}
-
 static bool has_tensor(const struct profile *profile, uint32_t first, uint32_t count,
                        double elements)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (elements_of(&profile->tensors.items[first + i]) == elements)
+        if (tensor_elements(&profile->tensors.items[first + i]) == elements)
             return true;
     return false;
 }
@@ -77,13 +68,13 @@ static double scores_of(const struct profile *profile, const struct op *op)
 {
     const struct tensor *inputs = &profile->tensors.items[op->first_input];
     const struct tensor *output = &profile->tensors.items[op->first_output];
-    double               taken = 0, given = op->output_count ? elements_of(output) : 0;
+    double               taken = 0, given = op->output_count ? tensor_elements(output) : 0;
     int                  batched = 0;
 
     if (given <= 0 || output->rank < FEWEST_RANK || !is_product(profile, op))
         return 0;
     for (uint32_t i = 0; i < op->input_count; i++) {
-        double elements = elements_of(&inputs[i]);
+        double elements = tensor_elements(&inputs[i]);
 
         if (elements == given)
             continue;
@@ -98,7 +89,7 @@ static double scores_of(const struct profile *profile, const struct op *op)
 static bool takes_scores_in(const struct profile *profile, const struct op *op, double elements)
 {
     return op->output_count > 0 && is_product(profile, op) &&
-           elements_of(&profile->tensors.items[op->first_output]) * LEAST_SHRINK <= elements;
+           tensor_elements(&profile->tensors.items[op->first_output]) * LEAST_SHRINK <= elements;
 }
 
 /* What reads the scores, and what reads what has as many elements behind that. */

@@ -139,15 +139,6 @@ static uint32_t remote_lookup(const struct profile *profile, uint32_t op, struct
     return NO_ID;
 }
 
-static double elements_of(const struct tensor *tensor)
-{
-    double count = tensor->rank < 0 ? 0 : 1;
-
-    for (int i = 0; i < tensor->rank; i++)
-        count *= tensor->dims[i] > 0 ? (double)tensor->dims[i] : 0;
-    return count;
-}
-
 /* A table that a parameter server sends whole, for the rows that a step looks up. */
 bool patterns_find_remote_tables(struct pattern_search *search)
 {
@@ -170,7 +161,7 @@ bool patterns_find_remote_tables(struct pattern_search *search)
             continue;
         pattern.bytes = pattern_result_bytes(profile, row);
         pattern.elements =
-            elements_of(&profile->tensors.items[profile->ops.items[lookup].first_input + 1]);
+            tensor_elements(&profile->tensors.items[profile->ops.items[lookup].first_input + 1]);
         pattern.count = (double)table->dims[0];
         if (pattern.bytes > 0 && pattern.elements > 0 && !pattern_add(search, pattern))
             return false;

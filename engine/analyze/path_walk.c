@@ -2,6 +2,21 @@
 
 #include <stdlib.h>
 
+size_t path_step_at(const struct study *study, int64_t time_ns)
+{
+    size_t low = 0, high = study->path.step_rows.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (study->steps.list.items[study->path.step_rows.items[middle]].end_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Who is at work just before a moment. */
 struct moment {
     const struct leaf *leader; /* open leaf of the leading thread, or NULL */

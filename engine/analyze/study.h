@@ -34,4 +34,7 @@ struct study {
     struct segment_groups  *groups;   /* analyze/segment_groups.h; NULL before the first replay */
 };
 
+/* Which of path.step_rows is the first whose step ends behind a time; their count: none. */
+size_t path_step_at(const struct study *study, int64_t time_ns);
+
 #endif

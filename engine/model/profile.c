@@ -109,6 +109,15 @@ bool profile_stat(const struct profile *profile, enum stat_key key, uint32_t eve
     return true;
 }
 
+double tensor_elements(const struct tensor *tensor)
+{
+    double count = tensor->rank < 0 ? 0 : 1;
+
+    for (int i = 0; i < tensor->rank; i++)
+        count *= tensor->dims[i] > 0 ? (double)tensor->dims[i] : 0;
+    return count;
+}
+
 uint32_t profile_user_source(const struct profile *profile, uint32_t source)
 {
     static const struct str libraries[] = {

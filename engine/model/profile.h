@@ -327,6 +327,8 @@ uint32_t        profile_intern(struct profile *profile, struct str name);
 struct str      profile_str(const struct profile *profile, uint32_t name);
 bool            profile_stat(const struct profile *profile, enum stat_key key, uint32_t event,
                              int64_t *value); /* O(log n); false: the event has none */
+/* Of a shape; 0 where it is unknown, in part or whole. */
+double          tensor_elements(const struct tensor *tensor);
 /* The innermost frame of the user's own program at or above `source` (a row of sources, or NO_ID):
  * frames inside TensorFlow and Keras say nothing about it. `source` itself when there is none. */
 uint32_t        profile_user_source(const struct profile *profile, uint32_t source);

@@ -35,6 +35,14 @@ static inline struct wire wire_start(struct str bytes)
     return (struct wire) { .at = data, .end = data + bytes.len };
 }
 
+/* Seven bits of each byte, one behind the other. */
+static ALWAYS_INLINE uint64_t wire_join(uint64_t word)
+{
+    word = (word & UINT64_C(0x7F007F007F007F00)) >> 1 | (word & UINT64_C(0x007F007F007F007F));
+    word = (word & UINT64_C(0x3FFF00003FFF0000)) >> 2 | (word & UINT64_C(0x00003FFF00003FFF));
+    return (word & UINT64_C(0x0FFFFFFF00000000)) >> 4 | (word & UINT64_C(0x000000000FFFFFFF));
+}
+
 /* One varint of at most ten bytes; NULL when it does not end in time. */
 static inline const uint8_t *wire_varint_slow(const uint8_t *at, const uint8_t *end,
                                               uint64_t *value)
@@ -47,10 +55,7 @@ static inline const uint8_t *wire_varint_slow(const uint8_t *at, const uint8_t *
         memcpy(&word, at, sizeof word);
         stop = ~word & UINT64_C(0x8080808080808080);
         if (LIKELY(stop != 0)) {
-            word &= (stop ^ (stop - 1)) & UINT64_C(0x7F7F7F7F7F7F7F7F);
-            word = (word & UINT64_C(0x007F007F007F007F)) | (word & UINT64_C(0x7F007F007F007F00)) >> 1;
-            word = (word & UINT64_C(0x00003FFF00003FFF)) | (word & UINT64_C(0x3FFF00003FFF0000)) >> 2;
-            *value = (word & UINT64_C(0x0FFFFFFF)) | (word & UINT64_C(0x0FFFFFFF00000000)) >> 4;
+            *value = wire_join(word & (stop ^ (stop - 1)));
             return at + (unsigned)__builtin_ctzll(stop) / 8 + 1;
         }
     }
@@ -86,14 +91,6 @@ static ALWAYS_INLINE const uint8_t *wire_varint(const uint8_t *at, const uint8_t
 
 /* Bytes that must be readable behind the place where wire_varint_fast begins. */
 enum { WIRE_VARINT_BYTES = 10 };
-
-/* Seven bits of each byte, one behind the other. */
-static ALWAYS_INLINE uint64_t wire_join(uint64_t word)
-{
-    word = (word & UINT64_C(0x7F007F007F007F00)) >> 1 | (word & UINT64_C(0x007F007F007F007F));
-    word = (word & UINT64_C(0x3FFF00003FFF0000)) >> 2 | (word & UINT64_C(0x00003FFF00003FFF));
-    return (word & UINT64_C(0x0FFFFFFF00000000)) >> 4 | (word & UINT64_C(0x000000000FFFFFFF));
-}
 
 /* A varint where WIRE_VARINT_BYTES can be read, be they the message's or not: the caller compares
  * the result with the message's end. NULL when it is longer than that. For numbers that mostly
