@@ -8,8 +8,8 @@
 #include "analyze/analysis.h"
 #include "profile_builder.h"
 
-extern const struct analysis analysis_path, analysis_composition, analysis_activities,
-    analysis_runtime;
+extern const struct analysis analysis_devices, analysis_path, analysis_composition,
+    analysis_activities, analysis_runtime;
 
 /*
  * Two steps of 100 us on one thread. In each:
@@ -108,11 +108,81 @@ static void activities_carry_their_part_of_the_path(void **state)
     builder_free(&b);
 }
 
+/* Two calls on the host: the one at 0 us, with another inside it, launches a kernel that works 15
+ * to 20 us; the one at 20 us two, from 40 to 44 and 44 to 45 us. Two runs of 5 us, of two programs.
+ */
+static void calls_are_runs_where_nothing_names_them(void **state)
+{
+    static const struct {
+        int64_t launch_ns, start_ns, duration_ns;
+    } works[] = { { 1000, 15000, 5000 }, { 22000, 40000, 4000 }, { 23000, 44000, 1000 } };
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, python, stream;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    stream = builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "7");
+    builder_slice(&b, python, "PjitFunction(add)", ACTIVITY_DISPATCH, 0, 10000);
+    builder_slice(&b, python, "PjitFunction(mul)", ACTIVITY_DISPATCH, 2000, 3000);
+    builder_slice(&b, python, "PjitFunction(mul)", ACTIVITY_DISPATCH, 20000, 10000);
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        uint32_t from =
+            builder_slice(&b, python, "cuLaunch", ACTIVITY_LAUNCH, works[i].launch_ns, 500);
+        uint32_t to = builder_slice(&b, stream, "k", ACTIVITY_KERNEL, works[i].start_ns,
+                                    works[i].duration_ns);
+
+        builder_flow(&b, from, to, FLOW_LAUNCH);
+    }
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = python;
+    b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+    assert_true(analysis_devices.run(&b.study, &err));
+    run_all(&b);
+    assert_float_equal(builder_fact(&b, "runs.count"), 2, 1e-9);
+    assert_float_equal(builder_fact(&b, "runs.programs"), 2, 1e-9);
+    assert_float_equal(builder_fact(&b, "runs.median_ns"), 5000, 1e-6);
+    builder_free(&b);
+}
+
+/* A kernel of the step before works until 20 us while Python prepares until 60 us, when the step's
+ * own kernel is launched: 40 us of Python that the device waited for came before it. */
+static void python_before_the_launch_prepares(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, python, stream, from, to;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    stream = builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "7");
+    builder_slice(&b, stream, "k", ACTIVITY_KERNEL, 0, 20000);
+    builder_slice(&b, python, "$load.py:3 load", ACTIVITY_PYTHON, 0, 60000);
+    from = builder_slice(&b, python, "cuLaunch", ACTIVITY_LAUNCH, 60000, 1000);
+    to = builder_slice(&b, stream, "k", ACTIVITY_KERNEL, 61000, 39000);
+    builder_flow(&b, from, to, FLOW_LAUNCH);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = python;
+    b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+    assert_true(analysis_devices.run(&b.study, &err));
+    run_all(&b);
+    assert_float_equal(builder_fact(&b, "host.python_before_ns"), 40000, 1e-6);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_what_the_runtime_does),
         cmocka_unit_test(activities_carry_their_part_of_the_path),
+        cmocka_unit_test(calls_are_runs_where_nothing_names_them),
+        cmocka_unit_test(python_before_the_launch_prepares),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
