@@ -29,6 +29,7 @@ bool tf_strings_read(struct tf_model *model, struct message outer, uint32_t numb
 {
     struct field field;
 
+    model->last_trace.count = 0; /* of another file, whose ids mean other strings */
     while (message_next(&outer, &field, err))
         if (field_is_bytes(&field, number) &&
             !read_string_entry(model, message_inside(&outer, field.bytes), err))
@@ -79,6 +80,28 @@ static bool read_trace(struct tf_model *model, struct message trace, uint32_t *s
     return true;
 }
 
+/* Ops that are logged one behind the other mostly were made by the same outer calls: what is the
+ * same as in the trace before needs no look. */
+static bool read_frame(struct tf_model *model, struct message trace, uint32_t depth,
+                       uint32_t *source, struct err *err)
+{
+    struct tf_trace *last = &model->last_trace;
+    struct str       bytes = { trace.at, (size_t)(trace.end - trace.at) };
+
+    if (depth < last->count && str_equal(last->frames[depth].bytes, bytes)) {
+        *source = last->frames[depth].source;
+        return true;
+    }
+    if (!read_trace(model, trace, source, err))
+        return false;
+    if (depth < TF_TRACE_FRAMES) {
+        last->frames[depth].bytes = bytes;
+        last->frames[depth].source = *source;
+        last->count = depth + 1;
+    }
+    return true;
+}
+
 bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, struct err *err)
 {
     struct field field;
@@ -87,7 +110,7 @@ bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, stru
     while (message_next(&code, &field, err)) {
         if (!field_is_bytes(&field, 1))
             continue;
-        if (!read_trace(model, message_inside(&code, field.bytes), &source, err))
+        if (!read_frame(model, message_inside(&code, field.bytes), index, &source, err))
             return err_in(err, "traces[%u]", index);
         index++;
     }
@@ -99,7 +122,21 @@ bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, stru
     return !code.is_damaged;
 }
 
-static bool read_entry(struct tf_model *model, struct message entry, struct err *err)
+/* guess: the op that it probably is. */
+static uint32_t find_op(const struct tf_model *model, struct str name, uint32_t guess)
+{
+    const struct profile *profile = model->profile;
+
+    if (guess < profile->ops.count && profile->ops.items[guess].module == 0 &&
+        str_equal(profile_str(profile, profile->ops.items[guess].name), name))
+        return guess;
+    return tf_model_find(model, 0, intern_find(&profile->names, name));
+}
+
+/* next: the op that the entry probably is about, and then the one behind it: logs tell of ops in
+ * the order of their graph. */
+static bool read_entry(struct tf_model *model, struct message entry, uint32_t *next,
+                       struct err *err)
 {
     struct message again = entry;
     struct field   field;
@@ -107,9 +144,10 @@ static bool read_entry(struct tf_model *model, struct message entry, struct err 
 
     while (message_next(&again, &field, err))
         if (field_is_bytes(&field, 1))
-            op = tf_model_find(model, 0, intern_find(&model->profile->names, field.bytes));
+            op = find_op(model, field.bytes, *next);
     if (again.is_damaged || op == NO_ID) /* entries of unknown ops say nothing */
         return !again.is_damaged;
+    *next = op + 1;
     while (message_next(&entry, &field, err)) {
         if (field_is_number(&field, 2) && field_int64(&field) > 0)
             model->profile->ops.items[op].flops = field_int64(&field);
@@ -127,14 +165,14 @@ static bool read_entry(struct tf_model *model, struct message entry, struct err 
 bool tf_log_read(struct tf_model *model, struct message log, struct err *err)
 {
     struct field field;
-    uint32_t     index = 0;
+    uint32_t     index = 0, next = 0;
 
     if (!tf_strings_read(model, log, 2, err))
         return false;
     while (message_next(&log, &field, err)) {
         if (!field_is_bytes(&field, 1))
             continue;
-        if (!read_entry(model, message_inside(&log, field.bytes), err))
+        if (!read_entry(model, message_inside(&log, field.bytes), &next, err))
             return err_in(err, "log_entries[%u]", index);
         index++;
     }

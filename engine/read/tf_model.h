@@ -43,6 +43,14 @@ struct tf_op_state {
 };
 /* Where the graph of ops comes from. */
 enum tf_graph_source { TF_GRAPH_NONE, TF_GRAPH_GIVEN, TF_GRAPH_PARTITIONS, TF_GRAPH_COSTS };
+enum { TF_TRACE_FRAMES = 64 };
+struct tf_trace { /* the outer frames of the code read last, outermost first */
+    uint32_t count;
+    struct {
+        struct str bytes;
+        uint32_t   source; /* row of the profile's sources */
+    } frames[TF_TRACE_FRAMES];
+};
 struct tf_event {
     uint32_t timeline, activity, sequence;
     int64_t  start_ns, duration_ns;
@@ -64,6 +72,7 @@ struct tf_model {
     VEC(uint32_t) shape_of_bytes; /* their rows */
     struct intern shape_keys;     /* rank and dimensions of shapes; their rows + 1 */
     VEC(struct tensor) shapes;    /* each once, without dtype */
+    struct tf_trace last_trace;
     struct id_map strings;        /* of OpLogProto and ProfileProto: id -> interned name */
     struct id_map op_of_id;       /* of one ProfileProto */
     struct id_map step_rows;      /* step number -> row of recorded_steps */
