@@ -30,7 +30,7 @@ static bool run(struct call *call, struct err *err)
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
     if (!input_read(&input, &values->input, &call->operands,
-                    values->view.is_compat ? INPUT_COMPAT_VIEWS : INPUT_VIEWS, err)) {
+                    values->view.is_compat ? INPUT_COMPAT_TIMELINES : INPUT_TIMELINES, err)) {
         progress_end();
         return false;
     }

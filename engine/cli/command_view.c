@@ -4,6 +4,8 @@
 #include "cli/progress.h"
 #include "cli/view_input.h"
 
+#include <string.h>
+
 struct view_command_values {
     struct input_values input;
     struct view_values  view;
@@ -64,6 +66,15 @@ static bool show_against(struct call *call, struct input *input, struct err *err
     return is_done;
 }
 
+static enum input_use use_of(const struct view_values *view)
+{
+    bool is_timeline = view->output && strncmp(view->output, "timeline", 8) == 0;
+
+    if (is_timeline)
+        return view->is_compat ? INPUT_COMPAT_TIMELINES : INPUT_TIMELINES;
+    return view->is_compat ? INPUT_COMPAT_VIEWS : INPUT_VIEWS;
+}
+
 static bool run(struct call *call, struct err *err)
 {
     const struct view_command_values *values = call->values;
@@ -72,8 +83,7 @@ static bool run(struct call *call, struct err *err)
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
-    is_done = input_read(&input, &values->input, &call->operands,
-                         values->view.is_compat ? INPUT_COMPAT_VIEWS : INPUT_VIEWS, err);
+    is_done = input_read(&input, &values->input, &call->operands, use_of(&values->view), err);
     if (is_done) {
         is_done = show_against(call, &input, err);
         input_free(&input);

@@ -58,7 +58,8 @@ static bool read_all(struct input *input, const struct input_values *values,
         .threads = values->threads > UINT_MAX ? UINT_MAX : (unsigned)values->threads,
         .is_strict = values->is_strict,
         .is_classic = use != INPUT_ANALYSES,
-        .is_compat = use == INPUT_COMPAT_VIEWS,
+        .has_classic_times = use == INPUT_TIMELINES || use == INPUT_COMPAT_TIMELINES,
+        .is_compat = use == INPUT_COMPAT_VIEWS || use == INPUT_COMPAT_TIMELINES,
     };
 
     input->profile_arena.budget_bytes = options.memory_budget_bytes;

@@ -31,8 +31,10 @@ bool input_load(struct input *input, const struct input_values *values,
                 const struct option_list *operands, struct err *err) MUST_USE;
 enum input_use {
     INPUT_ANALYSES,
-    INPUT_VIEWS,        /* for the classic views */
-    INPUT_COMPAT_VIEWS, /* with what the original takes alone */
+    INPUT_VIEWS,            /* for the classic views, without what timelines need */
+    INPUT_COMPAT_VIEWS,     /* with what the original takes alone */
+    INPUT_TIMELINES,        /* for the classic views and their timelines */
+    INPUT_COMPAT_TIMELINES,
 };
 /* Reads without analysing, except that views of a timeline need its steps. */
 bool input_read(struct input *input, const struct input_values *values,

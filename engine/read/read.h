@@ -22,6 +22,7 @@ struct read_options {
     size_t             part_bytes;          /* text that a thread takes at once; 0: by itself */
     bool               is_strict;           /* damage is an error, not a note */
     bool               is_classic;          /* also fill profile->classic */
+    bool               has_classic_times;   /* with what timelines need: single runs, memory */
     bool               is_compat;           /* of a checkpoint: only what the original takes */
 };
 

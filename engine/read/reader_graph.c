@@ -158,7 +158,7 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
     if (!has_any)
         return err_set(err, ERR_FORMAT, "this is no graph, run metadata or op log of TensorFlow");
     if (!tf_model_init(&model, profile, inputs[0].host_name) ||
-        (options->is_classic && !tf_classic_start(&model)))
+        (options->is_classic && !tf_classic_start(&model, options->has_classic_times)))
         is_read = tf_model_full(err);
     for (size_t i = 0; i < ARRAY_COUNT(order) && is_read; i++)
         is_read = read_kind(&model, &job, order[i], err);

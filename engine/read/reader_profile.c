@@ -16,7 +16,7 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
 
     profile->format = FORMAT_PROFILE;
     if (!tf_model_init(&model, profile, count ? inputs[0].host_name : NULL) ||
-        (options->is_classic && !tf_classic_start(&model)))
+        (options->is_classic && !tf_classic_start(&model, options->has_classic_times)))
         is_read = tf_model_full(err);
     for (size_t i = 0; i < count && is_read; i++) {
         char text[ERR_TEXT_BYTES];

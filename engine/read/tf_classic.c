@@ -4,14 +4,16 @@
 #include "model/classic.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-bool tf_classic_start(struct tf_model *model)
+bool tf_classic_start(struct tf_model *model, bool has_times)
 {
     struct tf_classic *classic = arena_new(&model->scratch, struct tf_classic);
 
     model->classic = classic;
     if (!classic)
         return false;
+    classic->has_times = has_times;
     classic->row_of_step.arena = &model->scratch;
     classic->classic = arena_new(model->profile->arena, struct classic);
     return classic->classic != NULL;
@@ -129,17 +131,40 @@ uint32_t tf_classic_exec_row(struct tf_model *model, uint32_t op, int64_t step)
     return state->last_exec - 1;
 }
 
-struct ordered { /* an op by its name */
-    struct str name;
-    uint32_t   op;
+struct ordered {     /* an op by its name */
+    uint64_t    key; /* the first bytes behind those that all names share, as a number */
+    const char *name;
+    uint32_t    len, op;
 };
 
 static int compare_names(const void *left, const void *right)
 {
     const struct ordered *a = left, *b = right;
-    int                   order = str_compare(a->name, b->name);
+    int                   order;
 
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    order = str_compare((struct str) { a->name, a->len }, (struct str) { b->name, b->len });
     return order ? order : (a->op > b->op) - (a->op < b->op);
+}
+
+/* Most of what sorting looks at would be the same first bytes again and again, each far away. */
+static void sort_names(struct ordered *order, size_t count)
+{
+    size_t shared = count ? order[0].len : 0;
+
+    for (size_t i = 1; i < count; i++) {
+        if (shared > order[i].len)
+            shared = order[i].len;
+        while (shared && memcmp(order[0].name, order[i].name, shared) != 0)
+            shared--;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = shared; at < shared + sizeof order->key; at++)
+            order[i].key =
+                order[i].key << 8 | (at < order[i].len ? (unsigned char)order[i].name[at] : 0);
+    if (count)
+        qsort(order, count, sizeof *order, compare_names);
 }
 
 /* Nodes of the main graph by name; node_of[op] is an op's node, NO_ID for those of functions. */
@@ -153,12 +178,13 @@ static bool make_nodes(struct tf_model *model, struct classic *classic, uint32_t
         return false;
     for (uint32_t op = 0; op < count; op++) {
         node_of[op] = NO_ID;
-        if (profile->ops.items[op].module == 0)
-            order[used++] =
-                (struct ordered) { profile_str(profile, profile->ops.items[op].name), op };
+        if (profile->ops.items[op].module == 0) {
+            struct str name = profile_str(profile, profile->ops.items[op].name);
+
+            order[used++] = (struct ordered) { 0, name.data, (uint32_t)name.len, op };
+        }
     }
-    if (used)
-        qsort(order, used, sizeof *order, compare_names);
+    sort_names(order, used);
     for (size_t i = 0; i < used; i++) {
         uint32_t                    op = order[i].op;
         const struct tf_classic_op *state = state_of(model, op);
@@ -189,40 +215,66 @@ static int compare_outputs(const void *left, const void *right)
     return (a->slot > b->slot) - (a->slot < b->slot);
 }
 
+/* Graphs tell them in order. */
+static void sort_outputs(struct tf_classic *collected)
+{
+    for (size_t i = 1; i < collected->outputs.count; i++)
+        if (compare_outputs(&collected->outputs.items[i - 1], &collected->outputs.items[i]) > 0) {
+            qsort(collected->outputs.items, collected->outputs.count, sizeof(struct tf_output),
+                  compare_outputs);
+            return;
+        }
+}
+
 /* Slots are claims: gaps count only up to what was told. */
-static bool place_outputs(struct tf_model *model, struct classic *classic, const uint32_t *node_of)
+static bool place_list(struct tf_model *model, struct classic *classic, struct classic_node *node,
+                       const struct tf_output *outputs, size_t count)
 {
     static const struct tensor unknown = { .rank = -1 };
-    struct tf_classic         *collected = model->classic;
     struct arena              *arena = model->profile->arena;
 
-    for (size_t i = 0; i < collected->outputs.count; i++)
-        if (node_of[collected->outputs.items[i].op] == NO_ID)
-            collected->outputs.items[i].slot = NO_ID;
-        else
-            collected->outputs.items[i].op = node_of[collected->outputs.items[i].op];
-    if (collected->outputs.count)
-        qsort(collected->outputs.items, collected->outputs.count, sizeof(struct tf_output),
-              compare_outputs);
-    for (size_t i = 0; i < collected->outputs.count; i++) {
-        const struct tf_output *shape = &collected->outputs.items[i];
-        struct classic_node    *node;
-
-        if (shape->slot == NO_ID)
-            continue;
-        node = &classic->nodes.items[shape->op];
-        if (node->output_count == 0)
-            node->first_output = (uint32_t)classic->shapes.count;
-        for (; node->output_count < shape->slot; node->output_count++)
+    node->first_output = (uint32_t)classic->shapes.count;
+    for (size_t i = 0; i < count; i++) {
+        for (; node->output_count < outputs[i].slot; node->output_count++)
             if (!vec_push(&classic->shapes, arena, unknown))
                 return false;
-        if (node->output_count > shape->slot) /* told again: the first stays */
+        if (node->output_count > outputs[i].slot) /* told again: the first stays */
             continue;
         node->output_count++;
-        if (!vec_push(&classic->shapes, arena, model->shapes.items[shape->shape]))
+        if (!vec_push(&classic->shapes, arena, model->shapes.items[outputs[i].shape]))
             return false;
     }
     return true;
+}
+
+/* Most ops have one result, and most results one of few shapes, which then share a row. */
+static bool place_outputs(struct tf_model *model, struct classic *classic, const uint32_t *node_of)
+{
+    struct tf_classic      *collected = model->classic;
+    const struct tf_output *outputs = collected->outputs.items;
+    uint32_t *row_of = arena_new_array(&model->scratch, uint32_t, model->shapes.count); /* + 1 */
+    size_t    end;
+
+    sort_outputs(collected);
+    for (size_t i = 0; row_of && i < collected->outputs.count; i = end) {
+        struct classic_node *node;
+
+        for (end = i + 1; end < collected->outputs.count && outputs[end].op == outputs[i].op;)
+            end++;
+        if (node_of[outputs[i].op] == NO_ID)
+            continue;
+        node = &classic->nodes.items[node_of[outputs[i].op]];
+        if (end - i == 1 && outputs[i].slot == 0 && row_of[outputs[i].shape]) {
+            node->first_output = row_of[outputs[i].shape] - 1;
+            node->output_count = 1;
+            continue;
+        }
+        if (!place_list(model, classic, node, outputs + i, end - i))
+            return false;
+        if (end - i == 1 && outputs[i].slot == 0)
+            row_of[outputs[i].shape] = node->first_output + 1;
+    }
+    return row_of != NULL;
 }
 
 /* Inputs come sorted by op. */

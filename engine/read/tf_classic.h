@@ -10,7 +10,8 @@
 
 struct tf_classic;
 
-bool tf_classic_start(struct tf_model *model); /* false: full */
+/* has_times: single runs, points of memory and allocations are asked for. False: full. */
+bool tf_classic_start(struct tf_model *model, bool has_times);
 /* Attribute "shape"; shapes of results as the graph tells them. */
 bool tf_classic_shape(struct tf_model *model, uint32_t op, const struct tensor *shape);
 bool tf_classic_output(struct tf_model *model, const struct tf_output *output);
@@ -62,7 +63,7 @@ struct tf_classic {
     VEC(struct tf_exec_time) times;
     VEC(struct tf_exec_memory) memory;
     VEC(struct tf_allocation) allocations;
-    bool has_code, misses_streams;
+    bool has_code, misses_streams, has_times;
 };
 /* Row of the exec of op in a step, made where it is new; NO_ID: full. */
 uint32_t tf_classic_exec_row(struct tf_model *model, uint32_t op, int64_t step);

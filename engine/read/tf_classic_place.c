@@ -3,37 +3,58 @@
 
 #include <stdlib.h>
 
-struct place { /* where a collected row goes */
-    uint32_t owner, row;
-    int64_t  order; /* among those of one owner; equal ones stay as they were collected */
+struct spread { /* where rows go that come one owner behind the other, as collected among those */
+    uint32_t *owner_of; /* by row; NO_ID: goes nowhere. Filled before */
+    uint32_t *place_of; /* by row */
+    uint32_t *first;    /* by owner; the last: how many have one */
+    size_t    count;    /* of rows */
+    size_t    owner_count;
 };
 
-static int compare_places(const void *left, const void *right)
+static bool spread_init(struct spread *spread, struct arena *arena, size_t count,
+                        size_t owner_count)
 {
-    const struct place *a = left, *b = right;
-
-    if (a->owner != b->owner)
-        return a->owner < b->owner ? -1 : 1;
-    if (a->order != b->order)
-        return a->order < b->order ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
+    spread->count = count;
+    spread->owner_count = owner_count;
+    spread->owner_of = arena_new_array(arena, uint32_t, count);
+    spread->place_of = arena_new_array(arena, uint32_t, count);
+    spread->first = arena_new_array(arena, uint32_t, owner_count + 1);
+    return spread->owner_of && spread->place_of && spread->first && count < NO_ID;
 }
 
-/* Rows by owner; how many have one. */
-static size_t sort_by_owner(struct place *places, size_t count)
+/* Counts, then gives out places; those without an owner get the last ones. */
+static void spread_rows(struct spread *spread)
 {
-    if (count)
-        qsort(places, count, sizeof *places, compare_places);
-    while (count && places[count - 1].owner == NO_ID)
-        count--;
-    return count;
+    uint32_t total = 0, lost;
+
+    for (size_t i = 0; i < spread->count; i++)
+        if (spread->owner_of[i] != NO_ID)
+            spread->first[spread->owner_of[i]]++;
+    for (size_t owner = 0; owner <= spread->owner_count; owner++) {
+        uint32_t count = spread->first[owner];
+
+        spread->first[owner] = total;
+        total += count;
+    }
+    lost = total;
+    for (size_t i = 0; i < spread->count; i++)
+        spread->place_of[i] =
+            spread->owner_of[i] == NO_ID ? lost++ : spread->first[spread->owner_of[i]]++;
+    /* Every first is now the next owner's. */
+    for (size_t owner = spread->owner_count; owner-- > 1;)
+        spread->first[owner] = spread->first[owner - 1];
+    if (spread->owner_count)
+        spread->first[0] = 0;
 }
 
-/* Counts a row to its owner, whose rows come one behind the other. */
-static void claim(uint32_t *first, uint32_t *count, size_t row)
+static uint32_t spread_total(const struct spread *spread)
 {
-    if ((*count)++ == 0)
-        *first = (uint32_t)row;
+    return spread->first[spread->owner_count];
+}
+
+static uint32_t spread_count(const struct spread *spread, size_t owner)
+{
+    return spread->first[owner + 1] - spread->first[owner];
 }
 
 /* Each element goes to its place, of which place_of ends as the identity. */
@@ -51,31 +72,78 @@ static void reorder(struct classic_exec *execs, uint32_t *place_of, size_t count
         }
 }
 
+static uint32_t rank_of_step(const struct classic *classic, int64_t step)
+{
+    uint32_t low = 0, high = (uint32_t)classic->steps.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (classic->steps.items[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Collected rows by step; NULL: they are so as collected, or *is_full. */
+static uint32_t *order_by_step(struct tf_model *model, const struct classic *classic, bool *is_full)
+{
+    const struct tf_classic *collected = model->classic;
+    struct spread            spread;
+    bool                     is_ordered = true;
+    uint32_t                *order, *rank_of;
+
+    for (size_t i = 1; i < collected->execs.count; i++)
+        is_ordered &= classic->execs.items[i - 1].step <= classic->execs.items[i].step;
+    if (is_ordered)
+        return NULL;
+    order = arena_new_array(&model->scratch, uint32_t, collected->execs.count);
+    rank_of = arena_new_array(&model->scratch, uint32_t, collected->steps.count);
+    *is_full =
+        !order || !rank_of ||
+        !spread_init(&spread, &model->scratch, collected->execs.count, collected->steps.count);
+    if (*is_full)
+        return NULL;
+    for (size_t row = 0; row < collected->steps.count; row++)
+        rank_of[row] = rank_of_step(classic, collected->steps.items[row]);
+    for (size_t i = 0; i < collected->execs.count; i++)
+        spread.owner_of[i] = rank_of[collected->execs.items[i].step_row];
+    spread_rows(&spread);
+    for (uint32_t i = 0; i < collected->execs.count; i++)
+        order[spread.place_of[i]] = i;
+    return order;
+}
+
 /* They are many and wide, so they were collected where they stay. */
 static bool place_execs(struct tf_model *model, struct classic *classic, const uint32_t *node_of,
                         uint32_t *row_of)
 {
     const struct tf_exec *collected = model->classic->execs.items;
-    size_t                count = model->classic->execs.count, owned;
-    struct place         *places = arena_new_array(&model->scratch, struct place, count);
-    uint32_t             *place_of = arena_new_array(&model->scratch, uint32_t, count);
+    size_t                count = model->classic->execs.count;
+    uint32_t             *place_of = arena_new_array(&model->scratch, uint32_t, count), *order;
+    struct spread         spread;
+    bool                  is_full = false;
 
-    if (!places || !place_of)
+    order = order_by_step(model, classic, &is_full);
+    if (is_full || !place_of || !spread_init(&spread, &model->scratch, count, classic->nodes.count))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place) { node_of[collected[i].op], i, classic->execs.items[i].step };
-    owned = sort_by_owner(places, count);
-    for (uint32_t i = 0; i < count; i++) {
-        place_of[places[i].row] = i;
-        row_of[places[i].row] = i < owned ? i : NO_ID;
-    }
-    for (uint32_t i = 0; i < owned; i++) {
-        struct classic_node *node = &classic->nodes.items[places[i].owner];
+    for (size_t i = 0; i < count; i++)
+        spread.owner_of[i] = node_of[collected[order ? order[i] : i].op];
+    spread_rows(&spread);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = order ? order[i] : (uint32_t)i;
 
-        claim(&node->first_exec, &node->exec_count, i);
+        place_of[row] = spread.place_of[i];
+        row_of[row] = spread.owner_of[i] == NO_ID ? NO_ID : spread.place_of[i];
+    }
+    for (size_t i = 0; i < classic->nodes.count; i++) {
+        classic->nodes.items[i].first_exec = spread.first[i];
+        classic->nodes.items[i].exec_count = spread_count(&spread, i);
     }
     reorder(classic->execs.items, place_of, count);
-    classic->execs.count = owned;
+    classic->execs.count = spread_total(&spread);
     return true;
 }
 
@@ -83,18 +151,22 @@ static bool place_times(struct tf_model *model, struct classic *classic, const u
 {
     struct tf_classic *collected = model->classic;
     size_t             count = collected->times.count;
-    struct place      *places = arena_new_array(&model->scratch, struct place, count);
+    struct spread      spread;
 
-    if (!places || !vec_reserve(&classic->times, model->profile->arena, count))
+    if (!count)
+        return true;
+    if (!spread_init(&spread, &model->scratch, count, classic->execs.count) ||
+        !vec_reserve(&classic->times, model->profile->arena, count))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place) { row_of[collected->times.items[i].exec], i, 0 };
-    count = sort_by_owner(places, count);
-    for (size_t i = 0; i < count; i++) {
-        struct classic_exec *exec = &classic->execs.items[places[i].owner];
-
-        claim(&exec->first_time, &exec->time_count, i);
-        classic->times.items[classic->times.count++] = collected->times.items[places[i].row].time;
+    for (size_t i = 0; i < count; i++)
+        spread.owner_of[i] = row_of[collected->times.items[i].exec];
+    spread_rows(&spread);
+    for (size_t i = 0; i < count; i++)
+        classic->times.items[spread.place_of[i]] = collected->times.items[i].time;
+    classic->times.count = spread_total(&spread);
+    for (size_t i = 0; i < classic->execs.count; i++) {
+        classic->execs.items[i].first_time = spread.first[i];
+        classic->execs.items[i].time_count = spread_count(&spread, i);
     }
     return true;
 }
@@ -103,19 +175,22 @@ static bool place_memory(struct tf_model *model, struct classic *classic, const 
 {
     struct tf_classic *collected = model->classic;
     size_t             count = collected->memory.count;
-    struct place      *places = arena_new_array(&model->scratch, struct place, count);
+    struct spread      spread;
 
-    if (!places || !vec_reserve(&classic->memory, model->profile->arena, count))
+    if (!count)
+        return true;
+    if (!spread_init(&spread, &model->scratch, count, classic->execs.count) ||
+        !vec_reserve(&classic->memory, model->profile->arena, count))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place) { row_of[collected->memory.items[i].exec], i, 0 };
-    count = sort_by_owner(places, count);
-    for (size_t i = 0; i < count; i++) {
-        struct classic_exec *exec = &classic->execs.items[places[i].owner];
-
-        claim(&exec->first_memory, &exec->memory_count, i);
-        classic->memory.items[classic->memory.count++] =
-            collected->memory.items[places[i].row].memory;
+    for (size_t i = 0; i < count; i++)
+        spread.owner_of[i] = row_of[collected->memory.items[i].exec];
+    spread_rows(&spread);
+    for (size_t i = 0; i < count; i++)
+        classic->memory.items[spread.place_of[i]] = collected->memory.items[i].memory;
+    classic->memory.count = spread_total(&spread);
+    for (size_t i = 0; i < classic->execs.count; i++) {
+        classic->execs.items[i].first_memory = spread.first[i];
+        classic->execs.items[i].memory_count = spread_count(&spread, i);
     }
     return true;
 }
@@ -125,19 +200,22 @@ static bool place_allocations(struct tf_model *model, struct classic *classic,
 {
     struct tf_classic *collected = model->classic;
     size_t             count = collected->allocations.count;
-    struct place      *places = arena_new_array(&model->scratch, struct place, count);
+    struct spread      spread;
 
-    if (!places || !vec_reserve(&classic->allocations, model->profile->arena, count))
+    if (!count)
+        return true;
+    if (!spread_init(&spread, &model->scratch, count, classic->nodes.count) ||
+        !vec_reserve(&classic->allocations, model->profile->arena, count))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place) { node_of[collected->allocations.items[i].op], i, 0 };
-    count = sort_by_owner(places, count);
-    for (size_t i = 0; i < count; i++) {
-        struct classic_node *node = &classic->nodes.items[places[i].owner];
-
-        claim(&node->first_allocation, &node->allocation_count, i);
-        classic->allocations.items[classic->allocations.count++] =
-            collected->allocations.items[places[i].row].allocation;
+    for (size_t i = 0; i < count; i++)
+        spread.owner_of[i] = node_of[collected->allocations.items[i].op];
+    spread_rows(&spread);
+    for (size_t i = 0; i < count; i++)
+        classic->allocations.items[spread.place_of[i]] = collected->allocations.items[i].allocation;
+    classic->allocations.count = spread_total(&spread);
+    for (size_t i = 0; i < classic->nodes.count; i++) {
+        classic->nodes.items[i].first_allocation = spread.first[i];
+        classic->nodes.items[i].allocation_count = spread_count(&spread, i);
     }
     return true;
 }

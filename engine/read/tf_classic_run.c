@@ -75,7 +75,7 @@ static bool read_allocator(struct tf_model *model, uint32_t op, struct message m
             add(&stats->live_bytes, value);
         else if (field_is_number(&field, 5) && is_gpu && value > stats->in_use_bytes)
             stats->in_use_bytes = sane(value);
-        else if (field_is_bytes(&field, 6) && is_gpu &&
+        else if (field_is_bytes(&field, 6) && is_gpu && model->classic->has_times &&
                  !read_allocation(model, op, message_inside(&memory, field.bytes), err))
             return false;
     }
@@ -140,7 +140,7 @@ static bool add_memory_point(struct tf_model *model, uint32_t row, struct classi
 {
     struct tf_exec_memory point = { .exec = row, .memory = memory };
 
-    return vec_push(&model->classic->memory, &model->scratch, point);
+    return !model->classic->has_times || vec_push(&model->classic->memory, &model->scratch, point);
 }
 
 static bool add_memory(struct tf_model *model, uint32_t row, struct str device,
@@ -169,7 +169,7 @@ static bool add_time(struct tf_model *model, uint32_t row, struct classic_time t
     add(&exec->sums[time.is_accelerator ? MEASURE_ACCELERATOR_MICROS : MEASURE_CPU_MICROS],
         time.duration_micros);
     add(&exec->sums[MEASURE_EXEC_MICROS], time.duration_micros);
-    return vec_push(&model->classic->times, &model->scratch, added);
+    return !model->classic->has_times || vec_push(&model->classic->times, &model->scratch, added);
 }
 
 /* Every row tells when a node ran; only its device and "stream:all" tell for how long. */
@@ -310,7 +310,8 @@ bool tf_classic_exec(struct tf_model *model, uint32_t op, int64_t step, struct m
                  !read_exec_times(model, row, inner, is_accelerator, err))
             return false;
         else if ((field_is_bytes(&field, 7) && !read_exec_memory(model, row, inner, err)) ||
-                 (field_is_bytes(&field, 11) && !read_allocation(model, op, inner, err)))
+                 (field_is_bytes(&field, 11) && model->classic->has_times &&
+                  !read_allocation(model, op, inner, err)))
             return false;
     }
     return !message.is_damaged;
