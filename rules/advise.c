@@ -233,7 +233,7 @@ static struct rule_limits limits_of(const struct advise_options *options)
 static bool select_set(struct rule_set *set, const struct advise_options *options,
                        struct arena *arena, struct err *err)
 {
-    return preset_apply(set, options->preset, err) && select_parameters(set, options, arena, err) &&
+    return select_settings(set, options, arena, err) &&
            select_rules(set, &options->only, &options->skip, arena, err);
 }
 

@@ -31,14 +31,24 @@ static bool list_rules(struct rule_set *set, struct arena *arena, struct rule_li
             is_done = vec_push(&list->rules, arena, rule->info) || no_memory(err);
     }
     memcpy(&list->packs, &set->packs, sizeof list->packs);
+    list->is_unfiltered = set->is_unfiltered;
     return is_done;
 }
 
-bool rules_list(const struct option_list *directories, struct arena *arena, struct rule_list *list,
+/* With what the project says of them. */
+static bool load_rules(struct rule_set *set, const struct advise_options *options,
+                       struct arena *arena, struct err *err)
+{
+    return rule_set_load(set, options ? &options->rule_directories : NULL, &rule_default_limits,
+                         arena, err) &&
+           (!options || select_settings(set, options, arena, err));
+}
+
+bool rules_list(const struct advise_options *options, struct arena *arena, struct rule_list *list,
                 struct err *err)
 {
     struct rule_set set = { 0 };
-    bool            is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err);
+    bool            is_done = load_rules(&set, options, arena, err);
 
     *list = (struct rule_list) { 0 };
     is_done = is_done && list_rules(&set, arena, list, err);
@@ -121,7 +131,7 @@ static bool explain_run(const struct rule *rule, struct study *study, struct are
     return true;
 }
 
-bool rule_explain(const char *id, const struct option_list *directories, struct study *study,
+bool rule_explain(const char *id, const struct advise_options *options, struct study *study,
                   struct arena *arena, struct rule_explanation *explanation, struct err *err)
 {
     struct rule_set set = { 0 };
@@ -129,10 +139,11 @@ bool rule_explain(const char *id, const struct option_list *directories, struct 
     bool            is_done;
 
     *explanation = (struct rule_explanation) { .outcome = RULE_QUIET };
-    is_done = rule_set_load(&set, directories, &rule_default_limits, arena, err) &&
+    is_done = load_rules(&set, options, arena, err) &&
               (rule = select_find(&set, id, arena, err)) != NULL;
     if (is_done && rule) {
         explanation->info = rule->info;
+        explanation->is_unfiltered = set.is_unfiltered;
         if (rule->error) {
             explanation->outcome = RULE_FAILED;
             explanation->reason = rule->error;

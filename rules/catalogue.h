@@ -8,6 +8,7 @@
 #include "base/option.h"
 #include "rules/advice.h"
 
+struct advise_options; /* rules/advise.h */
 struct study;
 struct rule_trials; /* rules/trial.h */
 
@@ -25,12 +26,14 @@ struct rule_param {
     const char          *text;     /* of a text */
     double               min, max; /* -inf and +inf: no limit */
     double               strict;   /* number under the presets strict and all; NaN: not given */
+    bool                 is_set;   /* by the project, its preset or --set: not the rule's own */
 };
 struct rule_info {
     const char   *id, *title, *summary; /* summary: the file's first comment, one sentence */
     const char   *version, *pack, *file;
     const char   *category, *cause, *doc; /* cause and doc may be NULL */
     enum severity severity;
+    bool          is_off; /* the project set its severity so */
     enum rule_preset preset;
     uint32_t      format_mask; /* 1 << enum profile_format */
     VEC(const char *) needs;   /* facts and tables */
@@ -42,10 +45,12 @@ struct rule_list {
     VEC(struct rule_info) rules;    /* by id */
     VEC(struct failed_rule) failed; /* that do not load */
     VEC(struct pack) packs;
+    bool is_unfiltered; /* see rules_checked */
 };
 
-/* All built-in rules and those of `directories` (may be NULL). Strings live in the arena. */
-bool rules_list(const struct option_list *directories, struct arena *arena, struct rule_list *list,
+/* All built-in rules and those of the options (may be NULL), with the severities and parameters that
+ * these give them. Strings live in the arena. */
+bool rules_list(const struct advise_options *options, struct arena *arena, struct rule_list *list,
                 struct err *err);
 
 /* The rules of these directories alone. */
@@ -60,14 +65,16 @@ struct rule_explanation {
     const char       *reason, *capture; /* of a skipped one; of a failed one: the message */
     VEC(struct finding) findings;
     VEC(struct evidence) needs; /* what it needs and this profile has, by name */
+    bool is_unfiltered; /* see rules_checked */
 };
 /* ERR_USAGE with the nearest name when there is no such rule. */
-bool rule_explain(const char *id, const struct option_list *directories, struct study *study,
+bool rule_explain(const char *id, const struct advise_options *options, struct study *study,
                   struct arena *arena, struct rule_explanation *explanation, struct err *err);
 
 struct rules_checked {
     uint32_t rule_count, fault_count;
     uint32_t untested_count; /* numbers that may be halved and doubled without an example noticing */
+    bool     is_unfiltered;  /* rules of others ran without a filter of their system calls */
 };
 /* Runs the examples of every rule in `directory`: each must do what it says, one must fire and one
  * must be quiet. Then changes parameters, facts and tables one by one and looks whether an example
@@ -83,6 +90,7 @@ struct rule_cost {
 };
 struct rule_costs {
     VEC(struct rule_cost) list; /* dearest first */
+    bool is_unfiltered;         /* see rules_checked */
 };
 /* Runs every built-in rule and those of `directories` over a study, and times them. */
 bool rules_bench(const struct option_list *directories, struct study *study, struct arena *arena,
@@ -92,8 +100,12 @@ bool rules_bench(const struct option_list *directories, struct study *study, str
 void rule_template(const char *id, struct text *script);
 
 /* What a reviewer would say of the scripts in `directory` that run: missing words, needs and
- * parameters that are not used. Adds to `report` and returns the number of remarks in *count. */
-bool rules_lint(const char *directory, struct arena *arena, struct text *report, uint32_t *count,
-                struct err *err);
+ * parameters that are not used. Adds to `report` and counts the remarks. */
+struct rules_linted {
+    uint32_t remark_count;
+    bool     is_unfiltered; /* see rules_checked */
+};
+bool rules_lint(const char *directory, struct arena *arena, struct text *report,
+                struct rules_linted *linted, struct err *err);
 
 #endif

@@ -37,7 +37,7 @@ static void fail_loading(const struct guest_batch *batch, size_t item, const cha
     rule->error = rule_message(rule, message, batch->arena);
 }
 
-void guest_load(struct rule *rules, size_t count, const struct rule_limits *limits,
+bool guest_load(struct rule *rules, size_t count, const struct rule_limits *limits,
                 struct arena *arena)
 {
     struct guest_batch batch = { .count = count,
@@ -49,6 +49,7 @@ void guest_load(struct rule *rules, size_t count, const struct rule_limits *limi
                                  .context = rules };
 
     guest_batch_run(&batch);
+    return batch.is_filtered;
 }
 
 /* The rules that can look, at work. */

@@ -7,8 +7,9 @@
 
 #include "rules/rule.h"
 
-/* Loads rules whose file and script are known: fills info or error of each. */
-void guest_load(struct rule *rules, size_t count, const struct rule_limits *limits,
+/* Loads rules whose file and script are known: fills info or error of each. False: their system
+ * calls were not filtered. */
+bool guest_load(struct rule *rules, size_t count, const struct rule_limits *limits,
                 struct arena *arena);
 
 /* Rules to run, and what that gave. Those that cannot look are skipped without a process. */

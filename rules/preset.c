@@ -39,10 +39,13 @@ static bool is_threshold(const struct rule_param *param)
 
 static void tighten(struct rule_param *param, const struct preset *preset)
 {
+    double own = param->number;
+
     if (preset->is_strict && !isnan(param->strict))
         param->number = param->strict;
     else if (is_threshold(param))
         param->number = fmax(param->number * preset->share_factor, param->min);
+    param->is_set = param->number != own;
 }
 
 bool preset_apply(struct rule_set *set, const char *name, struct err *err)

@@ -97,6 +97,7 @@ struct rule_set {
     VEC(struct pack) packs;
     VEC(struct pack_manifest) manifests; /* of packs that have one */
     struct sandbox *shared; /* of the built-in rules */
+    bool is_unfiltered; /* rules were loaded without a filter of their system calls */
 };
 bool rule_set_load(struct rule_set *set, const struct option_list *directories,
                    const struct rule_limits *limits, struct arena *arena, struct err *err);

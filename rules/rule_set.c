@@ -169,7 +169,8 @@ static bool add_directory(struct adding *adding, struct arena *arena, struct err
         adding->pack = row.name = adding->manifest.name;
         row.version = adding->manifest.version;
     }
-    guest_load(adding->loading.items, adding->loading.count, adding->limits, arena);
+    if (!guest_load(adding->loading.items, adding->loading.count, adding->limits, arena))
+        adding->set->is_unfiltered = true;
     row.rule_count = (uint32_t)adding->loading.count;
     return add_loaded(adding, arena, err) &&
            (vec_push(&adding->set->packs, arena, row) || no_memory(err));

@@ -119,6 +119,7 @@ static bool time_all(struct benching *benching, struct arena *arena, struct err 
     if (!time_ours(benching, &batch, arena, err))
         return false;
     guest_batch_run(&batch);
+    benching->costs->is_unfiltered = benching->set->is_unfiltered || !batch.is_filtered;
     return true;
 }
 

@@ -288,6 +288,7 @@ bool rules_check(const char *directory, const struct rule_trials *trials, struct
         batch.count = set.rules.count;
         checked->rule_count += (uint32_t)set.rules.count;
         guest_batch_run(&batch);
+        checked->is_unfiltered |= set.is_unfiltered || !batch.is_filtered;
     }
     rule_set_free(&set);
     return is_done;

@@ -115,8 +115,8 @@ static void lint_rule(struct linting *linting)
     file_close(&file);
 }
 
-bool rules_lint(const char *directory, struct arena *arena, struct text *report, uint32_t *count,
-                struct err *err)
+bool rules_lint(const char *directory, struct arena *arena, struct text *report,
+                struct rules_linted *linted, struct err *err)
 {
     struct rule_set    set = { 0 };
     struct option_list directories = { 0 };
@@ -124,12 +124,12 @@ bool rules_lint(const char *directory, struct arena *arena, struct text *report,
                     err_set(err, ERR_LIMIT, "no memory left for the rules")) &&
                    rule_set_add_directories(&set, &directories, &rule_default_limits, arena, err);
 
-    *count = 0;
+    *linted = (struct rules_linted) { .is_unfiltered = set.is_unfiltered };
     for (size_t i = 0; i < set.rules.count && is_done; i++) {
         struct linting linting = { .arena = arena, .report = report, .rule = &set.rules.items[i] };
 
         lint_rule(&linting);
-        *count += linting.count;
+        linted->remark_count += linting.count;
     }
     rule_set_free(&set);
     return is_done;

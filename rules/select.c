@@ -2,6 +2,7 @@
 #include "rules/select.h"
 
 #include "rules/names.h"
+#include "rules/preset.h"
 
 #include <string.h>
 
@@ -127,6 +128,7 @@ static bool set_param(const struct rule *rule, struct rule_param *param, const c
 {
     double number = 0;
 
+    param->is_set = true;
     switch (param->kind) {
     case RULE_PARAM_TEXT:
         param->text = value;
@@ -157,7 +159,7 @@ static bool set_severity(struct rule *rule, const char *value, struct err *err)
     if (severity < 0 && strcmp(value, "off") != 0)
         return err_set(err, ERR_USAGE, "%s.severity is info, warn, error, veto or off, not '%s'",
                        rule->info.id, value);
-    rule->is_off = severity < 0;
+    rule->is_off = rule->info.is_off = severity < 0;
     rule->has_severity = severity >= 0;
     if (severity >= 0)
         rule->info.severity = (enum severity)severity;
@@ -205,9 +207,11 @@ static bool apply_setting(struct rule_set *set, const char *text, struct arena *
     return select_split(text, arena, &setting, err) && set_key(set, &setting, arena, err);
 }
 
-bool select_parameters(struct rule_set *set, const struct advise_options *options,
-                       struct arena *arena, struct err *err)
+bool select_settings(struct rule_set *set, const struct advise_options *options,
+                     struct arena *arena, struct err *err)
 {
+    if (!preset_apply(set, options->preset, err))
+        return false;
     for (size_t i = 0; i < options->settings.count; i++) {
         const struct rule_setting *setting = &options->settings.items[i];
 

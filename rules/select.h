@@ -11,9 +11,9 @@ bool select_rules(struct rule_set *set, const struct option_list *only,
 /* RULE.PARAM=VALUE taken apart; ERR_USAGE when it is none. */
 bool select_split(const char *text, struct arena *arena, struct rule_setting *setting,
                   struct err *err);
-/* Settings of the project, then RULE.PARAM=VALUE. A severity is set as a parameter called so;
+/* The preset, then settings of the project, then RULE.PARAM=VALUE. A severity is set as a parameter called so;
  * "off" leaves the rule out. */
-bool select_parameters(struct rule_set *set, const struct advise_options *options,
+bool select_settings(struct rule_set *set, const struct advise_options *options,
                        struct arena *arena, struct err *err);
 /* The rule of that id; NULL and ERR_USAGE with the nearest when there is none. */
 struct rule *select_find(struct rule_set *set, const char *id, struct arena *arena,

@@ -36,16 +36,17 @@ static bool explain(struct call *call, struct input *input, struct err *err)
     struct arena                *arena = input ? &input->report_arena : call->arena;
     struct rule_explanation      explanation = { 0 };
     struct text                  text = { .arena = arena };
-    struct option_list           directories = values->directories;
+    struct advise_options        settings = { .rule_directories = values->directories };
     const char                  *profile_name = NULL;
 
-    if (!project_directories(values->config, &directories, call->arena, err) ||
-        !rule_explain(call->operands.values.items[0], &directories, input ? &input->study : NULL,
+    if (!project_load_into(values->config, &settings, call->arena, err) ||
+        !rule_explain(call->operands.values.items[0], &settings, input ? &input->study : NULL,
                       arena, &explanation, err))
         return false;
     if (input)
         profile_name = input->profile.name ? input->profile.name : "the profile";
     result_output(&values->result)->explain(&explanation, profile_name, &shape, &text);
+    project_warn_unfiltered(explanation.is_unfiltered);
     return result_write(&values->result, &text, err);
 }
 

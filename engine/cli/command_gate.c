@@ -183,7 +183,7 @@ static bool is_rule(struct str name, const char *budget, const struct rule_list 
 }
 
 /* A rule that there is not finds nothing: a budget for it would always hold. */
-static bool check_rules(const struct gate_limits *limits, const struct option_list *directories,
+static bool check_rules(const struct gate_limits *limits, const struct advise_options *rules,
                         struct arena *arena, struct err *err)
 {
     struct rule_list list = { 0 };
@@ -197,7 +197,7 @@ static bool check_rules(const struct gate_limits *limits, const struct option_li
         name = str_slice(name, strlen("findings."), name.len);
         if (is_counted(name))
             continue;
-        if ((list.rules.count == 0 && !rules_list(directories, arena, &list, err)) ||
+        if ((list.rules.count == 0 && !rules_list(rules, arena, &list, err)) ||
             !is_rule(name, budget, &list, arena, err))
             return false;
     }
@@ -216,7 +216,7 @@ static bool compare(struct call *call, struct project *project, struct err *err)
     if (!check_reports(&values->reports, err) ||
         !settle_limits(values, project, call->arena, &limits, err) ||
         !project_apply(project, &rules, call->arena, err) ||
-        !check_rules(&limits, &rules.rule_directories, call->arena, err))
+        !check_rules(&limits, &rules, call->arena, err))
         return false;
     if (!path && limits.budgets.values.count == 0)
         return nothing_to_hold(err);

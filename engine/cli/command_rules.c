@@ -52,11 +52,11 @@ static bool list(struct call *call, struct err *err)
     struct output_options      shape = result_options(&values->result);
     struct rule_list           found = { 0 };
     struct text                text = { .arena = call->arena };
-    struct option_list         directories = values->directories;
+    struct advise_options      settings = { .rule_directories = values->directories };
     size_t                     kept = 0;
 
-    if (!project_directories(values->config, &directories, call->arena, err) ||
-        !rules_list(&directories, call->arena, &found, err))
+    if (!project_load_into(values->config, &settings, call->arena, err) ||
+        !rules_list(&settings, call->arena, &found, err))
         return false;
     for (size_t i = 0; i < found.rules.count; i++) {
         if (is_wanted(&found.rules.items[i], call))
@@ -67,6 +67,7 @@ static bool list(struct call *call, struct err *err)
                        call->operands.values.items[0]);
     found.rules.count = kept;
     result_output(&values->result)->rules(&found, &shape, &text);
+    project_warn_unfiltered(found.is_unfiltered);
     return result_write(&values->result, &text, err);
 }
 

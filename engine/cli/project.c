@@ -154,15 +154,25 @@ static bool take_list(const struct key_spec *spec, const struct toml_entry *entr
     return true;
 }
 
+/* Of a month, from 1. */
+static unsigned days_of(uint64_t year, uint64_t month)
+{
+    static const unsigned char days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return month == 2 && is_leap ? 29 : days[month - 1];
+}
+
 /* The form is that of a date already. */
 static bool is_day(const char *date)
 {
-    uint64_t   month, day;
+    uint64_t   year, month, day;
     struct str text = str_from(date);
 
-    return str_to_uint64(str_slice(text, 5, 7), &month) &&
+    return str_to_uint64(str_slice(text, 0, 4), &year) &&
+           str_to_uint64(str_slice(text, 5, 7), &month) &&
            str_to_uint64(str_slice(text, 8, 10), &day) && month >= 1 && month <= 12 && day >= 1 &&
-           day <= 31;
+           day <= days_of(year, month);
 }
 
 static bool take_suppress_key(struct suppression *suppression, const struct toml_entry *entry,
@@ -385,14 +395,14 @@ bool project_apply(struct project *project, struct advise_options *options, stru
     return true;
 }
 
-bool project_directories(const char *path, struct option_list *directories, struct arena *arena,
-                         struct err *err)
+bool project_load_into(const char *path, struct advise_options *options, struct arena *arena,
+                       struct err *err)
 {
-    struct project project;
+    struct project *project = arena_new(arena, struct project);
 
-    return project_load(&project, path, arena, err) &&
-           (append_paths(&project, directories, arena) ||
-            err_set(err, ERR_LIMIT, "no memory left for the configuration"));
+    if (!project)
+        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    return project_load(project, path, arena, err) && project_apply(project, options, arena, err);
 }
 
 static void warn_of(const struct project *project, const struct suppression *suppression)
@@ -419,7 +429,12 @@ void project_warn(const struct project *project)
 
 void project_warn_guests(const struct advice *advice)
 {
-    if (advice->has_guests && !advice->is_filtered)
+    project_warn_unfiltered(advice->has_guests && !advice->is_filtered);
+}
+
+void project_warn_unfiltered(bool is_unfiltered)
+{
+    if (is_unfiltered)
         fprintf(stderr, "tfprof: rules of others ran without a filter of system calls: this system "
                         "has none\n");
 }

@@ -27,13 +27,14 @@ bool project_load(struct project *project, const char *path, struct arena *arena
 /* Adds what the project says to what the command line says; suppressions will count their use. */
 bool project_apply(struct project *project, struct advise_options *options, struct arena *arena,
                    struct err *err);
-/* The folders of rules that the project names, behind those that are there. */
-bool project_directories(const char *path, struct option_list *directories, struct arena *arena,
-                         struct err *err);
+/* Both; `path` as above. */
+bool project_load_into(const char *path, struct advise_options *options, struct arena *arena,
+                       struct err *err);
 /* Says on standard error which suppressions have expired, are about no rule, or took nothing away
  * though their rule looked. */
 void project_warn(const struct project *project);
 /* Says so where rules of others ran without all of their locks. */
 void project_warn_guests(const struct advice *advice);
+void project_warn_unfiltered(bool is_unfiltered);
 
 #endif

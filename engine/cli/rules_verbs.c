@@ -4,6 +4,7 @@
 #include "base/macros.h"
 #include "cli/input.h"
 #include "cli/progress.h"
+#include "cli/project.h"
 #include "cli/rules_fixtures.h"
 #include "report/rules_markdown.h"
 #include "rules/catalogue.h"
@@ -145,6 +146,7 @@ static bool run_test(struct call *call, struct err *err)
     print_count(&text, checked.fault_count, "fault", ", ");
     text_print(&text, "%u untested\n", checked.untested_count);
     progress_end();
+    project_warn_unfiltered(checked.is_unfiltered);
     call->status = checked.fault_count > 0;
     return file_write("-", text_str(&text), err);
 }
@@ -153,17 +155,20 @@ static bool run_lint(struct call *call, struct err *err)
 {
     struct text text = { .arena = call->arena };
     uint32_t    sum = 0;
+    bool        is_unfiltered = false;
 
     if (!has_directory(call, err))
         return false;
     for (size_t i = 0; i < call->operands.values.count; i++) {
-        uint32_t count = 0;
+        struct rules_linted linted;
 
-        if (!rules_lint(call->operands.values.items[i], call->arena, &text, &count, err))
+        if (!rules_lint(call->operands.values.items[i], call->arena, &text, &linted, err))
             return false;
-        sum += count;
+        sum += linted.remark_count;
+        is_unfiltered |= linted.is_unfiltered;
     }
     text_print(&text, "%u remark%s\n", sum, sum == 1 ? "" : "s");
+    project_warn_unfiltered(is_unfiltered);
     call->status = sum > 0;
     return file_write("-", text_str(&text), err);
 }
@@ -179,6 +184,7 @@ static bool run_docs(struct call *call, struct err *err)
     if (!rules_of_directories(&call->operands, call->arena, &list, err))
         return false;
     rules_markdown(&list, &text);
+    project_warn_unfiltered(list.is_unfiltered);
     return result_write(&values->result, &text, err);
 }
 
@@ -207,6 +213,7 @@ static bool run_bench(struct call *call, struct err *err)
     is_done = is_done && result_write(&values->result, &text, err);
     input_free(&input);
     progress_end();
+    project_warn_unfiltered(costs.is_unfiltered);
     return is_done;
 }
 

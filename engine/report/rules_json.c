@@ -46,6 +46,8 @@ static void write_param(struct json_writer *json, const struct rule_param *param
         put_text(json, "default", param->text);
         break;
     }
+    if (param->is_set)
+        put_bool(json, "set_by_project", true);
     put_text(json, "doc", param->doc);
     json_object_end(json);
 }
@@ -56,7 +58,7 @@ static void write_rule(struct json_writer *json, const struct rule_info *rule)
     put_text(json, "id", rule->id);
     put_text(json, "title", rule->title);
     put_text(json, "summary", rule->summary);
-    put_text(json, "severity", severity_name(rule->severity));
+    put_text(json, "severity", rule->is_off ? "off" : severity_name(rule->severity));
     put_text(json, "preset", preset_name(rule->preset));
     put_text(json, "category", rule->category);
     put_text(json, "cause", rule->cause);

@@ -26,6 +26,12 @@ static const char *rule_title(const struct rule_info *rule)
     return rule->title ? rule->title : rule->summary ? rule->summary : "";
 }
 
+/* As the project has it. */
+static const char *severity_of(const struct rule_info *rule)
+{
+    return rule->is_off ? "off" : severity_name(rule->severity);
+}
+
 static int by_category(const void *left, const void *right)
 {
     const struct rule_info *const *a = left, *const *b = right;
@@ -41,7 +47,7 @@ static void write_row(struct layout *layout, const struct rule_info *rule)
     unsigned    blanks = id_len < ID_COLUMNS ? (unsigned)(ID_COLUMNS - id_len) : 1;
 
     text_print(&head, "%s%*s%-*s", rule->id, (int)blanks, "", SEVERITY_COLUMNS,
-               severity_name(rule->severity));
+               severity_of(rule));
     layout_wrap(layout, 2, head.data, 2 + ID_COLUMNS + SEVERITY_COLUMNS,
                 str_from(rule_title(rule)));
 }
@@ -138,7 +144,7 @@ static void write_params(struct layout *layout, const struct rule_info *rule)
 
         text_print(&line, "%s (", param->doc ? param->doc : "");
         add_param_value(&line, param);
-        text_add(&line, STR(")"));
+        text_add(&line, param->is_set ? STR("; set by the project)") : STR(")"));
         layout_wrap(layout, 2, param->name, 22, text_str(&line));
     }
 }
@@ -158,7 +164,7 @@ static void write_rule(struct layout *layout, const struct rule_info *rule)
     struct str rest = str_from(rule->doc);
 
     layout_wrap_right(layout, "", 0, str_from(rule_title(rule)), STR(""), STYLE_PLAIN);
-    text_print(layout->text, "%s · %s · %s · %s %s", rule->id, severity_name(rule->severity),
+    text_print(layout->text, "%s · %s · %s · %s %s", rule->id, severity_of(rule),
                rule->category, rule->pack ? rule->pack : "", rule->version ? rule->version : "");
     if (rule->preset != PRESET_RECOMMENDED)
         text_print(layout->text, " · preset %s", preset_name(rule->preset));

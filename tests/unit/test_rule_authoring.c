@@ -25,6 +25,7 @@ static struct outcome author(struct arena *arena, const char *from, const char *
     char           directory[] = "/tmp/tfprof-author-XXXXXX", path[128];
     struct text    script = { .arena = arena }, edited = { .arena = arena };
     struct outcome outcome = { .report.arena = arena, .remarks_text.arena = arena };
+    struct rules_linted linted;
     struct err     err = { 0 };
     struct str     whole;
     size_t         at;
@@ -42,7 +43,10 @@ static struct outcome author(struct arena *arena, const char *from, const char *
     snprintf(path, sizeof path, "%s/slow-decode.lua", directory);
     assert_true(file_write(path, text_str(&edited), &err));
     assert_true(rules_check(directory, NULL, arena, &outcome.report, &outcome.checked, &err));
-    assert_true(rules_lint(directory, arena, &outcome.remarks_text, &outcome.remarks, &err));
+    assert_true(rules_lint(directory, arena, &outcome.remarks_text, &linted, &err));
+    outcome.remarks = linted.remark_count;
+    assert_false(linted.is_unfiltered);
+    assert_false(outcome.checked.is_unfiltered);
     unlink(path);
     rmdir(directory);
     return outcome;
