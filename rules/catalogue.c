@@ -139,8 +139,8 @@ bool rule_explain(const char *id, const struct advise_options *options, struct s
     bool            is_done;
 
     *explanation = (struct rule_explanation) { .outcome = RULE_QUIET };
-    is_done = load_rules(&set, options, arena, err) &&
-              (rule = select_find(&set, id, arena, err)) != NULL;
+    is_done =
+        load_rules(&set, options, arena, err) && (rule = select_find(&set, id, arena, err)) != NULL;
     if (is_done && rule) {
         explanation->info = rule->info;
         explanation->is_unfiltered = set.is_unfiltered;

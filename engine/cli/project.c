@@ -158,7 +158,7 @@ static bool take_list(const struct key_spec *spec, const struct toml_entry *entr
 static unsigned days_of(uint64_t year, uint64_t month)
 {
     static const unsigned char days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    bool                       is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 
     return month == 2 && is_leap ? 29 : days[month - 1];
 }

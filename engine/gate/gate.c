@@ -155,8 +155,8 @@ static bool judge(struct judging *judging, struct err *err)
     bool has_memory = true;
 
     if (judging->before)
-        has_memory = judge_workload(judging) && judge_counts(judging) && judge_time(judging) &&
-                     judge_findings(judging);
+        has_memory = judge_workload(judging) && judge_counts(judging) && judge_memory(judging) &&
+                     judge_time(judging) && judge_findings(judging);
     if (has_memory && !judge_budgets(judging, err))
         return false;
     return (has_memory && explain(judging)) ||

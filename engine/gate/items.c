@@ -10,16 +10,19 @@ enum { MOST_ITEMS = 60, MOST_WORK = 40, MOST_NAME = 160 };
 
 static const struct item_source {
     const char *table, *noun; /* the table's name is also the key in a baseline */
-    const char *name, *group, *dtype, *trait, *ns, *count, *bytes;
+    const char *name, *group, *dtype, *trait, *ns, *count, *bytes, *blocks, *block_threads;
 } sources[ITEM_KIND_COUNT] = {
-    [ITEM_PATH] = { "path", "part of the path", "name", "part", "", "kind", "ns", "count", "" },
-    [ITEM_OP] = { "ops", "op", "name", "type", "dtype", "shapes", "self_ns", "calls", "" },
+    [ITEM_PATH] = { "path", "part of the path", "name", "part", "", "kind", "ns", "count", "", "",
+                    "" },
+    [ITEM_OP] = { "ops", "op", "name", "type", "dtype", "shapes", "self_ns", "calls", "", "", "" },
     [ITEM_KERNEL] = { "kernels", "kernel", "name", "op", "dtype", "tensor_core", "total_ns",
-                      "calls", "" },
-    [ITEM_SYNC] = { "syncs", "blocking call", "name", "owner", "", "", "wait_ns", "count", "" },
-    [ITEM_COPY] = { "copies", "copy", "name", "direction", "", "kind", "ns", "count", "bytes" },
+                      "calls", "", "grid_blocks", "block_threads" },
+    [ITEM_SYNC] = { "syncs", "blocking call", "name", "owner", "", "", "wait_ns", "count", "", "",
+                    "" },
+    [ITEM_COPY] = { "copies", "copy", "name", "direction", "", "kind", "ns", "count", "bytes", "",
+                    "" },
     [ITEM_COLLECTIVE] = { "collectives", "collective", "name", "type", "", "", "ns", "count",
-                          "bytes" },
+                          "bytes", "", "" },
 };
 
 const char *item_kind_name(enum item_kind kind)
@@ -98,6 +101,7 @@ static void merge_equal(struct item_list *list)
         sum.ns = into->ns + from->ns;
         sum.count = into->count + from->count;
         sum.bytes = into->bytes + from->bytes;
+        sum.threads = into->threads + from->threads;
         *into = sum;
     }
     list->rows.count = kept + 1;
@@ -117,6 +121,9 @@ static bool add_table(struct item_list *list, const struct item_source *source,
             .ns = number_at(reader, source->ns, row),
             .count = number_at(reader, source->count, row),
             .bytes = number_at(reader, source->bytes, row),
+            .threads = number_at(reader, source->blocks, row) *
+                       number_at(reader, source->block_threads, row) *
+                       number_at(reader, source->count, row),
         };
 
         if (!vec_push(&list->rows, reader->arena, item))
@@ -147,6 +154,7 @@ bool items_finish(struct item_list lists[ITEM_KIND_COUNT], size_t run_count)
             list->rows.items[i].ns /= (double)run_count;
             list->rows.items[i].count /= (double)run_count;
             list->rows.items[i].bytes /= (double)run_count;
+            list->rows.items[i].threads /= (double)run_count;
         }
         if (list->rows.count > 0)
             qsort(list->rows.items, list->rows.count, sizeof *list->rows.items, by_time);

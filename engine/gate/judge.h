@@ -17,6 +17,7 @@ struct judging {
 bool judge_add(struct judging *judging, struct check check);
 bool judge_workload(struct judging *judging);  /* workload.c: sets is_comparable */
 bool judge_counts(struct judging *judging);    /* judge_counts.c */
+bool judge_memory(struct judging *judging);  /* judge_memory.c */
 bool judge_time(struct judging *judging);      /* judge_time.c: step, significance, uniform */
 bool judge_findings(struct judging *judging);  /* judge_findings.c */
 bool judge_budgets(struct judging *judging, struct err *err); /* judge_budgets.c */

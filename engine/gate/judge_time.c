@@ -12,8 +12,10 @@ enum { FEWEST_STEPS = 5, MANN_WHITNEY_RUNS = 4 };
  * overlap nowhere are still below it. */
 static const double ALPHA = 0.03;
 static const double SMALLEST_CHANGE = 0.02, STEP_ALPHA = 0.01, OUTLIER_Z = 3.5,
-                    LEAST_MAD = 0.02, /* of the median: steps of a few that happen to agree */
-    EXPLAINED_SHARE = 0.03;           /* a uniform factor explains a change up to this */
+                    LEAST_MAD = 0.02,      /* of the median: steps of a few that happen to agree */
+    EXPLAINED_SHARE = 0.03,                /* a uniform factor explains a change up to this */
+    LARGE_CHANGE = 0.15,                   /* worth recording again when it may be chance */
+    TREND_ALPHA = 0.1, DRIFT_SHARE = 0.95; /* of a change, that a drift must make up */
 
 struct side {
     struct observations observed;
@@ -84,6 +86,7 @@ static size_t run_medians(const struct side *side, double *medians, struct arena
 
 struct judgement {
     bool        is_significant;
+    double      p_value; /* over runs where there are enough of them, else over steps */
     const char *how;
 };
 
@@ -135,12 +138,14 @@ static bool judge_significance(struct judging *judging, const struct side *befor
 
     if (n >= MANN_WHITNEY_RUNS && m >= MANN_WHITNEY_RUNS) {
         result->p_value = mann_whitney(x, n, y, m, judging->scratch, NULL);
+        judgement->p_value = result->p_value;
         judgement->is_significant = result->p_value < ALPHA;
         judgement->how = arena_text(judging->arena, "Mann-Whitney over %zu and %zu runs, p = %.3g",
                                     m, n, result->p_value);
     } else {
+        judgement->p_value = compare_steps(before, after, judging->scratch);
         judgement->is_significant = result->change_low > SMALLEST_CHANGE && all_above(x, n, y, m) &&
-                                    compare_steps(before, after, judging->scratch) < STEP_ALPHA;
+                                    judgement->p_value < STEP_ALPHA;
         judgement->how = arena_text(
             judging->arena, "%zu and %zu steps resampled in blocks: %s to %s; %s",
             before->step_count, after->step_count,
@@ -176,25 +181,90 @@ static struct check time_check(const struct judging *judging)
     };
 }
 
+/* No slow-down that is sure. A large one that chance rarely makes cannot be told from the
+ * recordings; one of the limit or more that chance may well have made is a warning. */
+static bool add_unsure(struct judging *judging, const struct judgement *judgement)
+{
+    const struct gate_result *result = judging->result;
+    struct check              check = time_check(judging);
+    double                    limit = judging->limits->max_regression;
+    bool is_faster = result->change < -SMALLEST_CHANGE && result->change_high < 0;
+    bool is_doubtful = result->change >= SMALLEST_CHANGE;
+    bool is_probable =
+        result->change >= fmax(LARGE_CHANGE, limit) && judgement->p_value < ALPHA && is_doubtful;
+
+    check.detail = judgement->how;
+    check.title = time_title(judging, is_faster     ? "faster"
+                                      : is_probable ? "probably slower"
+                                      : is_doubtful ? "not surely slower"
+                                                    : "not slower");
+    if (is_doubtful && result->change >= limit) {
+        check.outcome = is_probable ? OUTCOME_INCONCLUSIVE : OUTCOME_WARN;
+        check.detail =
+            arena_text(judging->arena, "%s; p = %.3g: record more steps or more runs to be sure",
+                       judgement->how, judgement->p_value);
+    }
+    return check.detail && judge_add(judging, check);
+}
+
+/* By how much the steps of a run that followed would be slower (faster), were the drift of every
+ * run of a side to go on, as a share of the baseline's step; 0 where one of its runs has none. */
+static double drift_of(const struct judging *judging, const struct side *side, bool falling)
+{
+    double least_ns = INFINITY;
+
+    for (size_t run = 0; run < side->observed.run_count; run++) {
+        struct trend trend =
+            trend_find(side->observed.runs[run], side->observed.counts[run], judging->scratch);
+
+        if ((falling ? trend.p_falling : trend.p_rising) >= TREND_ALPHA)
+            return 0;
+        least_ns = fmin(least_ns, falling ? -trend.next_rise : trend.next_rise);
+    }
+    return isfinite(least_ns) && least_ns > 0 ? least_ns / judging->result->before_ns : 0;
+}
+
+/* With few runs: a baseline that becomes slower as it runs, or runs that become faster, differ as
+ * much from themselves. */
+static bool is_drift(const struct judging *judging, const struct side *before,
+                     const struct side *after, double *share)
+{
+    if (before->observed.run_count >= MANN_WHITNEY_RUNS &&
+        after->observed.run_count >= MANN_WHITNEY_RUNS)
+        return false;
+    *share = drift_of(judging, before, false) + drift_of(judging, after, true);
+    return *share >= DRIFT_SHARE * judging->result->change;
+}
+
+static bool add_drift(struct judging *judging, double share)
+{
+    struct check check = time_check(judging);
+    const char  *title = time_title(judging, "slower");
+
+    check.outcome = OUTCOME_INCONCLUSIVE;
+    check.title =
+        title ? arena_text(judging->arena, "%s, but its pace drifts within a recording", title)
+              : NULL;
+    check.detail = arena_text(judging->arena,
+                              "going on like that, the next recording differs by %.3g %%; record "
+                              "longer, past the warm-up, or four runs a side",
+                              100 * share);
+    return check.detail && judge_add(judging, check);
+}
+
 /* A slow-down fails when it is no chance, matters, and may be as large as the limit. */
-static bool add_verdict(struct judging *judging, const struct judgement *judgement)
+static bool add_verdict(struct judging *judging, const struct judgement *judgement,
+                        const struct side *before, const struct side *after)
 {
     struct gate_result *result = judging->result;
     struct check        check = time_check(judging);
     double              limit = judging->limits->max_regression;
     bool                is_large = result->change >= fmin(SMALLEST_CHANGE, limit);
-    double              factor;
+    double              factor, drift;
 
+    if (!judgement->is_significant || !is_large || result->change <= 0)
+        return add_unsure(judging, judgement);
     check.detail = judgement->how;
-    if (!judgement->is_significant || !is_large || result->change <= 0) {
-        bool is_faster = result->change < -SMALLEST_CHANGE && result->change_high < 0;
-        bool is_doubtful = result->change >= SMALLEST_CHANGE;
-
-        check.title = time_title(judging, is_faster     ? "faster"
-                                          : is_doubtful ? "not surely slower"
-                                                        : "not slower");
-        return judge_add(judging, check);
-    }
     factor = uniform_factor(judging);
     check.title = time_title(judging, "slower");
     if (factor > 0 && 1 + result->change <= factor + EXPLAINED_SHARE) {
@@ -208,6 +278,8 @@ static bool add_verdict(struct judging *judging, const struct judgement *judgeme
         check.detail = result->likely_cause;
         return check.detail && judge_add(judging, check);
     }
+    if (is_drift(judging, before, after, &drift))
+        return add_drift(judging, drift);
     check.outcome =
         result->change >= limit || result->change_high >= limit ? OUTCOME_FAIL : OUTCOME_WARN;
     return judge_add(judging, check);
@@ -252,7 +324,7 @@ static bool compare(struct judging *judging, const struct side *before, const st
     result->change_low = change.low;
     result->change_high = change.high;
     return judge_significance(judging, before, after, &judgement) &&
-           add_verdict(judging, &judgement);
+           add_verdict(judging, &judgement, before, after);
 }
 
 bool judge_time(struct judging *judging)

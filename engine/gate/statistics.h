@@ -33,6 +33,14 @@ struct moments {
 };
 double t_test(const struct moments *left, const struct moments *right);
 
+/* A trend through a series, by Mann-Kendall: one-sided p that it rises (of the negated series: that
+ * it falls), and Theil and Sen's slope, by which a stretch of the same length that follows would
+ * differ. Long series are thinned. */
+struct trend {
+    double next_rise, p_rising, p_falling;
+};
+struct trend trend_find(const double *values, size_t count, struct arena *scratch);
+
 /* The k-th smallest (from 0) of values, which it reorders. */
 double select_kth(double *values, size_t count, size_t k);
 double select_median(double *values, size_t count); /* reorders; 0 for an empty sample */

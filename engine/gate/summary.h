@@ -59,6 +59,7 @@ struct item {
     uint32_t    line;
     double      ns, count; /* a step, mean over runs */
     double      bytes;     /* a step; 0 unknown */
+    double      threads;   /* kernel: of the launches of a step; 0 unknown */
 };
 struct item_list {
     VEC(struct item) rows; /* by time, then name */

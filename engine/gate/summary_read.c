@@ -301,6 +301,8 @@ static void read_item_rows(struct reading *reading, struct item_list *list)
                 item.count = finite_of(reading);
             else if (str_equal(key, STR("bytes")))
                 item.bytes = finite_of(reading);
+            else if (str_equal(key, STR("threads")))
+                item.threads = finite_of(reading);
             else if (str_equal(key, STR("line")))
                 item.line = small_of(reading);
             else

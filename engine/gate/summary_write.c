@@ -170,6 +170,7 @@ static void write_items(struct json_writer *json, const struct item_list *list)
         put_ms(json, "ms", item->ns);
         put_exact(json, "count", item->count);
         put_nonzero(json, "bytes", item->bytes);
+        put_nonzero(json, "threads", item->threads);
         put_text(json, "dtype", item->dtype);
         put_text(json, "trait", item->trait);
         put_text(json, "file", item->file);

@@ -1,9 +1,15 @@
 /* workload: may times of the two be compared? Hardware and work must be alike. */
 #include "gate/judge.h"
 
+#include "base/str.h"
+
 #include <math.h>
 #include <string.h>
 
+/* Where no shapes were recorded: kernels that are called as often, of which more run more threads.
+ */
+static const double SAME_THREADS_SHARE = 0.02, OTHER_KERNELS_SHARE = 0.5;
+enum { FEWEST_KERNELS = 3 };
 /* Work is the same when one of the two has nearly all products of the other: what a change adds
  * to it is a regression, not another program. */
 static const double SAME_WORK_SHARE = 0.5;
@@ -97,8 +103,7 @@ static bool compare_shapes(struct judging *judging, const struct identity *befor
 {
     double flops_before = 0, flops_after = 0;
 
-    if (before->work.count == 0 || after->work.count == 0 ||
-        fmax(covered(before, after), covered(after, before)) >= SAME_WORK_SHARE)
+    if (fmax(covered(before, after), covered(after, before)) >= SAME_WORK_SHARE)
         return true;
     for (size_t i = 0; i < before->work.count; i++)
         flops_before += before->work.items[i].flops;
@@ -107,6 +112,68 @@ static bool compare_shapes(struct judging *judging, const struct identity *befor
     if (fabs(flops_after / flops_before - 1) <= SAME_FLOPS_SHARE)
         return true;
     return add(judging, "shapes", only_in(before, after), only_in(after, before), false);
+}
+
+/* Time of kernels that both have and call as often, in all and by how many threads they run now. */
+struct geometry {
+    double             matched_ns, more_ns, less_ns;
+    size_t             more_count, less_count;
+    const struct item *before, *after; /* the dearest that runs others */
+};
+
+/* Compilers of kernels choose afresh how much a thread does. */
+static bool has_fixed_geometry(const struct item *item)
+{
+    return item->threads > 0 && item->count > 0 && item->ns > 0 &&
+           !str_contains(str_from(item->name), STR("triton"));
+}
+
+static struct geometry compare_geometry(const struct item_list *before,
+                                        const struct item_list *after)
+{
+    struct geometry geometry = { 0 };
+
+    for (size_t i = 0; i < after->rows.count; i++) {
+        const struct item *item = &after->rows.items[i], *was = item_find(before, item);
+        double             ratio;
+
+        if (!was || !has_fixed_geometry(item) || !has_fixed_geometry(was) ||
+            fabs(was->count - item->count) > 0.01 * was->count)
+            continue;
+        geometry.matched_ns += item->ns;
+        ratio = (item->threads / item->count) / (was->threads / was->count);
+        if (fabs(ratio - 1) <= SAME_THREADS_SHARE)
+            continue;
+        *(ratio > 1 ? &geometry.more_ns : &geometry.less_ns) += item->ns;
+        ++*(ratio > 1 ? &geometry.more_count : &geometry.less_count);
+        if (!geometry.after) {
+            geometry.before = was;
+            geometry.after = item;
+        }
+    }
+    return geometry;
+}
+
+/* Types stand in the names of kernels, so that what differs is how many elements there are. */
+static bool compare_kernels(struct judging *judging)
+{
+    struct geometry geometry =
+        compare_geometry(&judging->before->items[ITEM_KERNEL], &judging->after->items[ITEM_KERNEL]);
+    bool        is_more = geometry.more_ns > geometry.less_ns;
+    double      other_ns = is_more ? geometry.more_ns : geometry.less_ns;
+    const char *before, *after;
+
+    if ((is_more ? geometry.more_count : geometry.less_count) < FEWEST_KERNELS ||
+        other_ns < OTHER_KERNELS_SHARE * geometry.matched_ns ||
+        (is_more ? geometry.less_ns : geometry.more_ns) > 0.1 * other_ns)
+        return true;
+    before =
+        judge_value(judging->arena, geometry.before->threads / geometry.before->count, UNIT_COUNT);
+    after = arena_text(
+        judging->arena, "%s threads a call of %s",
+        judge_value(judging->arena, geometry.after->threads / geometry.after->count, UNIT_COUNT),
+        geometry.after->name);
+    return add(judging, "sizes", before, after, false);
 }
 
 static bool compare_work(struct judging *judging, const struct identity *before,
@@ -128,7 +195,8 @@ static bool compare_work(struct judging *judging, const struct identity *before,
     if (strcmp(before->framework_version, after->framework_version) != 0 &&
         !note(judging, "framework version", before->framework_version, after->framework_version))
         return false;
-    return compare_shapes(judging, before, after);
+    return before->work.count > 0 && after->work.count > 0 ? compare_shapes(judging, before, after)
+                                                           : compare_kernels(judging);
 }
 
 static bool report(struct judging *judging)

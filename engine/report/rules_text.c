@@ -46,8 +46,7 @@ static void write_row(struct layout *layout, const struct rule_info *rule)
     size_t      id_len = strlen(rule->id);
     unsigned    blanks = id_len < ID_COLUMNS ? (unsigned)(ID_COLUMNS - id_len) : 1;
 
-    text_print(&head, "%s%*s%-*s", rule->id, (int)blanks, "", SEVERITY_COLUMNS,
-               severity_of(rule));
+    text_print(&head, "%s%*s%-*s", rule->id, (int)blanks, "", SEVERITY_COLUMNS, severity_of(rule));
     layout_wrap(layout, 2, head.data, 2 + ID_COLUMNS + SEVERITY_COLUMNS,
                 str_from(rule_title(rule)));
 }
@@ -164,8 +163,8 @@ static void write_rule(struct layout *layout, const struct rule_info *rule)
     struct str rest = str_from(rule->doc);
 
     layout_wrap_right(layout, "", 0, str_from(rule_title(rule)), STR(""), STYLE_PLAIN);
-    text_print(layout->text, "%s · %s · %s · %s %s", rule->id, severity_of(rule),
-               rule->category, rule->pack ? rule->pack : "", rule->version ? rule->version : "");
+    text_print(layout->text, "%s · %s · %s · %s %s", rule->id, severity_of(rule), rule->category,
+               rule->pack ? rule->pack : "", rule->version ? rule->version : "");
     if (rule->preset != PRESET_RECOMMENDED)
         text_print(layout->text, " · preset %s", preset_name(rule->preset));
     layout_line(layout);

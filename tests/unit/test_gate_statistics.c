@@ -140,6 +140,26 @@ static void a_shift_is_found_again(void **state)
     arena_free(&scratch);
 }
 
+/* Slopes of 1 2 4 7 are 1, 3/2, 2, 2, 5/2 and 3, their median 2, over four values 8. All six pairs
+ * rise: z = (6 - 1) / sqrt(4 * 3 * 13 / 18) = 1.698, of which the normal table has 0.0447 above.
+ * The second has nine pairs more up than down of 15: z = 8 / sqrt(6 * 5 * 17 / 18) = 1.503, 0.0664.
+ */
+static void a_trend_is_that_of_mann_and_kendall(void **state)
+{
+    static const double rising[] = { 1, 2, 4, 7 };
+    static const double recorded[] = { 80.86, 81.92, 78.31, 84.0, 89.2, 87.58 };
+    struct arena        scratch = { 0 };
+    struct trend        trend = trend_find(rising, 4, &scratch);
+
+    (void)state;
+    assert_true(fabs(trend.next_rise - 8) < 1e-9);
+    assert_true(fabs(trend.p_rising - 0.0447) < 5e-5);
+    assert_true(trend.p_falling > 0.98);
+    assert_true(fabs(trend_find(recorded, 6, &scratch).p_rising - 0.0664) < 1e-4);
+    assert_true(trend_find(rising, 2, &scratch).p_rising == 1); /* says nothing */
+    arena_free(&scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +167,7 @@ int main(void)
         cmocka_unit_test(small_samples_are_exact),
         cmocka_unit_test(ties_are_corrected_for),
         cmocka_unit_test(student_has_the_published_quantiles),
+        cmocka_unit_test(a_trend_is_that_of_mann_and_kendall),
         cmocka_unit_test(medians_are_selected),
         cmocka_unit_test(a_shift_is_found_again),
     };

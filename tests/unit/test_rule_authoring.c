@@ -22,13 +22,13 @@ struct outcome {
 /* The template with `from` (must be there; NULL: none) replaced by `to`, tested and linted. */
 static struct outcome author(struct arena *arena, const char *from, const char *to)
 {
-    char           directory[] = "/tmp/tfprof-author-XXXXXX", path[128];
-    struct text    script = { .arena = arena }, edited = { .arena = arena };
-    struct outcome outcome = { .report.arena = arena, .remarks_text.arena = arena };
+    char                directory[] = "/tmp/tfprof-author-XXXXXX", path[128];
+    struct text         script = { .arena = arena }, edited = { .arena = arena };
+    struct outcome      outcome = { .report.arena = arena, .remarks_text.arena = arena };
     struct rules_linted linted;
-    struct err     err = { 0 };
-    struct str     whole;
-    size_t         at;
+    struct err          err = { 0 };
+    struct str          whole;
+    size_t              at;
 
     rule_template("acme/slow-decode", &script);
     whole = text_str(&script);

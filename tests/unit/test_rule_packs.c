@@ -93,7 +93,8 @@ static void manifests_are_checked(void **state)
 
         folder_make(&folder, rows[i].manifest, "id = 'acme/x'");
         struct option_list folders = list_of(&arena, folder.path, NULL);
-        assert_false(rules_list(&(struct advise_options) { .rule_directories = folders }, &arena, &list, &err));
+        assert_false(rules_list(&(struct advise_options) { .rule_directories = folders }, &arena,
+                                &list, &err));
         assert_int_equal(err.code, ERR_USAGE);
         err_format(&err, text, sizeof text);
         if (!strstr(text, rows[i].said) || err.line != rows[i].line ||
@@ -149,19 +150,22 @@ static void names_are_taken_once(void **state)
     folder_make(&one, good, "id = 'acme/x'");
     folder_make(&two, NULL, "id = 'acme/x'");
     struct option_list folders = list_of(&arena, one.path, two.path);
-    assert_false(rules_list(&(struct advise_options) { .rule_directories = folders }, &arena, &list, &err));
+    assert_false(
+        rules_list(&(struct advise_options) { .rule_directories = folders }, &arena, &list, &err));
     assert_non_null(strstr(err.text, "two rules are called 'acme/x'"));
     assert_non_null(strstr(err.text, one.rule));
     assert_non_null(strstr(err.text, two.rule));
 
     assert_true(file_write(two.manifest, str_from(good), &err));
-    assert_false(rules_list(&(struct advise_options) { .rule_directories = folders }, &arena, &list, &err));
+    assert_false(
+        rules_list(&(struct advise_options) { .rule_directories = folders }, &arena, &list, &err));
     assert_non_null(strstr(err.text, "two packs are called 'acme'"));
     assert_non_null(strstr(err.text, one.manifest));
     assert_non_null(strstr(err.text, two.manifest));
 
     folders = list_of(&arena, one.path, one.path); /* named twice is one folder */
-    assert_true(rules_list(&(struct advise_options) { .rule_directories = folders }, &arena, &list, &err));
+    assert_true(
+        rules_list(&(struct advise_options) { .rule_directories = folders }, &arena, &list, &err));
     folder_remove(&one);
     folder_remove(&two);
     arena_free(&arena);
