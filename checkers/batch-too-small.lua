@@ -36,6 +36,24 @@ local function rows_of(p, program)
   return nil
 end
 
+-- Every op works on two or more arrays of its result's shape and none is a product: an update of parameters, one by one.
+local function updates_arrays(p, program)
+  if not p:has("ops") then return false end
+  local seen = false
+  for _, row in ipairs(p:table("ops"):where { module = program }:top("self_ns", 50):rows()) do
+    local before, result = (row.shapes or ""):match("^(.*)->(\\[[0-9,]+\\])$")
+    local alike = 0
+    if before then
+      for dims in before:gmatch("\\[[0-9,]*\\]") do
+        if dims == result then alike = alike + 1 end
+      end
+    end
+    if alike < 2 or row.name:find("^(dot|ynn_|conv|gemm|custom-call)") then return false end
+    seen = true
+  end
+  return seen
+end
+
 -- Many backward passes of a few rows each lead to one update.
 local function of_pytorch(p, cfg)
   local step_ns, passes, rows = p.fact["step.median_ns"], p.fact["torch.backward_passes"], p.fact["torch.product_rows"]
@@ -75,6 +93,9 @@ return rule {
                  doc = "rows that a product of the program works on, where shapes are known" },
     min_unknown_runs = { default = 16, min = 2, max = 1e6, unit = "count",
                          doc = "runs a step, below which they may well be batches where no shape tells: a fact" },
+    min_reads = { default = 0.9, min = 0, max = 1e3, unit = "ratio",
+                  doc = "waits for results over its runs, from which, with other programs between, the loop is one of decisions" },
+    min_waits = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in those waits" },
     min_passes = { default = 8, min = 2, max = 1e6, unit = "count",
                    doc = "PyTorch: backward passes a step" },
     min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "PyTorch: their time over the step" },
@@ -84,7 +105,8 @@ return rule {
 The same compiled program runs n times a step: each run reads all weights again and pays its own
 launch. As one batch the weights are read once. Priced as if a batch of n cost as much as the square
 root of n single runs, between one (weights dominate) and n (arithmetic does). Silent when a run
-takes long by itself, and where its products work on many rows: that is a batch. PyTorch programs that go
+takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays,
+and where Python reads a result in each turn to decide what to run next. PyTorch programs that go
 backward many times over a few rows before they update do the same.]],
 
   check = function(p, cfg)
@@ -102,6 +124,11 @@ backward many times over a few rows before they update do the same.]],
     local name = p.fact["runs.main_program"]
     -- jnp operations that nobody compiled are programs too: their loop is over operations, not over items.
     if name:find("^jit__?(" .. primitives .. ")$") then return nil end
+    if updates_arrays(p, name) then return nil end
+    -- A result read for every few runs decides whether the loop goes on: what comes next depends on it.
+    local reads = p:has("sync.count_per_step") and p.fact["sync.count_per_step"] or 0
+    local waits = p:has("sync.wait_share") and p.fact["sync.wait_share"] or 0
+    if reads >= cfg.min_reads * runs and all >= 2 * cfg.min_reads * runs and waits >= cfg.min_waits then return nil end
     local rows = rows_of(p, name)
     if rows and rows > cfg.max_rows then return nil end
     return finding {
@@ -125,6 +152,15 @@ backward many times over a few rows before they update do the same.]],
     { name = "one by one", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" } },
+    { name = "parameters one by one", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 61, ["runs.programs"] = 2, ["runs.main_count"] = 60,
+                ["runs.main_median_ns"] = 7e3, ["runs.main_program"] = "jit_update" },
+      tables = { ops = { { name = "multiply_add_fusion", type = "fusion", module = "jit_update", self_ns = 2e5,
+                           shapes = "[64,64]x[64,64]->[64,64]" } } } },
+    { name = "a loop until it converges", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1.4e7, ["runs.count"] = 400, ["runs.programs"] = 2, ["runs.main_count"] = 200,
+                ["runs.main_median_ns"] = 3e3, ["runs.main_program"] = "jit_body", ["sync.count_per_step"] = 200,
+                ["sync.wait_share"] = 0.3 } },
     { name = "an optimiser op by op", framework = "jax", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 320, ["runs.programs"] = 6, ["runs.main_count"] = 160,
                 ["runs.main_median_ns"] = 3e3, ["runs.main_program"] = "jit_multiply" } },

@@ -10,13 +10,17 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host work that could run beside the device's" },
+    min_reads = { default = 16, min = 2, max = 1e6, unit = "count",
+                  doc = "waits a step, after each few runs of programs, from which the loop itself is on the host" },
+    max_runs = { default = 3, min = 1, max = 1e3, unit = "ratio", doc = "runs of programs for each wait, then" },
     min_steps_share = { default = 0.8, min = 0, max = 1, unit = "share",
                         doc = "share of the steps that wait for a result" },
   },
   doc = [[
 float(loss), np.asarray and block_until_ready stop the thread until the step is computed; only then
 does it prepare the next one. Without the wait both happen at once. Priced by running the host's
-work beside the rest. Silent where few steps wait or the host has little to do.]],
+work beside the rest. Where a step waits many times, after every few runs, Python decides what comes next from what it
+reads: priced as a loop in one program. Silent where few steps wait or the host has little to do.]],
 
   check = function(p, cfg)
     -- A function that TensorFlow compiled with XLA returns when it is done, whatever the loop does.
@@ -28,6 +32,8 @@ work beside the rest. Silent where few steps wait or the host has little to do.]
        p.fact["sync.path_ns"] < cfg.min_share * step_ns then
       return nil
     end
+    local reads, runs = p.fact["sync.count"], p:has("runs.count") and p.fact["runs.count"] or 0
+    local is_loop = reads >= cfg.min_reads and runs >= reads and runs <= cfg.max_runs * reads
     local evidence = { { "waiting for results a step", p.fact["sync.path_ns"], "ns",
                          share = math.min(p.fact["sync.path_ns"] / step_ns, 1) },
                        { "host work before the wait a step", lead_ns, "ns", share = math.min(lead_ns / step_ns, 1) },
@@ -40,6 +46,20 @@ work beside the rest. Silent where few steps wait or the host has little to do.]
           locations[#locations + 1] = { file = row.file, line = row.line }
         end
       end
+    end
+    if is_loop then
+      return finding {
+        title = ("Python reads a result %s times a step to decide what to run next"):format(fmt.count(math.floor(reads + 0.5))),
+        evidence = evidence, locations = locations,
+        condition = ("%s waits a step, %s accepted, and %s runs of programs"):format(fmt.count(reads),
+          fmt.count(cfg.min_reads), fmt.count(runs)),
+        remedy = { text = "Make the loop and its condition part of the compiled function.",
+                   code = "x = jax.jit(lambda x: jax.lax.while_loop(goes_on, body, x))(x)" },
+        impact = impact.replay { { "scale", parts = { "host", "copy", "idle.sync", "idle.other" }, factor = 1 / reads },
+                                 -- Runs this short are mostly the program's own start and end.
+                                 { "scale", parts = { "compute" }, factor = (p.fact["runs.median_ns"] or 1e9) < 1e4 and 0.15 or 0.3 } },
+        confidence = "medium",
+      }
     end
     return finding {
       title = ("The loop waits for each step; %s of host work could overlap"):format(fmt.ms(hidden_ns)),
@@ -57,6 +77,9 @@ work beside the rest. Silent where few steps wait or the host has little to do.]
     { name = "reads the loss each step", framework = "jax", finding = true, replay = { 4e6 },
       facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
+    { name = "a loop until it converges", framework = "jax", finding = true, replay = { 6e6, 4e6 },
+      facts = { ["step.median_ns"] = 1.4e7, ["sync.count"] = 200, ["sync.path_ns"] = 4e6, ["sync.steps_share"] = 1,
+                ["host.lead_ns"] = 5.8e6, ["part.compute_ns"] = 6.7e6, ["part.copy_ns"] = 3e4, ["runs.count"] = 400 } },
     { name = "every tenth step", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 0.1, ["sync.path_ns"] = 6e6,
                 ["sync.steps_share"] = 0.1, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },

@@ -1,10 +1,38 @@
 -- A loss over all of very many classes takes a large part of the step.
+-- Compiled programs tell the classes by their shapes: probabilities and all that has one dimension as large.
+local function of_compiled(p, cfg)
+  local step_ns, classes = p.fact["step.median_ns"], 0
+  for row in p:table("ops"):where { name = { like = "exp|softmax|log" }, shapes = { like = "[,\\[][0-9]{4,}\\]" } }:each() do
+    for dims in row.shapes:gmatch("\\[([0-9,]+)\\]") do
+      local rows, last = dims:match("^([0-9,]+),([0-9]+)$")
+      if rows and not rows:find("^1(,1)*$") then classes = math.max(classes, tonumber(last)) end
+    end
+  end
+  if classes < cfg.min_classes then return nil end
+  local sized = p:table("ops"):where { shapes = { like = ("[,\\[]%d[,\\]]"):format(classes) } }
+  local ns, worst = math.min(sized:sum("self_ns"), step_ns), sized:top("self_ns", 1):rows()[1]
+  if ns < cfg.min_share * step_ns then return nil end
+  local high_ns = ns * math.max(0, 1 - cfg.samples / classes)
+  return finding {
+    title = ("The loss over %s classes takes %s of the step"):format(fmt.count(classes), fmt.pct(ns / step_ns)),
+    subject = { op = worst.name },
+    evidence = { { "ops over all classes a step", ns, "ns", share = ns / step_ns }, { "classes", classes, "count" },
+                 { worst.name .. " " .. worst.shapes, worst.self_ns, "ns" } },
+    condition = ("%s classes, %s accepted, and %s of the step, %s accepted"):format(fmt.count(classes),
+      fmt.count(cfg.min_classes), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    remedy = { text = "Train with a sampled loss; evaluate with the full one.",
+               code = "logits = h @ table[jnp.concatenate([labels, samples])].T   # labels and a few thousand other classes" },
+    impact = impact.exposed { ns = ns, low = 0.8 * high_ns, high = high_ns },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "full-softmax-loss", api = 1, version = "1.0.0",
   title = "The loss is computed over very many classes",
   category = "model", severity = "info",
-  formats = { "profile", "graph" },
-  needs = { "step.median_ns", "graph_patterns" },
+  formats = { "profile", "graph", "xspace" },
+  needs = { "step.median_ns" },
   cause = "loss", tags = { "tensorflow", "ops" },
   more_specific_than = { "hot-op" },
   params = {
@@ -20,6 +48,13 @@ confidence is low. Silent for fewer classes, where the loss takes little, and wh
 all classes and does not train.]],
 
   check = function(p, cfg)
+    if p.format == "xspace" then
+      if not p:has("ops") or p.framework ~= "jax" then
+        return skip { reason = "no shapes of ops are recorded", capture = "a graph, or a compiled program's ops" }
+      end
+      return of_compiled(p, cfg)
+    end
+    if not p:has("graph_patterns") then return skip { reason = "no graph is recorded", capture = "a graph" } end
     local step_ns = p.fact["step.median_ns"]
     local losses = p:table("graph_patterns"):where { pattern = "softmax-loss", elements = { min = cfg.min_classes } }
     local worst = losses:top("ns", 1):rows()[1]

@@ -14,6 +14,10 @@ return rule {
                            doc = "share of the step in transfers of the leading thread" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in transfers and host work that could run beside the device's" },
+    min_long_lead = { default = 4, min = 1, max = 1e6, unit = "ratio",
+                      doc = "host work over computation, from which it must become cheaper rather than run beside it" },
+    min_calls = { default = 1000, min = 1, max = 1e9, unit = "count",
+                  doc = "recorded Python calls a step, from which they are what takes that long" },
     min_beside_readback = { default = 0.02, min = 0, max = 1, unit = "share",
                             doc = "the same where the loop also reads a result in each step" },
     min_many = { default = 16, min = 2, max = 1e6, unit = "count",
@@ -24,15 +28,18 @@ return rule {
   doc = [[
 The thread that runs the steps makes the batch, converts it and hands it to the device; only then can the step begin.
 A thread that keeps two batches ahead does that beside the step. Priced by replay: transfers and the host's own work before
-it waits run beside the computation. Silent where transfers are short or run in another thread, and where a step is many
+it waits run beside the computation. Where making the batch takes many times the computation, hiding it is not enough:
+priced as that work. Silent where transfers are short or run in another thread, and where a step is many
 programs or calls back to the host.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
     local step_ns, transfer_ns = p.fact["step.median_ns"], p.fact["transfer.path_ns"]
     local hidden_ns = math.min(p.fact["host.lead_ns"] + p.fact["part.copy_ns"], p.fact["part.compute_ns"])
-    if p.fact["transfer.count"] < 0.5 or transfer_ns < cfg.min_transfer_share * step_ns or
-       hidden_ns < cfg.min_share * step_ns or p.fact["runs.count"] > cfg.max_runs or
+    local lead_ns = p.fact["host.lead_ns"]
+    local is_long = lead_ns > 0.5 * step_ns and lead_ns > cfg.min_long_lead * p.fact["part.compute_ns"]
+    if p.fact["transfer.count"] < 0.5 or
+       (not is_long and (transfer_ns < cfg.min_transfer_share * step_ns or hidden_ns < cfg.min_share * step_ns)) or p.fact["runs.count"] > cfg.max_runs or
        (p.fact["callback.count"] or 0) > 0 then
       return nil
     end
@@ -61,6 +68,21 @@ programs or calls back to the host.]],
       edits.fallback = impact.exposed { ns = hidden_ns }
       evidence[#evidence + 1] = { "each", transfer_ns / p.fact["transfer.count"], "ns" }
     end
+    if is_long then
+      local calls = activities and activities:where { kind = "python", on_leader = true }:sum("events") or 0
+      return finding {
+        title = ("Making the batch takes %s of each %s step"):format(fmt.ms(lead_ns), fmt.ms(step_ns)),
+        evidence = evidence, locations = locations,
+        condition = ("host work before the step takes %s, %s times its computation accepted"):format(fmt.ms(lead_ns),
+          fmt.count(cfg.min_long_lead)),
+        remedy = { text = "Make it cheaper first: whole arrays instead of Python values, once instead of each step; then put batches "
+                     .. "ahead from threads or processes.",
+                   code = "batch = np.asarray(rows, np.float32)   # once; in the loop jax.device_put(batch[i:i + n])" },
+        -- Threads cannot run many small Python calls beside each other; other work they may, as far as cores allow.
+        impact = impact.exposed { ns = lead_ns, low = calls >= cfg.min_calls and 0.9 * lead_ns or hidden_ns, high = lead_ns },
+        confidence = "medium",
+      }
+    end
     return finding {
       title = ("Batches are made and put on the device inside the step loop: %s of each step"):format(fmt.ms(hidden_ns)),
       evidence = evidence,
@@ -83,6 +105,13 @@ programs or calls back to the host.]],
       facts = { ["step.median_ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7,
                 ["part.copy_ns"] = 3e6, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 },
       replay = { 3e7 }, selected_ns = 3e7 },
+    { name = "from lists of Python numbers", framework = "jax", finding = true, impact_ns = 6.65e7,
+      tables = { activities = { { name = "$dtypes.py:7 dtype", kind = "python", on_leader = true, events = 30000, path_self_ns = 5e7 } } },
+      facts = { ["step.median_ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
+                ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 2 } },
+    { name = "a long loader", framework = "jax", finding = true, impact_ns = 3.575e7,
+      facts = { ["step.median_ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
+                ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 2 } },
     { name = "column by column", framework = "jax", finding = true, impact_ns = 6.5e6,
       facts = { ["step.median_ns"] = 1.1e7, ["transfer.count"] = 256, ["transfer.path_ns"] = 4e6, ["host.lead_ns"] = 5e6,
                 ["part.copy_ns"] = 4e6, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 1 },

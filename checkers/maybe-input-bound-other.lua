@@ -12,18 +12,26 @@ return rule {
                          doc = "share of the step in Python outside any event" },
     min_entry_share = { default = 0.03, min = 0, max = 1, unit = "share",
                         doc = "share of the step turning Python arrays into tensors" },
+    max_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "share of the step spent waiting for a tf.data pipeline, from which that is the matter" },
     max_eager_share = { default = 0.2, min = 0, max = 1, unit = "share",
                         doc = "share of the step in eager ops, from which those are the matter" },
   },
   doc = [[
 The step has no input pipeline, spends its time in Python that leaves no event, and turns arrays into tensors: the batch is
 made in the loop, by one thread, while nothing else runs. Priced as that Python and the conversion, which a
-pipeline of TensorFlow ops would do beside the step. Silent where a tf.data pipeline feeds the step or where it
-runs eagerly.]],
+pipeline of TensorFlow ops would do beside the step. The same is said of what is made before the step beside
+a tf.data pipeline that keeps up. Silent where the step waits for such a pipeline or where it runs eagerly.]],
 
   check = function(p, cfg)
     local step_ns, python_ns = p.fact["step.median_ns"], p.fact["host.python_ns"]
-    if p:has("iterators") or p.fact["host.python_share"] < cfg.min_python_share or
+    -- Beside a pipeline that keeps up, only what comes before the step can be a part of the batch.
+    local beside = p:has("iterators")
+    if beside then
+      python_ns = math.min(python_ns, p:has("host.python_before_ns") and p.fact["host.python_before_ns"] or 0)
+      if p.fact["input.wait_share"] > cfg.max_wait_share then return nil end
+    end
+    if python_ns < cfg.min_python_share * step_ns or
        p.fact["eager.path_share"] > cfg.max_eager_share then
       return nil
     end
@@ -35,12 +43,12 @@ runs eagerly.]],
     return finding {
       title = ("%s of each step passes in Python that makes the batch"):format(fmt.ms(all_ns)),
       evidence = {
-        { "Python outside any event a step", python_ns, "ns", share = p.fact["host.python_share"] },
+        { "Python outside any event a step", python_ns, "ns", share = math.min(1, python_ns / step_ns) },
         { "arrays turned into tensors a step", entry_ns, "ns", share = math.min(1, entry_ns / step_ns) },
-        { "input pipeline", "none in the recording" },
+        { "input pipeline", beside and "keeps up with the step" or "none in the recording" },
       },
       condition = ("Python outside events takes %s of the step, %s accepted, and turning arrays into tensors %s, %s accepted")
-        :format(fmt.pct(p.fact["host.python_share"]), fmt.pct(cfg.min_python_share), fmt.pct(entry_ns / step_ns),
+        :format(fmt.pct(python_ns / step_ns), fmt.pct(cfg.min_python_share), fmt.pct(entry_ns / step_ns),
                 fmt.pct(cfg.min_entry_share)),
       remedy = { text = "Make batches in a tf.data pipeline of TensorFlow ops that runs beside the step.",
                  code = "ds = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(n).repeat()\n"
@@ -56,6 +64,17 @@ runs eagerly.]],
       facts = { ["step.median_ns"] = 1.9e7, ["host.python_ns"] = 8e6, ["host.python_share"] = 0.42, ["eager.path_share"] = 0.06 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 3e6 } } },
       replay = { 1.1e7 } },
+    { name = "noise beside a pipeline", framework = "tensorflow", finding = true, impact_ns = 3.3e6,
+      facts = { ["step.median_ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53, ["eager.path_share"] = 0.01,
+                ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.03 },
+      tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 2.5e5 } },
+                 iterators = { { name = "Iterator::Root::Prefetch", type = "Prefetch" } } },
+      replay = { 3.3e6 } },
+    { name = "a pipeline that the step waits for", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53, ["eager.path_share"] = 0.01,
+                ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.3 },
+      tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 2.5e5 } },
+                 iterators = { { name = "Iterator::Root::Prefetch", type = "Prefetch" } } } },
     { name = "eager ops", framework = "tensorflow", finding = false,
       facts = { ["step.median_ns"] = 6e7, ["host.python_ns"] = 1.8e7, ["host.python_share"] = 0.29, ["eager.path_share"] = 0.7 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 3e6 } } } },

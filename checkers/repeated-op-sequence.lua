@@ -1,10 +1,66 @@
 -- The same short sequence of ops runs many times a step.
+-- For the examples: a slice and a convolution a round, and one op of 2 ms beside them.
+local function rounds(count, self_ns)
+  local rows = { { name = "dense/MatMul", type = "MatMul", self_ns = 2e6 } }
+  for i = 1, count do
+    rows[#rows + 1] = { name = "strided_slice_" .. i, type = "StridedSlice", self_ns = 1e3 }
+    rows[#rows + 1] = { name = "Conv2D_" .. i, type = "Conv2D", self_ns = self_ns }
+  end
+  return rows
+end
+
+-- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and the rest.
+local function written_out(p, cfg)
+  local step_ns, all_ns, groups = p.fact["step.median_ns"], 0, {}
+  for row in p:table("ops"):each() do
+    all_ns = all_ns + row.self_ns
+    local key = row.type .. " " .. (row.name:match("^(.*)_\\d+$") or row.name)
+    local group = groups[key] or { count = 0, ns = 0, row = row }
+    groups[key] = group
+    group.count, group.ns = group.count + 1, group.ns + row.self_ns
+  end
+  local rounds = 0
+  for key, group in sorted_pairs(groups) do
+    if key:find("^(StridedSlice|Slice|GatherV2|ResourceGather|Split|SplitV|Unpack) (strided_slice|Slice|Gather|GatherV2|split|unstack)$") then
+      rounds = math.max(rounds, group.count)
+    end
+  end
+  if rounds < cfg.min_rounds then return nil end
+  local count, ns, worst, names = 0, 0, nil, {}
+  for key, group in sorted_pairs(groups) do
+    if group.count >= 0.9 * rounds or group.count >= cfg.min_rounds then
+      count, ns = count + group.count, ns + group.ns
+      names[#names + 1] = "\\Q" .. (group.row.name:match("^(.*)_\\d+$") or group.row.name) .. "\\E(_[0-9]+)?(:.*)?"
+      if not worst or group.ns > worst.ns then worst = group end
+    end
+  end
+  if all_ns <= 0 or ns < cfg.min_written_share * all_ns then return nil end
+  local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
+  local ops = p:has("ops.count_per_step") and p.fact["ops.count_per_step"] or count
+  local part = math.min(1, count / math.max(ops, 1))
+  return finding {
+    title = ("The graph holds the same few ops %s times, as a Python loop writes them"):format(fmt.count(rounds)),
+    subject = { op = worst.row.name },
+    evidence = { { "those ops a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "rounds", rounds, "count" },
+                 { "ops in them", count, "count" }, { "executor a step", executor_ns, "ns" },
+                 { "longest of them, " .. worst.row.type, worst.ns, "ns" } },
+    condition = ("%s rounds, %s accepted, and %s of the time of all ops"):format(fmt.count(rounds), fmt.count(cfg.min_rounds),
+      fmt.pct(ns / all_ns)),
+    remedy = { text = "Do all rounds at once over another dimension: a batched product, one gather, a grouped convolution.",
+               code = "y = tf.einsum('bni,nio->bno', x, w)   # instead of [x[:, k] @ w[k] for k in range(n)]" },
+    impact = impact.replay { { "scale", parts = { "host" }, kinds = { "executor", "run" }, factor = 1 - 0.9 * part },
+                             { "scale", name = table.concat(names, "|"), factor = cfg.kept },
+                             fallback = impact.share { ns = ns } },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "repeated-op-sequence", api = 1, version = "1.0.0",
   title = "A short sequence of ops runs many times a step",
   category = "kernels", severity = "info",
-  formats = { "kineto" },
-  needs = { "step.median_ns", "sequences", "torch.forward_ns" },
+  formats = { "kineto", "xspace" },
+  needs = { "step.median_ns" },
   cause = "sequence", tags = { "ops" },
   more_specific_than = { "hot-op" },
   params = {
@@ -14,15 +70,23 @@ return rule {
       doc = "repeats a step" },
     min_reads = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step of a sequence that reads a value, which layers of a network do not" },
+    min_rounds = { default = 32, min = 2, max = 1e7, unit = "count", doc = "rounds of a loop that a TensorFlow graph holds" },
+    min_written_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "their ops' share of the time of all ops" },
+    kept = { default = 0.5, min = 0, max = 1, unit = "ratio", doc = "part of their time that one larger op needs" },
     max_op_ns = { default = 20e3, min = 0, max = 1e9, unit = "ns",
       doc = "mean op, above which the ops do enough work each" },
   },
   doc = [[
 Hundreds of small ops in a repeating pattern pay more for dispatch than for arithmetic, whatever loop makes them. Priced as
-a part of the time with low confidence. Silent where a rule knows the loop, for long ops and below min_share.]],
+a part of the time with low confidence. In TensorFlow a Python loop over slices leaves its rounds in the graph, numbered:
+priced as the executor's time for them and half of their own. Silent where a rule knows the loop, for long ops and below min_share.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
+    if p.format == "xspace" and p.framework == "tensorflow" and p:has("ops") then return written_out(p, cfg) end
+    if not p:has("sequences") or not p:has("torch.forward_ns") then
+      return skip { reason = "neither the ops of a graph nor those of eager PyTorch are recorded", capture = "a host timeline" }
+    end
     local worst
     for row in p:table("sequences"):each() do
       -- Layers of a network go backward one after the other: nodes are no loop of the program.
@@ -51,6 +115,15 @@ a part of the time with low confidence. Silent where a rule knows the loop, for 
   end,
 
   examples = {
+    { name = "a loop over channels", format = "xspace", framework = "tensorflow", finding = true, replay = { 3e5, 4e6 },
+      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
+      tables = { ops = rounds(40, 2e5) } },
+    { name = "a loop over a few", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
+      tables = { ops = rounds(16, 2e5) } },
+    { name = "a loop that takes little", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
+      tables = { ops = rounds(40, 1e4) } },
     { name = "small ops", framework = "pytorch", finding = true, impact_ns = 2.5e6,
       facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::a > aten::b", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },

@@ -9,27 +9,45 @@ return rule {
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",
                   doc = "share of the step spent writing from which this is said" },
+    min_ops = { default = 10, min = 1, max = 1e6, unit = "count",
+                doc = "eager ops for each function call, from which they prepare summaries" },
+    max_ops_a_write = { default = 60, min = 0, max = 1e6, unit = "count",
+                        doc = "eager ops for each write, up to which they belong to it" },
+    ops_a_call = { default = 5, min = 1, max = 100, unit = "ratio", doc = "host time of a function call over an eager op's" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "share of the steps that write" },
   },
   doc = [[
 Histograms and images cost passes over whole tensors, and each write a trip through the executor.
-Priced as the time in such ops, and their part of the executor's own time, less one step in fifty.
+Priced as the time in such ops, and their part of the executor's own time, less one step in fifty. Where eager ops
+prepare them beside a compiled step, these and the host's time for them count too.
 Silent where writing takes little of the step.]],
 
   check = function(p, cfg)
     local path_ns, step_ns = p.fact["output.path_ns"], p.fact["step.median_ns"]
-    if path_ns / step_ns < cfg.min_share or p.fact["output.steps_share"] < cfg.min_steps_share then return nil end
+    if p.fact["output.steps_share"] < cfg.min_steps_share then return nil end
+    -- What a summary is made from runs op by op beside a compiled step: scaling, counting, encoding.
+    local count, eager = p.fact["output.count"], p:has("eager.ops") and p.fact["eager.ops"] or 0
+    local calls = p:has("eager.function_calls") and p.fact["eager.function_calls"] or 0
+    local is_prepared = count > 0 and calls >= 1 and eager >= cfg.min_ops * calls and eager <= cfg.max_ops_a_write * count
+    if is_prepared and p:has("eager.path_ns") then path_ns = path_ns + p.fact["eager.path_ns"] end
+    if path_ns / step_ns < cfg.min_share then return nil end
 
-    local count, ops = p.fact["output.count"], p:has("ops.count_per_step") and p.fact["ops.count_per_step"] or 0
+    local ops = p:has("ops.count_per_step") and p.fact["ops.count_per_step"] or 0
     local edits = { { "scale", parts = { "output" }, factor = 0.02 } }
     if count + ops > 0 then
       edits[2] = { "scale", parts = { "host" }, kinds = { "executor" }, factor = 1 - 0.98 * count / (count + ops) }
+    end
+    -- Python calls each of those ops; a call of a compiled function costs it as much as a few.
+    if is_prepared then
+      edits[2] = { "scale", parts = { "host" },
+                   factor = cfg.ops_a_call * calls / (cfg.ops_a_call * calls + eager) }
     end
     return finding {
       title = ("Writing summaries takes %s of each step"):format(fmt.ms(path_ns)),
       evidence = { { "writing a step", path_ns, "ns", share = math.min(path_ns / step_ns, 1) },
                    { "summary ops a step", count, "count" },
+                   { "ops run eagerly for them, at most", is_prepared and eager or 0, "count" },
                    { "steps that write", p.fact["output.steps_share"], "share" } },
       condition = ("writing takes %s of the step, %s accepted"):format(fmt.pct(path_ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Write every 50 or 100 steps.",
@@ -42,6 +60,12 @@ Silent where writing takes little of the step.]],
   examples = {
     { name = "half the step", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.median_ns"] = 1e7, ["output.count"] = 1000, ["output.path_ns"] = 5e6, ["output.steps_share"] = 1 } },
+    { name = "images encoded op by op", framework = "tensorflow", finding = true, replay = { 2e5, 4e6 },
+      facts = { ["step.median_ns"] = 7.3e6, ["output.count"] = 3, ["output.path_ns"] = 1.7e5, ["output.steps_share"] = 1,
+                ["eager.ops"] = 25, ["eager.function_calls"] = 1, ["eager.path_ns"] = 1.6e6 } },
+    { name = "a few ops beside a short write", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 7.3e6, ["output.count"] = 3, ["output.path_ns"] = 1e5, ["output.steps_share"] = 1,
+                ["eager.ops"] = 4, ["eager.function_calls"] = 1, ["eager.path_ns"] = 1.6e6 } },
     { name = "conditional writes that do not fire", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["output.count"] = 80, ["output.path_ns"] = 2e4, ["output.steps_share"] = 1 } },
   },

@@ -13,12 +13,17 @@ return rule {
                    doc = "turns of the executor for each recorded op, from which it is their time that counts" },
     max_layer_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "of the ops, those in the loop of a recurrent layer, from which this is a fact" },
+    min_with_ops = { default = 0.5, min = 0, max = 1, unit = "share",
+                     doc = "share of the step in the executor and in tiny ops, from which this is a fact" },
+    min_executor = { default = 0.15, min = 0, max = 1, unit = "share", doc = "of it, the executor" },
+    min_many_ops = { default = 300, min = 1, max = 1e7, unit = "count", doc = "ops a step, then" },
     min_share = { default = 0.35, min = 0, max = 1, unit = "share",
                   doc = "share of the step in the executor between ops" },
   },
   doc = [[
 Every op costs the executor some microseconds to find ready, to start and to hand on. Priced as nine
-tenths of that time: stacked variables and batched ops need a tenth of the ops. Silent where ops are
+tenths of that time: stacked variables and batched ops need a tenth of the ops. A fact where the executor and
+hundreds of tiny ops take half of the step together. Silent where ops are
 long or few, or the executor hides behind them.]],
 
   check = function(p, cfg)
@@ -30,7 +35,11 @@ long or few, or the executor hides behind them.]],
       p:table("activities"):where { kind = "executor", name = "ExecutorState::Process" }:sum("events") or 0
     if turns > cfg.unrecorded * count then median_ns = executor_ns / turns end
     count = math.max(count, turns)
-    if count < cfg.min_ops or median_ns > cfg.max_op_ns or executor_ns / step_ns < cfg.min_share then return nil end
+    if count < cfg.min_ops or median_ns > cfg.max_op_ns or executor_ns / step_ns < cfg.min_executor then return nil end
+    -- Of ops this short most is starting and ending them.
+    local ops_ns = p:has("ops.tiny_self_ns") and p.fact["ops.tiny_self_ns"] or 0
+    local is_fact = executor_ns / step_ns < cfg.min_share
+    if is_fact and (recorded < cfg.min_many_ops or (executor_ns + ops_ns) / step_ns < cfg.min_with_ops) then return nil end
 
     -- The loop of a library's recurrent layer is its only form on a host: a fact, not a flaw.
     local is_layer = false
@@ -40,7 +49,7 @@ long or few, or the executor hides behind them.]],
       is_layer = cells > cfg.max_layer_share * recorded
     end
     return finding {
-      severity = is_layer and "info" or "warn",
+      severity = (is_layer or is_fact) and "info" or "warn",
       title = ("%s ops a step with a median of %s: the executor takes %s of the step"):format(
         fmt.count(math.floor(count + 0.5)), fmt.ns(median_ns), fmt.pct(executor_ns / step_ns)),
       evidence = { { "executor a step", executor_ns, "ns", share = executor_ns / step_ns },
@@ -56,6 +65,12 @@ long or few, or the executor hides behind them.]],
   end,
 
   examples = {
+    { name = "hundreds beside a product", framework = "tensorflow", finding = true, replay = { 2e6, 2e6 },
+      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 2.4e6, ["ops.count_per_step"] = 670, ["ops.median_ns"] = 1.2e3,
+                ["ops.tiny_self_ns"] = 3.2e6 } },
+    { name = "hundreds that take little", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 2.4e6, ["ops.count_per_step"] = 670, ["ops.median_ns"] = 1.2e3,
+                ["ops.tiny_self_ns"] = 1e6 } },
     { name = "thousands", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000, ["ops.median_ns"] = 1e3 } },
     { name = "a loop of ops too short to be recorded", framework = "tensorflow", finding = true, replay = { 6e6 },
