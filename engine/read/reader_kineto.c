@@ -278,6 +278,7 @@ static void free_job(struct kineto_job *job)
     for (unsigned i = 0; job->threads && i < job->thread_count; i++) {
         arena_free(&job->threads[i].scratch);
         arena_free(&job->threads[i].brief);
+        arena_free(&job->threads[i].moulds.arena);
         arena_free(&job->threads[i].columns.arena);
     }
     arena_free(&job->scratch);

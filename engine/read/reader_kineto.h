@@ -1,8 +1,8 @@
 /*
  * reader_kineto: what the parts of the Kineto reader share. Data flow: reader_kineto.c walks a file
  * up to its events; _parts.c cuts these into stretches that several threads take apart, each with
- * tables of its own (_fields.c finds what an event has, _event.c adds it, _args.c its arguments, _op.c shapes and FLOPs); _merge.c
- * adds the stretches' tables to the profile in the order of the file, so that the result does not
+ * tables of its own (_fields.c finds what an event has, _mould.c where it is like one before it,
+ * _event.c adds it, _args.c its arguments, _op.c shapes and FLOPs); _merge.c adds the stretches' tables to the profile in the order of the file, so that the result does not
  * depend on the threads, and keeps their events sorted and packed; _place.c merges these into
  * timelines; _finish.c joins them. _head.c reads what stands beside the events.
  */
@@ -71,6 +71,45 @@ struct kineto_event { /* one event as spans of the text */
     uint64_t present; /* 1 << enum kineto_field: only these fields are set */
     enum kineto_class class;
     struct str fields[FIELD_COUNT];
+    uint64_t has_number; /* 1 << field: what it is as a number, times in ns, was found already */
+    int64_t  numbers[FIELD_COUNT];
+    struct kineto_known *known; /* of the mould that it fits, or NULL */
+};
+
+/* Moulds of events, see _mould.c. Rows of pieces are 0 for none. */
+struct mould_piece {
+    const char *text;
+    uint32_t    len;
+    uint32_t    sibling; /* next in the list of what may stand here */
+    uint32_t    child;   /* list of what follows the number; of the last: row of knowns */
+    uint8_t     field;   /* enum kineto_field of the number; FIELD_NAME: the name follows */
+    bool        is_last; /* the event ends behind the text */
+};
+struct mould_slot { /* what follows a name */
+    uint32_t tag, first; /* 0: free; of pieces */
+};
+struct mould_text { /* a field that is the same in all events of a mould */
+    struct str text;
+    uint8_t    field;
+};
+enum known_name { KNOWN_CONCRETE, KNOWN_STRIDES, KNOWN_NAMES };
+struct kineto_known { /* what events of a mould have in common; rows and names once looked up */
+    uint64_t present;
+    uint32_t first_text, text_count;
+    uint8_t  class;
+    bool     has_track, has_activity, has_name[KNOWN_NAMES];
+    uint32_t host, track, activity;
+    uint32_t names[KNOWN_NAMES]; /* NO_ID: it says nothing */
+};
+struct kineto_moulds {
+    struct arena arena;
+    VEC(struct mould_piece)  pieces;
+    VEC(struct mould_text)   texts;
+    VEC(struct kineto_known) knowns;
+    struct mould_slot *slots;   /* by name */
+    uint64_t          *has_met; /* bits by hash of name */
+    uint32_t           first_root;
+    size_t             kept_bytes;
 };
 
 struct track { /* becomes a timeline */
@@ -178,6 +217,7 @@ struct kineto { /* what one thread reads with */
     uint8_t  first_arg[KINETO_UNKNOWN + 1], next_arg[ARG_SLOTS];
     uint32_t thread;
     struct kineto_rows rows;
+    struct kineto_moulds moulds;
 
     /* The stretch under way, and the memory events and collectives of its tables. */
     VEC(struct raw_event) raws;
@@ -247,6 +287,12 @@ void kineto_prepare_fields(struct kineto *kineto);
 /* Takes one event object apart; scan->state tells whether it was whole. */
 void kineto_scan_event(struct kineto *kineto, struct json_scan *scan,
                        struct kineto_event *event);
+/* _mould.c: takes an event that is like one before it; false: it is none, or not quite whole. */
+bool kineto_fit_event(struct kineto_moulds *moulds, struct json_scan *scan,
+                      struct kineto_event *event);
+/* Makes a mould of an event that was taken apart, where it may come again. */
+void kineto_learn_event(struct kineto_moulds *moulds, const char *begin, const char *end,
+                        const struct kineto_event *event);
 /* _event.c: adds what it means. Sets is_full past the budget. */
 void kineto_add_event(struct kineto *kineto, const struct kineto_event *event);
 bool kineto_has(const struct kineto_event *event, enum kineto_field field);

@@ -161,24 +161,46 @@ static void add_integer(struct kineto *kineto, const struct kineto_event *event,
         add_stat(kineto, key, row, kineto_integer(event, field, 0));
 }
 
-static void add_text(struct kineto *kineto, const struct kineto_event *event,
-                     enum kineto_field field, enum stat_key key, uint32_t row)
+/* A text's name; NO_ID where it says nothing: "[]" and "[[], []]" do not, at least one digit or
+ * letter must be there. */
+static uint32_t text_name(struct kineto *kineto, const struct kineto_event *event,
+                          enum kineto_field field)
 {
-    /* "[]" and "[[], []]" say nothing: at least one digit or letter must be there. */
     struct str text = kineto_has(event, field) ? event->fields[field] : STR("");
     bool       says_something = false;
 
     for (size_t i = 0; i < text.len && !says_something; i++)
         says_something = (text.data[i] >= '0' && text.data[i] <= '9') ||
                          ((text.data[i] | 0x20) >= 'a' && (text.data[i] | 0x20) <= 'z');
-    if (says_something)
-        add_stat(kineto, key, row, kineto_intern(kineto, text));
+    return says_something ? kineto_intern(kineto, text) : NO_ID;
+}
+
+static void add_text(struct kineto *kineto, const struct kineto_event *event, enum known_name which,
+                     uint32_t row)
+{
+    static const struct {
+        enum kineto_field field;
+        enum stat_key     key;
+    } of[] = {
+        [KNOWN_CONCRETE] = { FIELD_CONCRETE, STAT_CONCRETE_INPUTS },
+        [KNOWN_STRIDES] = { FIELD_STRIDES, STAT_STRIDES },
+    };
+    struct kineto_known *known = event->known;
+    uint32_t             name = known && known->has_name[which] ? known->names[which]
+                                                                : text_name(kineto, event, of[which].field);
+
+    if (known) {
+        known->names[which] = name;
+        known->has_name[which] = !kineto->is_full;
+    }
+    if (name != NO_ID)
+        add_stat(kineto, of[which].key, row, name);
 }
 
 static void add_op_args(struct kineto *kineto, const struct kineto_event *event, uint32_t row)
 {
-    add_text(kineto, event, FIELD_CONCRETE, STAT_CONCRETE_INPUTS, row);
-    add_text(kineto, event, FIELD_STRIDES, STAT_STRIDES, row);
+    add_text(kineto, event, KNOWN_CONCRETE, row);
+    add_text(kineto, event, KNOWN_STRIDES, row);
     add_integer(kineto, event, FIELD_SEQUENCE, STAT_SEQUENCE, row);
     /* 0: the op is no backward op. */
     if (kineto_integer(event, FIELD_FORWARD_THREAD, 0))

@@ -15,6 +15,8 @@ int64_t kineto_integer(const struct kineto_event *event, enum kineto_field field
 
     if (!kineto_has(event, field))
         return preset;
+    if (event->has_number >> field & 1)
+        return event->numbers[field];
     if (str_to_int64(event->fields[field], &number))
         return number;
     if (str_to_uint64(event->fields[field], &bits))
@@ -123,7 +125,7 @@ static uint32_t find_track(struct kineto *kineto, struct track *wanted)
     return kineto->last_track = row;
 }
 
-static uint32_t event_track(struct kineto *kineto, const struct kineto_event *event)
+static uint32_t look_up_event_track(struct kineto *kineto, const struct kineto_event *event)
 {
     struct track track = { .role = (uint8_t)track_role(event) };
     bool         is_device = kineto_is_device(event->class);
@@ -139,13 +141,42 @@ static uint32_t event_track(struct kineto *kineto, const struct kineto_event *ev
     return find_track(kineto, &track);
 }
 
-static uint32_t host_track(struct kineto *kineto, const struct kineto_event *event)
+static uint32_t look_up_host_track(struct kineto *kineto, const struct kineto_event *event)
 {
     struct track track = { .role = ROLE_HOST };
 
     track.is_process_name = process_number(kineto, event, FIELD_PROCESS, &track.process);
     track.is_thread_name = process_number(kineto, event, FIELD_THREAD, &track.thread);
     return find_track(kineto, &track);
+}
+
+/* Events of a mould have one track, which their phase tells how to look up. */
+static uint32_t known_track(struct kineto *kineto, const struct kineto_event *event,
+                            uint32_t (*look_up)(struct kineto             *kineto,
+                                                const struct kineto_event *event))
+{
+    struct kineto_known *known = event->known;
+    uint32_t             track;
+
+    if (known && known->has_track && known->host == kineto->host)
+        return known->track;
+    track = look_up(kineto, event);
+    if (known) {
+        known->track = track;
+        known->host = kineto->host;
+        known->has_track = track != NO_ID;
+    }
+    return track;
+}
+
+static uint32_t event_track(struct kineto *kineto, const struct kineto_event *event)
+{
+    return known_track(kineto, event, look_up_event_track);
+}
+
+static uint32_t host_track(struct kineto *kineto, const struct kineto_event *event)
+{
+    return known_track(kineto, event, look_up_host_track);
 }
 
 /* "dir/file.py(12): function" -> a row of sources; NO_ID for what has no file. */
@@ -213,7 +244,7 @@ static void key_part(struct kineto *kineto, const struct kineto_event *event,
 }
 
 /* One activity for each distinct name, and for ops for each distinct name with its shapes. */
-static uint32_t event_activity_row(struct kineto *kineto, const struct kineto_event *event)
+static uint32_t look_up_activity(struct kineto *kineto, const struct kineto_event *event)
 {
     struct str name = kineto_has(event, FIELD_NAME) ? event->fields[FIELD_NAME] : STR("");
     uint32_t   id;
@@ -240,6 +271,21 @@ static uint32_t event_activity_row(struct kineto *kineto, const struct kineto_ev
     return new_activity(kineto, event, name);
 }
 
+static uint32_t event_activity_row(struct kineto *kineto, const struct kineto_event *event)
+{
+    struct kineto_known *known = event->known;
+    uint32_t             row;
+
+    if (known && known->has_activity)
+        return known->activity;
+    row = look_up_activity(kineto, event);
+    if (known) {
+        known->activity = row;
+        known->has_activity = row != NO_ID;
+    }
+    return row;
+}
+
 /* Beyond this a sum of start and duration might not fit. */
 #define LARGEST_NS (INT64_MAX / 4)
 
@@ -251,7 +297,11 @@ static bool take_time(struct kineto *kineto, const struct kineto_event *event,
     *time_ns = 0;
     if (!kineto_has(event, field))
         return field == FIELD_DURATION;
-    if (!json_decimal(text, 3, time_ns) || *time_ns > LARGEST_NS || *time_ns < -LARGEST_NS)
+    if (event->has_number >> field & 1)
+        *time_ns = event->numbers[field];
+    else if (!json_decimal(text, 3, time_ns))
+        return false;
+    if (*time_ns > LARGEST_NS || *time_ns < -LARGEST_NS)
         return false;
     kineto->has_fractions |= *time_ns % 1000 != 0;
     return true;

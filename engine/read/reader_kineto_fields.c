@@ -177,9 +177,14 @@ static bool wants_args(enum kineto_class class)
 
 void kineto_scan_event(struct kineto *kineto, struct json_scan *scan, struct kineto_event *event)
 {
-    struct str key;
+    const char *begin = scan->at;
+    struct str  key;
 
-    event->present = 0;
+    event->has_number = 0;
+    event->known = NULL;
+    if (kineto_fit_event(&kineto->moulds, scan, event))
+        return;
+    event->present = event->has_number = 0;
     event->class = KINETO_UNKNOWN;
     if (!json_open(scan, '{'))
         return;
@@ -197,4 +202,6 @@ void kineto_scan_event(struct kineto *kineto, struct json_scan *scan, struct kin
             json_skip(scan);
         }
     }
+    if (scan->state == JSON_FINE)
+        kineto_learn_event(&kineto->moulds, begin, scan->at, event);
 }

@@ -20,16 +20,20 @@ bool kineto_prepare(struct kineto *kineto, const struct kineto_job *job)
 {
     struct kineto_columns columns = kineto->columns;
     struct arena          scratch = kineto->scratch, brief = kineto->brief;
+    struct arena          moulds = kineto->moulds.arena;
 
     arena_free(&scratch);
     arena_free(&brief);
+    arena_free(&moulds);
     *kineto = (struct kineto) { .last_track = NO_ID,
                                 .columns = columns,
                                 .scratch = scratch,
                                 .brief = brief,
+                                .moulds.arena = moulds,
                                 .thread = (uint32_t)(kineto - job->threads) };
     kineto->scratch.budget_bytes = job->scratch.budget_bytes;
     kineto->columns.arena.budget_bytes = job->scratch.budget_bytes;
+    kineto->moulds.arena.budget_bytes = job->scratch.budget_bytes;
     kineto->key.arena = kineto->track_map.arena = kineto->configs.arena = &kineto->scratch;
     kineto->profile = &kineto->tables;
     kineto_prepare_fields(kineto);
