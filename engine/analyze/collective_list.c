@@ -45,19 +45,40 @@ const char *collective_type(const struct profile *profile, uint32_t event)
     return "collective";
 }
 
+bool collective_is_other(const struct collective_instance *a, const struct collective_instance *b)
+{
+    bool are_threads = a->device == NO_ID && a->first_end_ns && b->first_end_ns;
+
+    return a->key == b->key && (a->host != b->host || a->device != b->device || are_threads);
+}
+
 static uint64_t mix(uint64_t hash, uint64_t more)
 {
     return (hash ^ more) * 0x9e3779b97f4a7c15u ^ (hash >> 31);
 }
 
-/* Collectives carry a sequence number in their group, or else are matched by name and order. */
-static bool make_key(const struct profile *profile, struct id_map *orders,
-                     struct collective_instance *instance)
+/* Devices of one process that run on threads of the host: they are in the same collective at the
+ * same time, in the same run of their program. */
+static bool is_beside(const struct profile *profile, const struct collective_instance *before,
+                      const struct collective_instance *instance)
 {
-    uint32_t name = event_activity(profile, instance->event)->name;
-    uint64_t place = (uint64_t)instance->host << 32 | name;
+    int64_t run, run_before;
+
+    return instance->device == NO_ID && instance->start_ns < before->first_end_ns &&
+           profile_stat(profile, STAT_RUN_ID, before->event, &run_before) &&
+           profile_stat(profile, STAT_RUN_ID, instance->event, &run) && run == run_before;
+}
+
+/* Collectives carry a sequence number in their group, or else are matched by name and turn, each
+ * device by itself. last_of: row of a device's last one of a name. */
+static bool make_key(const struct profile *profile, struct id_map *last_of,
+                     struct collective_list *list, uint32_t at)
+{
+    struct collective_instance *instance = &list->items.items[at];
+    uint32_t                    name = event_activity(profile, instance->event)->name;
+    uint64_t place = mix(mix((uint64_t)instance->host << 32 | name, 2), instance->device);
     int64_t  row;
-    uint32_t order;
+    uint32_t before;
 
     if (profile_stat(profile, STAT_COLLECTIVE, instance->event, &row) && row >= 0 &&
         (uint64_t)row < profile->collectives.count &&
@@ -68,10 +89,18 @@ static bool make_key(const struct profile *profile, struct id_map *orders,
             mix(mix(collective->group, collective->type), (uint64_t)collective->sequence);
         return true;
     }
-    order = id_map_get(orders, place);
-    order = order == NO_ID ? 0 : order + 1;
-    instance->key = mix(mix(1, name), order);
-    return id_map_put(orders, place, order);
+    before = id_map_get(last_of, place);
+    instance->first_end_ns = instance->end_ns;
+    if (before != NO_ID) {
+        const struct collective_instance *last = &list->items.items[before];
+        bool                              beside = is_beside(profile, last, instance);
+
+        instance->turn = last->turn + !beside;
+        if (beside && last->first_end_ns < instance->first_end_ns)
+            instance->first_end_ns = last->first_end_ns;
+    }
+    instance->key = mix(mix(1, name), instance->turn);
+    return id_map_put(last_of, place, at);
 }
 
 static int compare_instances(const void *a, const void *b)
@@ -142,7 +171,22 @@ static bool collect(const struct profile *profile, const struct windows *windows
     return true;
 }
 
-/* One collective's instances, one or more a host: the earliest of each host counts. */
+/* When a host has come to a collective: the first instance of each of its devices counts, and the
+ * last of those. *end: one past its instances. */
+static int64_t arrival_ns(const struct collective_list *list, size_t first, size_t *end)
+{
+    const struct collective_instance *items = list->items.items;
+    int64_t                           latest_ns = items[first].start_ns;
+    size_t                            i = first + 1;
+
+    for (; i < *end && items[i].host == items[first].host; i++)
+        if (items[i].device != items[i - 1].device && items[i].start_ns > latest_ns)
+            latest_ns = items[i].start_ns;
+    *end = i;
+    return latest_ns;
+}
+
+/* One collective's instances, one or more a host. */
 static void match(struct collective_list *list, size_t first, size_t end)
 {
     int64_t  earliest_ns = INT64_MAX, latest_ns = INT64_MIN;
@@ -155,23 +199,22 @@ static void match(struct collective_list *list, size_t first, size_t end)
         is_inside = is_inside || list->items.items[i].is_inside;
     if (!is_inside)
         return;
-    for (size_t i = first; i < end; i++) {
-        const struct collective_instance *item = &list->items.items[i];
+    for (size_t i = first, next = end; i < end; i = next, next = end) {
+        int64_t come_ns = arrival_ns(list, i, &next);
 
-        if (item->start_ns < earliest_ns)
-            earliest_ns = item->start_ns;
-        if (item->start_ns > latest_ns) {
-            latest_ns = item->start_ns;
-            last_host = item->host;
+        if (come_ns < earliest_ns)
+            earliest_ns = come_ns;
+        if (come_ns > latest_ns) {
+            latest_ns = come_ns;
+            last_host = list->items.items[i].host;
         }
     }
-    for (size_t i = first; i < end; i++) {
-        const struct collective_instance *item = &list->items.items[i];
+    for (size_t i = first, next = end; i < end; i = next, next = end) {
+        int64_t               come_ns = arrival_ns(list, i, &next);
+        struct host_lateness *host = &list->hosts[list->items.items[i].host];
 
-        if (i > first && item->host == item[-1].host)
-            continue;
-        list->hosts[item->host].count++;
-        list->hosts[item->host].late_ns += (double)(item->start_ns - earliest_ns);
+        host->count++;
+        host->late_ns += (double)(come_ns - earliest_ns);
     }
     list->hosts[last_host].last_count++;
     list->matched_count++;
@@ -191,7 +234,7 @@ bool collective_list_make(const struct study *study, const struct windows *windo
                           struct arena *scratch, struct collective_list *list)
 {
     const struct profile *profile = study->profile;
-    struct id_map         orders = { .arena = scratch };
+    struct id_map         last_of = { .arena = scratch };
     size_t                end;
 
     *list = (struct collective_list) { 0 };
@@ -201,8 +244,8 @@ bool collective_list_make(const struct study *study, const struct windows *windo
     if (list->items.count == 0)
         return true;
     qsort(list->items.items, list->items.count, sizeof *list->items.items, compare_starts);
-    for (size_t i = 0; i < list->items.count; i++)
-        if (!make_key(profile, &orders, &list->items.items[i]))
+    for (uint32_t i = 0; i < list->items.count; i++)
+        if (!make_key(profile, &last_of, list, i))
             return false;
     qsort(list->items.items, list->items.count, sizeof *list->items.items, compare_instances);
     for (size_t first = 0; first < list->items.count; first = end) {

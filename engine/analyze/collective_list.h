@@ -12,8 +12,12 @@ struct collective_instance {
     uint64_t key;                 /* equal on all hosts for one and the same collective */
     uint32_t host, event, device; /* device NO_ID: recorded on a host thread */
     int64_t  start_ns, end_ns;
-    bool     is_inside; /* it starts in a window */
+    bool     is_inside;    /* it starts in a window */
+    uint32_t turn;         /* without sequence numbers: how many of the name came before … */
+    int64_t  first_end_ns; /* … and the end of the device that left it first, else 0 */
 };
+/* Whether two instances of one key are of different hosts or devices: who waits for whom. */
+bool collective_is_other(const struct collective_instance *a, const struct collective_instance *b);
 struct host_lateness {
     double count, last_count; /* matched collectives; those it was the last to join */
     double late_ns;           /* sum of its start less the earliest start */

@@ -5,6 +5,9 @@
 
 enum { MAY_WAIT_NS = 20000 }; /* shorter stretches of a thread are taken as work */
 
+/* Of a collective, what its thread does before it turns to something inside. */
+static const double COLLECTIVE_SHARE = 0.9;
+
 const char *path_class_name(enum path_class class)
 {
     static const char *const names[CRITICAL_COUNT] = {
@@ -72,7 +75,8 @@ static bool may_wait(const struct build *build, const struct build_line *line,
     frame = &build->graph->path.frames.items[piece->frame];
     if (id_map_get(&build->collective_of, frame->event) != NO_ID)
         return piece->start_ns == event_start_ns(build->profile, frame->event) &&
-               piece->end_ns == event_end_ns(build->profile, frame->event);
+               (double)(piece->end_ns - piece->start_ns) >=
+                   COLLECTIVE_SHARE * (double)event_duration_ns(build->profile, frame->event);
     if (line->flat.is_device)
         return false;
     kind = event_activity(build->profile, frame->event)->kind;

@@ -389,6 +389,9 @@ static bool add_thread_causes(struct build *build, uint32_t line, const struct p
         return add_edge(build, before, EDGE_ORDER, pause_ns, false);
     of->burst_start_ns = piece->start_ns;
     giver = handed_by(build, line, piece->start_ns, &lag_ns, &from_start);
+    if (before != NO_ID &&
+        (giver == NO_ID || lag_ns > pause_ns)) /* nobody did anything meanwhile */
+        return add_edge(build, before, EDGE_ORDER, pause_ns, false);
     if (giver == NO_ID) {
         giver = build->base_of_host[host];
         lag_ns = giver == NO_ID ? 0 : piece->start_ns - node_at(build, giver)->start_ns;

@@ -454,8 +454,6 @@ bool build_collectives(struct build *build)
     struct windows windows;
 
     build->collective_of = (struct id_map) { .arena = build->scratch };
-    if (build->profile->hosts.count < 2)
-        return true;
     if (!windows_make(build->study, build->scratch, &windows) ||
         !collective_list_make(build->study, &windows, build->scratch, &build->collectives))
         return false;
@@ -464,9 +462,9 @@ bool build_collectives(struct build *build)
         return false;
     for (size_t i = 0; i < build->collectives.items.count; i++) {
         const struct collective_instance *item = &build->collectives.items.items[i];
-        bool is_shared = (i > 0 && item[-1].key == item->key && item[-1].host != item->host) ||
-                         (i + 1 < build->collectives.items.count && item[1].key == item->key &&
-                          item[1].host != item->host);
+        bool                              is_shared =
+            (i > 0 && collective_is_other(item, item - 1)) ||
+            (i + 1 < build->collectives.items.count && collective_is_other(item, item + 1));
 
         if (is_shared && !id_map_put(&build->collective_of, item->event, (uint32_t)i))
             return false;
