@@ -58,6 +58,13 @@ struct str event_graph_name(const struct event_graph *graph, uint32_t node)
                        event_activity(profile, graph->path.frames.items[frame].event)->name);
 }
 
+int32_t event_graph_rank(const struct event_graph *graph, uint32_t host)
+{
+    int32_t rank = graph->study->profile->hosts.items[host].rank;
+
+    return rank >= 0 ? rank : (int32_t)host;
+}
+
 bool event_graph_has_kind(const struct event_graph *graph, uint32_t frame, uint32_t kinds)
 {
     return frame != NO_ID && (graph->path.frames.items[frame].kinds & kinds);

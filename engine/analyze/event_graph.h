@@ -88,6 +88,8 @@ bool event_graph_make(struct event_graph *graph, const struct study *study, uint
 uint32_t event_graph_edges_end(const struct event_graph *graph, uint32_t node);
 /* Name of what a node does; empty for unrecorded host time. */
 struct str event_graph_name(const struct event_graph *graph, uint32_t node);
+/* A host's rank as recorded, else its place among the hosts. */
+int32_t event_graph_rank(const struct event_graph *graph, uint32_t host);
 /* The frame's event, its ancestors included, has one of the kinds (KIND_BIT). */
 bool event_graph_has_kind(const struct event_graph *graph, uint32_t frame, uint32_t kinds);
 

@@ -247,7 +247,7 @@ static bool level_rank(struct editor *editor, const struct whatif_edit *edit, st
     for (uint32_t host = 0; host < profile->hosts.count; host++) {
         if (work_ns[host] <= 0)
             continue;
-        if (profile->hosts.items[host].rank == edit->rank)
+        if (event_graph_rank(graph, host) == edit->rank)
             own_ns = work_ns[host];
         else
             work_ns[count++] = work_ns[host];
@@ -264,7 +264,7 @@ static bool level_rank(struct editor *editor, const struct whatif_edit *edit, st
         const struct graph_node *node = &graph->nodes.items[i];
 
         editor->is_selected[i] =
-            profile->hosts.items[graph->lines.items[node->line].host].rank == edit->rank &&
+            event_graph_rank(graph, graph->lines.items[node->line].host) == edit->rank &&
             node->class != CRITICAL_COMMUNICATION && node->role != NODE_STEP;
     }
     scale_selected(editor, median_ns / own_ns);

@@ -139,7 +139,7 @@ static bool is_on_rank(const struct event_graph *graph, const struct graph_node 
 {
     uint32_t host = graph->lines.items[node->line].host;
 
-    return rank < 0 || graph->study->profile->hosts.items[host].rank == rank;
+    return rank < 0 || event_graph_rank(graph, host) == rank;
 }
 
 /* A name of the target that is near to what was asked for, for the message. */

@@ -6,6 +6,8 @@
 #include "analyze/work.h"
 #include "base/option.h"
 #include "base/pattern.h"
+#include "base/text.h"
+#include "base/unit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -277,8 +279,16 @@ static bool why_step(struct asker *asker, uint32_t step_row, struct err *err)
         why_walk_compare(&walk, &usual);
     take_causes(asker, &walk);
     asker->why->began = NULL;
+    asker->why->is_step = true;
     if (usual_row == NO_ID) {
-        asker->why->subject = arena_text(asker->arena, "step %lld", (long long)step->number);
+        asker->why->is_summed = true;
+        if (asker->why->causes.count > 1)
+            qsort(asker->why->causes.items, asker->why->causes.count,
+                  sizeof *asker->why->causes.items, compare_time);
+        asker->why->subject =
+            asker->study->steps.source == STEPS_WHOLE_TRACE
+                ? "all of the recording, which has no steps"
+                : arena_text(asker->arena, "step %lld, the only one", (long long)step->number);
         return true;
     }
     asker->why->is_compared = true;
@@ -288,12 +298,22 @@ static bool why_step(struct asker *asker, uint32_t step_row, struct err *err)
     return true;
 }
 
-static int rank_of(const struct asker *asker, uint32_t node)
+/* Who takes part in a collective with a node, told apart from `other`: the rank, or, where ranks
+ * are not recorded, the host; of one host the device or thread. */
+static const char *who_is(const struct asker *asker, uint32_t node, uint32_t other)
 {
-    uint32_t host = lateness_host(&asker->graph, node);
-    int32_t  rank = asker->study->profile->hosts.items[host].rank;
+    const struct profile *profile = asker->study->profile;
+    uint32_t              host = lateness_host(&asker->graph, node);
+    uint32_t timeline = asker->graph.lines.items[asker->graph.nodes.items[node].line].timeline;
+    uint32_t device = profile->timelines.items[timeline].device;
 
-    return rank >= 0 ? rank : (int)host;
+    if (lateness_host(&asker->graph, other) == host)
+        return profile_str(profile, device != NO_ID ? profile->devices.items[device].name
+                                                    : profile->timelines.items[timeline].name)
+            .data;
+    if (profile->hosts.items[host].rank < 0)
+        return profile_str(profile, profile->hosts.items[host].name).data;
+    return arena_text(asker->arena, "rank %d", (int)profile->hosts.items[host].rank);
 }
 
 /* Each collective of the name that a rank came late to. */
@@ -317,14 +337,16 @@ static bool take_late(struct asker *asker, const struct late_list *list)
         const struct late_arrival *late = &list->items.items[i];
         const struct step         *step = &asker->study->steps.list.items[late->step];
         struct why_late            row = { .step = step->number,
-                                           .rank = rank_of(asker, late->last),
+                                           .rank = event_graph_rank(&asker->graph,
+                                                                    lateness_host(&asker->graph, late->last)),
+                                           .who = who_is(asker, late->last, late->first),
                                            .late_ns = (double)late->late_ns,
                                            .name = short_name(asker, late->last),
                                            .class_ns = late->class_ns,
                                            .cause = late->cause };
 
         row.share = row.late_ns / (double)(step->end_ns - step->start_ns);
-        if (!row.name || !vec_push(&asker->why->late, asker->arena, row))
+        if (!row.name || !row.who || !vec_push(&asker->why->late, asker->arena, row))
             return false;
     }
     return true;
@@ -352,9 +374,9 @@ static bool why_collective(struct asker *asker, const struct pattern *pattern, s
     asker->why->is_compared = true;
     set_place(asker, asker->graph.nodes.items[worst->first].start_ns,
               asker->graph.nodes.items[worst->last].start_ns);
-    asker->why->subject = arena_text(asker->arena, "rank %d comes later than rank %d to %s",
-                                     rank_of(asker, worst->last), rank_of(asker, worst->first),
-                                     short_name(asker, worst->last));
+    asker->why->subject = arena_text(
+        asker->arena, "%s comes later than %s to %s", who_is(asker, worst->last, worst->first),
+        who_is(asker, worst->first, worst->last), short_name(asker, worst->last));
     return true;
 }
 
@@ -410,8 +432,9 @@ static uint32_t longest_named(const struct asker *asker, const struct pattern *p
 static bool why_work(struct asker *asker, const struct pattern *pattern, enum subject subject,
                      struct err *err)
 {
-    uint32_t frame = NO_ID, node, event;
-    int64_t  from_ns, end_ns;
+    uint32_t    frame = NO_ID, node, event;
+    int64_t     from_ns, end_ns;
+    struct text length = { .arena = asker->arena };
 
     if (!make_graph(asker, NO_ID, err))
         return false;
@@ -428,14 +451,19 @@ static bool why_work(struct asker *asker, const struct pattern *pattern, enum su
         uint32_t before = window_at(asker, from_ns)->base;
 
         from_ns = asker->graph.nodes.items[before].start_ns;
-        asker->why->subject = arena_text(asker->arena, "the longest %s, back to its step's begin",
-                                         short_name(asker, node));
-    } else {
+        unit_print(&length, (double)asker->graph.nodes.items[node].own_ns, UNIT_NS);
         asker->why->subject = arena_text(
-            asker->arena, "the longest %s, to the end of its work",
+            asker->arena, "from its step's begin to the end of the longest %s, itself %s",
+            short_name(asker, node), text_str(&length).data);
+    } else {
+        bool on_host = !is_device_node(asker, node);
+
+        asker->why->subject = arena_text(
+            asker->arena, "the longest %s, %s",
             profile_str(asker->study->profile, event_activity(asker->study->profile, event)->name)
-                .data);
-        if (!is_device_node(asker, node))
+                .data,
+            on_host ? "its call" : "from its call to the end of its work");
+        if (on_host)
             end_ns = event_end_ns(asker->study->profile, event);
     }
     while (!is_device_node(asker, node) && node + 1 < asker->graph.nodes.count &&

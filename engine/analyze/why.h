@@ -22,6 +22,7 @@ struct why_cause {
 struct why_late { /* a collective that a rank came last to */
     int64_t          step;
     int              rank;
+    const char      *who;      /* "rank 3", or the name of a host, device or thread */
     double           late_ns, share; /* after the first one; of the step */
     const char      *name;
     double           class_ns; /* what the rank did longer than the first one; 0: nothing … */
@@ -30,6 +31,7 @@ struct why_late { /* a collective that a rank came last to */
 struct why {
     const char *what;    /* as asked */
     const char *subject; /* one sentence: what it is about */
+    bool        is_step; /* … and it is all of a step */
     const char *began;   /* what came before the first cause, or NULL */
     int64_t     step;
     double      start_ns, duration_ns; /* since the step's begin */

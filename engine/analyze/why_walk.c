@@ -45,6 +45,7 @@ static uint32_t owner_of(const struct why_walk *walk, uint32_t frame)
     return input != NO_ID ? input : op != NO_ID ? op : range;
 }
 
+/* The innermost line of the user's program; built-in functions have none, so their caller's. */
 static void add_source(const struct event_graph *graph, uint32_t frame, struct why_cause *cause)
 {
     const struct profile *profile = graph->study->profile;
@@ -52,7 +53,7 @@ static void add_source(const struct event_graph *graph, uint32_t frame, struct w
     for (uint32_t f = frame; f != NO_ID; f = graph->path.frames.items[f].parent) {
         uint32_t source = profile_user_source(profile, activity_of(graph, f)->source);
 
-        if (source >= profile->sources.count)
+        if (source >= profile->sources.count || !profile->sources.items[source].line)
             continue;
         cause->file = profile_str(profile, profile->sources.items[source].file).data;
         cause->function = profile_str(profile, profile->sources.items[source].function).data;
@@ -222,16 +223,37 @@ static int compare_excess(const void *left, const void *right)
     return (a->count < b->count) - (a->count > b->count);
 }
 
-void why_walk_compare(struct why_walk *walk, const struct why_walk *usual)
+static bool is_device_work(const struct why_cause *cause)
 {
+    return cause->class == CRITICAL_COMPUTE || cause->class == CRITICAL_COPY ||
+           cause->class == CRITICAL_COMMUNICATION;
+}
+
+/* Work launched before the step that was looked at has no owner there: it stands without one here
+ * too. */
+static void fold_owners(struct why_walk *walk, const struct why_walk *other)
+{
+    for (size_t i = 0; i < walk->causes.count; i++) {
+        struct why_cause *cause = &walk->causes.items[i];
+
+        for (size_t k = 0; cause->owner && is_device_work(cause) && k < other->causes.count; k++)
+            if (!other->causes.items[k].owner && other->causes.items[k].name == cause->name &&
+                other->causes.items[k].class == cause->class)
+                cause->owner = NULL;
+    }
+    why_walk_sum(walk);
+}
+
+void why_walk_compare(struct why_walk *walk, struct why_walk *usual)
+{
+    fold_owners(walk, usual);
+    fold_owners(usual, walk);
     for (size_t i = 0; i < walk->causes.count; i++) {
         struct why_cause *cause = &walk->causes.items[i];
 
         cause->usual_ns = 0;
         for (size_t k = 0; k < usual->causes.count; k++)
-            if (usual->causes.items[k].class == cause->class &&
-                usual->causes.items[k].name == cause->name &&
-                usual->causes.items[k].owner == cause->owner)
+            if (compare_alike(cause, &usual->causes.items[k]) == 0)
                 cause->usual_ns = usual->causes.items[k].ns;
     }
     if (walk->causes.count > 1)

@@ -18,7 +18,8 @@ struct why_walk {
 bool why_walk_back(struct why_walk *walk, uint32_t node, bool is_included, int64_t from_ns);
 /* One cause for all with the same class, name and owner. */
 void why_walk_sum(struct why_walk *walk);
-/* Of summed walks: sets what each cause takes usually, and ranks them by what they take more. */
-void why_walk_compare(struct why_walk *walk, const struct why_walk *usual);
+/* Of summed walks: sets what each cause takes usually, and ranks them by what they take more. Device
+ * work of a name loses its owners where the other walk does not know them. */
+void why_walk_compare(struct why_walk *walk, struct why_walk *usual);
 
 #endif

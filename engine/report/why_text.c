@@ -6,6 +6,7 @@
 #include "report/layout.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { SHOWN_CAUSES = 12, VALUE_COLUMNS = 10 };
 static const double SMALL_SHARE = 0.01; /* of the time asked about */
@@ -15,10 +16,13 @@ static void write_subject(struct layout *layout, const struct why *why)
     struct text line = { .arena = layout->arena };
 
     unit_print(&line, why->duration_ns, UNIT_NS);
-    text_print(&line, ": %s; step %lld, from ", why->subject ? why->subject : "",
-               (long long)why->step);
-    unit_print(&line, why->start_ns, UNIT_NS);
-    text_add(&line, STR(" on."));
+    text_print(&line, ": %s", why->subject ? why->subject : "");
+    if (!why->is_step) {
+        text_print(&line, "; step %lld, from ", (long long)why->step);
+        unit_print(&line, why->start_ns, UNIT_NS);
+        text_add(&line, STR(" on"));
+    }
+    text_add(&line, STR("."));
     layout_wrap(layout, 0, "", 0, layout_clean(layout->arena, text_str(&line)));
     layout_line(layout);
 }
@@ -74,12 +78,60 @@ static void write_cause(struct layout *layout, const struct why *why, const stru
     layout_wrap(layout, 2, text_str(&head).data, indent, describe(layout, cause));
 }
 
+struct class_sum {
+    enum path_class class;
+    double ns, usual_ns;
+};
+
+static int compare_sums(const void *left, const void *right)
+{
+    const struct class_sum *a = left, *b = right;
+
+    if (a->ns != b->ns)
+        return a->ns > b->ns ? -1 : 1;
+    return (a->class > b->class) - (a->class < b->class);
+}
+
+/* All causes by class: first what kind of work it was. */
+static void write_classes(struct layout *layout, const struct why *why)
+{
+    struct text      line = { .arena = layout->arena };
+    struct class_sum sums[CRITICAL_COUNT] = { 0 };
+    int              shown = 0;
+
+    for (int i = 0; i < CRITICAL_COUNT; i++)
+        sums[i].class = (enum path_class)i;
+    for (size_t i = 0; i < why->causes.count; i++) {
+        sums[why->causes.items[i].class].ns += why->causes.items[i].ns;
+        sums[why->causes.items[i].class].usual_ns += why->causes.items[i].usual_ns;
+    }
+    qsort(sums, CRITICAL_COUNT, sizeof *sums, compare_sums);
+    text_add(&line, STR("In all: "));
+    for (int i = 0; i < CRITICAL_COUNT; i++) {
+        double more_ns = sums[i].ns - sums[i].usual_ns;
+
+        if (sums[i].ns < SMALL_SHARE * why->duration_ns)
+            continue;
+        text_print(&line, "%s%s ", shown++ ? ", " : "", path_class_title(sums[i].class));
+        unit_print(&line, sums[i].ns, UNIT_NS);
+        if (!why->is_compared)
+            continue;
+        text_add(&line, more_ns < 0 ? STR(" (- ") : STR(" (+ "));
+        unit_print(&line, fabs(more_ns), UNIT_NS);
+        text_add_byte(&line, ')');
+    }
+    text_add_byte(&line, '.');
+    if (shown > 1 || (shown && why->is_compared))
+        layout_wrap(layout, 2, "", 4, text_str(&line));
+}
+
 /* Small causes are told as their sum. */
 static void write_causes(struct layout *layout, const struct why *why)
 {
     double   rest_ns = 0, least_ns = why->duration_ns * SMALL_SHARE;
     uint32_t rest = 0, shown = 0;
 
+    write_classes(layout, why);
     text_add(layout->text, STR("  "));
     if (why->is_compared)
         text_add(layout->text, STR("Most excess first; beside what it takes more:"));
@@ -116,7 +168,7 @@ static struct str describe_late(struct layout *layout, const struct why_late *la
     enum { NAME_COLUMNS = 40 };
     struct text line = { .arena = layout->arena };
 
-    text_print(&line, "rank %d, step %lld (", late->rank, (long long)late->step);
+    text_print(&line, "%s, step %lld (", late->who, (long long)late->step);
     unit_print(&line, late->share, UNIT_SHARE);
     text_add(&line, STR(" of it), "));
     text_add(&line, layout_shorten(layout->arena, str_from(late->name), NAME_COLUMNS));
