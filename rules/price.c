@@ -95,15 +95,38 @@ static void price_by_formula(const struct price_request *price, struct impact *i
     }
 }
 
-static bool price_by_replay(const struct pricing *pricing, const struct draft *draft,
-                            struct impact *impact, struct err *err)
+static bool replay_graph(const struct pricing *pricing, const struct edit_list *list,
+                         struct graph_replay_result *result)
 {
-    struct replay_result result = { 0 };
-    double               error;
+    return pricing->view->replay_graph &&
+           pricing->view->replay_graph(pricing->view->replay_context, list->edits.items,
+                                       list->edits.count, result);
+}
+
+/* An accelerator's work in the graph of all events, where there is one; else on the path of the
+ * step. */
+static bool price_by_replay(const struct pricing *pricing, struct draft *draft, struct arena *arena,
+                            struct err *err)
+{
+    struct impact             *impact = &draft->finding.impact;
+    struct graph_replay_result after;
+    struct replay_result       result = { 0 };
+    double                     error, saving;
 
     if (!replay(pricing, draft->edits.edits.items, draft->edits.edits.count, &result, err))
         return false;
-    double saving = fmax(0, pricing->replayed_ns - result.step_ns);
+    saving = fmax(0, pricing->replayed_ns - result.step_ns);
+    if (replay_graph(pricing, &draft->edits, &after)) {
+        struct evidence row = { .what = "the step, scheduled again with this changed",
+                                .value = after.step_ns,
+                                .unit = UNIT_NS,
+                                .share = NAN };
+
+        saving = fmax(0, after.saved_ns);
+        draft->by_graph = true;
+        if (!vec_push(&draft->finding.evidence, arena, row))
+            return err_set(err, ERR_LIMIT, "no memory left for the advice");
+    }
     impact->method = METHOD_REPLAY;
     set_saving(impact, REPLAY_LOW * saving, REPLAY_MID * saving, saving);
     if (facts_get(pricing->view->facts, "replay.error", &error) && error > DOUBTFUL_ERROR &&
@@ -119,16 +142,21 @@ static void cap(struct impact *impact, double ns)
     impact->high_ns = fmin(impact->high_ns, ns);
 }
 
-/* Never more than the cause's share of the path, nor than the step. */
+/* Never more than the cause's share of the path, nor than the step; of an accelerator's work never
+ * more than the graph of all events gives back without it. */
 static bool cap_impact(const struct pricing *pricing, const struct draft *draft,
                        struct impact *impact, struct err *err)
 {
     const struct edit_list *about = draft->claims.edits.count > 0 ? &draft->claims : &draft->edits;
-    double                  ns = INFINITY;
+    struct graph_replay_result without;
+    double                     ns = INFINITY;
 
     if (pricing->can_replay && about->edits.count > 0 && !selected_ns(pricing, about, &ns, err))
         return false;
     cap(impact, ns);
+    if (draft->claims.edits.count > 0 && !impact->resource &&
+        replay_graph(pricing, &draft->claims, &without))
+        cap(impact, fmax(0, without.saved_ns));
     if (!isnan(pricing->step_ns) && !impact->resource)
         cap(impact, pricing->step_ns);
     return true;
@@ -150,7 +178,7 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
 
     *impact = (struct impact) { .confidence = draft->confidence, .resource = draft->resource };
     if (is_replay && pricing->can_replay) {
-        if (!price_by_replay(pricing, draft, impact, err))
+        if (!price_by_replay(pricing, draft, arena, err))
             return false;
     } else {
         price_by_formula(is_replay ? &draft->fallback : &draft->price, impact);
@@ -171,7 +199,7 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
 
 static bool add_edits(struct edit_list *all, const struct draft *draft, struct arena *arena)
 {
-    if (draft->edits.edits.count == 0)
+    if (draft->edits.edits.count == 0 || draft->by_graph)
         return vec_push(&all->edits, arena,
                         (struct edit) { .kind = EDIT_STEP,
                                         .select.host = NO_ID,

@@ -7,6 +7,7 @@
 #define TFPROF_RULES_RULE_H
 
 #include "analyze/facts.h"
+#include "analyze/graph_replay.h"
 #include "analyze/replay.h"
 #include "rules/catalogue.h"
 #include "rules/pack.h"
@@ -16,6 +17,9 @@ enum { RULE_API = 1 }; /* what rules and packs may ask for */
 struct sandbox; /* sandbox.h */
 struct profile;
 
+/* graph_replay_run. */
+typedef bool graph_replay_function(void *context, const struct edit *edits, size_t count,
+                                   struct graph_replay_result *result);
 /* replay_run, or what stands in for it while examples run. */
 typedef bool replay_function(void *context, const struct edit *edits, size_t count,
                              struct replay_result *result, struct err *err);
@@ -25,7 +29,8 @@ struct rule_view {
     const struct facts *facts;
     const char         *format, *framework; /* "xspace"; "jax" or "" */
     replay_function    *replay;
-    void               *replay_context;
+    graph_replay_function *replay_graph; /* of the accelerator's work; NULL: none */
+    void               *replay_context;  /* of both */
 };
 struct rule_limits {
     size_t  memory_bytes;
@@ -63,6 +68,7 @@ struct draft {
     const char          *resource;
     struct edit_list     edits;  /* of a price by replay */
     struct edit_list     claims; /* the time it is about; as edits of scale 0 */
+    bool                 by_graph; /* the price is of the event graph, which the path does not show */
 };
 struct rule_run {
     enum rule_outcome outcome;

@@ -10,6 +10,12 @@ static bool replay_study(void *context, const struct edit *edits, size_t count,
     return replay_run(context, edits, count, result, err);
 }
 
+static bool replay_graph(void *context, const struct edit *edits, size_t count,
+                         struct graph_replay_result *result)
+{
+    return graph_replay_run(context, edits, count, result);
+}
+
 struct rule_view view_of_study(struct study *study)
 {
     struct str framework = profile_str(study->profile, study->profile->framework);
@@ -18,5 +24,6 @@ struct rule_view view_of_study(struct study *study)
                                 .format = rule_format_name((int)study->profile->format),
                                 .framework = framework.data ? framework.data : "",
                                 .replay = replay_study,
+                                .replay_graph = replay_graph,
                                 .replay_context = study };
 }

@@ -32,6 +32,7 @@ struct study {
     struct device_activity *devices;
     struct op_times        *op_times; /* analyze/op_times.h */
     struct segment_groups  *groups;   /* analyze/segment_groups.h; NULL before the first replay */
+    struct graph_replay    *graph_replay; /* analyze/graph_replay.h; the same */
 };
 
 /* Which of path.step_rows is the first whose step ends behind a time; their count: none. */

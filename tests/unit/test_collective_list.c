@@ -163,13 +163,84 @@ static void numbers_match_before_order(void **state)
     release(&f);
 }
 
+/*
+ * Two devices of one process run on threads of the host, each twice through an all-reduce, in runs
+ * 5 and 6: 100..200 beside 140..205, then 300..400 beside 390..410. Each pair is one collective. A
+ * third thread's, in another run, overlaps the first pair and is none of them. Of two devices with
+ * streams each has its own turns.
+ */
+static void devices_of_one_process(void **state)
+{
+    static const struct {
+        int     thread;
+        int64_t start_ns, end_ns, run;
+    } slices[] = { { 0, 100, 200, 5 },
+                   { 1, 140, 205, 5 },
+                   { 2, 150, 160, 9 },
+                   { 0, 300, 400, 6 },
+                   { 1, 390, 410, 6 } };
+    struct fixture f = { 0 };
+    uint32_t       host, threads[3];
+    size_t         pairs = 0;
+
+    (void)state;
+    builder_start(&f.b, FORMAT_XSPACE);
+    host = builder_host(&f.b, "h");
+    builder_step(&f.b, host, 0, 1000);
+    for (int i = 0; i < 3; i++)
+        threads[i] = builder_timeline(&f.b, host, NO_ID, "tf_XLAPjRtCpuClient");
+    for (size_t i = 0; i < ARRAY_COUNT(slices); i++)
+        builder_stat(&f.b,
+                     builder_slice(&f.b, threads[slices[i].thread], "all-reduce.1",
+                                   ACTIVITY_COLLECTIVE, slices[i].start_ns,
+                                   slices[i].end_ns - slices[i].start_ns),
+                     STAT_RUN_ID, slices[i].run);
+    make(&f);
+    assert_int_equal(f.list.items.count, 5);
+    for (size_t i = 1; i < f.list.items.count; i++)
+        if (collective_is_other(&f.list.items.items[i], &f.list.items.items[i - 1])) {
+            int64_t start_ns = f.list.items.items[i].start_ns;
+
+            assert_true(start_ns == 140 || start_ns == 390);
+            pairs++;
+        }
+    assert_int_equal(pairs, 2);
+    release(&f);
+}
+
+/* GPUs of two hosts, two each, all in both rounds: on host 1 the second GPU comes 50 late. */
+static void devices_have_their_own_turns(void **state)
+{
+    struct fixture f = { 0 };
+
+    (void)state;
+    builder_start(&f.b, FORMAT_XSPACE);
+    for (uint32_t host = 0; host < 2; host++) {
+        uint32_t id = builder_host(&f.b, "h");
+
+        builder_step(&f.b, id, 0, 1000);
+        for (int gpu = 0; gpu < 2; gpu++) {
+            uint32_t stream = builder_timeline(
+                &f.b, id, builder_device(&f.b, id, "GPU", "", DEVICE_GPU), "stream 20");
+
+            for (int64_t round = 0; round < 2; round++)
+                builder_slice(&f.b, stream, "ncclAllReduce", ACTIVITY_COLLECTIVE,
+                              100 + 400 * round + 50 * (gpu && host), 100);
+        }
+    }
+    make(&f);
+    assert_true(f.list.matched_count == 2);
+    assert_true(f.list.hosts[1].late_ns == 100 && f.list.hosts[1].last_count == 2);
+    assert_true(f.list.hosts[0].late_ns == 0);
+    release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_by_name),
-        cmocka_unit_test(lateness_by_host),
-        cmocka_unit_test(matches_over_the_edge),
-        cmocka_unit_test(numbers_match_before_order),
+        cmocka_unit_test(types_by_name),          cmocka_unit_test(lateness_by_host),
+        cmocka_unit_test(matches_over_the_edge),  cmocka_unit_test(numbers_match_before_order),
+        cmocka_unit_test(devices_of_one_process), cmocka_unit_test(devices_have_their_own_turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,11 +99,46 @@ static void workers_of_a_loader(void **state)
     one_step_free(&step);
 }
 
+/*
+ * A thread beside the leading one works 50..100, pauses 20 and works 120..200, while the leader is
+ * inside one op 0..400: nobody gave it the second piece, it goes on by itself. With its first piece
+ * 30 shorter the second one begins 30 earlier.
+ */
+static void pauses_without_a_giver(void **state)
+{
+    struct one_step          step;
+    const struct graph_edge *edge;
+    struct graph_changes     changes;
+    struct schedule          schedule;
+    uint32_t                 other, first, second;
+
+    (void)state;
+    one_step_begin(&step);
+    other = builder_timeline(&step.b, 0, NO_ID, "autograd");
+    builder_slice(&step.b, step.thread, "backward", ACTIVITY_OP, 0, 400 * US);
+    builder_slice(&step.b, other, "MmBackward0", ACTIVITY_OP, 50 * US, 50 * US);
+    builder_slice(&step.b, other, "AddBackward0", ACTIVITY_OP, 120 * US, 80 * US);
+    one_step_end(&step);
+    first = one_node(&step, "MmBackward0", 50);
+    second = one_node(&step, "AddBackward0", 120);
+    edge = edge_of(&step.graph, second, EDGE_ORDER);
+    assert_non_null(edge);
+    assert_int_equal(edge->from, first);
+    assert_int_equal(edge->lag_ns, 20 * US);
+    assert_null(edge_of(&step.graph, second, EDGE_HANDOVER));
+    assert_true(graph_changes_make(&changes, &step.graph, &step.scratch));
+    changes.factors[first] = 0.4f;
+    assert_true(schedule_make(&schedule, &step.graph, &changes, &step.scratch));
+    assert_in_range(schedule.start_ns[second] - schedule.start_ns[first], 39999, 40001);
+    one_step_free(&step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(causes_of_a_step),
         cmocka_unit_test(workers_of_a_loader),
+        cmocka_unit_test(pauses_without_a_giver),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

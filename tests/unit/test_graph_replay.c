@@ -1,0 +1,103 @@
+/* graph_replay: what edits of an accelerator's work save in the event graph of a hand-made step. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/graph_replay.h"
+#include "one_step.h"
+
+#define COMPUTE (UINT32_C(1) << PART_COMPUTE)
+#define HOST (UINT32_C(1) << PART_HOST)
+
+/*
+ * The step of one_step.h: the host waits for A, 20..120, and goes on 10 behind it, until 400; of B,
+ * 290..390, nobody waits for the end.
+ *   A in half its time           50 less
+ *   A gone, its launch (5) too   105 less
+ *   A beside the step            100 less
+ *   60 of all kernels less       200 become 140: each 0.7 of what it was, 30 less of A
+ *   B gone                       its launch 5 less
+ *   B in half its time           nothing
+ *   host work, or all parts      is not for this graph
+ */
+static void edits_of_kernels(void **state)
+{
+    static const struct {
+        struct edit edit;
+        bool        is_for_graph;
+        double      saved_us;
+    } cases[] = {
+        { { .kind = EDIT_SCALE,
+            .select = { .part_mask = COMPUTE, .name = "A", .host = NO_ID },
+            .factor = 0.5 },
+          true,
+          50 },
+        { { .kind = EDIT_SCALE, .select = { .part_mask = COMPUTE, .name = "A", .host = NO_ID } },
+          true,
+          105 },
+        { { .kind = EDIT_OVERLAP, .select = { .part_mask = COMPUTE, .name = "A", .host = NO_ID } },
+          true,
+          100 },
+        { { .kind = EDIT_SUBTRACT,
+            .select = { .part_mask = COMPUTE, .host = NO_ID },
+            .ns = 60 * US },
+          true,
+          30 },
+        { { .kind = EDIT_SCALE, .select = { .part_mask = COMPUTE, .name = "B", .host = NO_ID } },
+          true,
+          5 },
+        { { .kind = EDIT_SCALE,
+            .select = { .part_mask = COMPUTE, .name = "B", .host = NO_ID },
+            .factor = 0.5 },
+          true,
+          0 },
+        { { .kind = EDIT_SCALE, .select = { .part_mask = HOST, .host = NO_ID } }, false, 0 },
+        { { .kind = EDIT_SCALE, .select = { .part_mask = COMPUTE | HOST, .host = NO_ID } },
+          false,
+          0 },
+        { { .kind = EDIT_SCALE, .select = { .name = "A", .host = NO_ID } }, false, 0 },
+        { { .kind = EDIT_STEP, .select = { .host = NO_ID }, .ns = 10 }, false, 0 },
+    };
+    struct one_step step;
+
+    (void)state;
+    one_step_make(&step);
+    step.b.study.path.has_device = true;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct graph_replay_result result = { 0 };
+
+        assert_int_equal(graph_replay_run(&step.b.study, &cases[i].edit, 1, &result),
+                         cases[i].is_for_graph);
+        assert_true(result.saved_ns > (cases[i].saved_us - 0.01) * US);
+        assert_true(result.saved_ns < (cases[i].saved_us + 0.01) * US);
+        if (cases[i].is_for_graph)
+            assert_true(result.step_ns + result.saved_ns == 400 * US);
+    }
+    one_step_free(&step);
+}
+
+/* Without an accelerator on the path there is no such graph, even if the profile could have one. */
+static void needs_an_accelerator(void **state)
+{
+    struct edit edit = { .kind = EDIT_SCALE, .select = { .part_mask = COMPUTE, .host = NO_ID } };
+    struct graph_replay_result result;
+    struct one_step            step;
+
+    (void)state;
+    one_step_make(&step);
+    assert_false(graph_replay_run(&step.b.study, &edit, 1, &result));
+    one_step_free(&step);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edits_of_kernels),
+        cmocka_unit_test(needs_an_accelerator),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
