@@ -25,10 +25,20 @@ static bool is_full(const struct text *text)
     return text->len > MOST_BYTES;
 }
 
+/* What was left out for its length. */
+static void add_rest(struct text *text, size_t shown, size_t count, const char *before,
+                     const char *after)
+{
+    if (shown < count)
+        text_print(text, "%s%zu more%s\n", before, count - shown, after);
+}
+
 static void add_checks(struct text *text, const struct gate_result *result)
 {
+    size_t i = 0;
+
     text_add(text, STR("| | check |\n|---|---|\n"));
-    for (size_t i = 0; i < result->checks.count && i < MOST_ROWS && !is_full(text); i++) {
+    for (; i < result->checks.count && i < MOST_ROWS && !is_full(text); i++) {
         const struct check *check = &result->checks.items[i];
 
         text_print(text, "| %s | ",
@@ -40,6 +50,7 @@ static void add_checks(struct text *text, const struct gate_result *result)
         }
         text_add(text, STR(" |\n"));
     }
+    add_rest(text, i, result->checks.count, "| | and ", " |");
     text_add_byte(text, '\n');
 }
 
@@ -67,10 +78,12 @@ static void add_parts(struct text *text, const struct gate_result *result)
 
 static void add_changes(struct text *text, const struct gate_result *result)
 {
+    size_t i = 0;
+
     if (result->changes.count == 0)
         return;
     text_add(text, STR("<details><summary>What changed</summary>\n\n"));
-    for (size_t i = 0; i < result->changes.count && i < MOST_ROWS && !is_full(text); i++) {
+    for (; i < result->changes.count && i < MOST_ROWS && !is_full(text); i++) {
         const struct change *change = &result->changes.items[i];
         const char          *place = gate_words_place(change->file, change->line, text->arena);
 
@@ -84,15 +97,18 @@ static void add_changes(struct text *text, const struct gate_result *result)
             text_print(text, " (%s)", change->rule);
         text_add_byte(text, '\n');
     }
+    add_rest(text, i, result->changes.count, "- and ", "");
     text_add(text, STR("\n</details>\n\n"));
 }
 
 static void add_advice(struct text *text, const struct gate_result *result)
 {
+    size_t i = 0;
+
     if (result->added.count == 0)
         return;
     text_add(text, STR("<details><summary>Advice that is new</summary>\n\n"));
-    for (size_t i = 0; i < result->added.count && i < MOST_ROWS && !is_full(text); i++) {
+    for (; i < result->added.count && i < MOST_ROWS && !is_full(text); i++) {
         const struct finding *finding = result->added.items[i];
 
         text_print(text, "- **%s**: ", finding->rule);
@@ -103,6 +119,7 @@ static void add_advice(struct text *text, const struct gate_result *result)
         }
         text_add_byte(text, '\n');
     }
+    add_rest(text, i, result->added.count, "- and ", "");
     text_add(text, STR("\n</details>\n\n"));
 }
 
