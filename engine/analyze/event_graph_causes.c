@@ -4,14 +4,15 @@
 #include "analyze/work.h"
 
 enum {
-    PAUSE_NS = 5000,      /* a thread that did nothing for longer was given its next work */
-    RECENT_NODES = 24,    /* threads that may have given it: those last at something */
-    GAP_MOST_NS = 10000,  /* a longer gap in the queue of a stream has another cause */
-    CLOCK_NS = 5000,      /* clocks of device and host differ by as much */
-    EXPLAINED_NS = 20000, /* a start so little later than its causes needs no other cause */
-    LOOK_BACK = 64,       /* kernels back to the one that a call waited for */
-    CLOSE_NS = 30000,     /* a call that ends so soon after a kernel waited for it */
-    QUEUE_NS = 500000     /* a launch whose kernel runs so much later may find a full queue */
+    PAUSE_NS = 5000,       /* a thread that did nothing for longer was given its next work */
+    RECENT_NODES = 24,     /* threads that may have given it: those last at something */
+    GAP_MOST_NS = 10000,   /* a longer gap in the queue of a stream has another cause */
+    CLOCK_NS = 5000,       /* clocks of device and host differ by as much */
+    EXPLAINED_NS = 20000,  /* a start so little later than its causes needs no other cause */
+    LOOK_BACK = 64,        /* kernels back to the one that a call waited for */
+    CLOSE_NS = 30000,      /* a call that ends so soon after a kernel waited for it */
+    LONG_CALL_NS = 100000, /* work begins so soon after the call that enqueued it */
+    QUEUE_NS = 500000      /* a launch whose kernel runs so much later may find a full queue */
 };
 
 /* A thread inside only these may wait for another thread. */
@@ -496,14 +497,49 @@ static uint32_t ended_beside(const struct build *build, uint32_t line, int64_t t
     return best;
 }
 
+/* The last node of a call on its thread, of those just before; NO_ID: it is not among them. */
+static uint32_t end_of_call(const struct build *build, uint32_t call)
+{
+    uint32_t thread = build->line_of_timeline[build->timeline_of_call[call]];
+    uint32_t node = thread == NO_ID ? NO_ID : build->lines.items[thread].last;
+
+    for (int i = 0; i < LOOK_BACK && node != NO_ID; i++, node = build->previous.items[node])
+        if (node_at(build, node)->frame != NO_ID &&
+            build->graph->path.frames.items[node_at(build, node)->frame].event == call)
+            return node;
+    return NO_ID;
+}
+
+/* A call that first loads code or stages memory lasts, and its work begins inside it or when it is
+ * done. *is_settled: that is what the last node's start waited for. */
+static bool settle_long_call(struct build *build, uint32_t call, int64_t ready, bool *is_settled)
+{
+    struct event_graph *graph = build->graph;
+    uint32_t            row = (uint32_t)graph->nodes.count - 1, from;
+    int64_t             start_ns = graph->nodes.items[row].start_ns;
+    int64_t             end_ns = event_end_ns(build->profile, call);
+
+    *is_settled = end_ns > ready && start_ns <= end_ns + LONG_CALL_NS;
+    if (!*is_settled)
+        return true;
+    if (start_ns > end_ns && (from = end_of_call(build, call)) != NO_ID)
+        return add_edge(build, from, EDGE_LAUNCH, start_ns - node_at(build, from)->end_ns, false);
+    for (size_t e = graph->nodes.items[row].first_edge; e < graph->edges.count; e++)
+        if (graph->edges.items[e].kind == EDGE_LAUNCH)
+            graph->edges.items[e].lag_ns += start_ns - ready;
+    return true;
+}
+
 /* Explains what the known causes do not: another stream's work that ended just then, else a delay.
  * A start before its causes allow it takes back their means. */
-static bool settle_start(struct build *build, uint32_t line)
+static bool settle_start(struct build *build, uint32_t line, uint32_t call)
 {
     struct event_graph *graph = build->graph;
     uint32_t            row = (uint32_t)graph->nodes.count - 1, beside;
     enum edge_kind      kind = EDGE_ORDER;
     int64_t             start_ns = graph->nodes.items[row].start_ns, ready = ready_ns(build, &kind);
+    bool                is_settled;
+
     if (ready == INT64_MIN)
         return true;
     if (start_ns < ready - EXPLAINED_NS) {
@@ -517,6 +553,12 @@ static bool settle_start(struct build *build, uint32_t line)
     }
     if (start_ns <= ready + (kind == EDGE_LAUNCH ? graph->launch_ns / 2 : 0))
         return true;
+    if (kind == EDGE_LAUNCH && call != NO_ID) {
+        if (!settle_long_call(build, call, ready, &is_settled))
+            return false;
+        if (is_settled)
+            return true;
+    }
     if (kind == EDGE_STREAM && start_ns - ready < GAP_MOST_NS) {
         graph->edges.items[graph->nodes.items[row].first_edge].lag_ns += start_ns - ready;
         return true;
@@ -548,7 +590,7 @@ static bool add_device_causes(struct build *build, uint32_t line, uint32_t event
     if (launch == NO_ID && before == NO_ID && build->base_of_host[host] != NO_ID)
         return add_edge(build, build->base_of_host[host], EDGE_STEP,
                         start_ns - node_at(build, build->base_of_host[host])->start_ns, true);
-    return settle_start(build, line);
+    return settle_start(build, line, launch);
 }
 
 bool build_device(struct build *build, uint32_t line)

@@ -133,12 +133,51 @@ static void pauses_without_a_giver(void **state)
     one_step_free(&step);
 }
 
+/*
+ * Two calls that last: of the first, 10..110, A begins at 115, once the call is done (it loaded the
+ * code); of the second, 200..350, B begins at 340, inside it (it staged the memory first). Neither
+ * start is a delay without a cause.
+ */
+static void calls_that_last(void **state)
+{
+    struct one_step          step;
+    const struct graph_edge *edge = NULL;
+    uint32_t                 first, second, a, b;
+
+    (void)state;
+    one_step_begin(&step);
+    first =
+        builder_slice(&step.b, step.thread, "hipLaunchKernel", ACTIVITY_LAUNCH, 10 * US, 100 * US);
+    second =
+        builder_slice(&step.b, step.thread, "cudaMemcpyAsync", ACTIVITY_LAUNCH, 200 * US, 150 * US);
+    one_kernel(&step, first, "A", 115, 150);
+    one_kernel(&step, second, "B", 340, 360);
+    one_step_end(&step);
+    a = one_node(&step, "A", 115);
+    b = one_node(&step, "B", 340);
+    assert_int_equal(step.graph.nodes.items[a].delay_ns, 0);
+    assert_int_equal(step.graph.nodes.items[b].delay_ns, 0);
+    for (uint32_t e = step.graph.nodes.items[a].first_edge;
+         e < event_graph_edges_end(&step.graph, a); e++)
+        if (step.graph.edges.items[e].kind == EDGE_LAUNCH && !step.graph.edges.items[e].from_start)
+            edge = &step.graph.edges.items[e];
+    assert_non_null(edge);
+    assert_int_equal(step.graph.nodes.items[edge->from].end_ns, 110 * US);
+    assert_int_equal(edge->lag_ns, 5 * US);
+    edge = edge_of(&step.graph, b, EDGE_LAUNCH);
+    assert_non_null(edge);
+    assert_true(edge->from_start);
+    assert_int_equal(step.graph.nodes.items[edge->from].start_ns + edge->lag_ns, 340 * US);
+    one_step_free(&step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(causes_of_a_step),
         cmocka_unit_test(workers_of_a_loader),
         cmocka_unit_test(pauses_without_a_giver),
+        cmocka_unit_test(calls_that_last),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
