@@ -180,7 +180,7 @@ static void add_table(struct text *text, const struct table_spec *table)
 {
     text_add(text, STR("---"));
     add_comment(text, table->help);
-    text_print(text, "\n---@class tfprof.row.%s: tfprof.row\n", table->name);
+    text_print(text, "\n---@class tfprof.row.%s\n", table->name);
     for (size_t i = 0; i < table->column_count; i++)
         add_value(text, table->columns[i].name, false, table->columns[i].unit,
                   table->columns[i].help);
