@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/project.h"
+#include "rules/catalogue.h"
 
 #define RECORDING TESTS_DIR "/../cases/recordings/tf2-input-sequential-map"
 
@@ -128,6 +129,11 @@ static void faults_have_their_place(void **state)
           4 },
         { "[[suppress]]\nrul = \"x\"\n", "did you mean rule?", 2 },
         { "[[suppress]]\nuntil = 2030-13-01\n", "2030-13-01 is no day", 2 },
+        { "[[suppress]]\nuntil = 2030-02-29\n", "2030-02-29 is no day", 2 },
+        { "[[suppress]]\nuntil = 2100-02-29\n", "2100-02-29 is no day", 2 }, /* no leap year */
+        { "[[suppress]]\nuntil = 2030-04-31\n", "2030-04-31 is no day", 2 },
+        { "[[suppress]]\nuntil = 2030-04-00\n", "2030-04-00 is no day", 2 },
+        { "[[suppress]]\nuntil = 2028-02-29\n", "needs a rule", 2 }, /* is one */
         { "[[suppress]]\nrule = \"x\"\nreason = \"r\"\nsubject = \"(\"\n", "(", 2 },
     };
 
@@ -180,6 +186,39 @@ static void unknown_rules_have_their_place(void **state)
         remove_file(folder, path);
         arena_free(&arena);
     }
+}
+
+/* What the list of rules shows of them. */
+static void rules_are_as_the_project_has_them(void **state)
+{
+    static const char       text[] = "[rules]\npreset = \"strict\"\n"
+                                     "[rule.tiny-kernels]\nseverity = \"error\"\nmin_share = \"7%\"\n"
+                                     "[rule.hot-op]\nseverity = \"off\"\n";
+    struct arena            arena = { 0 };
+    struct advise_options   options = { 0 };
+    struct rule_explanation explanation;
+    struct err              err = { 0 };
+    char                    folder[64], path[96];
+
+    (void)state;
+    write_file(folder, path, text);
+    assert_true(project_load_into(path, &options, &arena, &err));
+    assert_true(rule_explain("tiny-kernels", &options, NULL, &arena, &explanation, &err));
+    assert_int_equal(explanation.info.severity, SEVERITY_ERROR);
+    for (size_t i = 0; i < explanation.info.params.count; i++) {
+        const struct rule_param *param = &explanation.info.params.items[i];
+
+        if (strcmp(param->name, "min_share") == 0)
+            assert_true(param->is_set && param->number == 0.07);
+        else if (strcmp(param->name, "max_queue") == 0)
+            assert_false(param->is_set);
+    }
+    assert_true(rule_explain("hot-op", &options, NULL, &arena, &explanation, &err));
+    assert_true(explanation.info.is_off);
+    assert_true(rule_explain("tiny-kernels", NULL, NULL, &arena, &explanation, &err));
+    assert_int_not_equal(explanation.info.severity, SEVERITY_ERROR);
+    remove_file(folder, path);
+    arena_free(&arena);
 }
 
 /* Runs advise with this configuration; what it says on standard error. */
@@ -254,6 +293,7 @@ int main(void)
         cmocka_unit_test(faults_have_their_place),
         cmocka_unit_test(unknown_rules_have_their_place),
         cmocka_unit_test(suppressions_are_told),
+        cmocka_unit_test(rules_are_as_the_project_has_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
