@@ -2,16 +2,34 @@
 #include "analyze/analysis.h"
 
 #include "analyze/excerpt.h"
+#include "base/parallel.h"
 #include "base/trace.h"
 
 #include <string.h>
 
 const struct analysis *const analyses[] = {
-#define ANALYSIS(name) &analysis_##name,
+#define ANALYSIS(name, lane) &analysis_##name,
 #include "analyze/analyses.def"
 #undef ANALYSIS
 };
 const size_t analysis_count = ARRAY_COUNT(analyses);
+
+/* Analyses that use what others of their lane found. */
+enum lane {
+    LANE_FIRST,
+    LANE_PATH,
+    LANE_REPLAY,
+    LANE_CALLS, /* what eager programs call */
+    LANE_OPS,
+    LANE_COUNT
+};
+static const uint8_t lane_of[] = {
+#define ANALYSIS(name, lane) LANE_##lane,
+#include "analyze/analyses.def"
+#undef ANALYSIS
+};
+/* With fewer events threads cost more than they save. */
+enum { THREADS_FROM_EVENTS = 1 << 14 };
 
 /* The study's own names: those of the profile under the same ids, and room for more without
  * touching the profile, which is constant by now. */
@@ -34,6 +52,78 @@ static bool run_one(const struct analysis *analysis, struct study *study, struct
     return true;
 }
 
+static bool run_lane(enum lane lane, struct study *study, struct err *err)
+{
+    for (size_t i = 0; i < analysis_count; i++)
+        if (lane_of[i] == lane &&
+            (!run_one(analyses[i], study, err) ||
+             (analyses[i] == &analysis_steps && !excerpt_make(study, 2 * EXCERPT_EVENTS, err))))
+            return false;
+    return true;
+}
+
+struct lane_run { /* a lane with all that it makes */
+    struct study  study;
+    struct arena  arena;
+    struct intern names;
+    struct err    err;
+    bool          is_fine;
+};
+
+static void start_lane(struct lane_run *run, const struct study *study)
+{
+    *run = (struct lane_run) { .study = *study, .arena.budget_bytes = study->arena->budget_bytes };
+    run->study.arena = &run->arena;
+    intern_stack(&run->names, study->facts.names, &run->arena);
+    facts_init(&run->study.facts, &run->arena, &run->names);
+}
+
+static void work_lane(void *shared, size_t index)
+{
+    struct lane_run *run = (struct lane_run *)shared + index;
+
+    run->is_fine = run_lane((enum lane)(LANE_FIRST + 1 + index), &run->study, &run->err);
+}
+
+/* Takes over what a lane found, and what it made for those behind the analyses. Names of the path's
+ * lane keep their ids, as it is the first: its stages hold some. */
+static bool join_lane(struct study *study, struct lane_run *run, enum lane lane, struct err *err)
+{
+    bool is_fine = run->is_fine;
+
+    if (is_fine) {
+        is_fine = facts_join(&study->facts, &run->study.facts) ||
+                  err_set(err, ERR_LIMIT, "what was found does not fit the memory budget");
+    } else if (err->code == ERR_NONE) {
+        *err = run->err;
+    }
+    if (lane == LANE_PATH) {
+        study->path = run->study.path;
+        study->pipeline = run->study.pipeline;
+    } else if (lane == LANE_OPS) {
+        study->op_times = run->study.op_times;
+    }
+    arena_join(study->arena, &run->arena);
+    return is_fine;
+}
+
+/* The same whatever the number of threads: lanes are joined in their order. */
+static bool run_lanes(struct study *study, struct err *err)
+{
+    enum { RUN_COUNT = LANE_COUNT - LANE_FIRST - 1 };
+    struct lane_run runs[RUN_COUNT];
+    bool            is_fine = true;
+
+    for (size_t i = 0; i < RUN_COUNT; i++)
+        start_lane(&runs[i], study);
+    parallel_for(RUN_COUNT,
+                 study->profile->event_count < THREADS_FROM_EVENTS ? 1 : study->options.threads,
+                 work_lane, runs);
+    for (size_t i = 0; i < RUN_COUNT; i++)
+        is_fine = join_lane(study, &runs[i], (enum lane)(LANE_FIRST + 1 + i), err) && is_fine;
+    return is_fine;
+}
+
 bool study_run(struct study *study, const struct profile *profile,
                const struct study_options *options, struct arena *arena, struct err *err)
 {
@@ -45,10 +135,12 @@ bool study_run(struct study *study, const struct profile *profile,
     if (!names)
         return err_set(err, ERR_LIMIT, "no memory left for the names of the profile");
     facts_init(&study->facts, arena, names);
-    for (size_t i = 0; i < analysis_count; i++)
-        if (!run_one(analyses[i], study, err) ||
-            (analyses[i] == &analysis_steps && !excerpt_make(study, 2 * EXCERPT_EVENTS, err)))
-            return false;
+    if (!run_lane(LANE_FIRST, study, err))
+        return false;
+    if (!path_begin(study))
+        return err_set(err, ERR_LIMIT, "the steps do not fit the memory budget");
+    if (!run_lanes(study, err))
+        return false;
     facts_settle(&study->facts);
     return true;
 }

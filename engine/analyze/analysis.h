@@ -18,7 +18,7 @@ struct analysis {
     size_t                   table_count;
     bool (*run)(struct study *study, struct err *err);
 };
-#define ANALYSIS(name) extern const struct analysis analysis_##name;
+#define ANALYSIS(name, lane) extern const struct analysis analysis_##name;
 #include "analyze/analyses.def"
 #undef ANALYSIS
 extern const struct analysis *const analyses[];

@@ -95,6 +95,26 @@ static bool is_worker(const struct study *study, const struct timeline *line,
            (!device || line->device == device->device);
 }
 
+bool path_begin(struct study *study)
+{
+    const struct profile    *profile = study->profile;
+    const struct device_row *device;
+
+    study->path.leader = NO_ID;
+    if (profile->event_count == 0)
+        return true;
+    if (!choose_steps(study))
+        return false;
+    if (study->path.step_rows.count == 0)
+        return true;
+    device = find_device(study);
+    study->path.leader = find_leader(study);
+    study->path.has_device = device != NULL;
+    study->path.shows_copies = device && profile->devices.items[device->device].kind == DEVICE_GPU;
+    study->path.shows_collectives = device && device->collective_ns > 0;
+    return true;
+}
+
 static bool add_windows(const struct study *study, struct arena *scratch, struct intervals *windows)
 {
     for (size_t i = 0; i < study->path.step_rows.count; i++) {
@@ -114,10 +134,6 @@ static bool flatten(struct study *study, const struct device_row *device, struct
 
     if (!add_windows(study, scratch, &windows))
         return false;
-    study->path.leader = find_leader(study);
-    study->path.has_device = device != NULL;
-    study->path.shows_copies = device && profile->devices.items[device->device].kind == DEVICE_GPU;
-    study->path.shows_collectives = device && device->collective_ns > 0;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *timeline = &profile->timelines.items[t];
         struct path_line       line = { .timeline = t,
@@ -339,15 +355,13 @@ static bool run(struct study *study, struct err *err)
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
     bool         ok;
 
-    study->path.leader = NO_ID;
     if (study->profile->event_count == 0)
         return facts_absent(&study->facts, "path.", "a timeline of events",
                             "the profile has no timeline of events");
-    ok = choose_steps(study);
-    if (ok && study->path.step_rows.count == 0)
+    if (study->path.step_rows.count == 0)
         ok = facts_absent(&study->facts, "path.", "at least one whole step",
                           "no whole step in the trace");
-    else if (ok)
+    else
         ok = walk_steps(study, &scratch);
     arena_free(&scratch);
     return ok || err_set(err, ERR_LIMIT, "the paths of the steps do not fit the memory budget");

@@ -179,6 +179,53 @@ uint32_t facts_name(struct facts *facts, struct str text)
     return intern_add(facts->names, text);
 }
 
+/* The value as facts->names has it, where it is a name. */
+static double joined_value(const struct facts *facts, const struct facts *from,
+                           const uint32_t *names, enum unit unit, double value)
+{
+    uint32_t first = from->names->first;
+
+    if (unit != UNIT_NAME || !(value >= first && value < NO_ID) || from->names == facts->names)
+        return value;
+    return names[(uint32_t)value - first];
+}
+
+static void join_table(const struct facts *facts, const struct facts *from, const uint32_t *names,
+                       struct table *table)
+{
+    for (size_t c = 0; c < table->spec->column_count; c++)
+        for (size_t row = 0; row < table->row_count; row++)
+            table->columns[c][row] = joined_value(facts, from, names, table->spec->columns[c].unit,
+                                                  table->columns[c][row]);
+}
+
+bool facts_join(struct facts *facts, const struct facts *from)
+{
+    uint32_t *names = arena_new_array(facts->arena, uint32_t, from->names->count);
+
+    for (uint32_t i = 0; names && i < from->names->count; i++) {
+        names[i] = facts_name(facts, from->names->names[i]);
+        if (names[i] == NO_ID)
+            return false;
+    }
+    for (size_t i = 0; names && i < from->list.count; i++) {
+        const struct fact *fact = &from->list.items[i];
+
+        if (!facts_set(facts, fact->spec,
+                       joined_value(facts, from, names, fact->spec->unit, fact->value)))
+            return false;
+    }
+    for (size_t i = 0; names && i < from->tables.count; i++) {
+        join_table(facts, from, names, from->tables.items[i]);
+        if (!vec_push(&facts->tables, facts->arena, from->tables.items[i]))
+            return false;
+    }
+    for (size_t i = 0; names && i < from->absences.count; i++)
+        if (!vec_push(&facts->absences, facts->arena, from->absences.items[i]))
+            return false;
+    return names != NULL;
+}
+
 static int compare_tables(const void *a, const void *b)
 {
     const struct table *const *left = a, *const *right = b;

@@ -77,6 +77,9 @@ const struct table *facts_find_table(const struct facts *facts, const char *name
 /* Why `name` (fact or table) is absent: the most specific absence, or NULL. */
 const struct absence *facts_why_absent(const struct facts *facts, const char *name);
 uint32_t            facts_name(struct facts *facts, struct str text); /* interns; NO_ID: budget */
+/* Adds what was found beside these facts, in an arena that lives as long, with names of its own
+ * above theirs. */
+bool                facts_join(struct facts *facts, const struct facts *from);
 /* After the last analysis: brings tables into an order that does not depend on which ran first. */
 void                facts_settle(struct facts *facts);
 

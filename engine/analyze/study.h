@@ -17,6 +17,7 @@ struct thread_roles;    /* analyze/threads.h: what each host timeline is for */
 struct study_options {
     int64_t first_step, last_step; /* --steps A:B by number; INT64_MIN/MAX: all */
     const char *device;            /* --device, or NULL */
+    unsigned threads;              /* 0: one a core */
 };
 
 struct study {
@@ -35,6 +36,9 @@ struct study {
     struct graph_replay    *graph_replay; /* analyze/graph_replay.h; the same */
 };
 
+/* Chooses path.step_rows, and what leads and stands for their work. Runs behind analysis_devices.
+ * false: the arena is exhausted. */
+bool path_begin(struct study *study);
 /* Which of path.step_rows is the first whose step ends behind a time; their count: none. */
 size_t path_step_at(const struct study *study, int64_t time_ns);
 

@@ -302,6 +302,23 @@ char *arena_text(struct arena *arena, const char *format, ...)
     return text;
 }
 
+void arena_join(struct arena *arena, struct arena *from)
+{
+    struct arena_block *oldest = arena->block;
+
+    while (oldest && oldest->older)
+        oldest = oldest->older;
+    if (oldest && from->block) { /* behind the others: what has room goes on to be filled */
+        oldest->older = from->block;
+        from->block->newer = oldest;
+    } else if (from->block) {
+        arena->block = from->block;
+    }
+    arena->used_bytes += from->used_bytes;
+    from->block = NULL;
+    from->used_bytes = 0;
+}
+
 void arena_free(struct arena *arena)
 {
     struct arena_block *block = arena->block;

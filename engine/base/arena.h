@@ -31,6 +31,8 @@ void *arena_grow(struct arena *arena, void *memory, size_t old_bytes, size_t new
 void *arena_shrink(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes) MUST_USE;
 struct str arena_str(struct arena *arena, struct str s);   /* a copy, terminated; {NULL,0} if full */
 char      *arena_text(struct arena *arena, const char *format, ...) CHECK_PRINTF(2, 3);
+/* Takes over all that is in another, which is empty then. */
+void       arena_join(struct arena *arena, struct arena *from);
 void       arena_free(struct arena *arena);                /* accepts a zeroed arena; zeroes it */
 
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))

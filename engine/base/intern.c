@@ -94,29 +94,50 @@ bool intern_copy(struct intern *names, const struct intern *from, struct arena *
     return true;
 }
 
+void intern_stack(struct intern *names, const struct intern *below, struct arena *arena)
+{
+    *names =
+        (struct intern) { .arena = arena, .below = below, .first = below->first + below->count };
+}
+
+static uint32_t find_hashed(const struct intern *names, struct str name, uint32_t hash)
+{
+    for (; names; names = names->below) {
+        uint32_t place = names->slot_count ? find_slot(names, name, hash) : 0;
+
+        if (names->slot_count && names->slots[place])
+            return names->first + (uint32_t)names->slots[place] - 1;
+    }
+    return NO_ID;
+}
+
 uint32_t intern_add(struct intern *names, struct str name)
 {
     uint32_t   hash = intern_hash(name), place;
     struct str copy;
 
+    if (names->below) {
+        uint32_t id = find_hashed(names->below, name, hash);
+
+        if (id != NO_ID)
+            return id;
+    }
     if (names->count == names->capacity && !intern_reserve(names, 1))
         return NO_ID;
     place = find_slot(names, name, hash);
     if (names->slots[place])
-        return (uint32_t)names->slots[place] - 1;
+        return names->first + (uint32_t)names->slots[place] - 1;
     copy = arena_str(names->arena, name);
     if (!copy.data)
         return NO_ID;
     names->names[names->count] = copy;
     names->slots[place] = (uint64_t)hash << 32 | ++names->count;
-    return names->count - 1;
+    return names->first + names->count - 1;
 }
 
 uint32_t intern_find(const struct intern *names, struct str name)
 {
-    uint32_t place = names->slot_count ? find_slot(names, name, intern_hash(name)) : 0;
-
-    return names->slot_count && names->slots[place] ? (uint32_t)names->slots[place] - 1 : NO_ID;
+    return find_hashed(names, name, intern_hash(name));
 }
 
 void intern_fetch_slot(const struct intern *names, uint32_t hash)
@@ -152,6 +173,9 @@ void intern_fetch_text(const struct intern *names, uint32_t hash)
 
 struct str intern_str(const struct intern *names, uint32_t id)
 {
+    while (names->below && id < names->first)
+        names = names->below;
+    id -= names->first;
     return id < names->count ? names->names[id] : (struct str) { "", 0 };
 }
 

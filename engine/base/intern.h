@@ -14,14 +14,18 @@
 
 struct intern {
     struct arena *arena;
+    const struct intern *below; /* whose names stand under the first ids, or NULL */
+    uint32_t      first;        /* own ids begin here */
     struct str   *names; /* by id */
     uint64_t     *slots; /* hash << 32 | id + 1, 0 free */
-    uint32_t      count, capacity, slot_count;
+    uint32_t      count, capacity, slot_count; /* own ones */
 };
 
 bool intern_init(struct intern *names, struct arena *arena);
 /* The same names under the same ids, and room for more of its own; `from` must outlive it. */
 bool       intern_copy(struct intern *names, const struct intern *from, struct arena *arena);
+/* Names of its own above those of another, which must not change meanwhile. */
+void       intern_stack(struct intern *names, const struct intern *below, struct arena *arena);
 uint32_t   intern_add(struct intern *names, struct str name); /* NO_ID past the budget */
 bool       intern_reserve(struct intern *names, size_t more); /* room for that many new names */
 uint32_t   intern_find(const struct intern *names, struct str name); /* NO_ID when unknown */

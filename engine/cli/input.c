@@ -112,6 +112,7 @@ bool input_load(struct input *input, const struct input_values *values,
         .first_step = INT64_MIN,
         .last_step = INT64_MAX,
         .device = values->device,
+        .threads = values->threads > UINT_MAX ? UINT_MAX : (unsigned)values->threads,
     };
 
     if (values->steps &&

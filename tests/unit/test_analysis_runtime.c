@@ -56,7 +56,7 @@ static void run_all(struct profile_builder *b)
 {
     struct err err = { 0 };
 
-    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(path_begin(&b->study) && analysis_path.run(&b->study, &err));
     assert_true(analysis_composition.run(&b->study, &err));
     assert_true(analysis_activities.run(&b->study, &err));
     assert_true(analysis_runtime.run(&b->study, &err));

@@ -130,6 +130,31 @@ static void strings_are_copied_with_nuls(void **state)
     arena_free(&arena);
 }
 
+/* Small and large blocks, into an arena with and without some. */
+static void joining_takes_all(void **state)
+{
+    struct arena arena = { 0 }, first = { 0 }, second = { 0 }, none = { 0 };
+    char        *small, *large;
+
+    (void)state;
+    small = memset(arena_alloc(&first, 100), 'x', 100);
+    arena_join(&arena, &first);
+    arena_join(&arena, &none);
+    assert_null(first.block);
+    assert_int_equal(arena.used_bytes, 112);
+    large = memset(arena_alloc(&second, ARENA_LARGE_BYTES), 'y', ARENA_LARGE_BYTES);
+    assert_non_null(arena_alloc(&second, 10));
+    arena_join(&arena, &second);
+    assert_int_equal(arena.used_bytes, 112 + 16 + ARENA_LARGE_BYTES);
+    assert_int_equal(second.used_bytes, 0);
+    assert_true(is_all(small, 100, 'x'));
+    large = arena_grow(&arena, large, ARENA_LARGE_BYTES, ARENA_LARGE_BYTES * 8);
+    assert_true(is_all(large, ARENA_LARGE_BYTES, 'y'));
+    assert_non_null(arena_alloc(&arena, 10));
+    arena_free(&second);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +164,7 @@ int main(void)
         cmocka_unit_test(growing_keeps_bytes_and_zeroes_new_ones),
         cmocka_unit_test(shrinking_returns_budget),
         cmocka_unit_test(strings_are_copied_with_nuls),
+        cmocka_unit_test(joining_takes_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,12 +121,61 @@ static void coverage_counts_what_is_there(void **state)
     builder_free(&builder);
 }
 
+/* Two that know the names "" and "low": each has a name of its own and one that both have. Behind
+ * the joined ones' ids stands what each had there. */
+static void joined_facts_have_their_names(void **state)
+{
+    struct fixture f;
+    struct intern  names[2];
+    struct facts   others[2];
+    struct str     own[2] = { STR("left"), STR("right") };
+    uint32_t       low;
+    double         value;
+    struct table  *table = NULL;
+
+    (void)state;
+    start(&f);
+    low = facts_name(&f.facts, STR("low"));
+    for (int i = 0; i < 2; i++) {
+        intern_stack(&names[i], &f.names, &f.arena);
+        facts_init(&others[i], &f.arena, &names[i]);
+        assert_int_equal(facts_name(&others[i], own[i]), 2);
+        assert_int_equal(facts_name(&others[i], STR("both")), 3);
+    }
+    assert_true(facts_set_text(&others[0], &specs[2], STR("left")));
+    assert_true(facts_set(&others[0], &specs[0], 2)); /* a number, not the name 2 */
+    table = facts_table(&others[1], &table_spec);
+    for (uint32_t row = 0; row < 4; row++)
+        assert_int_equal(table_add(table, &f.arena), row);
+    table->columns[0][0] = 2;
+    table->columns[0][1] = 3;
+    table->columns[0][2] = low;
+    table->columns[1][0] = 3;
+    assert_true(facts_absent(&others[1], "memory.", NULL, "none"));
+    for (int i = 0; i < 2; i++)
+        assert_true(facts_join(&f.facts, &others[i]));
+    assert_int_equal(f.names.count, 5);
+    assert_true(facts_get(&f.facts, "b.name", &value));
+    assert_string_equal(intern_str(&f.names, (uint32_t)value).data, "left");
+    assert_true(facts_get(&f.facts, "b.two", &value));
+    assert_true(value == 2);
+    assert_ptr_equal(facts_find_table(&f.facts, "things"), table);
+    assert_string_equal(intern_str(&f.names, (uint32_t)table->columns[0][0]).data, "right");
+    assert_string_equal(intern_str(&f.names, (uint32_t)table->columns[0][1]).data, "both");
+    assert_string_equal(intern_str(&f.names, (uint32_t)table->columns[0][2]).data, "low");
+    assert_true(isnan(table->columns[0][3]));
+    assert_true(table->columns[1][0] == 3);
+    assert_string_equal(facts_why_absent(&f.facts, "memory.peak")->reason, "none");
+    arena_free(&f.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_sorted_and_replaced),
         cmocka_unit_test(absences_prefer_the_specific),
         cmocka_unit_test(tables_grow_with_unknown_cells),
+        cmocka_unit_test(joined_facts_have_their_names),
         cmocka_unit_test(coverage_counts_what_is_there),
     };
 

@@ -124,6 +124,34 @@ static void a_copy_grows_apart(void **state)
     arena_free(&arena);
 }
 
+static void names_stand_above_others(void **state)
+{
+    struct arena  arena = { 0 };
+    struct intern low, middle, high;
+
+    (void)state;
+    assert_true(intern_init(&low, &arena)); /* 0: "" */
+    assert_int_equal(intern_add(&low, STR("a")), 1);
+    intern_stack(&middle, &low, &arena);
+    assert_int_equal(intern_add(&middle, STR("")), 0);
+    assert_int_equal(intern_add(&middle, STR("a")), 1);
+    assert_int_equal(intern_add(&middle, STR("b")), 2);
+    assert_int_equal(intern_add(&middle, STR("b")), 2);
+    intern_stack(&high, &middle, &arena);
+    assert_int_equal(intern_find(&high, STR("c")), NO_ID);
+    assert_int_equal(intern_add(&high, STR("c")), 3);
+    assert_int_equal(intern_add(&high, STR("b")), 2);
+    assert_int_equal(intern_find(&high, STR("a")), 1);
+    assert_int_equal(intern_find(&middle, STR("c")), NO_ID);
+    assert_true(str_equal(intern_str(&high, 1), STR("a")));
+    assert_true(str_equal(intern_str(&high, 2), STR("b")));
+    assert_true(str_equal(intern_str(&high, 3), STR("c")));
+    assert_int_equal(intern_str(&high, 4).len, 0);
+    assert_int_equal(intern_str(&middle, 3).len, 0);
+    assert_int_equal(intern_str(&high, NO_ID).len, 0);
+    arena_free(&arena);
+}
+
 static void room_is_made_ahead(void **state)
 {
     struct arena  arena = { 0 }, tiny = { .budget_bytes = 64 << 10 };
@@ -145,11 +173,9 @@ static void room_is_made_ahead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_copy_grows_apart),
-        cmocka_unit_test(room_is_made_ahead),
-        cmocka_unit_test(equal_names_have_one_id),
-        cmocka_unit_test(ids_survive_growth),
-        cmocka_unit_test(past_the_budget_there_is_no_id),
+        cmocka_unit_test(a_copy_grows_apart),     cmocka_unit_test(names_stand_above_others),
+        cmocka_unit_test(room_is_made_ahead),     cmocka_unit_test(equal_names_have_one_id),
+        cmocka_unit_test(ids_survive_growth),     cmocka_unit_test(past_the_budget_there_is_no_id),
         cmocka_unit_test(sparse_keys_are_mapped),
     };
 

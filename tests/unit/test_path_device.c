@@ -17,7 +17,7 @@ static void run_analyses(struct profile_builder *b, double step_ns)
 
     b->study.steps.median_ns = b->study.steps.mean_ns = step_ns;
     assert_true(analysis_devices.run(&b->study, &err));
-    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(path_begin(&b->study) && analysis_path.run(&b->study, &err));
     assert_true(analysis_composition.run(&b->study, &err));
 }
 

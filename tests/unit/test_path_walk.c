@@ -18,7 +18,7 @@ static void walk(struct profile_builder *b, uint32_t leader)
     for (size_t i = 0; i < b->study.steps.list.count; i++)
         b->study.steps.list.items[i].timeline = leader;
     b->study.steps.median_ns = b->study.steps.mean_ns = 100000;
-    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(path_begin(&b->study) && analysis_path.run(&b->study, &err));
     assert_true(analysis_composition.run(&b->study, &err));
 }
 

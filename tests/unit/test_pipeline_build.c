@@ -31,7 +31,7 @@ static struct pipeline *build(struct profile_builder *b, uint32_t leader, struct
     builder_finish(b);
     for (size_t i = 0; i < b->study.steps.list.count; i++)
         b->study.steps.list.items[i].timeline = leader;
-    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(path_begin(&b->study) && analysis_path.run(&b->study, &err));
     pipeline = pipeline_build(&b->study, scratch);
     assert_non_null(pipeline);
     return pipeline;

@@ -18,7 +18,7 @@ static void run_analyses(struct profile_builder *b)
     struct err err = { 0 };
 
     b->study.steps.mean_ns = b->study.steps.median_ns;
-    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(path_begin(&b->study) && analysis_path.run(&b->study, &err));
     assert_true(analysis_composition.run(&b->study, &err));
     assert_true(analysis_pipeline.run(&b->study, &err));
 }

@@ -45,7 +45,7 @@ static struct segment_groups *build(struct profile_builder *b)
     for (size_t i = 0; i < b->study.steps.list.count; i++)
         b->study.steps.list.items[i].timeline = python;
     b->study.steps.median_ns = b->study.steps.mean_ns = STEP_NS;
-    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(path_begin(&b->study) && analysis_path.run(&b->study, &err));
     groups = segment_groups_make(&b->study, &err);
     assert_non_null(groups);
     return groups;
