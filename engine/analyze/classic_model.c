@@ -1,38 +1,9 @@
 #include "analyze/classic_model.h"
 
+#include "analyze/classic_maker.h"
 #include "base/text.h"
-#include "model/classic.h"
 
 #include <stdlib.h>
-
-enum { NS_PER_MICRO = 1000 };
-
-struct made_exec { /* a node in a step */
-    uint32_t node, step;
-    int64_t  cpu_ns, accelerator_ns, runs, allocated_bytes, kept_bytes;
-    int64_t  start_ns, end_ns;
-};
-struct made_node {
-    uint32_t name, device; /* interned */
-    uint32_t type, source, op;
-};
-struct open_event { /* around what comes next on a timeline */
-    int64_t  end_ns;
-    uint32_t node, exec; /* NO_ID: no op, but a scope */
-    uint32_t path;       /* interned: scopes around it and its own */
-};
-struct maker {
-    const struct study *study;
-    struct profile     *profile;
-    struct arena        scratch;
-    struct id_map       node_of_name, node_of_activity, exec_of; /* path << 32 | activity */
-    VEC(struct made_node) nodes;
-    VEC(struct made_exec) execs;
-    VEC(struct open_event) stack;
-    uint32_t *node_of_event; /* the op around an event on the host; NO_ID none */
-    uint32_t *launcher_of;   /* of an event on a device: the host event that launched it */
-    uint32_t  host_device;   /* interned */
-};
 
 static bool is_work(uint8_t kind)
 {
@@ -81,35 +52,54 @@ static uint32_t type_of(struct maker *maker, const struct activity *activity)
     return profile_intern(profile, short_name(profile_str(profile, activity->name)));
 }
 
-static uint32_t add_node(struct maker *maker, const struct activity *activity, uint32_t path)
+/* What JAX makes of a function for its gradients is of the lines that ran forward. */
+static bool is_transposed(const struct maker *maker, uint32_t op)
 {
-    uint32_t         name = name_of(maker, activity, path);
-    uint32_t         node = id_map_get(&maker->node_of_name, name);
-    struct made_node made = { .name = name,
-                              .type = type_of(maker, activity),
-                              .source = activity->source,
-                              .op = activity->op };
+    const struct profile *profile = maker->profile;
 
-    if (node != NO_ID || name == NO_ID || made.type == NO_ID)
-        return node;
+    return str_contains(profile_str(profile, profile->ops.items[op].origin), STR("transpose("));
+}
+
+static uint32_t add_node(struct maker *maker, const struct activity *activity, uint32_t row)
+{
+    struct classic_context context = maker->contexts.rows.items[row];
+    struct made_node       made = { .name = name_of(maker, activity, context.path),
+                                    .type = type_of(maker, activity),
+                                    .source = activity->source,
+                                    .op = activity->op,
+                                    .is_gradient = context.is_gradient };
+    uint32_t               node;
+    uint64_t               key;
+    bool                   is_full = made.name == NO_ID || made.type == NO_ID;
+
     if (made.source == NO_ID && activity->op != NO_ID)
         made.source = maker->profile->ops.items[activity->op].source;
+    if (activity->op != NO_ID)
+        made.is_gradient |= is_transposed(maker, activity->op);
+    if (maker->contexts.by_line)
+        made.source = contexts_source(&maker->contexts, row, made.source, &is_full);
+    key = (uint64_t)made.name << 32;
+    if (maker->contexts.by_line)
+        key |= (uint32_t)((made.source + 1) << 1 | made.is_gradient);
+    node = id_map_get(&maker->node_of_name, key);
+    if (node != NO_ID || is_full)
+        return is_full ? NO_ID : node;
     node = (uint32_t)maker->nodes.count;
-    return id_map_put(&maker->node_of_name, name, node) &&
+    return id_map_put(&maker->node_of_name, key, node) &&
                    vec_push(&maker->nodes, &maker->scratch, made)
                ? node
                : NO_ID;
 }
 
-/* Row of the node that an activity is below these scopes; NO_ID: full. */
-static uint32_t node_of(struct maker *maker, uint32_t activity, uint32_t path)
+/* Row of the node that an activity is in a context; NO_ID: full. */
+static uint32_t node_of(struct maker *maker, uint32_t activity, uint32_t context)
 {
-    uint64_t key = (uint64_t)path << 32 | activity;
+    uint64_t key = (uint64_t)context << 32 | activity;
     uint32_t node = id_map_get(&maker->node_of_activity, key);
 
     if (node != NO_ID)
         return node;
-    node = add_node(maker, &maker->profile->activities.items[activity], path);
+    node = add_node(maker, &maker->profile->activities.items[activity], context);
     return node != NO_ID && id_map_put(&maker->node_of_activity, key, node) ? node : NO_ID;
 }
 
@@ -234,58 +224,107 @@ static void take_off(struct maker *maker, uint32_t event, bool is_accelerator)
         maker->execs.items[around->exec].cpu_ns -= duration_ns;
 }
 
-/* Modules of PyTorch are scopes: "nn.Module: Linear_0". */
-static uint32_t inner_path(struct maker *maker, const struct activity *activity, uint32_t path)
+/* The context inside of an event; NO_ID: full. Gradients run on threads of their own; they are of
+ * the line that ran forward. */
+static uint32_t context_inside(struct maker *maker, uint32_t event, uint32_t around)
 {
-    static const struct str module = STR_INIT("nn.Module: ");
-    struct str              name = profile_str(maker->profile, activity->name);
-    struct text             text = { .arena = &maker->scratch };
+    const struct activity *activity = event_activity(maker->profile, event);
+    uint32_t               forward = maker->forward_of ? maker->forward_of[event] : NO_ID;
+    uint32_t               node = forward != NO_ID ? maker->node_of_event[forward] : NO_ID;
 
-    if (activity->kind != ACTIVITY_PYTHON || !str_starts(name, module))
-        return path;
-    name = str_slice(name, module.len, name.len);
-    text_print(&text, "%.*s%s%.*s", STR_ARG(profile_str(maker->profile, path)), path ? "/" : "",
-               STR_ARG(name));
-    return profile_intern(maker->profile, text_str(&text));
+    if (node != NO_ID)
+        around = contexts_gradient(&maker->contexts, around, maker->nodes.items[node].source);
+    return around == NO_ID || is_work(activity->kind)
+               ? around
+               : contexts_enter(&maker->contexts, around, activity);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Puts an event on the stack: it is inside of what is there. */
+static bool open_event(struct maker *maker, struct open_event *event)
+{
+    const struct open_event *around =
+        maker->stack.count ? &maker->stack.items[maker->stack.count - 1] : NULL;
+
+    event->least_end_ns = around ? least(event->end_ns, around->least_end_ns) : event->end_ns;
+    if (!is_work(event_activity(maker->profile, event->event)->kind))
+        event->node = around ? around->node : NO_ID;
+    event->context = context_inside(maker, event->event, around ? around->context : 0);
+    return event->context != NO_ID && vec_push(&maker->stack, &maker->scratch, *event);
+}
+
+/* Annotations may begin inside of a function and end behind it: what has ended is taken out from
+ * under them. */
+static bool close_events(struct maker *maker, int64_t now_ns)
+{
+    size_t count;
+
+    while (maker->stack.count && maker->stack.items[maker->stack.count - 1].end_ns <= now_ns)
+        maker->stack.count--;
+    count = maker->stack.count;
+    if (!count || maker->stack.items[count - 1].least_end_ns > now_ns)
+        return true;
+    maker->stack.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct open_event again = maker->stack.items[i];
+
+        if (again.end_ns > now_ns && !open_event(maker, &again))
+            return false;
+    }
+    return true;
+}
+
+/* Which node a kernel, copy or op counts for, and itself becomes around what it calls. */
+static uint32_t node_of_work(struct maker *maker, const struct timeline *timeline, uint32_t event,
+                             uint32_t context)
+{
+    uint32_t launcher =
+        timeline->device != NO_ID && maker->launcher_of ? maker->launcher_of[event] : NO_ID;
+
+    if (launcher != NO_ID && maker->node_of_event[launcher] != NO_ID)
+        return maker->node_of_event[launcher];
+    if (launcher != NO_ID && maker->context_of_event)
+        context = maker->context_of_event[launcher];
+    return node_of(maker, event_activity_id(maker->profile, event), context);
 }
 
 static bool walk_event(struct maker *maker, const struct timeline *timeline, uint32_t event,
                        struct place *place)
 {
-    struct profile        *profile = maker->profile;
-    const struct activity *activity = event_activity(profile, event);
-    struct open_event      open = { .end_ns = event_end_ns(profile, event),
-                                    .node = NO_ID,
-                                    .exec = NO_ID };
-    uint32_t               launcher =
-        timeline->device != NO_ID && maker->launcher_of ? maker->launcher_of[event] : NO_ID;
+    struct profile   *profile = maker->profile;
+    struct open_event open = {
+        .event = event, .end_ns = event_end_ns(profile, event), .node = NO_ID, .exec = NO_ID
+    };
+    size_t depth;
 
-    while (maker->stack.count &&
-           maker->stack.items[maker->stack.count - 1].end_ns <= event_start_ns(profile, event))
-        maker->stack.count--;
-    if (maker->stack.count) {
-        open.path = maker->stack.items[maker->stack.count - 1].path;
-        open.node = maker->stack.items[maker->stack.count - 1].node;
-    }
-    if (is_work(activity->kind)) {
+    if (!close_events(maker, event_start_ns(profile, event)))
+        return false;
+    depth = maker->stack.count;
+    if (!open_event(maker, &open))
+        return false;
+    if (is_work(event_activity(profile, event)->kind)) {
+        maker->stack.count = depth; /* it is not around itself */
         place->event = event;
-        place->node = launcher != NO_ID ? maker->node_of_event[launcher] : NO_ID;
-        if (place->node == NO_ID)
-            place->node = node_of(maker, event_activity_id(profile, event), open.path);
+        place->node = open.node = node_of_work(maker, timeline, event, open.context);
         if (place->node == NO_ID)
             return false;
-        open.node = place->node;
         if (place->step != NO_ID) {
             take_off(maker, event, place->is_accelerator);
             if (!count_event(maker, place, &open.exec))
                 return false;
         }
-    } else {
-        open.path = inner_path(maker, activity, open.path);
+        maker->stack.items[maker->stack.count++] = open;
     }
-    if (timeline->device == NO_ID)
+    if (timeline->device == NO_ID) {
         maker->node_of_event[event] = open.node;
-    return open.path != NO_ID && vec_push(&maker->stack, &maker->scratch, open);
+        if (maker->context_of_event)
+            maker->context_of_event[event] = open.context;
+    }
+    return true;
 }
 
 static bool walk_timeline(struct maker *maker, const struct timeline *timeline)
@@ -315,36 +354,82 @@ static bool is_walked(const struct timeline *timeline, bool is_device)
            timeline->kind == TIMELINE_OPS;
 }
 
-/* Hosts first: devices ask which op launched their work. */
+/* Threads that run the program, rather than what it only called. */
+static bool has_frames(const struct profile *profile, const struct timeline *timeline)
+{
+    for (uint32_t i = 0; i < timeline->event_count; i++) {
+        const struct activity *activity = event_activity(profile, timeline->first_event + i);
+
+        if (activity->kind == ACTIVITY_PYTHON && activity->source != NO_ID)
+            return true;
+    }
+    return false;
+}
+
+/* Devices ask which op launched their work, and gradients which line ran forward: hosts come before
+ * devices, and with lines the threads that have them before the others. */
 static bool walk_all(struct maker *maker)
 {
+    enum { LINES, HOSTS, DEVICES, ROUNDS };
     struct profile *profile = maker->profile;
 
-    for (int is_device = 0; is_device < 2; is_device++)
-        for (size_t i = 0; i < profile->timelines.count; i++)
-            if (is_walked(&profile->timelines.items[i], is_device) &&
-                !walk_timeline(maker, &profile->timelines.items[i]))
+    for (int round = maker->contexts.by_line ? LINES : HOSTS; round < ROUNDS; round++)
+        for (size_t i = 0; i < profile->timelines.count; i++) {
+            const struct timeline *timeline = &profile->timelines.items[i];
+
+            if (!is_walked(timeline, round == DEVICES) ||
+                (round < DEVICES && maker->contexts.by_line &&
+                 has_frames(profile, timeline) != (round == LINES)))
+                continue;
+            if (!walk_timeline(maker, timeline))
                 return false;
+        }
     return true;
 }
 
-static bool prepare(struct maker *maker)
+/* By event, NO_ID each; NULL: full. */
+static uint32_t *new_links(struct maker *maker)
+{
+    uint32_t *links = arena_new_array(&maker->scratch, uint32_t, maker->profile->event_count);
+
+    for (uint32_t i = 0; links && i < maker->profile->event_count; i++)
+        links[i] = NO_ID;
+    return links;
+}
+
+static bool prepare_lines(struct maker *maker)
+{
+    struct profile *profile = maker->profile;
+
+    if (!maker->contexts.by_line)
+        return true;
+    maker->context_of_event =
+        arena_new_array(&maker->scratch, uint32_t, maker->profile->event_count);
+    maker->forward_of = new_links(maker);
+    if (!maker->context_of_event || !maker->forward_of)
+        return false;
+    for (size_t i = 0; i < profile->flows.count; i++)
+        if (profile->flows.items[i].kind == FLOW_FORWARD_BACKWARD)
+            maker->forward_of[profile->flows.items[i].to] = profile->flows.items[i].from;
+    return true;
+}
+
+static bool prepare(struct maker *maker, bool by_line)
 {
     struct profile *profile = maker->profile;
 
     maker->node_of_name.arena = maker->node_of_activity.arena = &maker->scratch;
     maker->exec_of.arena = &maker->scratch;
-    maker->node_of_event = arena_new_array(&maker->scratch, uint32_t, profile->event_count);
-    maker->launcher_of = arena_new_array(&maker->scratch, uint32_t, profile->event_count);
+    maker->node_of_event = new_links(maker);
+    maker->launcher_of = new_links(maker);
     maker->host_device = profile_intern(profile, STR("/device:cpu:0"));
-    if (!maker->node_of_event || !maker->launcher_of || maker->host_device == NO_ID)
+    if (!maker->node_of_event || !maker->launcher_of || maker->host_device == NO_ID ||
+        !contexts_init(&maker->contexts, profile, &maker->scratch, by_line))
         return false;
-    for (uint32_t i = 0; i < profile->event_count; i++)
-        maker->node_of_event[i] = maker->launcher_of[i] = NO_ID;
     for (size_t i = 0; i < profile->flows.count; i++)
         if (profile->flows.items[i].kind == FLOW_LAUNCH)
             maker->launcher_of[profile->flows.items[i].to] = profile->flows.items[i].from;
-    return true;
+    return prepare_lines(maker);
 }
 
 /* What was allocated and not freed again inside an op. */
@@ -370,186 +455,38 @@ static void count_memory(struct maker *maker)
     }
 }
 
-struct ordered {
-    struct str name;
-    uint32_t   row;
-};
-
-static int compare_names(const void *left, const void *right)
+/* NULL: past the budget. */
+static struct classic *make(const struct study *study, struct profile *recording, bool by_line)
 {
-    const struct ordered *a = left, *b = right;
-    int                   order = str_compare(a->name, b->name);
+    struct maker    maker = { .study = study, .profile = recording };
+    struct classic *classic = arena_new(recording->arena, struct classic);
+    bool            is_made = false;
 
-    return order ? order : (a->row > b->row) - (a->row < b->row);
-}
-
-static int compare_execs(const void *left, const void *right)
-{
-    const struct made_exec *a = left, *b = right;
-
-    if (a->node != b->node)
-        return a->node < b->node ? -1 : 1;
-    return (a->step > b->step) - (a->step < b->step);
-}
-
-/* Nodes by name, each with an op of its own; place_of[row] is where a made node went. */
-static bool place_nodes(struct maker *maker, struct classic *classic, uint32_t *place_of)
-{
-    struct profile *profile = maker->profile;
-    size_t          count = maker->nodes.count;
-    struct ordered *order = arena_new_array(&maker->scratch, struct ordered, count);
-
-    if (!order || !vec_reserve(&classic->nodes, profile->arena, count) ||
-        !vec_reserve(&profile->ops, profile->arena, count))
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = (struct ordered) { profile_str(profile, maker->nodes.items[i].name), i };
-    if (count)
-        qsort(order, count, sizeof *order, compare_names);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct made_node *made = &maker->nodes.items[order[i].row];
-        struct op               op = { .device = NO_ID,
-                                       .source = made->source,
-                                       .flops = -1,
-                                       .bytes = -1,
-                                       .parameters = -1,
-                                       .graph_node = NO_ID };
-        struct classic_node     node = { .op = (uint32_t)profile->ops.count,
-                                         .source = made->source,
-                                         .device = made->device,
-                                         .shape = NO_ID };
-
-        if (made->op != NO_ID)
-            op = profile->ops.items[made->op];
-        op.name = made->name;
-        op.type = made->type;
-        op.module = 0;
-        node.float_ops = op.flops >= 0 ? op.flops : FLOAT_OPS_UNKNOWN;
-        classic->has_code |= made->source != NO_ID;
-        place_of[order[i].row] = i;
-        profile->ops.items[profile->ops.count++] = op;
-        classic->nodes.items[classic->nodes.count++] = node;
+    maker.scratch.budget_bytes = recording->arena->budget_bytes;
+    if (classic && prepare(&maker, by_line) && walk_all(&maker)) {
+        count_memory(&maker);
+        is_made = classic_place(&maker, classic);
     }
-    return true;
-}
-
-static int64_t micros(int64_t ns)
-{
-    return ns > 0 ? (ns + NS_PER_MICRO / 2) / NS_PER_MICRO : 0;
-}
-
-static bool place_execs(struct maker *maker, struct classic *classic, const uint32_t *place_of)
-{
-    struct arena *arena = maker->profile->arena;
-
-    if (!vec_reserve(&classic->execs, arena, maker->execs.count))
-        return false;
-    for (size_t i = 0; i < maker->execs.count; i++)
-        maker->execs.items[i].node = place_of[maker->execs.items[i].node];
-    if (maker->execs.count)
-        qsort(maker->execs.items, maker->execs.count, sizeof *maker->execs.items, compare_execs);
-    for (size_t i = 0; i < maker->execs.count; i++) {
-        const struct made_exec *made = &maker->execs.items[i];
-        struct classic_node    *node = &classic->nodes.items[made->node];
-        struct classic_exec     exec = { .step = made->step };
-
-        exec.sums[MEASURE_RUNS] = made->runs;
-        exec.sums[MEASURE_CPU_MICROS] = micros(made->cpu_ns);
-        exec.sums[MEASURE_ACCELERATOR_MICROS] = micros(made->accelerator_ns);
-        exec.sums[MEASURE_EXEC_MICROS] =
-            exec.sums[MEASURE_CPU_MICROS] + exec.sums[MEASURE_ACCELERATOR_MICROS];
-        exec.sums[MEASURE_REQUESTED_BYTES] = made->allocated_bytes;
-        exec.sums[MEASURE_RESIDUAL_BYTES] = made->kept_bytes;
-        exec.start_micros = made->start_ns / NS_PER_MICRO;
-        exec.end_micros = made->end_ns / NS_PER_MICRO;
-        if (node->exec_count++ == 0)
-            node->first_exec = (uint32_t)classic->execs.count;
-        classic->execs.items[classic->execs.count++] = exec;
-    }
-    return true;
-}
-
-/* Steps by their numbers where those ascend, else by their place. Several hosts' steps of one
- * number are one. */
-static bool place_steps(struct maker *maker, struct classic *classic)
-{
-    const struct steps *steps = &maker->study->steps;
-    uint32_t *number_of = arena_new_array(&maker->scratch, uint32_t, steps->list.count + 1);
-    int64_t   last = INT64_MIN;
-    bool      is_numbered = true;
-    uint32_t  count = 0, host = NO_ID;
-
-    if (!number_of)
-        return false;
-    for (size_t i = 0; i < steps->list.count; i++) {
-        const struct step *step = &steps->list.items[i];
-
-        if (step->host != host)
-            last = INT64_MIN;
-        host = step->host;
-        is_numbered &= step->number > last && step->number >= 0 && step->number < UINT32_MAX;
-        last = step->number;
-    }
-    host = NO_ID;
-    for (size_t i = 0; i < steps->list.count; i++) {
-        const struct step *step = &steps->list.items[i];
-
-        count = step->host == host ? count + 1 : 0;
-        host = step->host;
-        number_of[i] = is_numbered ? (uint32_t)step->number : count;
-        if (step->is_used && !classic_has_step(classic, number_of[i]) &&
-            !vec_push(&classic->steps, maker->profile->arena, number_of[i]))
-            return false;
-    }
-    for (size_t i = 0; i < maker->execs.count; i++)
-        maker->execs.items[i].step = number_of[maker->execs.items[i].step];
-    return true;
-}
-
-/* Several hosts' execs of one node and step are summed. */
-static void merge_execs(struct maker *maker)
-{
-    struct made_exec *execs = maker->execs.items;
-    size_t            kept = 0;
-
-    if (maker->execs.count)
-        qsort(execs, maker->execs.count, sizeof *execs, compare_execs);
-    for (size_t i = 0; i < maker->execs.count; i++) {
-        struct made_exec *into = kept ? &execs[kept - 1] : NULL;
-
-        if (!into || into->node != execs[i].node || into->step != execs[i].step) {
-            execs[kept++] = execs[i];
-            continue;
-        }
-        into->cpu_ns += execs[i].cpu_ns;
-        into->accelerator_ns += execs[i].accelerator_ns;
-        into->runs += execs[i].runs;
-        into->allocated_bytes += execs[i].allocated_bytes;
-        into->kept_bytes += execs[i].kept_bytes;
-    }
-    maker->execs.count = kept;
+    arena_free(&maker.scratch);
+    return is_made ? classic : NULL;
 }
 
 bool classic_model_make(const struct study *study, struct profile *recording)
 {
-    struct maker    maker = { .study = study, .profile = recording };
-    struct classic *classic = arena_new(recording->arena, struct classic);
-    uint32_t       *place_of;
-    bool            is_made = false;
+    struct classic *classic = make(study, recording, false);
 
-    maker.scratch.budget_bytes = recording->arena->budget_bytes;
-    if (classic && prepare(&maker) && walk_all(&maker)) {
-        count_memory(&maker);
-        place_of = arena_new_array(&maker.scratch, uint32_t, maker.nodes.count);
-        classic->profile = recording;
-        is_made = place_of && place_steps(&maker, classic);
-        if (is_made)
-            merge_execs(&maker);
-        is_made = is_made && place_nodes(&maker, classic, place_of) &&
-                  place_execs(&maker, classic, place_of);
-    }
-    if (is_made)
+    if (classic)
         recording->classic = classic;
-    arena_free(&maker.scratch);
-    return is_made;
+    return classic != NULL;
+}
+
+bool classic_model_add_lines(const struct study *study, struct profile *recording)
+{
+    struct classic *classic;
+
+    if (recording->classic->lines || !contexts_has_frames(recording))
+        return true;
+    classic = make(study, recording, true);
+    recording->classic->lines = classic;
+    return classic != NULL;
 }

@@ -11,5 +11,8 @@
 /* Fills recording->classic, with an op of its own for every node, in recording->arena. The study
  * has run on the recording. False: past the budget. */
 bool classic_model_make(const struct study *study, struct profile *recording);
+/* Fills recording->classic->lines, where frames of the program were recorded: the same with a node
+ * for each line that called an op; gradients are of the line that ran forward. Once is enough. */
+bool classic_model_add_lines(const struct study *study, struct profile *recording);
 
 #endif

@@ -58,6 +58,10 @@ static bool run(struct call *call, struct err *err)
         if (!vec_push(&sides[read].values, call->arena, call->operands.values.items[read]))
             return err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit");
         is_done = input_read(&inputs[read], &values->input, &sides[read], INPUT_VIEWS, err);
+        if (is_done && !input_lines(&inputs[read], err)) {
+            input_free(&inputs[read]);
+            is_done = false;
+        }
     }
     is_done = is_done && print(values, inputs, err);
     while (read-- > 0)

@@ -31,7 +31,8 @@ static bool show(const struct view *view, const struct view_command_values *valu
     struct text         texts[2];
     bool                is_done;
 
-    if (!view_input_call(input, &view_call, texts, "this view", err) ||
+    if ((view->needs_code && !input_lines(input, err)) ||
+        !view_input_call(input, &view_call, texts, "this view", err) ||
         !view_options_check(&values->view, &input->report_arena, &checked, view_call.complaints,
                             err))
         return false;
@@ -61,7 +62,8 @@ static bool show_against(struct call *call, struct input *input, struct err *err
         return err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit");
     if (!input_read(&other, &plain, &operands, INPUT_VIEWS, err))
         return false;
-    is_done = show(view, values, input, other.profile.classic, err);
+    is_done = (!view->needs_code || input_lines(&other, err)) &&
+              show(view, values, input, other.profile.classic, err);
     input_free(&other);
     return is_done;
 }

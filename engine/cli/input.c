@@ -90,6 +90,13 @@ static bool make_classic(struct input *input, struct err *err)
             err_set(err, ERR_LIMIT, "the views do not fit the memory limit"));
 }
 
+bool input_lines(struct input *input, struct err *err)
+{
+    return !input->is_studied || !input->profile.classic ||
+           classic_model_add_lines(&input->study, &input->profile) ||
+           err_set(err, ERR_LIMIT, "the lines do not fit the memory limit");
+}
+
 bool input_read(struct input *input, const struct input_values *values,
                 const struct option_list *operands, enum input_use use, struct err *err)
 {

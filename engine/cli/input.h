@@ -39,6 +39,8 @@ enum input_use {
 /* Reads without analysing, except that views of a timeline need its steps. */
 bool input_read(struct input *input, const struct input_values *values,
                 const struct option_list *operands, enum input_use use, struct err *err) MUST_USE;
+/* For views of lines: fills profile.classic->lines where there are any. Once is enough. */
+bool input_lines(struct input *input, struct err *err);
 /* Analyses what input_read read, once. */
 bool input_study(struct input *input, struct err *err);
 void input_free(struct input *input);

@@ -220,7 +220,8 @@ static bool show(struct session *session, const struct view *view, const struct 
     struct view_call    call = call_of(session, answer, &options);
     bool                is_done;
 
-    if (!view_options_check(values, &answer->arena, &options, &answer->complaints, err))
+    if ((view->needs_code && !input_lines(session->input, err)) ||
+        !view_options_check(values, &answer->arena, &options, &answer->complaints, err))
         return false;
     call.is_unexplained = is_terminal && !answer->pipe && is_explained(session, view, &options);
     is_done = view_report(view, &call, err);

@@ -57,6 +57,7 @@ struct classic_node {
     uint32_t first_input, input_count;   /* rows of inputs */
     uint32_t first_exec, exec_count;     /* rows of execs, by step */
     uint32_t first_allocation, allocation_count;
+    bool     is_gradient; /* of what its source made; TensorFlow's have names that tell it */
 };
 enum { FLOAT_OPS_UNKNOWN = -1 };
 enum tensor_kind {  /* how a variable's values are held */
@@ -102,6 +103,7 @@ struct classic {
     const struct classic_checkpoint *checkpoint; /* NULL: none was given */
     uint32_t *variable_of;   /* by node: row of the checkpoint's variables; NULL: no checkpoint */
     uint32_t  variable_type; /* interned type of nodes that are variables of the checkpoint */
+    struct classic *lines; /* the same for views of lines, where one node has several; or NULL */
     bool has_code;       /* some node had a trace, or a log said so */
     bool misses_streams; /* a GPU ran, but no row of all its streams was recorded */
 };

@@ -1,6 +1,7 @@
 #include "read/hlo.h"
 
 #include "read/hlo_attrs.h"
+#include "read/hlo_frames.h"
 #include "read/wire.h"
 
 #include <inttypes.h>
@@ -11,6 +12,7 @@ enum {
     PROTO_MODULE = 1,
     MODULE_NAME = 1,
     MODULE_COMPUTATIONS = 3,
+    MODULE_FRAMES = 17,
     COMPUTATION_INSTRUCTIONS = 2,
     COMPUTATION_ID = 5,
     INSTRUCTION_NAME = 1,
@@ -28,6 +30,7 @@ enum {
     METADATA_NAME = 2,
     METADATA_FILE = 3,
     METADATA_LINE = 4,
+    METADATA_FRAME = 15,
     DOT_LHS_CONTRACTING = 1,
     CONVOLUTION_KERNEL_OUTPUT = 4,
     MAX_OPERANDS = 16,
@@ -51,6 +54,7 @@ static enum dtype dtype_of(uint64_t type)
 struct instruction {
     struct str    name, opcode, origin, file;
     uint64_t      id, line, computation;
+    uint64_t      frame; /* of the module's frames; 0 none */
     struct tensor shape;
     size_t        first_part, part_count; /* of a tuple; part_count 0: `shape` is all */
     uint64_t      operands[MAX_OPERANDS];
@@ -66,9 +70,10 @@ struct module {
     struct profile *profile;
     struct arena   *scratch;
     VEC(struct instruction) list;
-    VEC(struct tensor) parts;       /* of tuples */
-    uint32_t      name, key;        /* key: in rows */
-    struct id_map by_id, fusion_of; /* computation id -> index of the fusion that calls it */
+    VEC(struct tensor) parts; /* of tuples */
+    struct hlo_frames frames;
+    uint32_t          name, key;        /* key: in rows */
+    struct id_map     by_id, fusion_of; /* computation id -> index of the fusion that calls it */
 };
 
 /* A repeated number, packed or not; `take` gets each. */
@@ -145,6 +150,8 @@ static void read_bytes_field(struct instruction *item, const struct wire *field)
                 item->file = inner.bytes;
             else if (inner.number == METADATA_LINE && inner.type == WIRE_VARINT)
                 item->line = inner.value;
+            else if (inner.number == METADATA_FRAME && inner.type == WIRE_VARINT)
+                item->frame = inner.value;
         }
         break;
     case INSTRUCTION_DOT:
@@ -329,13 +336,27 @@ static bool add_tensors(const struct module *module, const struct instruction *f
     return true;
 }
 
-static bool fill_op(struct module *module, const struct instruction *item, struct op *op)
+/* False: past the budget. */
+static bool fill_source(struct module *module, const struct instruction *item, struct op *op)
 {
     struct profile    *profile = module->profile;
     struct source_line line = { .file = profile_intern(profile, item->file),
                                 .line = item->line <= UINT32_MAX ? (uint32_t)item->line : 0,
                                 .caller = NO_ID };
-    bool               is_whole = true;
+    bool               is_full = false;
+
+    op->source =
+        hlo_frames_source(&module->frames, item->frame, profile, module->scratch, &is_full);
+    if (op->source != NO_ID || !item->file.len)
+        return !is_full;
+    op->source = (uint32_t)profile->sources.count;
+    return vec_push(&profile->sources, profile->arena, line);
+}
+
+static bool fill_op(struct module *module, const struct instruction *item, struct op *op)
+{
+    struct profile *profile = module->profile;
+    bool            is_whole = true;
 
     op->first_input = (uint32_t)profile->tensors.count;
     for (size_t i = 0; i < item->operand_count; i++) {
@@ -350,11 +371,7 @@ static bool fill_op(struct module *module, const struct instruction *item, struc
         return false;
     if (!is_whole)
         op->bytes = -1;
-    if (item->file.len) {
-        op->source = (uint32_t)profile->sources.count;
-        return vec_push(&profile->sources, profile->arena, line);
-    }
-    return true;
+    return fill_source(module, item, op);
 }
 
 static bool add_op(struct module *module, struct instruction *item, struct id_map *rows)
@@ -461,6 +478,10 @@ static bool add_module(struct str bytes, struct str program, struct module *modu
     for (struct wire field = wire_start(bytes); wire_next(&field);)
         if (field.number == MODULE_COMPUTATIONS && field.type == WIRE_BYTES &&
             !add_computation(module, field.bytes))
+            return false;
+    for (struct wire field = wire_start(bytes); wire_next(&field);)
+        if (field.number == MODULE_FRAMES && field.type == WIRE_BYTES &&
+            !hlo_frames_read(&module->frames, field.bytes, module->scratch))
             return false;
     for (size_t i = 0; i < module->list.count; i++)
         if (!add_op(module, &module->list.items[i], rows))

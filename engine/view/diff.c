@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 enum { NS_PER_MICRO = 1000 };
+#define UNKNOWN_LINE "(line not recorded)"
 
 struct builder {
     struct diff  *diff;
@@ -10,7 +11,7 @@ struct builder {
     struct intern names[DIFF_BY_COUNT];
     struct text   label; /* used again for each */
     int64_t       depth;
-    int64_t       op_ns[2];
+    int64_t       op_ns[2], op_bytes[2];
 };
 
 /* Of all steps, those in which it did not run too; whole nanoseconds, so that sums are exact. */
@@ -88,7 +89,7 @@ static struct str line_of(struct builder *builder, const struct classic *classic
     size_t                    slash;
 
     if (source == NO_ID)
-        return STR("(line not recorded)");
+        return STR(UNKNOWN_LINE);
     line = &profile->sources.items[profile_user_source(profile, source)];
     file = profile_str(profile, line->file);
     slash = str_find_last(file, '/');
@@ -121,23 +122,43 @@ static bool add(struct builder *builder, enum diff_by by, struct str name, int s
     return true;
 }
 
+/* Where single lines called an op, their times are rounded apart: what that leaves is told with the
+ * lines that are not known. */
+static bool add_lines(struct builder *builder, const struct classic *classic, int side)
+{
+    const struct classic *lines = classic->lines ? classic->lines : classic;
+    struct diff_sums      rest = { .ns = builder->op_ns[side], .bytes = builder->op_bytes[side] };
+
+    for (uint32_t node = 0; node < lines->nodes.count; node++) {
+        struct diff_sums sums = sums_of(lines, node);
+
+        if (!sums.ns && !sums.bytes && sums.runs <= 0)
+            continue;
+        rest.ns -= sums.ns;
+        rest.bytes -= sums.bytes;
+        if (!add(builder, DIFF_BY_LINE, line_of(builder, lines, node), side, &sums))
+            return false;
+    }
+    return (!rest.ns && !rest.bytes) || add(builder, DIFF_BY_LINE, STR(UNKNOWN_LINE), side, &rest);
+}
+
 static bool add_side(struct builder *builder, const struct classic *classic, int side)
 {
     for (uint32_t node = 0; node < classic->nodes.count; node++) {
         struct diff_sums sums = sums_of(classic, node);
 
         builder->op_ns[side] += sums.ns;
+        builder->op_bytes[side] += sums.bytes;
         builder->diff->step[side].bytes += sums.bytes;
         builder->diff->step[side].runs += sums.runs;
         if (!sums.ns && !sums.bytes && sums.runs <= 0)
             continue;
         if (!add(builder, DIFF_BY_TYPE, classic_type(classic, node), side, &sums) ||
             !add(builder, DIFF_BY_SCOPE, scope_of(classic_name(classic, node), builder->depth),
-                 side, &sums) ||
-            !add(builder, DIFF_BY_LINE, line_of(builder, classic, node), side, &sums))
+                 side, &sums))
             return false;
     }
-    return true;
+    return add_lines(builder, classic, side);
 }
 
 static int compare_parts(const void *left, const void *right)

@@ -74,6 +74,11 @@ static void print_parts(const struct diff *diff, enum diff_by by, int64_t rows, 
     }
 }
 
+static bool has_lines(const struct classic *classic)
+{
+    return classic->has_code || classic->lines;
+}
+
 void diff_print(const struct diff *diff, int64_t rows, struct text *text)
 {
     int64_t change = diff->step[1].ns - diff->step[0].ns;
@@ -87,7 +92,7 @@ void diff_print(const struct diff *diff, int64_t rows, struct text *text)
     text_print(text, "; steps: %zu and %zu.\n", diff->classics[0]->steps.count,
                diff->classics[1]->steps.count);
     for (int by = 0; by < DIFF_BY_COUNT; by++) {
-        if (by == DIFF_BY_LINE && !diff->classics[0]->has_code && !diff->classics[1]->has_code)
+        if (by == DIFF_BY_LINE && !has_lines(diff->classics[0]) && !has_lines(diff->classics[1]))
             continue;
         print_parts(diff, (enum diff_by)by, rows, text);
         print_part(STR("the step"), diff->step, text);

@@ -205,8 +205,16 @@ bool view_report(const struct view *view, struct view_call *call, struct err *er
     struct text *shown = call->text, written = { .arena = call->arena };
     bool         is_done;
 
+    if (view->needs_code && call->classic->lines)
+        call->classic = call->classic->lines;
+    if (view->needs_code && call->other && call->other->lines)
+        call->other = call->other->lines;
     if (view->needs_code && !call->classic->has_code) {
         text_add(call->complaints, STR("No code trace information\n"));
+        if (!call->options->is_compat)
+            text_add(call->complaints,
+                     STR("Lines are in op logs and profiles of TensorFlow's profiler, in "
+                         "recordings of PyTorch made with_stack=True, and in those of JAX.\n"));
         return true;
     }
     if (!has_step(call, call->options->step))

@@ -199,6 +199,11 @@ static bool build(const struct view_call *call, struct tree *tree)
 
         if (source == NO_ID)
             continue;
+        if (call->classic->nodes.items[i].is_gradient) {
+            if (!attach(&builder, i, source, true))
+                return false;
+            continue;
+        }
         gradient.forward = forward_name(classic_name(call->classic, i));
         if (gradient.forward.len ? !vec_push(&builder.gradients, call->arena, gradient)
                                  : !attach(&builder, i, source, false))

@@ -123,6 +123,100 @@ static void nodes_have_their_own_time(void **state)
     builder_free(&builder);
 }
 
+/* Frames of a program around ops; times in microseconds. A step's mark begins in one function and
+ * ends in another. The gradient runs on a thread of its own:
+ *
+ *   main   0    main.py:1 --------------------------------------------------- 1000
+ *            0  step.py:2 - 100           300 loss.py:3 ------------------ 900
+ *              50 (mark) ------- 200      400 mm --- 500   600 mm -- 800
+ *   engine      (as first mm) 600 evaluate -------- 900;  600 mm --- 700
+ */
+static void build_lines(struct profile_builder *builder)
+{
+    static const char *const files[] = { "main.py", "step.py", "loss.py" };
+    uint32_t                 host, main, engine, forward, gradient;
+
+    builder_start(builder, FORMAT_KINETO);
+    host = builder_host(builder, "h");
+    main = builder_timeline(builder, host, NO_ID, "main");
+    engine = builder_timeline(builder, host, NO_ID, "engine");
+    builder_slice(builder, main, "main.py", ACTIVITY_PYTHON, 0, 1000 * MICRO_NS);
+    builder_slice(builder, main, "step.py", ACTIVITY_PYTHON, 0, 100 * MICRO_NS);
+    builder_slice(builder, main, "mark", ACTIVITY_OTHER, 50 * MICRO_NS, 150 * MICRO_NS);
+    builder_slice(builder, main, "aten::zeros", ACTIVITY_OP, 110 * MICRO_NS, 10 * MICRO_NS);
+    builder_slice(builder, main, "loss.py", ACTIVITY_PYTHON, 300 * MICRO_NS, 600 * MICRO_NS);
+    forward = builder_slice(builder, main, "aten::mm", ACTIVITY_OP, 400 * MICRO_NS, 100 * MICRO_NS);
+    builder_slice(builder, main, "aten::mm", ACTIVITY_OP, 600 * MICRO_NS, 200 * MICRO_NS);
+    gradient =
+        builder_slice(builder, engine, "evaluate", ACTIVITY_OTHER, 600 * MICRO_NS, 300 * MICRO_NS);
+    builder_slice(builder, engine, "aten::mm", ACTIVITY_OP, 600 * MICRO_NS, 100 * MICRO_NS);
+    builder_flow(builder, forward, gradient, FLOW_FORWARD_BACKWARD);
+    builder_step(builder, host, 0, 1000 * MICRO_NS);
+    builder_finish(builder);
+    for (uint32_t i = 0; i < ARRAY_COUNT(files); i++) {
+        struct source_line line = { .file = builder_name(builder, files[i]),
+                                    .line = i + 1,
+                                    .caller = NO_ID };
+
+        for (size_t n = 0; n < builder->profile.activities.count; n++)
+            if (builder->profile.activities.items[n].name == line.file)
+                builder->profile.activities.items[n].source = i;
+        assert_true(vec_push(&builder->profile.sources, &builder->arena, line));
+    }
+}
+
+static void ops_are_of_the_lines_that_called_them(void **state)
+{
+    static const struct {
+        const char *name;
+        bool        is_gradient;
+        uint32_t    lines[3]; /* innermost first, 0 behind the last */
+        int64_t     micros;
+    } nodes[] = {
+        { "aten::mm", false, { 3, 1 }, 300 }, /* 100 + 200 */
+        { "aten::mm", true, { 3, 1 }, 100 },
+        { "aten::zeros", false, { 1 }, 10 }, /* step.py had ended, though the mark had not */
+    };
+    struct profile_builder builder;
+    const struct classic  *lines;
+
+    (void)state;
+    build_lines(&builder);
+    assert_true(classic_model_make(&builder.study, &builder.profile));
+    assert_null(builder.profile.classic->lines);
+    assert_int_equal(builder.profile.classic->nodes.count, 2); /* mm and zeros, whoever called */
+    assert_true(classic_model_add_lines(&builder.study, &builder.profile));
+    lines = builder.profile.classic->lines;
+    assert_non_null(lines);
+    assert_true(lines->has_code);
+    assert_int_equal(lines->nodes.count, ARRAY_COUNT(nodes));
+    for (uint32_t i = 0; i < ARRAY_COUNT(nodes); i++) {
+        uint32_t source = lines->nodes.items[i].source;
+
+        assert_string_equal(classic_name(lines, i).data, nodes[i].name);
+        assert_int_equal(lines->nodes.items[i].is_gradient, nodes[i].is_gradient);
+        assert_int_equal(classic_value(lines, i, MEASURE_EXEC_MICROS, 0), nodes[i].micros);
+        for (size_t n = 0; nodes[i].lines[n]; n++) {
+            assert_int_equal(builder.profile.sources.items[source].line, nodes[i].lines[n]);
+            source = builder.profile.sources.items[source].caller;
+        }
+        assert_true(source == NO_ID);
+    }
+    builder_free(&builder);
+}
+
+static void without_frames_there_are_no_lines(void **state)
+{
+    struct profile_builder builder;
+
+    (void)state;
+    build(&builder);
+    assert_true(classic_model_make(&builder.study, &builder.profile));
+    assert_true(classic_model_add_lines(&builder.study, &builder.profile));
+    assert_null(builder.profile.classic->lines);
+    builder_free(&builder);
+}
+
 /* A budget that is too small is told, whatever it cuts off. */
 static void small_budgets_are_refused(void **state)
 {
@@ -142,6 +236,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_have_their_own_time),
+        cmocka_unit_test(ops_are_of_the_lines_that_called_them),
+        cmocka_unit_test(without_frames_there_are_no_lines),
         cmocka_unit_test(small_budgets_are_refused),
     };
 
