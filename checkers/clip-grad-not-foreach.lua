@@ -6,7 +6,7 @@ return rule {
   formats = { "kineto" },
   needs = { "step.median_ns", "torch.clip_ns", "torch.clip_norms" },
   cause = "clip", tags = { "ops" },
-  more_specific_than = { "unfused-optimizer", "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound" },
+  more_specific_than = { "unfused-optimizer", "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound", "logging-in-step" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },

@@ -28,6 +28,42 @@ local function twice_backward(p, ns, nodes)
   }
 end
 
+-- Work of one step that is the same each time: built once, it serves all.
+local again = {
+  { fact = "torch.validation_ns", count = "torch.validation_products", min_count = 1, low = 0.9, high = 1,
+    title = "The model runs without gradients behind the update, in each step: %s",
+    what = "the pass behind the update a step", counted = "products in it a step",
+    text = "Validate every few hundred steps, on part of the data.",
+    code = "if step % 500 == 0: validate(model)" },
+  { fact = "torch.weights_again_ns", count = "torch.weights_again", min_count = 3, low = 0.85, high = 1,
+    title = "A weight is derived from the same parameters for each use: %s a step",
+    what = "deriving it again a step, both ways", counted = "times a step",
+    text = "Derive the weight once a step, in front of the loop.",
+    code = "with torch.nn.utils.parametrize.cached(): loss = model(x)   # or w = g * v / v.norm() once" },
+  { fact = "torch.constants_again_ns", count = "torch.constants_again", min_count = 1, low = 0.85, high = 1,
+    title = "The same constant is built again and again: %s a step",
+    what = "building it again a step", counted = "times a step",
+    text = "Build the mask or the positions once and keep them.",
+    code = 'self.register_buffer("mask", build_mask(length), persistent=False)' },
+}
+local function built_again(p, least_ns)
+  local step_ns, worst, ns = p.fact["step.median_ns"], nil, 0
+  for _, kind in ipairs(again) do
+    local own_ns = p:has(kind.fact) and math.min(p.fact[kind.fact], step_ns) or 0
+    if own_ns >= math.max(least_ns, ns) and own_ns > 0 and p.fact[kind.count] >= kind.min_count then worst, ns = kind, own_ns end
+  end
+  if not worst then return nil end
+  return finding {
+    title = worst.title:format(fmt.ms(ns)),
+    severity = "warn",
+    evidence = { { worst.what, ns, "ns", share = ns / step_ns }, { worst.counted, p.fact[worst.count], "count" } },
+    condition = ("what need not run takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(least_ns / step_ns)),
+    remedy = { text = worst.text, code = worst.code },
+    impact = impact.exposed { ns = worst.high * ns, low = worst.low * ns, high = worst.high * ns },
+    confidence = "medium",
+  }
+end
+
 -- TensorFlow names the ops of a gradient after those that it is for.
 local product = "^(_?(Mkl)?(Native|Fused)*(Batch)?MatMul(V2)?|_?(Mkl)?(Native|Fused)*Conv2D|BatchMatMulV2|Einsum)$"
 local function of_tensorflow(p, cfg)
@@ -66,7 +102,7 @@ end
 
 return rule {
   id = "duplicate-compute", api = 1, version = "1.0.0",
-  title = "A forward pass runs twice",
+  title = "The same work runs twice",
   category = "kernels", severity = "warn",
   formats = { "kineto", "xspace" },
   needs = { "step.median_ns", "ops" },
@@ -75,6 +111,8 @@ return rule {
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },
+    min_built_share = { default = 0.05, min = 0, max = 1, unit = "share",
+      doc = "PyTorch: the same for validation in each step, derived weights and constants" },
     min_extra = { default = 0.75, min = 0, max = 1e6, unit = "count",
       doc = "TensorFlow: runs a step of a product beyond those of its gradient" },
   },
@@ -83,7 +121,9 @@ In a step that trains, products of the same shapes and in the same order as the 
 backward node belongs to them: typically metrics that call the model once more. Priced as that time. Silent where
 the shapes differ (validation data, a smaller teacher). Where that pass is without gradients it may be another model of
 the same shapes, a teacher or a target network: a fact then. Nodes of a backward pass that run again for the same
-forward call are losses that go back one by one. In TensorFlow, products that run more often than the gradients named after
+forward call are losses that go back one by one. Also said where the trained products run without gradients behind
+the update (validation in each step), where a weight is derived from the same parameters for each use, and where a
+constant is built again. In TensorFlow, products that run more often than the gradients named after
 them.]],
 
   check = function(p, cfg)
@@ -97,6 +137,8 @@ them.]],
     local again_ns, nodes = p.fact["torch.backward_again_ns"] or 0, p.fact["torch.backward_again_nodes"] or 0
     local untrained_ns = p.fact["torch.untrained_forward_ns"] or 0
     if nodes > 1 and again_ns >= least_ns and again_ns > ns then return twice_backward(p, again_ns, nodes) end
+    local built = built_again(p, math.max(cfg.min_built_share * step_ns, 1.25 * ns, 1))
+    if built then return built end
     if products == 0 or ns < least_ns then
       if untrained_ns < least_ns then return nil end
       -- Without gradients it may be another model: a teacher, a target network.
@@ -136,6 +178,19 @@ them.]],
     { name = "one node again", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.backward_again_ns"] = 1e5, ["torch.backward_again_nodes"] = 1 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    { name = "validation in each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.85e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
+                ["torch.validation_ns"] = 3e6, ["torch.validation_products"] = 12, ["torch.constants_again_ns"] = 1e6,
+                ["torch.constants_again"] = 5 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    { name = "a normed weight for each step of time", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.775e6,
+      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
+                ["torch.weights_again_ns"] = 3e6, ["torch.weights_again"] = 39 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    { name = "a small mask", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
+                ["torch.constants_again_ns"] = 1e5, ["torch.constants_again"] = 5 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "once", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0 },

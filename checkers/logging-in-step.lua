@@ -2,6 +2,8 @@
 -- Printing a tensor of PyTorch formats it in ops: which elements are finite, how many digits they need,
 -- then one value after the other.
 local function printed_ns(p)
+  local formatted_ns = p:has("torch.formatted_ns") and not p:has("device.idle_share") and p.fact["torch.formatted_ns"] or 0
+  if formatted_ns > 0 then return formatted_ns, 1 end
   if p.format ~= "kineto" or not p:has("eager_loops") or not p:has("ops") then return 0 end
   local ops = p:table("ops")
   for _, type in ipairs { "isfinite", "masked_select", "ceil", "is_nonzero" } do
@@ -11,7 +13,25 @@ local function printed_ns(p)
   for row in p:table("eager_loops"):each() do
     if row.readbacks >= 0.3 * row.repeats and row.products == 0 then ns = ns + row.ns end
   end
-  return ns
+  return ns, 1.6
+end
+
+-- Means, norms and histograms of activations and gradients that Python reads.
+local function statistics(p, cfg)
+  if not p:has("torch.statistics_reads") or p:has("device.idle_share") then return nil end
+  local reads, ns = p.fact["torch.statistics_reads"], math.min(p.fact["torch.statistics_ns"], p.fact["step.median_ns"])
+  local share = ns / p.fact["step.median_ns"]
+  if reads < cfg.min_reads or share < cfg.min_share then return nil end
+  return finding {
+    title = ("%s statistics of tensors are taken and read in each step: %s"):format(fmt.count(math.floor(reads + 0.5)), fmt.ms(ns)),
+    evidence = { { "taking and reading them a step", ns, "ns", share = share }, { "values read a step", reads, "count" } },
+    condition = ("%s values are read, %s accepted; they take %s of the step"):format(fmt.count(math.floor(reads + 0.5)),
+      fmt.count(cfg.min_reads - 1), fmt.pct(share)),
+    remedy = { text = "Take statistics every 100 steps; in hooks too.",
+               code = "if step % 100 == 0: log({n: p.grad.norm().item() for n, p in model.named_parameters()})" },
+    impact = impact.exposed { ns = ns, low = 0.85 * ns, high = ns },
+    confidence = "medium",
+  }
 end
 
 return rule {
@@ -24,11 +44,13 @@ return rule {
   more_specific_than = { "python-in-step", "host-bound", "loop-indexing", "tiny-ops" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step spent writing" },
+    min_reads = { default = 8, min = 1, max = 1e7, unit = "count",
+      doc = "statistics of tensors that are read a step; a loss and its accuracy are fewer" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the steps that write" },
   },
   doc = [[
 Printing, plots, histograms and images format data and wait for files. Once every hundred steps is
-usually enough. Priced as the step's time inside such calls, less one step in a hundred; where PyTorch
+usually enough, and so it is for statistics of tensors that Python reads. Priced as the step's time inside such calls, less one step in a hundred; where PyTorch
 formats whole tensors and no stacks tell, as the loops that read their values. Silent for
 checkpoints and TensorFlow summaries, which have rules of their own, and below min_share.]],
 
@@ -46,7 +68,8 @@ checkpoints and TensorFlow summaries, which have rules of their own, and below m
       end
     end
     local share = ns / p.fact["step.median_ns"]
-    local print_ns = #names == 0 and printed_ns(p) or 0
+    local print_ns, most = 0, 1
+    if #names == 0 then print_ns, most = printed_ns(p) end
     if print_ns >= cfg.min_share * p.fact["step.median_ns"] then
       share = print_ns / p.fact["step.median_ns"]
       return finding {
@@ -56,11 +79,13 @@ checkpoints and TensorFlow summaries, which have rules of their own, and below m
         remedy = { text = "Print every 100 steps, and scalars instead of whole tensors.",
                    code = "if step % 100 == 0: print(loss.item())" },
         impact = impact.exposed { ns = print_ns, low = 0.8 * print_ns,
-                                  high = math.min(1.6 * print_ns, 0.95 * p.fact["step.median_ns"]) },
+                                  high = math.min(most * print_ns, 0.95 * p.fact["step.median_ns"]) },
         confidence = "medium",
       }
     end
-    if #names == 0 or share < cfg.min_share or p.fact["output.steps_share"] < cfg.min_steps_share then return nil end
+    if #names == 0 or share < cfg.min_share or p.fact["output.steps_share"] < cfg.min_steps_share then
+      return statistics(p, cfg)
+    end
 
     table.insert(evidence, 1, { "writing logs a step", ns, "ns", share = math.min(share, 1) })
     return finding {
@@ -75,6 +100,14 @@ checkpoints and TensorFlow summaries, which have rules of their own, and below m
   end,
 
   examples = {
+    { name = "means read in hooks", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.775e6,
+      facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0,
+                ["torch.statistics_reads"] = 100, ["torch.statistics_ns"] = 3e6 },
+      tables = { activities = { { name = "aten::mm", kind = "op", path_ns = 1e6 } } } },
+    { name = "a loss and an accuracy", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0,
+                ["torch.statistics_reads"] = 2, ["torch.statistics_ns"] = 3e6 },
+      tables = { activities = { { name = "aten::mm", kind = "op", path_ns = 1e6 } } } },
     { name = "prints each step", finding = true, replay = { 2e6 },
       facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 2e6, ["output.steps_share"] = 1 },
       tables = { activities = { { name = "$<unknown> print", kind = "output", path_ns = 2e6 } } } },

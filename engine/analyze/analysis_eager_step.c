@@ -431,18 +431,24 @@ static void count_all_repeated(struct summer *summer)
  * clipped, if norms are taken there. */
 static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
 {
+    enum { FEW_NORMS = 4 };
     const struct eager_call *calls = summer->calls->list.items;
-    double                   norms = 0, work_ns = 0;
+    double                   norms = 0, scales = 0, work_ns = 0;
 
     if (first == 0 || end >= summer->calls->list.count ||
         calls[first - 1].phase != PHASE_BACKWARD || calls[end].phase != PHASE_UPDATE ||
         calls[end].window != calls[first].window)
         return;
     for (uint32_t i = first; i < end; i++) {
+        struct str name = profile_str(summer->study->profile, calls[i].type);
+
         norms += trait_of(summer, calls[i].type) == TRAIT_NORM;
+        scales += str_starts(name, STR("aten::mul")) || str_starts(name, STR("aten::div")) ||
+                  str_starts(name, STR("aten::clamp_")) || str_starts(name, STR("aten::_foreach"));
         work_ns += calls[i].work_ns;
     }
-    if (norms == 0)
+    /* Norms that scale nothing are only looked at. */
+    if (norms == 0 || scales == 0 || (norms > FEW_NORMS && scales * 2 < norms))
         return;
     summer->sums[CLIP_NORMS] += norms;
     summer->sums[CLIP_CALLS] += end - first;

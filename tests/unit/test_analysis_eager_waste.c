@@ -1,0 +1,203 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "profile_builder.h"
+
+struct program { /* one thread of a PyTorch program, written call after call */
+    struct profile_builder b;
+    uint32_t               host, thread;
+    int64_t                now;
+};
+
+static void start(struct program *program)
+{
+    builder_start(&program->b, FORMAT_KINETO);
+    program->b.profile.framework = builder_name(&program->b, "pytorch");
+    program->host = builder_host(&program->b, "h");
+    program->thread = builder_timeline(&program->b, program->host, NO_ID, "python");
+    program->now = 0;
+    builder_step(&program->b, program->host, 0, 1000000);
+}
+
+static uint32_t kind(struct program *program, const char *name, const char *tensors)
+{
+    uint32_t op = tensors ? builder_op(&program->b, name, name, tensors) : NO_ID;
+
+    return builder_activity(&program->b, name, ACTIVITY_OP, op);
+}
+
+/* A call of `ns`, 100 ns behind the one before; its tag. */
+static uint32_t call(struct program *program, uint32_t what, int64_t ns)
+{
+    uint32_t tag = builder_event(&program->b, program->thread, what, program->now, ns);
+
+    program->now += ns + 100;
+    return tag;
+}
+
+/* A backward node of `ns` for the forward call `tag`, which gets the number. */
+static void node(struct program *program, uint32_t tag, int64_t number, int64_t ns)
+{
+    uint32_t back =
+        builder_slice(&program->b, program->thread, "autograd::engine::evaluate_function: X",
+                      ACTIVITY_EXECUTOR, program->now, ns);
+
+    builder_stat(&program->b, tag, STAT_SEQUENCE, number);
+    builder_stat(&program->b, back, STAT_SEQUENCE, number);
+    program->now += ns;
+}
+
+static void finish(struct program *program)
+{
+    struct err err = { 0 };
+
+    builder_finish(&program->b);
+    assert_true(analysis_eager_waste.run(&program->b.study, &err));
+}
+
+static double fact(const struct program *program, const char *name)
+{
+    return builder_fact(&program->b, name);
+}
+
+/* The mean of 64 values is read: 3 + 0.1 + 1 us; abs, max and their read: 2 + 2 + 1 + 0.2 us. The
+ * loss has one value, and nothing is taken of it. */
+static void statistics_are_read(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program);
+    call(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
+    call(&program, kind(&program, "aten::mean", "f32[64]"), 3000);
+    call(&program, kind(&program, "aten::item", "f32[]"), 1000);
+    call(&program, kind(&program, "aten::abs", "f32[64]"), 2000);
+    call(&program, kind(&program, "aten::max", "f32[64]"), 2000);
+    call(&program, kind(&program, "aten::item", "f32[]"), 1000);
+    call(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
+    call(&program, kind(&program, "aten::item", "f32[]"), 1000);
+    finish(&program);
+    assert_true(fact(&program, "torch.statistics_reads") == 2);
+    assert_true(fact(&program, "torch.statistics_ns") == 4100 + 5200);
+    builder_free(&program.b);
+}
+
+/* Three times arange, a difference and a mask of it: 1 + 2 + 3 + 0.2 us each, of which two are
+ * again. Noise of the same size is drawn, so it is no constant. */
+static void constants_are_built_again(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program);
+    uint32_t arange = kind(&program, "aten::arange", NULL);
+    uint32_t sub = kind(&program, "aten::sub", "f32[9,1] f32[1,9]");
+    uint32_t mask = kind(&program, "aten::masked_fill", "f32[9,9] i8[9,9]");
+    uint32_t work = kind(&program, "aten::add", "f32[2,9,7] f32[2,9,7]");
+    for (int i = 0; i < 3; i++) {
+        call(&program, arange, 1000);
+        call(&program, sub, 2000);
+        call(&program, mask, 3000);
+        call(&program, work, 5000);
+    }
+    uint32_t zeros = kind(&program, "aten::zeros", NULL);
+    uint32_t noise = kind(&program, "aten::normal_", "f32[9,9]");
+    for (int i = 0; i < 3; i++) {
+        call(&program, zeros, 1000);
+        call(&program, noise, 2000);
+        call(&program, mask, 3000);
+    }
+    finish(&program);
+    assert_true(fact(&program, "torch.constants_again") == 2);
+    assert_true(fact(&program, "torch.constants_again_ns") == 2 * 6200);
+    builder_free(&program.b);
+}
+
+/* Five rounds take a slice, norm the weight (3 us, backward 4 us) and multiply by it: four of them
+ * are again, each 3 + 4 us. */
+static void weights_are_derived_again(void **state)
+{
+    struct program program;
+    uint32_t       norms[5];
+
+    (void)state;
+    start(&program);
+    uint32_t select = kind(&program, "aten::select", "f32[16,5,64]");
+    uint32_t norm = kind(&program, "aten::_weight_norm", "f32[64,64] f32[64,1]");
+    uint32_t linear = kind(&program, "aten::linear", "f32[16,64] f32[64,64]");
+    for (int i = 0; i < 5; i++) {
+        call(&program, select, 1000);
+        norms[i] = call(&program, norm, 3000);
+        call(&program, linear, 8000);
+    }
+    for (int i = 0; i < 5; i++)
+        node(&program, norms[i], i, 4000);
+    finish(&program);
+    assert_true(fact(&program, "torch.weights_again") == 4);
+    assert_true(fact(&program, "torch.weights_again_ns") == 4 * 7000);
+    builder_free(&program.b);
+}
+
+/* Behind the optimizer's step the product of the trained weight runs twice on other rows: from the
+ * first of them to the end 5 + 0.1 + 5 + 0.1 + 2 us. With a draw it makes new experience. */
+static void validation_behind_the_update(void **state)
+{
+    (void)state;
+    for (int draws = 0; draws < 2; draws++) {
+        struct program program;
+
+        start(&program);
+        uint32_t trained =
+            call(&program, kind(&program, "aten::linear", "f32[8,64] f32[32,64]"), 9000);
+        uint32_t other = kind(&program, "aten::linear", "f32[99,64] f32[32,64]");
+        node(&program, trained, 3, 9000);
+        builder_slice(&program.b, program.thread, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION,
+                      program.now, 1000);
+        program.now += 1000;
+        call(&program, other, 5000);
+        call(&program, other, 5000);
+        call(&program, kind(&program, draws ? "aten::multinomial" : "aten::argmax", "f32[99,32]"),
+             2000);
+        finish(&program);
+        assert_true(fact(&program, "torch.validation_products") == (draws ? 0 : 2));
+        assert_true(fact(&program, "torch.validation_ns") == (draws ? 0 : 12200));
+        builder_free(&program.b);
+    }
+}
+
+/* A tensor becomes text: isfinite, masked_select, ceil, then eight times a slice and its value. Of
+ * 1 us each with 0.1 us between them that is 19 x 1.1 - 0.1 us. */
+static void a_tensor_is_printed(void **state)
+{
+    static const char *const first[] = { "aten::isfinite", "aten::masked_select", "aten::ceil" };
+    struct program           program;
+
+    (void)state;
+    start(&program);
+    call(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
+    for (size_t i = 0; i < 3; i++)
+        call(&program, kind(&program, first[i], "f32[8]"), 1000);
+    for (int i = 0; i < 8; i++) {
+        call(&program, kind(&program, "aten::select", "f32[8]"), 1000);
+        call(&program, kind(&program, "aten::item", "f32[]"), 1000);
+    }
+    finish(&program);
+    assert_true(fact(&program, "torch.formatted_ns") == 20800);
+    builder_free(&program.b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statistics_are_read),       cmocka_unit_test(constants_are_built_again),
+        cmocka_unit_test(weights_are_derived_again), cmocka_unit_test(validation_behind_the_update),
+        cmocka_unit_test(a_tensor_is_printed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
