@@ -10,6 +10,7 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host work that could run beside the device's" },
+    min_wait = { default = 0.01, min = 0, max = 1, unit = "share", doc = "share of the step in those waits" },
     min_reads = { default = 16, min = 2, max = 1e6, unit = "count",
                   doc = "waits a step, after each few runs of programs, from which the loop itself is on the host" },
     max_runs = { default = 3, min = 1, max = 1e3, unit = "ratio", doc = "runs of programs for each wait, then" },
@@ -29,7 +30,7 @@ reads: priced as a loop in one program. Silent where few steps wait or the host 
     local hidden_ns = math.min(lead_ns, p.fact["part.compute_ns"])
     local steps_share = p.fact["sync.steps_share"]
     if steps_share < cfg.min_steps_share or hidden_ns / step_ns < cfg.min_share or
-       p.fact["sync.path_ns"] < cfg.min_share * step_ns then
+       p.fact["sync.path_ns"] < cfg.min_wait * step_ns then
       return nil
     end
     local reads, runs = p.fact["sync.count"], p:has("runs.count") and p.fact["runs.count"] or 0
@@ -80,6 +81,9 @@ reads: priced as a loop in one program. Silent where few steps wait or the host 
     { name = "a loop until it converges", framework = "jax", finding = true, replay = { 6e6, 4e6 },
       facts = { ["step.median_ns"] = 1.4e7, ["sync.count"] = 200, ["sync.path_ns"] = 4e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 5.8e6, ["part.compute_ns"] = 6.7e6, ["part.copy_ns"] = 3e4, ["runs.count"] = 400 } },
+    { name = "a wait that is over at once", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 1e4, ["sync.steps_share"] = 1,
+                ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
     { name = "every tenth step", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 0.1, ["sync.path_ns"] = 6e6,
                 ["sync.steps_share"] = 0.1, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },

@@ -1,10 +1,36 @@
 -- The same tensors are converted to another element type again and again.
+-- Compiled and graph programs name their conversions.
+local function of_ops(p, cfg)
+  local step_ns, ops = p.fact["step.median_ns"], p:table("ops")
+  local casts = p.framework == "jax" and
+    ops:where { name = { like = "^(wrapped_convert|convert|convert_convert|copy_convert|convert_copy|bitcast_convert)(_fusion)?([.].*)?$" } } or
+    ops:where { type = "Cast" }
+  local ns, count, worst = casts:sum("self_ns"), casts:sum("calls"), casts:top("self_ns", 1):rows()[1]
+  local all_ns = ops:sum("self_ns")
+  if not worst or count < cfg.min_repeats or all_ns <= 0 or ns < cfg.min_of_ops * all_ns or ns < cfg.min_share * step_ns then return nil end
+  ns = math.min(ns, step_ns)
+  return finding {
+    title = ("%s conversions a step take %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+    subject = { op = worst.name },
+    evidence = { { "conversions a step", ns, "ns", share = ns / step_ns }, { "how many a step", count, "count" },
+                 { "of the time of all ops", ns / all_ns, "share" },
+                 { worst.name .. " " .. (worst.shapes or ""), worst.self_ns, "ns" } },
+    condition = ("conversions take %s of the time of all ops, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(cfg.min_of_ops)),
+    remedy = { text = "Choose one element type for a whole chain of ops, and keep parameters in the type that products use.",
+               code = p.framework == "jax" and "p16 = jax.tree.map(lambda a: a.astype(jnp.bfloat16), p)   # once a step, not at each use" or
+                 "x = tf.cast(x, tf.float32)   # once, before the layers" },
+    impact = impact.exposed { ns = ns, low = 0.6 * ns, high = ns },
+    claims = { parts = { "compute" } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "cast-churn", api = 1, version = "1.0.0",
   title = "Tensors are converted again and again",
   category = "precision", severity = "warn",
-  formats = { "kineto" },
-  needs = { "step.median_ns", "eager_casts" },
+  formats = { "kineto", "xspace" },
+  needs = { "step.median_ns" },
   cause = "casts", tags = { "ops" },
   more_specific_than = { "unrolled-rnn", "loop-indexing", "many-small-gemms", "hot-op", "elementwise-chain",
       "tiny-ops", "batch-too-small" },
@@ -13,6 +39,7 @@ return rule {
       doc = "time it costs over the step from which this is said" },
     min_repeats = { default = 4, min = 2, max = 1e7, unit = "count",
       doc = "conversions of one shape a step" },
+    min_of_ops = { default = 0.08, min = 0, max = 1, unit = "share", doc = "of the time of all ops, where ops are named" },
     min_share_of_one = { default = 0.02, min = 0, max = 1, unit = "share",
       doc = "their time over the step, below which a shape does not count" },
   },
@@ -22,6 +49,10 @@ step is mostly a parameter converted at each use, or a value sent back and forth
 one, and as six tenths of them. Silent for conversions made once a step and below min_share.]],
 
   check = function(p, cfg)
+    if p.format == "xspace" and p:has("ops") and not p:has("device.idle_share") then return of_ops(p, cfg) end
+    if not p:has("eager_casts") then
+      return skip { reason = "neither PyTorch ops nor ops on a host are recorded", capture = "a timeline of ops" }
+    end
     local step_ns = p.fact["step.median_ns"]
     local ns, high_ns, count, biggest = 0, 0, 0, nil
     for row in p:table("eager_casts"):each() do

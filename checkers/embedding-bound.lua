@@ -77,8 +77,9 @@ Silent for small tables and small shares.]],
       local is_flat = inputs and not outer:find(",")
       if inputs and tonumber(classes) >= cfg.min_classes and inputs ~= "" and
          (is_flat or row.name:find("compare|one_hot|eq_")) then
-        local one = inputs:match("^(\\[[0-9,]+\\])-?$") or inputs:match("^(\\[[0-9,]+\\])$")
-        if one and count_of(one) == count_of(outer) then
+        -- Several vectors of indices make one such matrix too, as dispatching to experts does; an identity matrix is none.
+        local one = inputs:match("^(\\[[0-9,]+\\])(x\\1)*-?$")
+        if one and count_of(one) == count_of(outer) and count_of(outer) ~= tonumber(classes) then
           wide["[" .. outer .. "," .. classes .. "]"] = true
           if not is_flat then wide["[" .. count_of(outer) .. "," .. classes .. "]"] = true end
           names[row.name], ns = true, ns + row.self_ns
@@ -87,7 +88,7 @@ Silent for small tables and small shares.]],
     end
     for _, row in ipairs(rows) do
       local shapes = row.shapes or ""
-      if not names[row.name] and shapes ~= "" then
+      if not names[row.name] and shapes ~= "" and row.type ~= "custom-call" and row.type ~= "while" then
         for shape in sorted_pairs(wide) do
           if shapes:find("\\Q" .. shape .. "\\E.*->") then
             names[row.name], ns = true, ns + row.self_ns

@@ -55,7 +55,7 @@ return rule {
 Sorts, gathers, scatters and layout changes compute nothing. A full sort whose first element alone is
 used is an argmax or a top-k in disguise. Shuffles inside fusions count where the fusion holds nothing else. Priced as the time of
 sorts, of which a selection keeps a twentieth, and half of the other shuffles.
-Without a sort, indexing of PyTorch and compiled JAX is worth a note only: models of graphs consist of it. Silent below min_share.]],
+Without a sort, indexing is worth a note only: models of graphs consist of it. Silent below min_share.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
@@ -70,13 +70,12 @@ Without a sort, indexing of PyTorch and compiled JAX is worth a note only: model
     -- Fusions that hold a single op and nothing that computes.
     local wrapped = ops:where { type = "fusion", name = { like = "^wrapped_(gather|scatter|dynamic-slice|dynamic-update-slice)([.].*)?$" } }
     local sort_ns, move_ns = sorts:sum("self_ns"), moves:sum("self_ns") + wrapped:sum("self_ns")
-    local is_wrapped = wrapped:sum("self_ns") > 0.5 * (sort_ns + move_ns)
     local ns = sort_ns + move_ns
     if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
 
     local top = ops:where { type = { like =
       "^(sort|Sort|TopKV?2?|ArgSort|gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|Gather(V2|Nd)?|Scatter.*|UnsortedSegmentSum|StridedSlice|aten::(sort|argsort|index_select|gather|scatter.*|index_put_?|index))$" } }:top("self_ns", 3):rows()
-    if is_wrapped then top = wrapped:top("self_ns", 3):rows() end
+    if wrapped:sum("self_ns") > 0.5 * ns then top = wrapped:top("self_ns", 3):rows() end
     local evidence = { { "moving data a step", ns, "ns", share = math.min(ns / p.fact["step.median_ns"], 1) },
                        { "share of all op time", ns / all_ns, "share" } }
     local locations = {}
@@ -101,7 +100,7 @@ Without a sort, indexing of PyTorch and compiled JAX is worth a note only: model
     edits.fallback = impact.share { ns = ns }
     return finding {
       title = ("%s takes %s of op time"):format(sorting and "Sorting" or "Moving data", fmt.pct(ns / all_ns)),
-      severity = (sorting or (p.format ~= "kineto" and not is_wrapped)) and "warn" or "info", -- graphs of nodes live of gathers
+      severity = sorting and "warn" or "info", -- graphs of nodes live of gathers
       subject = { op = top[1] and top[1].name },
       evidence = evidence, locations = locations,
       condition = ("ops that only move data take %s of op time, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(cfg.min_share)),

@@ -8,14 +8,17 @@ return rule {
   params = {
     min_share = { default = 0.30, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops from which a type is worth a mention" },
+    max_product = { default = 0.3, min = 0, max = 1, unit = "share",
+                    doc = "of that type's time on a host, products of matrices, up to which it has a price" },
     high_share = { default = 0.50, min = 0, max = 1, unit = "share",
                    doc = "share from which it is a warning" },
     min_step_share = { default = 0.10, min = 0, max = 1, unit = "share",
                        doc = "its self time over the step, below which it is not worth a look" },
   },
   doc = [[
-Names the type of op that a look at the program should begin with. It is a fact, not a fault, and
-has no price: rules that know why an op is slow have one. Silent when time is spread, or when ops are
+Names the type of op that a look at the program should begin with. It is a fact, not a fault: rules that know why
+an op is slow have a price. On a host, ops that are no products of matrices get the price of an unknown share, behind
+all findings of such rules. Silent when time is spread, or when ops are
 a small part of the step.]],
 
   check = function(p, cfg)
@@ -46,15 +49,23 @@ a small part of the step.]],
         end
       end
     end
+    -- Products are what a program is for; other ops that take this long can often be had for less.
+    local product = "(?i)matmul|gemm|^dot|conv|einsum|^while$|^call$|custom-call|aten::(mm|bmm|addmm|linear|baddbmm)|softmax|attention"
+    local product_ns = top[1].type:find(product) and top[1].self_ns or 0
+    if top[1].type == "fusion" and p:has("ops") then
+      product_ns = p:table("ops"):where { type = "fusion", name = { like = "^(ynn_|dot|conv|gemm|fusion)" } }:sum("self_ns")
+    end
+    local is_priced = p.format == "xspace" and not p:has("device.idle_share") and product_ns < cfg.max_product * top[1].self_ns
     return finding {
       title = ("%s takes %s of the time of all ops"):format(top[1].type, fmt.pct(share)),
-      severity = share >= cfg.high_share and "warn" or "info",
+      severity = not is_priced and share >= cfg.high_share and "warn" or "info",
       subject = { op = subject }, locations = locations,
       evidence = evidence,
       condition = ("%s of the self time of ops, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(subject) },
-      impact = impact.none(),
-      confidence = "high",
+      impact = is_priced and impact.share { ns = math.min(top[1].self_ns, p.fact["step.median_ns"]) } or impact.none(),
+      claims = is_priced and { parts = { "compute" } } or nil,
+      confidence = is_priced and "low" or "high",
     }
   end,
 

@@ -1,4 +1,28 @@
 -- How fast the input pipeline could go at best, with all cores.
+-- On a host that computes too, a pipeline that runs ahead of the step still takes the cores that the step needs.
+local function contends(p, cfg)
+  local step_ns, cores = p.fact["step.median_ns"], p.fact["host.cores"]
+  local share = p:has("input.cpu_share") and p.fact["input.cpu_share"] or 0
+  local used = p:has("host.cpu_ns") and p.fact["host.cpu_ns"] / cores / step_ns or 0
+  if p:has("device.count") or p.fact["input.wait_share"] > cfg.max_wait_share or share < cfg.min_cpu_share or
+     used < cfg.min_used then return nil end
+  local worst = p:table("iterators"):top("cpu_ns", 1):rows()[1]
+  return finding {
+    title = ("The input pipeline keeps all cores busy for %s of each step, beside the step's own work"):format(fmt.ms(share * step_ns)),
+    subject = { op = worst and worst.name },
+    evidence = { { "processor time of the pipeline, over the cores", share * step_ns, "ns", share = math.min(1, share) },
+                 { "all processor time, over the cores", used, "share" }, { "cores", cores, "count" },
+                 { "stage with most of it", worst and worst.name or "" } },
+    condition = ("the pipeline takes %s of all cores, %s accepted, of which %s are busy"):format(fmt.pct(share),
+      fmt.pct(cfg.min_cpu_share), fmt.pct(math.min(1, used))),
+    remedy = { text = "Do less for each batch: cache what never changes before random augmentation, decode only what is used, "
+                 .. "prepare data once; else prepare on other machines.",
+               code = "ds = ds.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache().repeat().map(augment)" },
+    impact = impact.exposed { ns = share * step_ns, low = 0.4 * share * step_ns, high = 0.9 * share * step_ns },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "input-headroom", api = 1, version = "1.0.0",
   title = "All cores together do not make batches fast enough",
@@ -7,16 +31,23 @@ return rule {
   needs = { "step.median_ns", "input.wait_ns", "input.wait_share", "iterators", "host.cores" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   params = {
+    max_wait_share = { default = 0.2, min = 0, max = 1, unit = "share",
+                       doc = "share of the step spent waiting for input, up to which cores are what it takes from the step" },
+    min_cpu_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "of the time of all cores, the pipeline's, then" },
+    min_used = { default = 0.9, min = 0, max = 2, unit = "share", doc = "of the time of all cores, everything's, then" },
     min_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "share of the step spent waiting for input from which this is looked for" },
   },
   doc = [[
 Compares the processor time that a batch costs, over all cores, with the step without waiting for input. Where a batch
 costs more, no setting of the pipeline suffices: there must be less work (cache, prepare once, cheaper stages) or more
-machines. A fact without a price. Silent where tuning the pipeline can suffice.]],
+machines. A fact without a price. Where the program computes on the same cores and they are all busy, a pipeline that runs
+ahead slows the step as well: priced as a part of its processor time over the cores. Silent where tuning the pipeline can suffice.]],
 
   check = function(p, cfg)
     local step_ns, cores = p.fact["step.median_ns"], p.fact["host.cores"]
+    local contended = contends(p, cfg)
+    if contended then return contended end
     if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
@@ -50,6 +81,11 @@ machines. A fact without a price. Silent where tuning the pipeline can suffice.]
       facts = { ["step.median_ns"] = 1.2e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.33, ["host.cores"] = 2 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2", type = "ParallelMapV2", self_ns = 1e5,
                                  cpu_ns = 1.9e7 } } } },
+    { name = "cores that the step needs", framework = "tensorflow", finding = true, impact_ns = 4.134e6,
+      facts = { ["step.median_ns"] = 1.2e7, ["input.wait_ns"] = 1.2e6, ["input.wait_share"] = 0.1, ["host.cores"] = 2,
+                ["input.cpu_share"] = 0.53, ["host.cpu_ns"] = 2.25e7 },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2", type = "ParallelMapV2", self_ns = 1e5,
+                                 cpu_ns = 1.2e7 } } } },
     { name = "cores enough", finding = false,
       facts = { ["step.median_ns"] = 1.2e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.33, ["host.cores"] = 16 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::Map", type = "Map", self_ns = 1.9e7, cpu_ns = 1.9e7 } } } },

@@ -1,4 +1,26 @@
 -- JAX operations are dispatched one by one.
+-- A transformation of a jitted function that is itself not jitted is traced in Python in each call.
+local function transformed(p, cfg)
+  local step_ns, share = p.fact["step.median_ns"], p.fact["part.host_share"]
+  if share < cfg.min_traced_share or not p:has("activities") or (p.fact["compile.count"] or 0) >= 0.5 then return nil end
+  local calls = p:table("activities"):where { kind = "dispatch", on_leader = true, name = { like = "^PjitFunction\\(" } }
+  local worst = calls:top("path_self_ns", 1):rows()[1]
+  if not worst or worst.path_self_ns < cfg.min_call_ns * worst.events or worst.path_self_ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("%s is traced again in each call: the host takes %s of the step"):format(worst.name, fmt.pct(share)),
+    subject = { op = worst.name },
+    evidence = { { "in calls of it a step", worst.path_self_ns, "ns", share = math.min(1, worst.path_self_ns / step_ns) },
+                 { "a call", worst.path_self_ns / worst.events, "ns" },
+                 { "host code a step", p.fact["part.host_ns"], "ns", share = share } },
+    condition = ("a call of %s takes %s before it runs, %s accepted"):format(worst.name,
+      fmt.ns(worst.path_self_ns / worst.events), fmt.ns(cfg.min_call_ns)),
+    remedy = { text = "Jit the outermost function: grad, vmap and the update inside it.",
+               code = "step = jax.jit(lambda p, x: jax.grad(loss)(p, x))   # not jax.grad(jax.jit(loss)) in the loop" },
+    impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = cfg.left } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "jax-not-jitted", api = 1, version = "1.0.0",
   title = "JAX operations are dispatched one by one",
@@ -6,25 +28,29 @@ return rule {
   formats = { "xspace" },
   needs = { "step.median_ns", "runs.count", "runs.programs", "runs.median_ns", "part.host_share", "part.host_ns" },
   cause = "host", tags = { "jax", "host" },
-  more_specific_than = { "xla-cluster-fragmentation", "host-bound", "tiny-kernels" },
+  more_specific_than = { "python-in-step", "xla-cluster-fragmentation", "host-bound", "tiny-kernels" },
   params = {
     min_runs = { default = 50, min = 1, max = 1e6, unit = "count", doc = "program runs a step" },
     min_programs = { default = 15, min = 1, max = 1e6, unit = "count",
                      doc = "different programs: one operation each when nothing is jitted" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
+    min_traced_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                         doc = "share of the step in host code, from which slow calls of jitted functions are traced ones" },
+    min_call_ns = { default = 100e3, min = 0, max = 1e12, unit = "ns", doc = "time of a call's own, then" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the host time that stays" },
   },
   doc = [[
 Outside jax.jit every jnp call is a program of its own: found, dispatched and run by itself, with
 its result written to memory. Priced as the host time, of which one dispatch stays, and half of
-the compute time: fused operations do not write each result to memory. Silent where few programs repeat: that is a loop around
+the compute time: fused operations do not write each result to memory. A jitted function that is differentiated or
+mapped outside of jit is traced in Python in each call: priced as the host time too. Silent where few programs repeat: that is a loop around
 compiled functions, which other rules name.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" then return nil end
     local count, programs = p.fact["runs.count"], p.fact["runs.programs"]
     local share = p.fact["part.host_share"]
-    if count < cfg.min_runs or programs < cfg.min_programs or share < cfg.min_share then return nil end
+    if count < cfg.min_runs or programs < cfg.min_programs or share < cfg.min_share then return transformed(p, cfg) end
 
     return finding {
       title = ("%s JAX programs a step are dispatched one by one"):format(fmt.count(math.floor(count + 0.5))),
@@ -45,6 +71,14 @@ compiled functions, which other rules name.]],
     { name = "eager step", framework = "jax", finding = true, replay = { 7e6 },
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 180, ["runs.programs"] = 70,
                 ["runs.median_ns"] = 3e3, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },
+    { name = "grad of a jitted function", framework = "jax", finding = true, replay = { 2e6 },
+      facts = { ["step.median_ns"] = 2.4e6, ["runs.count"] = 4, ["runs.programs"] = 4,
+                ["runs.median_ns"] = 1e5, ["part.host_ns"] = 2.1e6, ["part.host_share"] = 0.9, ["compile.count"] = 0 },
+      tables = { activities = { { name = "PjitFunction(loss)", kind = "dispatch", on_leader = true, events = 6, path_self_ns = 1e6 } } } },
+    { name = "calls that are short", framework = "jax", finding = false,
+      facts = { ["step.median_ns"] = 2.4e6, ["runs.count"] = 4, ["runs.programs"] = 4,
+                ["runs.median_ns"] = 1e5, ["part.host_ns"] = 2.1e6, ["part.host_share"] = 0.9, ["compile.count"] = 0 },
+      tables = { activities = { { name = "PjitFunction(loss)", kind = "dispatch", on_leader = true, events = 6, path_self_ns = 1.2e5 } } } },
     { name = "one program", framework = "jax", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1,
                 ["runs.median_ns"] = 9e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },

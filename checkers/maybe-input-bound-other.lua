@@ -10,7 +10,7 @@ return rule {
   params = {
     min_python_share = { default = 0.15, min = 0, max = 1, unit = "share",
                          doc = "share of the step in Python outside any event" },
-    min_entry_share = { default = 0.03, min = 0, max = 1, unit = "share",
+    min_entry_share = { default = 0.01, min = 0, max = 1, unit = "share",
                         doc = "share of the step turning Python arrays into tensors" },
     max_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "share of the step spent waiting for a tf.data pipeline, from which that is the matter" },

@@ -38,7 +38,7 @@ return rule {
   params = {
     min_calls = { default = 3, min = 2, max = 1e6, unit = "count",
                   doc = "datasets built a step from which calls are said to be in a loop" },
-    min_beside = { default = 0.4, min = 0, max = 1, unit = "count",
+    min_beside = { default = 0.3, min = 0, max = 1, unit = "count",
                    doc = "datasets built and calls of each of two functions a step, from which a call beside training is meant" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio",
              doc = "part of the time outside of ops that a step keeps without such a call" },

@@ -11,6 +11,8 @@ return rule {
                   doc = "share of the step spent compiling or tracing from which this is said" },
     min_steps_share = { default = 0.3, min = 0, max = 1, unit = "share",
                         doc = "share of the steps that compile" },
+    min_compiling = { default = 0.3, min = 0, max = 1, unit = "share",
+                      doc = "share of the step in one pass of XLA's compiler, from which the host's time around it counts too" },
     min_pipelines = { default = 0.8, min = 0, max = 1e6, unit = "count",
                       doc = "tf.data pipelines built a step, from which tracing is for them" },
     max_pipeline_share = { default = 0.3, min = 0, max = 1, unit = "share",
@@ -53,6 +55,12 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
     local edits = { { "scale", parts = { "compile" }, factor = 0 } }
     if p.framework == "jax" then
       edits[2] = { "scale", parts = { "host" }, name = "PjitFunction.*", factor = 0.1 }
+    end
+    -- XLA compiles inside the call of the function; what surrounds its passes is the host's.
+    local compiling_ns = p:has("activities") and
+      p:table("activities"):where { kind = "compile", on_leader = true }:max("path_ns") or 0
+    if p.framework == "tensorflow" and compiling_ns >= cfg.min_compiling * p.fact["step.median_ns"] then
+      edits[2] = { "scale", parts = { "host" }, factor = 0.1 }
     end
     return finding {
       title = ("%s of the steps compile again, %s each"):format(fmt.pct(steps_share), fmt.ms(path_ns)),

@@ -1,4 +1,29 @@
 -- One stage or branch of the input pipeline holds up the others.
+-- The loop makes a dataset or an iterator itself in every step or every few.
+local function made_again(p, cfg)
+  local step_ns = p.fact["step.median_ns"]
+  if not p:has("activities") or not p:has("part.host_ns") then return nil end
+  local activities = p:table("activities")
+  local made = activities:where { name = { like = "^MakeIterator::RootDataset$|^EagerLocalExecute: MakeIterator$" } }
+  local builds = made:max("events") or 0
+  local is_keras = activities:where { name = { like = "step_on_|(train|test|predict)_function" } }:count() > 0
+  local waiting_ns = p.fact["input.wait_ns"] + (p.fact["compile.path_ns"] or 0)
+  if builds < cfg.min_made or builds > cfg.max_made or is_keras or waiting_ns < cfg.min_made_share * step_ns then return nil end
+  return finding {
+    title = ("An iterator is made %s times a step; the step waits %s for it"):format(fmt.count(builds), fmt.ms(waiting_ns)),
+    evidence = { { "input wait and tracing of its functions a step", waiting_ns, "ns", share = math.min(1, waiting_ns / step_ns) },
+                 { "iterators made a step", builds, "count" },
+                 { "making them a step", made:max("path_ns"), "ns" },
+                 { "host code a step", p.fact["part.host_ns"], "ns", share = p.fact["part.host_ns"] / step_ns } },
+    condition = ("%s iterators a step, %s accepted; the step waits %s"):format(fmt.count(builds), fmt.count(cfg.min_made),
+      fmt.pct(waiting_ns / step_ns)),
+    remedy = { text = "Make the dataset and its iterator once, repeat it, and take the next batch from it.",
+               code = "it = iter(ds.repeat().prefetch(tf.data.AUTOTUNE))   # before the loop; in it: batch = next(it)" },
+    impact = impact.replay { { "scale", parts = { "input", "compile", "host" }, factor = cfg.left } },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "tfdata-slow-iterator", api = 1, version = "1.0.0",
   title = "One stage or branch of the input pipeline holds up the others",
@@ -14,15 +39,22 @@ return rule {
                        doc = "share of the step that waits for the stage" },
     min_call_ns = { default = 50000, min = 0, max = 1e9, unit = "ns",
                     doc = "time of a call of the pipeline that is slow" },
+    min_made = { default = 0.3, min = 0, max = 1e6, unit = "count", doc = "iterators made a step, from which that is the matter" },
+    max_made = { default = 3, min = 0, max = 1e6, unit = "count", doc = "up to which they are the loop's own" },
+    min_made_share = { default = 0.3, min = 0, max = 1, unit = "share", doc = "share of the step that waits for them" },
+    left = { default = 0.1, min = 0, max = 1, unit = "ratio", doc = "part of the time outside of ops that stays with one iterator" },
     max_python_share = { default = 0.5, min = 0, max = 1, unit = "share",
                          doc = "of the stage's time in Python, from which another rule speaks" },
   },
   doc = [[
 Where branches are zipped or sampled, the pipeline is as slow as its slowest branch: this names it. It also names a
 slow stage of a kind that no other rule is about. Priced by replay: the stage and what feeds it prepared beforehand,
-or costing a tenth where it draws random numbers. Silent where a call of the pipeline returns within 50 us.]],
+or costing a tenth where it draws random numbers. Where the loop makes an iterator in every step or every few, that is
+said instead: priced as nine tenths of the step outside of ops. Silent where a call of the pipeline returns within 50 us.]],
 
   check = function(p, cfg)
+    local again = made_again(p, cfg)
+    if again then return again end
     local step_ns = p.fact["step.median_ns"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 

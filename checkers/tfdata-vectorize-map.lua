@@ -39,6 +39,8 @@ element takes long enough to be work, where the map stands above the batch, and 
     local elements = batch and stages:where { parent = map.name }:max("calls") or map.calls
     local work_ns = math.max(map.self_ns, map.cpu_ns)
     if elements < cfg.min_elements or work_ns / elements > cfg.max_element_ns
+       -- Images are decoded one by one.
+       or (map.top_op or ""):find("^(Decode(Jpeg|Png|Image|Bmp|Gif|AndCropJpeg|Wav)|ReadFile)")
        or map.python_ns > cfg.max_python_share * work_ns then
       return nil
     end

@@ -115,7 +115,7 @@ static bool add_together(struct advising *advising, struct err *err)
         struct replay_result result = { 0 };
         const struct impact *impact = &draft->finding.impact;
 
-        if (!impact->has_saving || impact->resource)
+        if (!impact->has_saving || impact->resource || rank_is_vague(&draft->finding))
             break; /* the list is ordered: no step time is left to save */
         fixed[count++] = draft;
         if (!price_together(&advising->pricing, fixed, count, advising->arena, &result) ||

@@ -90,6 +90,11 @@ static bool list_children(struct draft_list *list, struct arena *arena)
     return true;
 }
 
+bool rank_is_vague(const struct finding *finding)
+{
+    return finding->impact.method == METHOD_SHARE && finding->severity == SEVERITY_INFO;
+}
+
 bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct arena *arena)
 {
     for (size_t i = 0; i < list->drafts.count; i++)
@@ -104,14 +109,17 @@ bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct 
     return list_children(list, arena);
 }
 
-/* Order: priced by step time, by another resource, then vetoes, then the rest, hidden ones last. */
+/* Order: priced by step time, facts of which an unknown share goes, priced by another resource,
+ * then vetoes, then the rest, hidden ones last. */
 static int rank_class(const struct finding *finding)
 {
     if (finding->hidden_by)
-        return 4;
+        return 5;
+    if (finding->impact.has_saving && finding->impact.resource)
+        return 2;
     if (finding->impact.has_saving)
-        return finding->impact.resource ? 1 : 0;
-    return finding->severity == SEVERITY_VETO ? 2 : 3;
+        return rank_is_vague(finding) ? 1 : 0;
+    return finding->severity == SEVERITY_VETO ? 3 : 4;
 }
 
 static int compare_texts(const char *a, const char *b)

@@ -11,6 +11,8 @@ struct draft_list {
 /* Of findings that claim the same time the more specific keeps it; the others become its children.
  */
 bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct arena *arena);
+/* A fact with the price of time of which nobody knows the share that goes: less than any advice. */
+bool rank_is_vague(const struct finding *finding);
 /* Priced first, by what they save; gives ranks and fingerprints. */
 void rank_findings(struct draft_list *list);
 
