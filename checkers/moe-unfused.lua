@@ -1,0 +1,56 @@
+-- Products of experts run one after the other.
+return rule {
+  id = "moe-unfused", api = 1, version = "1.0.0",
+  title = "Products of experts run one after the other",
+  category = "kernels", severity = "info",
+  formats = { "kineto" },
+  needs = { "step.median_ns", "kernels", "ops" },
+  cause = "kernels", tags = { "kernels", "launch" },
+  more_specific_than = { "many-small-gemms", "tiny-kernels" },
+  params = {
+    min_experts = { default = 4, min = 2, max = 1e6, unit = "count", doc = "such products in one call of the op" },
+    min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "their time over the step" },
+  },
+  doc = [[
+A mixture of experts computes two products for each expert. Kernels named for the first and the second product that one call
+of the op launches several times mean one launch an expert, where one grouped product does all. Priced as a share of their
+time. Says nothing of how evenly tokens are spread, which a recording does not tell. Silent with one launch a call.]],
+
+  check = function(p, cfg)
+    local step_ns, first, second = p.fact["step.median_ns"], nil, nil
+    local ns = 0
+    for row in p:table("kernels"):where { name = { like = "(?i)(^|_)gemm[12](_|$)" } }:each() do
+      local calls = p:table("ops"):where { type = row.op }:sum("calls")
+      if row.op ~= "" and calls > 0 and row.calls / calls >= cfg.min_experts then
+        ns = ns + row.total_ns
+        if row.name:find("(?i)gemm1") then first = row else second = row end
+      end
+    end
+    ns = math.min(ns, step_ns)
+    if not first or not second or ns < cfg.min_share * step_ns then return nil end
+    return finding {
+      title = ("%s expert products run in sequence"):format(fmt.count(math.floor(first.calls + second.calls + 0.5))),
+      subject = { kernel = first.name, op = first.op },
+      evidence = { { "products of experts a step", ns, "ns", share = ns / step_ns }, { "first ones a step", first.calls, "count" },
+                   { "second ones a step", second.calls, "count" } },
+      condition = ("%s products and more in each call of %s"):format(fmt.count(cfg.min_experts), first.op),
+      remedy = { text = "Use a grouped product over all experts.", code = "torch._grouped_mm(x, w1, offs=offsets)   # or the fused MoE kernel of the serving library" },
+      impact = impact.share { ns = ns },
+      claims = { { parts = { "compute" }, name = ("\\Q%s\\E|\\Q%s\\E"):format(first.name:gsub(",", "."), second.name:gsub(",", ".")) } },
+      confidence = "low",
+    }
+  end,
+
+  examples = {
+    { name = "eight experts one by one", framework = "pytorch", format = "kineto", finding = true, impact_ns = 9e5,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { type = "moe::experts", calls = 4 } },
+                 kernels = { { name = "expert_gemm1_bf16", op = "moe::experts", calls = 32, total_ns = 1.5e6 },
+                             { name = "expert_gemm2_bf16", op = "moe::experts", calls = 32, total_ns = 1.5e6 } } } },
+    { name = "one grouped kernel a call", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7 },
+      tables = { ops = { { type = "aiter::fused_moe", calls = 32 } },
+                 kernels = { { name = "ck_moe_gemm1_stage", op = "aiter::fused_moe", calls = 32, total_ns = 1.5e6 },
+                             { name = "ck_moe_gemm2_stage", op = "aiter::fused_moe", calls = 32, total_ns = 1.5e6 } } } },
+  },
+}

@@ -1,0 +1,53 @@
+-- Metrics are taken to the host in each step.
+return rule {
+  id = "set-to-cpu-metrics", api = 1, version = "1.0.0",
+  title = "Metrics are moved to the CPU in each step",
+  category = "copies", severity = "info",
+  formats = { "kineto", "xspace" },
+  needs = { "step.median_ns", "copies", "syncs", "coverage.has_stacks" },
+  cause = "copies", tags = { "copies", "sync" },
+  more_specific_than = { "d2h-share", "scalar-readback", "blocking-sync-in-step" },
+  params = {
+    min_count = { default = 0.5, min = 0, max = 1e9, unit = "count", doc = "such copies a step" },
+    min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "their uncovered time and the idle time behind them, over the step" },
+  },
+  doc = [[
+Accuracy, meters and loggers that call .cpu() or .item() make the host wait for the device in each step. Seen where the line of
+the program that downloads lies in a file named for metrics or logging. Priced as the uncovered copies and the idle time
+behind the waits. Silent without stacks, and where it happens every few steps.]],
+
+  check = function(p, cfg)
+    local step_ns, like = p.fact["step.median_ns"], "(?i)(metric|accurac|meter|logg|callback)[^/]*$|/(metrics?|loggers?|callbacks?)/"
+    local copies = p:table("copies"):where { direction = "d2h", source_file = { like = like } }
+    local syncs = p:table("syncs"):where { source_file = { like = like } }
+    local count = math.max(copies:sum("count"), syncs:sum("count"))
+    local ns = math.min(copies:sum("exposed_ns") + syncs:sum("bubble_ns"), step_ns)
+    if count < cfg.min_count or ns < cfg.min_share * step_ns then return nil end
+    local places = copies:count() > 0 and copies:places() or syncs:places()
+    return finding {
+      title = ("Metrics are moved to the CPU %s a step"):format(count >= 1.5 and ("%s times"):format(fmt.count(math.floor(count + 0.5))) or "once"),
+      evidence = { { "uncovered copies and idle behind them a step", ns, "ns", share = ns / step_ns }, { "such downloads a step", count, "count" } },
+      locations = places,
+      condition = ("%s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Add up metrics on the device and read them every 50 steps.", code = "total += (logits.argmax(-1) == y).sum()   # stays on the device" },
+      impact = impact.exposed { ns = ns },
+      claims = { { parts = { "idle.sync", "copy" } } },
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "a meter that reads", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.75e5,
+      facts = { ["step.median_ns"] = 1e7, ["coverage.has_stacks"] = true },
+      tables = { copies = { { direction = "d2h", source_file = "train/metrics.py", source_line = 12, count = 1, exposed_ns = 1e5 } },
+                 syncs = { { source_file = "train/metrics.py", source_line = 12, count = 1, bubble_ns = 4e5 } } } },
+    { name = "another file", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["coverage.has_stacks"] = true },
+      tables = { copies = { { direction = "d2h", source_file = "train/model.py", source_line = 12, count = 1, exposed_ns = 1e5 } },
+                 syncs = { { source_file = "train/model.py", source_line = 12, count = 1, bubble_ns = 4e5 } } } },
+    { name = "now and then", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["coverage.has_stacks"] = true },
+      tables = { copies = { { direction = "d2h", source_file = "train/metrics.py", source_line = 12, count = 0.1, exposed_ns = 1e5 } },
+                 syncs = {} } },
+  },
+}
