@@ -16,6 +16,8 @@ enum comm_fact {
     EXPOSED_SHARE,
     OVERLAP,
     SMALL_COUNT,
+    TAIL_NS,
+    TAIL_BYTES,
     SKEW_NS,
     SKEW_SHARE,
     RANK_COUNT,
@@ -37,6 +39,10 @@ static const struct fact_spec produces[] = {
     [EXPOSED_SHARE] = { "comm.exposed_share", UNIT_SHARE, "that over the step" },
     [OVERLAP] = { "comm.overlap", UNIT_SHARE, "share of collective time that kernels hide" },
     [SMALL_COUNT] = { "comm.small_count", UNIT_COUNT, "collectives below 1 MiB a step" },
+    [TAIL_NS] = { "comm.tail_ns", UNIT_NS,
+                  "time a step in its last all-reduce that no kernel hides, where several are "
+                  "made and that one begins as computing ends" },
+    [TAIL_BYTES] = { "comm.tail_bytes", UNIT_BYTES, "payload of one such all-reduce, where known" },
     [SKEW_NS] = { "comm.skew_ns", UNIT_NS, "mean of latest less earliest start over ranks" },
     [SKEW_SHARE] = { "comm.skew_share", UNIT_SHARE,
                      "skew over the mean time of a collective, all ranks" },
@@ -313,6 +319,51 @@ static bool set_comm_facts(struct comm *comm)
     return is_set;
 }
 
+struct tail { /* the last all-reduce of a step */
+    const struct collective_instance *last;
+    size_t                            count; /* all-reduces of the step */
+};
+
+/* A last all-reduce begins as computing ends when kernels hide no more than a little of it. */
+static bool set_tail_facts(struct comm *comm)
+{
+    static const double HIDDEN_SHARE = 0.05; /* of the step */
+    struct study       *study = comm->study;
+    struct tail *tails = arena_new_array(comm->scratch, struct tail, comm->windows.count + 1);
+    double       exposed_ns = 0, bytes = 0, count = 0, group_size;
+
+    for (size_t i = 0; tails && i < comm->list.items.count; i++) {
+        const struct collective_instance *item = &comm->list.items.items[i];
+        size_t                            window = windows_find(&comm->windows, item->start_ns);
+
+        if (item->host != comm->windows.host || item->device == NO_ID || window == SIZE_MAX ||
+            strcmp(collective_type(study->profile, item->event), "all-reduce") != 0)
+            continue;
+        tails[window].count++;
+        if (!tails[window].last || item->end_ns > tails[window].last->end_ns)
+            tails[window].last = item;
+    }
+    for (size_t i = 0; tails && i < comm->windows.count; i++) {
+        const struct collective_instance *last = tails[i].last;
+        const struct device_row          *device =
+            last ? device_activity_row(study->devices, last->device) : NULL;
+        double hidden_ns, payload_bytes;
+
+        if (!device || tails[i].count < 2)
+            continue;
+        hidden_ns = (double)intervals_overlap_ns(&device->compute, last->start_ns, last->end_ns);
+        payload_bytes = payload(study->profile, last->event, &group_size);
+        if (hidden_ns > HIDDEN_SHARE * comm->windows.step_ns)
+            continue;
+        exposed_ns += (double)(last->end_ns - last->start_ns) - hidden_ns;
+        bytes += payload_bytes > 0 ? payload_bytes : 0;
+        count++;
+    }
+    return tails &&
+           facts_set(&study->facts, &produces[TAIL_NS], exposed_ns / (double)comm->windows.count) &&
+           (bytes <= 0 || facts_set(&study->facts, &produces[TAIL_BYTES], bytes / count));
+}
+
 static double host_step_ns(const struct study *study, uint32_t host, struct arena *scratch)
 {
     VEC(double) durations = { 0 };
@@ -469,7 +520,7 @@ static bool make(struct study *study, struct arena *scratch)
         if (!facts_absent(&study->facts, "comm.", NULL, none) ||
             !facts_absent(&study->facts, "collectives", NULL, none))
             return false;
-    } else if (!fill_collectives(&comm) || !set_comm_facts(&comm)) {
+    } else if (!fill_collectives(&comm) || !set_comm_facts(&comm) || !set_tail_facts(&comm)) {
         return false;
     }
     if (study->profile->hosts.count < 2)

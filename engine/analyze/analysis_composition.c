@@ -59,8 +59,34 @@ static const struct column_spec path_columns[] = {
     { "share", UNIT_SHARE, "of the step" },
     { "count", UNIT_COUNT, "segments a step" },
 };
+enum step_column {
+    S_NUMBER,
+    S_INPUT,
+    S_COMPUTE,
+    S_COMMUNICATION,
+    S_COPY,
+    S_COMPILE,
+    S_HOST,
+    S_IDLE,
+    S_OUTPUT,
+    S_UNKNOWN
+};
+static const struct column_spec step_columns[] = {
+    [S_NUMBER] = { "number", UNIT_COUNT, "step number as recorded" },
+    [S_INPUT] = { "input_ns", UNIT_NS, "the step waits for input" },
+    [S_COMPUTE] = { "compute_ns", UNIT_NS, "for computation" },
+    [S_COMMUNICATION] = { "communication_ns", UNIT_NS, "for collectives" },
+    [S_COPY] = { "copy_ns", UNIT_NS, "for copies" },
+    [S_COMPILE] = { "compile_ns", UNIT_NS, "for compiling or tracing" },
+    [S_HOST] = { "host_ns", UNIT_NS, "for host code" },
+    [S_IDLE] = { "idle_ns", UNIT_NS, "nothing runs" },
+    [S_OUTPUT] = { "output_ns", UNIT_NS, "it writes logs, summaries, checkpoints" },
+    [S_UNKNOWN] = { "unknown_ns", UNIT_NS, "what the profile does not explain" },
+};
 static const struct table_spec tables[] = {
     { "path", "what lies on the path of a step, by name", path_columns, ARRAY_COUNT(path_columns) },
+    { "step_parts", "what each of the looked-at steps waits for", step_columns,
+      ARRAY_COUNT(step_columns) },
 };
 
 const char *part_name(enum part part)
@@ -307,6 +333,42 @@ static bool fill_table(struct study *study, struct arena *scratch)
     return true;
 }
 
+static bool fill_steps(struct study *study)
+{
+    static const uint8_t columns[PART_COUNT] = {
+        [PART_INPUT] = S_INPUT,
+        [PART_COMPUTE] = S_COMPUTE,
+        [PART_COMMUNICATION] = S_COMMUNICATION,
+        [PART_COPY] = S_COPY,
+        [PART_COMPILE] = S_COMPILE,
+        [PART_HOST] = S_HOST,
+        [PART_IDLE_LAUNCH] = S_IDLE,
+        [PART_IDLE_SYNC] = S_IDLE,
+        [PART_IDLE_DEPENDENCY] = S_IDLE,
+        [PART_IDLE_OTHER] = S_IDLE,
+        [PART_OUTPUT] = S_OUTPUT,
+        [PART_UNKNOWN] = S_UNKNOWN,
+    };
+    struct table *table = facts_table(&study->facts, &tables[1]);
+    size_t        row = SIZE_MAX;
+
+    for (size_t i = 0; table && i < study->path.segments.count; i++) {
+        const struct segment *segment = &study->path.segments.items[i];
+
+        if (!i || segment->step != segment[-1].step) {
+            row = table_add(table, study->arena);
+            if (row == SIZE_MAX)
+                return false;
+            for (int column = S_INPUT; column <= S_UNKNOWN; column++)
+                table->columns[column][row] = 0;
+            table->columns[S_NUMBER][row] = (double)study->steps.list.items[segment->step].number;
+        }
+        table->columns[columns[segment->part]][row] +=
+            (double)(segment->end_ns - segment->start_ns);
+    }
+    return table != NULL;
+}
+
 static bool run(struct study *study, struct err *err)
 {
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
@@ -316,7 +378,7 @@ static bool run(struct study *study, struct err *err)
         ok = facts_absent(&study->facts, "part.", "at least one whole step",
                           "no step with a timeline of events");
     else
-        ok = set_facts(study, &scratch) && fill_table(study, &scratch);
+        ok = set_facts(study, &scratch) && fill_table(study, &scratch) && fill_steps(study);
     arena_free(&scratch);
     return ok || err_set(err, ERR_LIMIT, "the composition does not fit the memory budget");
 }
