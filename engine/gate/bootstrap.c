@@ -2,6 +2,7 @@
 #include "gate/statistics.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RESAMPLES = 1000, MOST_STEPS = 400, FEWEST_RUNS = 4 };
@@ -47,25 +48,50 @@ double select_median(double *values, size_t count)
     return (select_kth(values, count, count / 2 - 1) + upper) / 2;
 }
 
-struct sampler { /* one side, thinned to what resampling can afford */
-    double **runs;
-    size_t  *counts;
-    size_t   run_count;
-    double  *medians, *buffer;
+/* A run, thinned to what resampling can afford. The median of a resample is found by counting how
+ * often each rank was drawn. */
+struct resampled {
+    double   *sorted;
+    uint16_t *ranks; /* of each observation in its order */
+    size_t    count;
+};
+struct sampler { /* one side */
+    struct resampled *runs;
+    size_t            run_count;
+    double           *medians;
+    uint16_t         *drawn; /* [rank] */
 };
 
-/* Evenly spaced observations in their order. */
-static bool thin(struct sampler *sampler, size_t run, const double *values, size_t count,
-                 struct arena *scratch)
+static int by_size(const void *left, const void *right)
 {
-    size_t kept = count < MOST_STEPS ? count : MOST_STEPS;
+    const double *const *a = left, *const *b = right;
 
-    sampler->runs[run] = arena_new_array(scratch, double, kept + 1);
-    sampler->counts[run] = kept;
-    if (!sampler->runs[run])
+    if (**a != **b)
+        return **a > **b ? 1 : -1;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Evenly spaced observations. */
+static bool thin(struct resampled *run, const double *values, size_t count, struct arena *scratch)
+{
+    size_t         kept = count < MOST_STEPS ? count : MOST_STEPS;
+    const double **order = arena_alloc_array(scratch, kept + 1, sizeof(const double *));
+    double        *thinned = arena_new_array(scratch, double, kept + 1);
+
+    run->sorted = arena_new_array(scratch, double, kept + 1);
+    run->ranks = arena_new_array(scratch, uint16_t, kept + 1);
+    run->count = kept;
+    if (!order || !thinned || !run->sorted || !run->ranks)
         return false;
-    for (size_t i = 0; i < kept; i++)
-        sampler->runs[run][i] = values[i * count / kept];
+    for (size_t i = 0; i < kept; i++) {
+        thinned[i] = values[i * count / kept];
+        order[i] = &thinned[i];
+    }
+    qsort(order, kept, sizeof *order, by_size);
+    for (size_t rank = 0; rank < kept; rank++) {
+        run->sorted[rank] = *order[rank];
+        run->ranks[order[rank] - thinned] = (uint16_t)rank;
+    }
     return true;
 }
 
@@ -73,31 +99,47 @@ static bool sampler_start(struct sampler *sampler, const struct observations *si
                           struct arena *scratch)
 {
     sampler->run_count = 0;
-    sampler->runs = arena_new_array(scratch, double *, side->run_count + 1);
-    sampler->counts = arena_new_array(scratch, size_t, side->run_count + 1);
+    sampler->runs = arena_new_array(scratch, struct resampled, side->run_count + 1);
     sampler->medians = arena_new_array(scratch, double, side->run_count + 1);
-    sampler->buffer = arena_new_array(scratch, double, MOST_STEPS);
-    if (!sampler->runs || !sampler->counts || !sampler->medians || !sampler->buffer)
+    sampler->drawn = arena_new_array(scratch, uint16_t, MOST_STEPS);
+    if (!sampler->runs || !sampler->medians || !sampler->drawn)
         return false;
     for (size_t i = 0; i < side->run_count; i++)
         if (side->counts[i] > 0 &&
-            !thin(sampler, sampler->run_count++, side->runs[i], side->counts[i], scratch))
+            !thin(&sampler->runs[sampler->run_count++], side->runs[i], side->counts[i], scratch))
             return false;
     return true;
 }
 
-/* A run of the same length from blocks of consecutive steps, wrapped at the end. */
-static void resample_run(struct random *random, const double *values, size_t count, double *into)
+/* Of a sorted run of which each was drawn so often. */
+static double median_drawn(const struct resampled *run, const uint16_t *drawn)
 {
-    size_t block = (size_t)lround(cbrt((double)count));
+    size_t below = 0, rank = 0, next;
+
+    while (below + drawn[rank] <= (run->count - 1) / 2)
+        below += drawn[rank++];
+    for (next = rank; below + drawn[rank] <= run->count / 2 && next + 1 < run->count;)
+        if (drawn[++next])
+            break;
+    return (run->sorted[rank] + run->sorted[next]) / 2;
+}
+
+/* The median of a run of the same length from blocks of consecutive steps, wrapped at the end. */
+static double resample_run(struct random *random, const struct resampled *run, uint16_t *drawn)
+{
+    size_t count = run->count, block = (size_t)lround(cbrt((double)count));
 
     block = block < 1 ? 1 : block;
-    for (size_t at = 0; at < count;) {
-        size_t from = random_below(random, (uint32_t)count);
+    memset(drawn, 0, count * sizeof *drawn);
+    for (size_t done = 0; done < count;) {
+        size_t at = random_below(random, (uint32_t)count);
 
-        for (size_t i = 0; i < block && at < count; i++)
-            into[at++] = values[(from + i) % count];
+        for (size_t i = 0; i < block && done < count; i++, done++) {
+            drawn[run->ranks[at]]++;
+            at = at + 1 < count ? at + 1 : 0;
+        }
     }
+    return median_drawn(run, drawn);
 }
 
 /* With enough runs to tell how they differ as a whole, runs are drawn too. */
@@ -108,8 +150,7 @@ static double sampler_draw(struct sampler *sampler, struct random *random)
     for (size_t i = 0; i < sampler->run_count; i++) {
         size_t run = count >= FEWEST_RUNS ? random_below(random, count) : i;
 
-        resample_run(random, sampler->runs[run], sampler->counts[run], sampler->buffer);
-        sampler->medians[i] = select_median(sampler->buffer, sampler->counts[run]);
+        sampler->medians[i] = resample_run(random, &sampler->runs[run], sampler->drawn);
     }
     return select_median(sampler->medians, sampler->run_count);
 }

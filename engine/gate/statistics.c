@@ -1,7 +1,7 @@
 #include "gate/statistics.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 uint64_t random_next(struct random *random)
 {
@@ -15,20 +15,6 @@ uint64_t random_next(struct random *random)
 uint32_t random_below(struct random *random, uint32_t bound)
 {
     return (uint32_t)(((random_next(random) >> 32) * bound) >> 32);
-}
-
-/* U counts, for each pair, 1 when x is larger and a half when both are equal. */
-static double count_u(const double *x, size_t x_count, const double *y, size_t y_count,
-                      bool *has_ties)
-{
-    double u = 0;
-
-    for (size_t i = 0; i < x_count; i++)
-        for (size_t j = 0; j < y_count; j++) {
-            u += x[i] > y[j] ? 1 : x[i] == y[j] ? 0.5 : 0;
-            *has_ties |= x[i] == y[j];
-        }
-    return u;
 }
 
 /* P(U <= u) under the hypothesis of no difference. The number of arrangements with a given U is a
@@ -55,19 +41,37 @@ static double exact_tail(size_t n, size_t m, double u, struct arena *scratch)
     return tail / total;
 }
 
-/* Sum over groups of equal values of t^3 - t. */
-static double tie_term(const double *x, size_t x_count, const double *y, size_t y_count)
+struct ranked {
+    double value;
+    bool   is_x;
+};
+
+static int by_value(const void *left, const void *right)
 {
-    double sum = 0;
+    const struct ranked *a = left, *b = right;
 
-    for (size_t i = 0; i < x_count + y_count; i++) {
-        double value = i < x_count ? x[i] : y[i - x_count], same = 0;
+    return (a->value > b->value) - (a->value < b->value);
+}
 
-        for (size_t j = 0; j < x_count + y_count; j++)
-            same += (j < x_count ? x[j] : y[j - x_count]) == value;
-        sum += same * same - 1; /* each member of a group of t adds (t^3 - t) / t */
+/* U counts, for each pair, 1 when x is larger and a half when both are equal. *ties: the sum over
+ * groups of equal values of t^3 - t. */
+static double count_u(struct ranked *pooled, size_t count, double *ties)
+{
+    double u = 0, y_below = 0;
+
+    *ties = 0;
+    qsort(pooled, count, sizeof *pooled, by_value);
+    for (size_t from = 0, to; from < count; from = to) {
+        double same, x_same = 0;
+
+        for (to = from; to < count && !(pooled[to].value > pooled[from].value); to++)
+            x_same += pooled[to].is_x;
+        same = (double)(to - from);
+        *ties += same * same * same - same;
+        u += x_same * (y_below + (same - x_same) / 2);
+        y_below += same - x_same;
     }
-    return sum;
+    return u;
 }
 
 static double normal_tail(double n, double m, double u, double ties)
@@ -84,17 +88,23 @@ double mann_whitney(const double *x, size_t x_count, const double *y, size_t y_c
                     struct arena *scratch, double *u)
 {
     enum { EXACT_MOST = 50 };
-    bool   has_ties = false;
-    double u_x = count_u(x, x_count, y, y_count, &has_ties);
-    double other = (double)x_count * (double)y_count - u_x, least = fmin(u_x, other), ties;
+    size_t         count = x_count + y_count;
+    struct ranked *pooled = arena_new_array(scratch, struct ranked, count + 1);
+    double         u_x, ties;
 
     if (u)
-        *u = u_x;
-    if (x_count == 0 || y_count == 0)
+        *u = 0;
+    if (!pooled || x_count == 0 || y_count == 0)
         return 1;
-    ties = tie_term(x, x_count, y, y_count);
-    if (!has_ties && ties == 0 && x_count <= EXACT_MOST && y_count <= EXACT_MOST)
-        return fmin(1, 2 * exact_tail(x_count, y_count, least, scratch));
+    for (size_t i = 0; i < count; i++)
+        pooled[i] = i < x_count ? (struct ranked) { x[i], true }
+                                : (struct ranked) { y[i - x_count], false };
+    u_x = count_u(pooled, count, &ties);
+    if (u)
+        *u = u_x;
+    if (ties == 0 && x_count <= EXACT_MOST && y_count <= EXACT_MOST)
+        return fmin(1, 2 * exact_tail(x_count, y_count,
+                                      fmin(u_x, (double)x_count * (double)y_count - u_x), scratch));
     return normal_tail((double)x_count, (double)y_count, u_x, ties);
 }
 
