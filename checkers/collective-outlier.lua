@@ -24,6 +24,7 @@ differ or were not recorded.]],
          excess_ns >= cfg.min_share * step_ns then
         local ns = math.min(excess_ns, p.fact["comm.exposed_ns"], step_ns)
         findings[#findings + 1] = finding {
+          severity = not p:has("device.idle_share") and "info" or nil, -- hosts have other work to run
           title = ("One %s took %s, usually %s"):format(row.type, fmt.ms(row.max_ns), fmt.ms(row.median_ns)),
           subject = { kernel = row.name },
           evidence = { { "longest", row.max_ns, "ns" }, { "median", row.median_ns, "ns" }, { "a step", row.count, "count" },

@@ -30,7 +30,7 @@ return rule {
   formats = { "kineto" },
   needs = { "step.median_ns", "step.used", "comm.exposed_ns", "activities", "collectives" },
   cause = "communication", tags = { "communication" },
-  more_specific_than = { "exposed-comm", "overlap-low" },
+  more_specific_than = { "exposed-comm", "overlap-low", "small-collectives" },
   params = {
     min_steps = { default = 4, min = 2, max = 1e6, unit = "count", doc = "steps needed to see the rhythm" },
     min_reduced = { default = 0.8, min = 0, max = 1, unit = "ratio",

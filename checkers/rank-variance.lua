@@ -13,7 +13,8 @@ return rule {
   },
   doc = [[
 Ranks of one job step together, so their steps should last alike; where they do not, some do without others for a while,
-or do not belong to one job. Priced as the longest step less the mean. Silent for one rank and few steps.]],
+or do not belong to one job. Priced as the longest step less the mean. Silent for one rank and few steps, and where
+steps vary so much that their medians differ by chance.]],
 
   check = function(p, cfg)
     local ranks = p:table("ranks")
@@ -24,7 +25,9 @@ or do not belong to one job. Priced as the longest step less the mean. Silent fo
     if mean_ns <= 0 then return nil end
     for rank in ranks:each() do square = square + ((rank.step_ns or mean_ns) - mean_ns) ^ 2 end
     local cv = math.sqrt(square / count) / mean_ns
-    if cv < cfg.max_cv then return nil end
+    -- Medians of a few uneven steps differ by chance.
+    local chance = (p:has("step.cov") and p.fact["step.cov"] or 0) / math.sqrt(math.max(p.fact["step.used"], 1))
+    if cv < math.max(cfg.max_cv, chance) then return nil end
 
     local slowest = ranks:top("step_ns", 1):rows()[1]
     local excess_ns = slowest.step_ns - mean_ns
@@ -47,6 +50,9 @@ or do not belong to one job. Priced as the longest step less the mean. Silent fo
   examples = {
     { name = "one of two is slower", finding = true, impact_ns = 4e6,
       facts = { ["step.median_ns"] = 9e7, ["step.used"] = 10, ["ranks.count"] = 2 },
+      tables = { ranks = { { host = "a", step_ns = 9e7 }, { host = "b", step_ns = 8e7 } } } },
+    { name = "steps that vary as much", finding = false,
+      facts = { ["step.median_ns"] = 9e7, ["step.used"] = 9, ["step.cov"] = 0.3, ["ranks.count"] = 2 },
       tables = { ranks = { { host = "a", step_ns = 9e7 }, { host = "b", step_ns = 8e7 } } } },
     { name = "alike", finding = false,
       facts = { ["step.median_ns"] = 9e7, ["step.used"] = 10, ["ranks.count"] = 2 },

@@ -1,26 +1,66 @@
 -- Many collectives carry little.
+-- Processes on hosts: each collective costs threads and sockets of the same cores, so a few are enough; and what is
+-- neither gradients nor sharded parameters is something that the program added.
+local function on_hosts(p, cfg)
+  local step_ns, rows = p.fact["step.median_ns"], p:table("collectives")
+  local exposed_ns = math.min(p:has("part.communication_ns") and p.fact["part.communication_ns"] or step_ns, step_ns)
+  local all = rows:where { type = { like = "." } }
+  local others = rows:where { type = { like = "^(broadcast|all-gather|gather|scatter|reduce)$" } }
+  local is_sharded = rows:where { type = { like = "^reduce-scatter$" } }:count() > 0
+  local small = rows:where { mean_bytes = { max = cfg.max_bytes } }
+  local count, ns = small:sum("count"), math.min(small:sum("exposed_ns"), exposed_ns)
+  local merged = math.max(1, math.ceil(small:sum("bytes") / 26214400))
+  local saved_ns, what = ns * math.max(0, 1 - merged / math.max(count, 1)), nil
+  if count < cfg.min_host_count then saved_ns = 0 end
+  local other_ns = math.min(others:sum("exposed_ns"), exposed_ns * others:sum("exposed_ns") / math.max(all:sum("exposed_ns"), 1))
+  if not is_sharded and others:sum("count") >= 2 and other_ns >= saved_ns then
+    what = others:top("exposed_ns", 1):rows()[1].type
+    saved_ns, ns, count = other_ns, other_ns, others:sum("count")
+  end
+  if saved_ns < cfg.min_host_share * step_ns then return nil end
+  return finding {
+    title = what and ("%s collectives a step (%s) are not for gradients: %s"):format(fmt.count(math.floor(count + 0.5)), what, fmt.ms(ns))
+        or ("%s collectives a step carry less than %s each"):format(fmt.count(math.floor(count + 0.5)), fmt.bytes(cfg.max_bytes)),
+    evidence = { { what and "such collectives a step" or "small collectives a step", count, "count" },
+                 { "their uncovered time a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "all collectives a step", all:sum("count"), "count" } },
+    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_host_share)),
+    remedy = what and { text = "Gather metrics and objects every hundred steps, as one tensor; parameters are alike after the first broadcast.",
+                        code = "DDP(model, broadcast_buffers=False)   # and: if step % 100 == 0: dist.all_gather_object(...)" } or
+        { text = "Join them: larger buckets, values stacked into one tensor, coalesced calls.",
+          code = "dist.all_reduce(torch.stack(values))   # and DDP(model, bucket_cap_mb=25)" },
+    impact = impact.exposed { ns = saved_ns, low = 0.9 * saved_ns, high = saved_ns },
+    claims = { { parts = { "communication" } } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "small-collectives", api = 1, version = "1.0.0",
   title = "Many collectives carry little",
   category = "communication", severity = "warn",
   needs = { "step.median_ns", "comm.count_per_step", "comm.small_count", "collectives" },
   cause = "communication", tags = { "communication" },
-  more_specific_than = { "exposed-comm" },
+  more_specific_than = { "exposed-comm", "rank-variance", "collective-skew", "loop-indexing" },
   params = {
     min_count = { default = 20, min = 1, max = 1e9, unit = "count", doc = "collectives below 1 MiB a step" },
+    min_host_count = { default = 4, min = 1, max = 1e9, unit = "count", doc = "the same between processes on hosts" },
+    min_host_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "the same between processes on hosts" },
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "their uncovered time over the step" },
     max_bytes = { default = 1048576, min = 1, max = 1e12, unit = "bytes", doc = "payload that counts as small" },
   },
   doc = [[
 Each collective has a cost of its own that does not shrink with its payload. Priced as their uncovered
-time, less what one for each 25 MiB would take at the median of them. Silent for few or hidden ones,
-and where payloads were not recorded.]],
+time, less what one for each 25 MiB would take at the median of them. Between processes on
+hosts a few are enough, and broadcasts and gatherings beside the gradients are priced as all of their time. Silent for
+few or hidden ones, and where payloads were not recorded.]],
 
   check = function(p, cfg)
     -- Processes on hosts: what their collectives cost shows in PyTorch's own timeline alone.
     if not p:has("device.idle_share") and p.format ~= "kineto" then
       return skip { reason = "the program ran on the CPU: there is no accelerator" }
     end
+    if not p:has("device.idle_share") and p.framework == "pytorch" then return on_hosts(p, cfg) end
     local small = p:table("collectives"):where { mean_bytes = { min = 1, max = cfg.max_bytes } }
     local count, ns, bytes = small:sum("count"), small:sum("exposed_ns"), small:sum("bytes")
     local step_ns = p.fact["step.median_ns"]
@@ -42,9 +82,16 @@ and where payloads were not recorded.]],
   end,
 
   examples = {
-    { name = "one for each parameter, on hosts", framework = "pytorch", format = "kineto", finding = true, impact_ns = 9.9e5,
+    { name = "one for each parameter, on hosts", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.88e6,
       facts = { ["step.median_ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },
-      tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128, exposed_ns = 1e6 } } } },
+      tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128, exposed_ns = 2e6 } } } },
+    { name = "objects are gathered in each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.85e6,
+      facts = { ["step.median_ns"] = 1e7, ["comm.count_per_step"] = 3, ["comm.small_count"] = 3, ["part.communication_ns"] = 4e6 },
+      tables = { collectives = { { type = "all-gather", count = 2, mean_bytes = 8192, bytes = 16384, exposed_ns = 3e6 },
+                                 { type = "all-reduce", count = 1, mean_bytes = 1e5, bytes = 1e5, exposed_ns = 1e6 } } } },
+    { name = "the gradients alone, on hosts", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["comm.count_per_step"] = 2, ["comm.small_count"] = 2 },
+      tables = { collectives = { { type = "all-reduce", count = 2, mean_bytes = 8192, bytes = 16384, exposed_ns = 4e6 } } } },
     { name = "on hosts, without a timeline of ops", framework = "tensorflow", format = "xspace", skipped = true,
       facts = { ["step.median_ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },
       tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128, exposed_ns = 1e6 } } } },

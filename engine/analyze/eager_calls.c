@@ -189,8 +189,14 @@ static bool visit(struct walker *walker, uint32_t event)
     if (window != SIZE_MAX)
         add_gradient(walker, event, open.phase);
     if (window != SIZE_MAX && activity->kind == ACTIVITY_OP) {
-        open.is_in_op = str_starts(profile_str(profile, activity->name), STR("aten::"));
-        if (open.is_in_op && !add_call(walker, event, (uint32_t)window, open.phase))
+        struct str name = profile_str(profile, activity->name);
+
+        /* What DDP does with buckets is no call of the program. */
+        open.is_in_op = str_starts(name, STR("aten::")) ||
+                        str_starts(name, STR("torch::distributed::")) ||
+                        str_starts(name, STR("torch.distributed."));
+        if (open.is_in_op && str_starts(name, STR("aten::")) &&
+            !add_call(walker, event, (uint32_t)window, open.phase))
             return false;
     } else if (window != SIZE_MAX && open.phase != outer) {
         struct eager_range range = { start_ns, open.end_ns, (uint32_t)window, open.phase };
