@@ -28,6 +28,24 @@ SUMS = {
     "params": 0 + 10 * 20 + 0 + 0 + 0,
     "float_ops": 2 * 1600 + 0 + 0 + 3200000 + 0 * 59,
 }
+# Each line in its function; the original, as published, has the line of the caller in the function
+# called, which leaves the outermost function out.
+LINES = {
+    "fc/W": "model:fc:33 model:build_the_whole_network:20 train:main:10",
+    "fc/W/read": "model:fc:33 model:build_the_whole_network:20 train:main:10",
+    "fc/MatMul": "model:fc:34 model:build_the_whole_network:20 train:main:10",
+    "loss": "model:twenty_chars_namexxx:40 train:nineteen_chars_name:11",
+    "gradients/fc/MatMul_grad/MatMul": "model:fc (gradient):34 "
+    "model:build_the_whole_network (gradient):20 train:main (gradient):10",
+}
+COMPAT_LINES = {
+    "fc/W": "model:fc:20 model:build_the_whole_network:10",
+    "fc/W/read": "model:fc:20 model:build_the_whole_network:10",
+    "fc/MatMul": "model:fc:20 model:build_the_whole_network:10",
+    "loss": "model:twenty_chars_namexxx:11",
+    "gradients/fc/MatMul_grad/MatMul": "model:fc (gradient):20 "
+    "model:build_the_whole_network (gradient):10",
+}
 UNITS = {"micros": "microseconds", "bytes": "bytes"}
 
 
@@ -104,6 +122,19 @@ def write(tfprof, arguments, attribute, folder):
     return profile
 
 
+def frames(profile, expected):
+    """Samples of the example with their lines, innermost first, as "function:line"."""
+    strings = profile["string_table"]
+    names = {one(function, "id"): strings[one(function, "name")]
+             for function in profile["function"]}
+    lines = {one(location, "id"): "{}:{}".format(
+        names[one(location["line"][0], "function_id")], one(location["line"][0], "line"))
+        for location in profile["location"]}
+    got = {strings[one(sample["label"][0], "str")]: " ".join(
+        lines[location] for location in sample["location_id"]) for sample in profile["sample"]}
+    assert got == expected, got
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -125,13 +156,18 @@ def main():
             got = sum(sample["value"][1] for sample in profile["sample"])
             assert got == expected, f"{attribute}: {got}, not {expected}"
             write(tfprof, recorded, attribute, folder)
-        # Every op of this recording was made by an innermost line, so that none is left out.
-        profile = write(tfprof, recorded, "micros", folder)
-        shown = subprocess.run([tfprof, "code", *recorded, "-select", "micros", "--format", "csv"],
-                               capture_output=True, text=True, check=True).stdout
-        total = int(re.search(r"^_TFProfRoot,0,,[^,]*,(\d+)", shown, re.M).group(1))
-        assert sum(sample["value"][1] for sample in profile["sample"]) == total
-    print(f"{2 * len(SUMS)} profiles read back")
+        # Lines in the middle of traces have ops too, of PyTorch's programs most.
+        traced = [str(cases / "recordings/torch-loop-index/fixed")]
+        for recording in recorded, traced, [*recorded, "--compat"]:
+            profile = write(tfprof, recording, "micros", folder)
+            shown = subprocess.run(
+                [tfprof, "code", *recording, "-select", "micros", "--format", "csv"],
+                capture_output=True, text=True, check=True).stdout
+            total = int(re.search(r"^_TFProfRoot,0,,[^,]*,(\d+)", shown, re.M).group(1))
+            assert sum(sample["value"][1] for sample in profile["sample"]) == total
+        frames(write(tfprof, inputs, "micros", folder), LINES)
+        frames(write(tfprof, [*inputs, "--compat"], "micros", folder), COMPAT_LINES)
+    print(f"{2 * len(SUMS) + 5} profiles read back")
 
 
 main()

@@ -1,5 +1,6 @@
 /*
- * Each edge between displayed lines is a location: the line of the caller in the function called.
+ * Each displayed line is a location, in its function. In the original, and with compat, each edge
+ * between displayed lines is one: the line of the caller in the function called.
  * Format: github.com/google/pprof/proto/profile.proto
  */
 #include "view/pprof.h"
@@ -9,6 +10,8 @@
 #include "base/macros.h"
 
 #include <stdlib.h>
+
+enum { MAPPING_ID = 1 };
 
 struct function {
     struct str file, name; /* of the code, with " (gradient)" */
@@ -32,7 +35,8 @@ struct pprof {
     enum view_value         value;
     struct intern           strings;
     uint32_t                label;
-    VEC(struct function) functions; /* ids are rows + 1 */
+    struct intern           function_keys, location_keys; /* their ids: rows + 1 */
+    VEC(struct function) functions;
     VEC(struct location) locations;
     VEC(struct sample) samples;
     VEC(uint32_t) stacks;
@@ -109,44 +113,63 @@ static uint32_t short_name(struct pprof *pprof, struct str file, struct str name
     return intern_add(&pprof->strings, text_str(&text));
 }
 
+/* Equal keys are one row; they have no padding. */
+struct function_key {
+    int64_t  first_line;
+    uint32_t file, name; /* interned in the profile */
+    uint64_t is_gradient;
+};
+struct location_key {
+    uint32_t file, name, line, function; /* of compat: function 0 */
+    uint64_t is_gradient;
+};
+
 static uint32_t function_id(struct pprof *pprof, uint32_t row)
 {
-    const struct profile *profile = pprof->call->classic->profile;
-    struct function       function = { .file = profile_str(profile, line_of(pprof, row)->file),
-                                       .name = function_name(pprof, row),
-                                       .first_line = line_of(pprof, row)->first_line };
+    const struct profile     *profile = pprof->call->classic->profile;
+    const struct source_line *line = line_of(pprof, row);
+    struct function_key       key = { .first_line = line->first_line,
+                                      .file = line->file,
+                                      .name = line->function,
+                                      .is_gradient = pprof->tree->nodes.items[row].is_gradient };
+    struct function           function = { .file = profile_str(profile, line->file),
+                                           .first_line = line->first_line };
+    uint32_t                  known = pprof->function_keys.count; /* the empty key has id 0 */
+    uint32_t id = intern_add(&pprof->function_keys, (struct str) { (char *)&key, sizeof key });
 
-    for (uint32_t i = 0; i < pprof->functions.count; i++) {
-        const struct function *known = &pprof->functions.items[i];
-
-        if (known->first_line == function.first_line && str_equal(known->name, function.name) &&
-            str_equal(known->file, function.file))
-            return i + 1;
-    }
+    if (id != known)
+        return id;
+    function.name = function_name(pprof, row);
     function.text_name = short_name(pprof, function.file, function.name);
     function.text_file = intern_add(&pprof->strings, function.file);
-    return vec_push(&pprof->functions, pprof->call->arena, function)
-               ? (uint32_t)pprof->functions.count
-               : NO_ID;
+    return vec_push(&pprof->functions, pprof->call->arena, function) ? id : NO_ID;
 }
 
+/* The original has the line of the caller in the function that is called. */
 static uint32_t location_id(struct pprof *pprof, uint32_t parent, uint32_t row)
 {
-    const struct profile *profile = pprof->call->classic->profile;
-    struct location       location = { .file = profile_str(profile, line_of(pprof, parent)->file),
-                                       .name = function_name(pprof, row),
-                                       .line = line_of(pprof, parent)->line };
+    bool                      is_compat = pprof->call->options->is_compat;
+    const struct source_line *called = line_of(pprof, row);
+    const struct source_line *line = is_compat ? line_of(pprof, parent) : called;
+    struct location_key       key = { .file = line->file,
+                                      .name = called->function,
+                                      .line = line->line,
+                                      .is_gradient = pprof->tree->nodes.items[row].is_gradient };
+    struct location location = { .file = profile_str(pprof->call->classic->profile, line->file),
+                                 .line = line->line };
+    uint32_t        known = pprof->location_keys.count, id;
 
-    for (uint32_t i = 0; i < pprof->locations.count; i++) {
-        const struct location *known = &pprof->locations.items[i];
-
-        if (known->line == location.line && str_equal(known->name, location.name) &&
-            str_equal(known->file, location.file))
-            return i + 1;
-    }
-    location.function = function_id(pprof, row);
+    if (!is_compat)
+        key.function = function_id(pprof, row);
+    if (key.function == NO_ID)
+        return NO_ID;
+    id = intern_add(&pprof->location_keys, (struct str) { (char *)&key, sizeof key });
+    if (id != known)
+        return id;
+    location.name = function_name(pprof, row);
+    location.function = is_compat ? function_id(pprof, row) : key.function;
     return location.function != NO_ID && vec_push(&pprof->locations, pprof->call->arena, location)
-               ? (uint32_t)pprof->locations.count
+               ? id
                : NO_ID;
 }
 
@@ -168,15 +191,21 @@ static bool add_sample(struct pprof *pprof, uint32_t node)
     return vec_push(&pprof->samples, arena, sample);
 }
 
-/* Of all lines at the end of a trace, below this one or this one itself. */
+/* Of a line and those below it that stand nowhere themselves. The original has those of lines at
+ * the end of a trace alone. */
 static bool add_samples(struct pprof *pprof, uint32_t row)
 {
     const struct tree *tree = pprof->tree;
+    bool               is_compat = pprof->call->options->is_compat;
 
     for (uint32_t i = row; i < pprof->child_ends[row]; i++) {
         const uint32_t *members = tree->members + tree->nodes.items[i].first_member;
 
-        for (uint32_t n = 0; n < tree->states[i].member_count && pprof->child_ends[i] == i + 1; n++)
+        if (is_compat ? pprof->child_ends[i] != i + 1 : i != row && tree->states[i].is_visible) {
+            i = is_compat ? i : pprof->child_ends[i] - 1;
+            continue;
+        }
+        for (uint32_t n = 0; n < tree->states[i].member_count; n++)
             if (!add_sample(pprof, members[n]))
                 return false;
     }
@@ -208,6 +237,7 @@ static bool walk(struct pprof *pprof)
 {
     const struct tree *tree = pprof->tree;
     struct step_in *stack = arena_new_array(pprof->call->arena, struct step_in, tree->nodes.count);
+    bool            is_compat = pprof->call->options->is_compat;
     size_t          depth = 0;
 
     if (!stack)
@@ -218,13 +248,13 @@ static bool walk(struct pprof *pprof)
         const struct tree_state *state = &tree->states[at.row];
 
         pprof->path.count = at.depth;
-        if (at.row && at.parent) {
+        if (at.row && (at.parent || !is_compat)) {
             uint32_t id = location_id(pprof, at.parent, at.row);
 
             if (id == NO_ID || !vec_push(&pprof->path, pprof->call->arena, id))
                 return false;
         }
-        if (at.row && !state->shown_count && !add_samples(pprof, at.row))
+        if (at.row && (!state->shown_count || !is_compat) && !add_samples(pprof, at.row))
             return false;
         for (uint32_t i = state->shown_count; i-- > 0;)
             stack[depth++] = (struct step_in) { tree->shown[state->first_shown + i], at.row,
@@ -296,6 +326,8 @@ static bool put_locations(struct pprof *pprof, struct text *text)
         struct text body = { .arena = text->arena }, line = body;
 
         put_number(&body, 1, keys[i].row + 1);
+        if (!pprof->call->options->is_compat)
+            put_number(&body, 2, MAPPING_ID);
         put_number(&line, 1, pprof->locations.items[keys[i].row].function);
         put_number(&line, 2, keys[i].line);
         put_bytes(&body, 4, text_str(&line));
@@ -338,6 +370,23 @@ static void put_type(struct text *text, uint32_t type, uint32_t unit)
     put_bytes(text, 1, text_str(&body));
 }
 
+/* What pprof calls the binary: the recording. It says that functions and lines are known. */
+static void put_mapping(struct pprof *pprof, struct text *text)
+{
+    enum { ID = 1, FILE_NAME = 5, HAS_FUNCTIONS = 7, HAS_FILES = 8, HAS_LINES = 9 };
+    const struct profile *profile = pprof->call->classic->profile;
+    struct text           body = { .arena = text->arena };
+    struct str            path =
+        profile->files.count ? str_from(profile->files.items[0].name) : STR("recording");
+
+    put_number(&body, ID, MAPPING_ID);
+    put_number(&body, FILE_NAME, intern_add(&pprof->strings, path));
+    put_number(&body, HAS_FUNCTIONS, 1);
+    put_number(&body, HAS_FILES, 1);
+    put_number(&body, HAS_LINES, 1);
+    put_bytes(text, 3, text_str(&body));
+}
+
 static bool put_profile(struct pprof *pprof, size_t kind, struct text *text)
 {
     const char *name = attribute_name(kinds[kind].attribute);
@@ -350,12 +399,16 @@ static bool put_profile(struct pprof *pprof, size_t kind, struct text *text)
     put_type(text, count, count);
     put_type(text, type, unit);
     put_samples(pprof, text);
+    if (!pprof->call->options->is_compat)
+        put_mapping(pprof, text);
     if (!put_locations(pprof, text) || !put_functions(pprof, text))
         return false;
     for (uint32_t i = 0; i < pprof->strings.count; i++)
         put_bytes(text, 6, intern_str(&pprof->strings, i));
     put_varint(&comments, comment);
     put_bytes(text, 13, text_str(&comments));
+    if (!pprof->call->options->is_compat)
+        put_number(text, 14, type);
     return true;
 }
 
@@ -389,7 +442,9 @@ bool pprof_of_tree(const struct tree *tree, const struct view_call *call, struct
     if (!*is_made)
         return true;
     attribute_is_number(kinds[kind].attribute, &pprof.value);
-    if (!intern_init(&pprof.strings, call->arena) || !find_ends(&pprof) || !walk(&pprof) ||
+    if (!intern_init(&pprof.strings, call->arena) ||
+        !intern_init(&pprof.function_keys, call->arena) ||
+        !intern_init(&pprof.location_keys, call->arena) || !find_ends(&pprof) || !walk(&pprof) ||
         !put_profile(&pprof, kind, &profile))
         return false;
     gzip_store(text_str(&profile), packed);
