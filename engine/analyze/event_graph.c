@@ -3,7 +3,10 @@
 
 #include "analyze/work.h"
 
-enum { MAY_WAIT_NS = 20000 }; /* shorter stretches of a thread are taken as work */
+enum {
+    MAY_WAIT_NS = 20000,    /* shorter stretches of a thread are taken as work */
+    LONG_LAUNCH_NS = 100000 /* longer ways from a call to its work have another cause */
+};
 
 /* Of a collective, what its thread does before it turns to something inside. */
 static const double COLLECTIVE_SHARE = 0.9;
@@ -68,6 +71,25 @@ int32_t event_graph_rank(const struct event_graph *graph, uint32_t host)
 bool event_graph_has_kind(const struct event_graph *graph, uint32_t frame, uint32_t kinds)
 {
     return frame != NO_ID && (graph->path.frames.items[frame].kinds & kinds);
+}
+
+enum path_class graph_edge_class(const struct graph_edge *edge)
+{
+    static const uint8_t classes[EDGE_KIND_COUNT] = {
+        [EDGE_ORDER] = CRITICAL_HOST,
+        [EDGE_STREAM] = CRITICAL_KERNEL_GAP,
+        [EDGE_LAUNCH] = CRITICAL_LAUNCH,
+        [EDGE_EVENT] = CRITICAL_KERNEL_GAP,
+        [EDGE_SYNC] = CRITICAL_SYNC,
+        [EDGE_HANDOVER] = CRITICAL_HOST,
+        [EDGE_COLLECTIVE] = CRITICAL_COMMUNICATION,
+        [EDGE_STEP] = CRITICAL_HOST,
+    };
+
+    /* Work that begins so long behind the begin of its call began inside a call that lasts. */
+    if (edge->kind == EDGE_LAUNCH && edge->lag_ns > LONG_LAUNCH_NS)
+        return CRITICAL_HOST;
+    return classes[edge->kind];
 }
 
 /* Whether a stretch of a thread may be a wait, so that it gets a node at both ends. */

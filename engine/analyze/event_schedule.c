@@ -213,22 +213,6 @@ static void measure_errors(struct run *run)
     schedule->error = sum / graph->group_count;
 }
 
-static enum path_class lag_class(const struct graph_edge *edge)
-{
-    static const uint8_t classes[EDGE_KIND_COUNT] = {
-        [EDGE_ORDER] = CRITICAL_HOST,
-        [EDGE_STREAM] = CRITICAL_KERNEL_GAP,
-        [EDGE_LAUNCH] = CRITICAL_LAUNCH,
-        [EDGE_EVENT] = CRITICAL_KERNEL_GAP,
-        [EDGE_SYNC] = CRITICAL_SYNC,
-        [EDGE_HANDOVER] = CRITICAL_HOST,
-        [EDGE_COLLECTIVE] = CRITICAL_COMMUNICATION,
-        [EDGE_STEP] = CRITICAL_HOST,
-    };
-
-    return classes[edge->kind];
-}
-
 /* A walk back along what let each node start. */
 struct charging {
     struct schedule *schedule;
@@ -279,7 +263,7 @@ static void charge_path(struct run *run, int64_t from_ns)
             charge(&charging, CRITICAL_UNKNOWN, schedule->start_ns[row] - node->delay_ns);
         edge = &graph->edges.items[schedule->cause[row]];
         row = edge->from;
-        charge(&charging, lag_class(edge),
+        charge(&charging, graph_edge_class(edge),
                edge->from_start ? schedule->start_ns[row] : schedule->end_ns[row]);
     }
     settle_classes(schedule);

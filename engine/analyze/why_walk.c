@@ -4,22 +4,6 @@
 
 #include <stdlib.h>
 
-static enum path_class lag_class(uint8_t kind)
-{
-    static const uint8_t classes[EDGE_KIND_COUNT] = {
-        [EDGE_ORDER] = CRITICAL_HOST,
-        [EDGE_STREAM] = CRITICAL_KERNEL_GAP,
-        [EDGE_LAUNCH] = CRITICAL_LAUNCH,
-        [EDGE_EVENT] = CRITICAL_KERNEL_GAP,
-        [EDGE_SYNC] = CRITICAL_SYNC,
-        [EDGE_HANDOVER] = CRITICAL_HOST,
-        [EDGE_COLLECTIVE] = CRITICAL_COMMUNICATION,
-        [EDGE_STEP] = CRITICAL_HOST,
-    };
-
-    return classes[kind];
-}
-
 static const struct activity *activity_of(const struct event_graph *graph, uint32_t frame)
 {
     return event_activity(graph->study->profile, graph->path.frames.items[frame].event);
@@ -171,7 +155,7 @@ bool why_walk_back(struct why_walk *walk, uint32_t row, bool is_included, int64_
         edge = &walk->graph->edges.items[e];
         row = edge->from;
         way = describe(walk, &nodes[row]);
-        way.class = lag_class(edge->kind);
+        way.class = graph_edge_class(edge);
         if ((node->delay_ns > 0 && !go_back(&position, delay, node->start_ns - node->delay_ns)) ||
             !go_back(&position, way, edge->from_start ? nodes[row].start_ns : nodes[row].end_ns))
             return false;
