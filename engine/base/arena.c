@@ -12,8 +12,8 @@
 enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 16 << 10, LARGEST_BLOCK_BYTES = 1 << 20 };
 enum { HUGE_PAGE_BYTES = 2 << 20, HUGE_PAGES_FROM_BYTES = 8 << 20 };
 /* From here blocks are mappings of their own: what is added to them is zero without being touched.
- * ASan sees the end of allocations only where malloc makes them. */
-#ifdef __SANITIZE_ADDRESS__
+ * ASan sees the end of allocations only where malloc makes them, TSan does not see mremap. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MAPPED_FROM_BYTES SIZE_MAX
 #else
 #define MAPPED_FROM_BYTES ((size_t)1 << 20)
