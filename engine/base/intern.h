@@ -27,6 +27,7 @@ bool       intern_copy(struct intern *names, const struct intern *from, struct a
 /* Names of its own above those of another, which must not change meanwhile. */
 void       intern_stack(struct intern *names, const struct intern *below, struct arena *arena);
 uint32_t   intern_add(struct intern *names, struct str name); /* NO_ID past the budget */
+uint32_t   intern_add_hashed(struct intern *names, struct str name, uint32_t hash);
 bool       intern_reserve(struct intern *names, size_t more); /* room for that many new names */
 uint32_t   intern_find(const struct intern *names, struct str name); /* NO_ID when unknown */
 struct str intern_str(const struct intern *names, uint32_t id);      /* terminated; NO_ID: empty */

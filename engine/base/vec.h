@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #define VEC(type)                                                                                  \
     struct {                                                                                       \
@@ -26,6 +27,15 @@
                   sizeof *(vec)->items, (arena)))
 #define vec_push(vec, arena, ...)                                                                  \
     (vec_reserve((vec), (arena), 1) && ((vec)->items[(vec)->count++] = (__VA_ARGS__), true))
+/* The items of another vec behind those of this one; an empty one takes them as they are, so that
+ * `arena` has to outlive them or have taken what holds them. */
+#define vec_append(vec, arena, from)                                                               \
+    (((vec)->count == 0 && ((vec)->items = (from)->items, (vec)->count = (from)->count,            \
+                            (vec)->capacity = (from)->capacity, true)) ||                          \
+     (vec_reserve((vec), (arena), (from)->count) &&                                                \
+      ((from)->count == 0 || memcpy((vec)->items + (vec)->count, (from)->items,                    \
+                                    (from)->count * sizeof *(vec)->items) != NULL) &&              \
+      ((vec)->count += (from)->count, true)))
 /* Returns unused capacity; items may move. */
 #define vec_fit(vec, arena)                                                                        \
     ((vec)->items = arena_shrink((arena), (vec)->items, (vec)->capacity * sizeof *(vec)->items,    \

@@ -1,5 +1,6 @@
 /* Brings a timeline's events into order. Nearly sorted ones, the common case of these rare ones,
  * are done by insertion. */
+#include "base/sort.h"
 #include "read/xspace_decode.h"
 
 #include <stdlib.h>
@@ -38,25 +39,6 @@ static int by_memory(const void *a, const void *b)
     const struct memory_event *x = a, *y = b;
 
     return (x->event > y->event) - (x->event < y->event);
-}
-
-/* false: too far out of order for insertion. */
-static bool insert_all(struct order *orders, size_t count)
-{
-    size_t moves = 0;
-
-    for (size_t i = 1; i < count; i++) {
-        struct order item = orders[i];
-        size_t       to = i;
-
-        for (; to > 0 && by_start(&orders[to - 1], &item) > 0; to--)
-            orders[to] = orders[to - 1];
-        orders[to] = item;
-        moves += i - to;
-        if (moves > 8 * count)
-            return false;
-    }
-    return true;
 }
 
 /* New rows for the stats of the timeline; `pairs` and `values` have room for one an event. */
@@ -140,8 +122,7 @@ bool xspace_sort(struct profile *profile, const struct timeline *timeline)
                                      i, (uint32_t)packed_get(&profile->event_labels, row) };
     }
     if (ok) {
-        if (!insert_all(orders, count))
-            qsort(orders, count, sizeof *orders, by_start);
+        sort_nearly_sorted(orders, count, sizeof *orders, by_start);
         ok = write_events(profile, timeline, orders, moved);
         for (int key = 0; ok && key < STAT_KEY_COUNT; key++)
             ok = move_stats(profile, &profile->stats[key], timeline, moved, pairs);

@@ -43,11 +43,35 @@ static void past_the_budget_nothing_is_lost(void **state)
     arena_free(&arena);
 }
 
+static void appending_takes_or_copies(void **state)
+{
+    struct arena arena = { 0 }, tight = { .budget_bytes = 64 };
+    VEC(uint32_t) all = { 0 }, none = { 0 }, some = { 0 };
+
+    (void)state;
+    assert_true(vec_push(&some, &arena, 1) && vec_push(&some, &arena, 2));
+    assert_true(vec_append(&all, &arena, &none));
+    assert_true(vec_append(&all, &arena, &some));
+    assert_ptr_equal(all.items, some.items);
+    assert_true(vec_append(&all, &arena, &none));
+    assert_true(vec_append(&all, &arena, &some));
+    assert_int_equal(all.count, 4);
+    assert_int_equal(all.items[1], 2);
+    assert_int_equal(all.items[2], 1);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_true(vec_push(&some, &arena, i));
+    assert_false(vec_append(&all, &tight, &some));
+    assert_int_equal(all.count, 4);
+    arena_free(&arena);
+    arena_free(&tight);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_keep_their_order),
         cmocka_unit_test(past_the_budget_nothing_is_lost),
+        cmocka_unit_test(appending_takes_or_copies),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

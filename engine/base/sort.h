@@ -1,0 +1,14 @@
+/* sort: what qsort does not know: recordings are mostly in order. */
+#ifndef TFPROF_BASE_SORT_H
+#define TFPROF_BASE_SORT_H
+
+#include <stddef.h>
+
+enum { SORT_ITEM_BYTES = 64 };
+
+/* As qsort, for items of at most SORT_ITEM_BYTES. In order: one pass. Few and near moves: insertion.
+ * Else qsort. `compare` tells all items apart, so that the result is one. */
+void sort_nearly_sorted(void *items, size_t count, size_t item_bytes,
+                        int (*compare)(const void *, const void *));
+
+#endif

@@ -1,0 +1,77 @@
+#include "base/sort.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { COUNT = 500 };
+
+struct item {
+    uint32_t key, index;
+};
+
+static int compare(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Orders that take each way: one pass, insertion, and qsort after insertion gave up halfway. */
+static uint32_t in_order(uint32_t i)
+{
+    return i / 2;
+}
+static uint32_t swapped(uint32_t i)
+{
+    return i ^ 1;
+}
+static uint32_t reversed(uint32_t i)
+{
+    return COUNT - i;
+}
+static uint32_t scattered(uint32_t i)
+{
+    return i * 2654435761U >> 20;
+}
+static uint32_t first_is_last(uint32_t i)
+{
+    return i == 0 ? COUNT : i;
+}
+
+static void any_order_is_sorted_like_qsort(void **state)
+{
+    uint32_t (*const orders[])(uint32_t) = { in_order, swapped, reversed, scattered,
+                                             first_is_last };
+
+    (void)state;
+    for (size_t order = 0; order < sizeof orders / sizeof orders[0]; order++)
+        for (uint32_t count = 0; count <= COUNT; count += count < 4 ? 1 : 31) {
+            struct item items[COUNT], expected[COUNT];
+
+            for (uint32_t i = 0; i < count; i++)
+                items[i] = expected[i] = (struct item) { orders[order](i), i };
+            sort_nearly_sorted(items, count, sizeof *items, compare);
+            if (count)
+                qsort(expected, count, sizeof *expected, compare);
+            for (uint32_t i = 0; i < count; i++) {
+                assert_int_equal(items[i].key, expected[i].key);
+                assert_int_equal(items[i].index, expected[i].index);
+            }
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_order_is_sorted_like_qsort),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
