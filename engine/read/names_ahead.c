@@ -21,15 +21,17 @@ static struct str next_name(struct names_ahead *ahead)
     return (struct str) { 0 };
 }
 
-void names_ahead_step(struct names_ahead *ahead)
+uint32_t names_ahead_step(struct names_ahead *ahead)
 {
     uint32_t hash = intern_hash(next_name(ahead));
     unsigned newest = ahead->step++ % NAMES_AHEAD; /* which is the place of the one read next */
+    uint32_t current = ahead->hashes[newest];
 
     ahead->hashes[newest] = hash;
     intern_fetch_slot(ahead->names, hash);
     intern_fetch_record(ahead->names, ahead->hashes[(newest + RECORD_AHEAD) % NAMES_AHEAD]);
     intern_fetch_text(ahead->names, ahead->hashes[(newest + TEXT_AHEAD) % NAMES_AHEAD]);
+    return current;
 }
 
 struct names_ahead names_ahead_of(const struct intern *names, struct message message,

@@ -24,6 +24,7 @@ struct names_ahead {
 /* `message` holds the messages in its field `number`; their names are their first fields. */
 struct names_ahead names_ahead_of(const struct intern *names, struct message message,
                                   uint32_t number);
-void               names_ahead_step(struct names_ahead *ahead);
+/* Hash of the first field of the message that comes next, if that is its name. */
+uint32_t           names_ahead_step(struct names_ahead *ahead);
 
 #endif

@@ -2,10 +2,12 @@
  * reader_graph: GraphDef (bytes or text) with RunMetadata and OpLogProto, alone or together, as the
  * classic tool takes them and ProfileContext leaves them in a folder.
  */
+#include "base/parallel.h"
 #include "read/read.h"
 #include "read/textproto.h"
 #include "read/tf_classic.h"
 #include "read/tf_model.h"
+#include "read/tf_run.h"
 
 #include <graph.pb-c.h>
 #include <run_metadata.pb-c.h>
@@ -31,36 +33,6 @@ static int64_t number_of(const char *path)
                    str_to_int64(str_slice(name, start, name.len), &number)
                ? number
                : -1;
-}
-
-static bool read_one(struct tf_model *model, const struct read_input *input, enum tf_kind kind,
-                     int64_t step, struct err *err)
-{
-    struct str bytes = input->file.bytes;
-
-    switch (kind) {
-    case TF_GRAPH_TEXT:
-    case TF_RUN_TEXT:
-        if (!textproto_to_bytes(kind == TF_GRAPH_TEXT ? &tfprof__tf__graph_def__descriptor
-                                                      : &tfprof__tf__run_metadata__descriptor,
-                                bytes, &model->scratch, &bytes, &model->profile->unknown_fields,
-                                err))
-            return false;
-        return kind == TF_GRAPH_TEXT ? tf_graph_read(model, message_of(bytes), err)
-                                     : tf_run_read(model, message_of(bytes), step, err);
-    case TF_GRAPH:
-        return tf_graph_read(model, message_of(bytes), err);
-    case TF_RUN:
-        return tf_run_read(model, message_of(bytes), step, err);
-    case TF_LOG:
-        return tf_log_read(model, message_of(bytes), err);
-    case TF_PROFILE:
-        return tf_profile_read(model, message_of(bytes), err);
-    case TF_META_GRAPH:
-    case TF_NONE:
-        return err_set(err, ERR_FORMAT, "this is no graph, run metadata or op log of TensorFlow");
-    }
-    return false;
 }
 
 /* Damage in one of several files, or behind what could be read, is a note. */
@@ -96,52 +68,184 @@ static bool are_numbered(const struct read_input *inputs, const enum tf_kind *ki
     return true;
 }
 
+/* One file of the job, of a kind that is read. */
+struct part {
+    const struct read_input *input;
+    enum tf_kind             kind;
+    int64_t                  number;  /* of the step, for runs */
+    struct message           message; /* packed, where the file has text */
+    struct tf_run_scan       scan;    /* of runs */
+    bool                     is_packed;
+    struct err               err; /* why not */
+};
 struct job {
-    struct read_input         *inputs;
-    enum tf_kind              *kinds; /* beside inputs */
-    size_t                     count;
+    struct tf_model           *model;
     const struct read_options *options;
+    VEC(struct part) parts; /* graphs, logs, runs: in the order to be joined */
+    bool       is_graph_read;
+    struct err graph_err;
 };
 
-static bool read_kind(struct tf_model *model, const struct job *job, enum tf_kind kind,
-                      struct err *err)
+static bool is_run(enum tf_kind kind)
 {
+    return kind == TF_RUN || kind == TF_RUN_TEXT;
+}
+
+static bool is_text(enum tf_kind kind)
+{
+    return kind == TF_RUN_TEXT || kind == TF_GRAPH_TEXT;
+}
+
+static void pack(struct job *job, struct part *part)
+{
+    struct str bytes = part->input->file.bytes;
+
+    part->is_packed =
+        !is_text(part->kind) ||
+        textproto_to_bytes(part->kind == TF_GRAPH_TEXT ? &tfprof__tf__graph_def__descriptor
+                                                       : &tfprof__tf__run_metadata__descriptor,
+                           bytes, &job->model->scratch, &bytes,
+                           &job->model->profile->unknown_fields, &part->err);
+    part->message = message_of(bytes);
+}
+
+static bool add_parts(struct job *job, const struct read_input *inputs, const enum tf_kind *kinds,
+                      size_t count, enum tf_kind kind)
+{
+    struct arena *scratch = &job->model->scratch;
     /* The classic tool counts the run metadata it is given; folders have the steps' numbers. */
-    bool is_listed = job->options->run_meta_paths.values.count > 0;
-    bool is_numbered =
-        !is_listed && are_numbered(job->inputs, job->kinds, job->count, kind, &model->scratch);
+    bool    is_listed = job->options->run_meta_paths.values.count > 0;
+    bool    is_numbered = !is_listed && are_numbered(inputs, kinds, count, kind, scratch);
     int64_t next = 0;
 
-    for (size_t i = 0; i < job->count; i++) {
-        const struct read_input *input = &job->inputs[i];
+    for (size_t i = 0; i < count; i++) {
+        struct part part = { .input = &inputs[i], .kind = kind };
 
-        if (job->kinds[i] != kind)
+        if (kinds[i] != kind)
             continue;
-        if (!read_one(model, input, kind, is_numbered ? number_of(input->path) : next, err) &&
-            !tolerate(model, input, job->options, err))
-            return false;
+        part.number = is_numbered ? number_of(inputs[i].path) : next;
+        part.scan.is_classic = job->model->classic != NULL;
+        part.scan.scratch.budget_bytes = part.scan.kept.budget_bytes = scratch->budget_bytes;
         next++;
+        pack(job, &part);
+        if (!vec_push(&job->parts, scratch, part))
+            return false;
     }
     return true;
+}
+
+static bool read_graph_part(struct tf_model *model, const struct part *part, struct err *err)
+{
+    switch (part->kind) {
+    case TF_GRAPH_TEXT:
+    case TF_GRAPH:
+        return tf_graph_read(model, part->message, err);
+    case TF_LOG:
+        return tf_log_read(model, part->message, err);
+    case TF_RUN:
+    case TF_RUN_TEXT: /* The classic tool looks at step_stats alone. */
+        return model->classic || tf_partitions_read(model, part->message, err);
+    case TF_PROFILE:
+    case TF_META_GRAPH:
+    case TF_NONE:
+        return err_set(err, ERR_FORMAT, "this is no graph, run metadata or op log of TensorFlow");
+    }
+    return false;
+}
+
+/* The graph names the ops that logs and runs speak of. */
+static bool read_graphs(struct job *job, struct err *err)
+{
+    for (size_t i = 0; i < job->parts.count; i++) {
+        const struct part *part = &job->parts.items[i];
+
+        if (!part->is_packed) {
+            if (is_run(part->kind)) /* said when it is joined */
+                continue;
+            *err = part->err;
+        }
+        if ((!part->is_packed || !read_graph_part(job->model, part, err)) &&
+            !tolerate(job->model, part->input, job->options, err))
+            return false;
+    }
+    return true;
+}
+
+/* Graphs on one thread, each run on one of its own. */
+static void read_part(void *shared, size_t index)
+{
+    struct job  *job = shared;
+    struct part *part = index ? &job->parts.items[index - 1] : NULL;
+
+    if (!part)
+        job->is_graph_read = read_graphs(job, &job->graph_err);
+    else if (is_run(part->kind) && part->is_packed)
+        tf_run_scan(&part->scan, part->message);
+}
+
+static bool read_costs(struct tf_model *model, struct message run, int64_t number, bool *has_any,
+                       struct err *err)
+{
+    struct field field;
+
+    while (message_next(&run, &field, err)) {
+        if (!field_is_bytes(&field, 2))
+            continue;
+        *has_any = true;
+        if (!tf_cost_read(model, message_inside(&run, field.bytes), number, err))
+            return false;
+    }
+    return !run.is_damaged;
+}
+
+static bool join_run(struct tf_model *model, struct part *part, struct err *err)
+{
+    bool has_any = part->scan.has_stats;
+
+    if (!part->is_packed) {
+        *err = part->err;
+        return false;
+    }
+    if (!tf_run_join(model, &part->scan, part->number, err) ||
+        (!model->classic && !read_costs(model, part->message, part->number, &has_any, err)))
+        return false;
+    return has_any || profile_note(model->profile, NULL, 1,
+                                   "run metadata without step_stats: nothing was timed");
+}
+
+static bool read_parts(struct job *job, struct err *err)
+{
+    bool is_read;
+
+    parallel_for(job->parts.count + 1, job->options->threads, read_part, job);
+    is_read = job->is_graph_read;
+    *err = job->graph_err;
+    for (size_t i = 0; i < job->parts.count; i++) {
+        struct part *part = &job->parts.items[i];
+
+        is_read = is_read && (!is_run(part->kind) || join_run(job->model, part, err) ||
+                              tolerate(job->model, part->input, job->options, err));
+        tf_run_free(&part->scan);
+    }
+    return is_read;
 }
 
 static bool read(struct read_input *inputs, size_t count, const struct read_options *options,
                  struct profile *profile, struct err *err)
 {
-    /* The graph names the ops that logs and runs speak of. */
     static const enum tf_kind order[] = { TF_GRAPH, TF_GRAPH_TEXT, TF_LOG, TF_RUN, TF_RUN_TEXT };
     struct tf_model           model;
     bool                      is_read = true, has_any = false, has_meta = false;
-    struct job                job = { .inputs = inputs, .count = count, .options = options };
+    struct job                job = { .model = &model, .options = options };
+    enum tf_kind             *kinds = arena_new_array(profile->arena, enum tf_kind, count);
 
     profile->format = FORMAT_GRAPH;
-    job.kinds = arena_new_array(profile->arena, enum tf_kind, count);
-    if (!job.kinds)
+    if (!kinds)
         return tf_model_full(err);
     for (size_t i = 0; i < count; i++) {
         enum tf_kind kind = tf_kind_of(inputs[i].file.bytes);
 
-        job.kinds[i] = kind;
+        kinds[i] = kind;
         has_any |= kind != TF_NONE && kind != TF_PROFILE && kind != TF_META_GRAPH;
         has_meta |= kind == TF_META_GRAPH;
         if (kind == TF_PROFILE)
@@ -161,8 +265,8 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
         (options->is_classic && !tf_classic_start(&model, options->has_classic_times)))
         is_read = tf_model_full(err);
     for (size_t i = 0; i < ARRAY_COUNT(order) && is_read; i++)
-        is_read = read_kind(&model, &job, order[i], err);
-    is_read = is_read && tf_model_finish(&model, err);
+        is_read = add_parts(&job, inputs, kinds, count, order[i]) || tf_model_full(err);
+    is_read = is_read && read_parts(&job, err) && tf_model_finish(&model, options->threads, err);
     tf_model_free(&model);
     return is_read;
 }

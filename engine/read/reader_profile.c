@@ -31,7 +31,7 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
                      err_format(err, text, sizeof text));
         *err = (struct err) { 0 };
     }
-    is_read = is_read && tf_model_finish(&model, err);
+    is_read = is_read && tf_model_finish(&model, options->threads, err);
     tf_model_free(&model);
     return is_read;
 }

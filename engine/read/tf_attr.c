@@ -26,78 +26,6 @@ uint8_t tf_dtype(uint64_t data_type)
     return data_type < ARRAY_COUNT(dtypes) ? dtypes[data_type] : DTYPE_OTHER;
 }
 
-static bool read_dim(struct message dim, int64_t *size, struct err *err)
-{
-    struct field field;
-
-    *size = 0;
-    while (message_next(&dim, &field, err))
-        if (field_is_number(&field, 1))
-            *size = field_int64(&field) < 0 ? -1 : field_int64(&field);
-    return !dim.is_damaged;
-}
-
-bool tf_shape_read(struct message shape, struct tensor *tensor, struct err *err)
-{
-    struct field field;
-    int          rank = 0;
-    bool         is_unknown = false;
-
-    while (message_next(&shape, &field, err)) {
-        int64_t size;
-
-        if (field_is_number(&field, 3))
-            is_unknown = field.value != 0;
-        if (!field_is_bytes(&field, 2))
-            continue;
-        if (!read_dim(message_inside(&shape, field.bytes), &size, err))
-            return err_in(err, "dim[%d]", rank);
-        if (rank < TENSOR_MAX_RANK)
-            tensor->dims[rank] = size;
-        rank++;
-    }
-    tensor->rank = (int8_t)(is_unknown || rank > TENSOR_MAX_RANK ? -1 : rank);
-    return !shape.is_damaged;
-}
-
-uint32_t tf_shape_add(struct tf_model *model, const struct tensor *shape)
-{
-    int64_t       key[TENSOR_MAX_RANK + 1] = { shape->rank };
-    struct tensor row = { .rank = shape->rank };
-    uint32_t      known = model->shape_keys.count, id;
-    size_t        rank = shape->rank > 0 ? (size_t)shape->rank : 0;
-
-    for (size_t i = 0; i < rank; i++)
-        key[i + 1] = row.dims[i] = shape->dims[i];
-    id = intern_add(&model->shape_keys,
-                    (struct str) { .data = (const char *)key, .len = (rank + 1) * sizeof *key });
-    if (id == NO_ID || (id == known && !vec_push(&model->shapes, &model->scratch, row)))
-        return NO_ID;
-    return id - 1;
-}
-
-/* The same few shapes stand in a file again and again: each is taken apart once. */
-uint32_t tf_shape_of(struct tf_model *model, struct message shape, struct err *err)
-{
-    struct str    bytes = { .data = shape.at, .len = (size_t)(shape.end - shape.at) };
-    uint32_t      id = intern_add(&model->shape_bytes, bytes), row;
-    struct tensor tensor = { 0 };
-
-    if (id < model->shape_of_bytes.count && model->shape_of_bytes.items[id] != NO_ID)
-        return model->shape_of_bytes.items[id];
-    if (id == model->shape_of_bytes.count &&
-        !vec_push(&model->shape_of_bytes, &model->scratch, NO_ID))
-        id = NO_ID;
-    if (id != NO_ID && !tf_shape_read(shape, &tensor, err))
-        return NO_ID;
-    row = id == NO_ID ? NO_ID : tf_shape_add(model, &tensor);
-    if (row == NO_ID)
-        tf_model_full(err);
-    else
-        model->shape_of_bytes.items[id] = row;
-    return row;
-}
-
 static bool read_output_shapes(struct tf_model *model, uint32_t op, struct message list,
                                struct err *err)
 {
@@ -107,7 +35,7 @@ static bool read_output_shapes(struct tf_model *model, uint32_t op, struct messa
     while (message_next(&list, &field, err)) {
         if (!field_is_bytes(&field, 7))
             continue;
-        output.shape = tf_shape_of(model, message_inside(&list, field.bytes), err);
+        output.shape = tf_shape_of(&model->shapes, message_inside(&list, field.bytes), err);
         if (output.shape == NO_ID)
             return err_in(err, "list.shape[%u]", output.slot);
         if (!vec_push(&model->outputs, &model->scratch, output) ||

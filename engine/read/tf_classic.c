@@ -241,7 +241,7 @@ static bool place_list(struct tf_model *model, struct classic *classic, struct c
         if (node->output_count > outputs[i].slot) /* told again: the first stays */
             continue;
         node->output_count++;
-        if (!vec_push(&classic->shapes, arena, model->shapes.items[outputs[i].shape]))
+        if (!vec_push(&classic->shapes, arena, model->shapes.rows.items[outputs[i].shape]))
             return false;
     }
     return true;
@@ -252,7 +252,7 @@ static bool place_outputs(struct tf_model *model, struct classic *classic, const
 {
     struct tf_classic      *collected = model->classic;
     const struct tf_output *outputs = collected->outputs.items;
-    uint32_t *row_of = arena_new_array(&model->scratch, uint32_t, model->shapes.count); /* + 1 */
+    uint32_t *row_of = arena_new_array(&model->scratch, uint32_t, model->shapes.rows.count); /* + 1 */
     size_t    end;
 
     sort_outputs(collected);
@@ -293,8 +293,8 @@ static bool place_inputs(struct tf_model *model, struct classic *classic, const 
         if (node_of[input->op] == NO_ID)
             continue;
         node = &classic->nodes.items[node_of[input->op]];
-        if (input->producer != NO_ID)
-            placed.node = node_of[input->producer];
+        if (input->from != NO_ID)
+            placed.node = node_of[input->from];
         if (node->input_count++ == 0)
             node->first_input = (uint32_t)classic->inputs.count;
         classic->inputs.items[classic->inputs.count++] = placed;

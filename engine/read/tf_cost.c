@@ -31,7 +31,7 @@ static bool read_output(struct tf_model *model, struct message info, struct tf_o
         if (!field_is_bytes(&field, 3))
             continue;
         has_shape = true;
-        output->shape = tf_shape_of(model, message_inside(&info, field.bytes), err);
+        output->shape = tf_shape_of(&model->shapes, message_inside(&info, field.bytes), err);
         if (output->shape == NO_ID)
             return err_in(err, "shape");
     }
@@ -176,11 +176,9 @@ static bool read_node(struct costs *costs, struct message node, struct err *err)
 static bool add_edge(struct tf_model *model, uint32_t op, uint32_t producer, uint32_t slot,
                      bool is_control)
 {
-    struct tf_input input = { .op = op,
-                              .producer = producer,
-                              .slot = slot,
-                              .sequence = (uint32_t)model->inputs.count,
-                              .is_control = is_control };
+    struct tf_input input = {
+        .op = op, .from = producer, .slot = slot, .is_control = is_control, .is_resolved = true
+    };
 
     return producer == NO_ID || vec_push(&model->inputs, &model->scratch, input);
 }

@@ -1,4 +1,6 @@
 /* The last step of reading TensorFlow's files: rows in the order that the profile promises. */
+#include "base/parallel.h"
+#include "base/sort.h"
 #include "read/tf_classic.h"
 #include "read/tf_model.h"
 
@@ -18,7 +20,7 @@ struct results {
 
 static bool is_known(const struct tf_model *model, uint32_t shape)
 {
-    const struct tensor *tensor = &model->shapes.items[shape];
+    const struct tensor *tensor = &model->shapes.rows.items[shape];
 
     for (int i = 0; i < tensor->rank; i++)
         if (tensor->dims[i] < 0)
@@ -102,11 +104,11 @@ static void resolve_inputs(struct tf_model *model)
     for (size_t i = 0; i < model->inputs.count; i++) {
         struct tf_input *input = &model->inputs.items[i];
 
-        if (input->producer == NO_ID)
-            input->producer =
-                tf_model_find(model, profile->ops.items[input->op].module, input->name);
+        if (!input->is_resolved)
+            input->from = tf_model_find(model, profile->ops.items[input->op].module, input->from);
+        input->is_resolved = true;
         /* In functions an input may be an argument, which is no node. */
-        lost += input->producer == NO_ID && !profile->ops.items[input->op].module;
+        lost += input->from == NO_ID && !profile->ops.items[input->op].module;
     }
     if (lost)
         profile_note(profile, NULL, lost, "inputs that name no node left out");
@@ -128,7 +130,7 @@ static bool add_tensors(struct tf_model *model, const struct shape_lists *lists)
         struct tensor        tensor = { .rank = -1 };
 
         if (result->shape != NO_ID)
-            tensor = model->shapes.items[result->shape];
+            tensor = model->shapes.rows.items[result->shape];
         tensor.dtype = (uint8_t)result->dtype;
         if (!vec_push(&profile->tensors, profile->arena, tensor))
             return false;
@@ -172,12 +174,12 @@ static bool place_tensors(struct tf_model *model, const struct results *results)
         for (; next < model->inputs.count && model->inputs.items[next].op == op; next++) {
             const struct tf_input *input = &model->inputs.items[next];
             bool                   has_shape =
-                input->producer != NO_ID && input->slot < result_count(results, input->producer);
+                input->from != NO_ID && input->slot < result_count(results, input->from);
 
             if (input->is_control)
                 continue;
             if (!vec_push(&lists.list, &model->scratch,
-                          has_shape ? results->items[results->first[input->producer] + input->slot]
+                          has_shape ? results->items[results->first[input->from] + input->slot]
                                     : unknown))
                 return false;
             row->input_count++;
@@ -219,24 +221,24 @@ static bool place_attrs(struct tf_model *model)
     return true;
 }
 
-static bool make_graph(struct tf_model *model, struct err *err)
+/* `graph`: where the finished graph lives, `scratch` what its making takes. */
+static bool make_graph(struct tf_model *model, struct arena *graph, struct arena *scratch,
+                       struct err *err)
 {
     struct profile *profile = model->profile;
     VEC(struct op_edge) edges = { 0 };
 
-    if (!vec_reserve(&edges, &model->scratch, model->inputs.count))
+    if (!vec_reserve(&edges, scratch, model->inputs.count))
         return tf_model_full(err);
     for (size_t i = 0; i < model->inputs.count; i++) {
         const struct tf_input *input = &model->inputs.items[i];
 
-        if (input->producer != NO_ID)
+        if (input->from != NO_ID)
             edges.items[edges.count++] =
-                (struct op_edge) { input->producer, input->op, input->is_control };
+                (struct op_edge) { input->from, input->op, input->is_control };
     }
-    for (uint32_t op = 0; op < profile->ops.count; op++)
-        profile->ops.items[op].graph_node = op;
     profile->graph =
-        op_graph_new(profile->arena, (uint32_t)profile->ops.count, edges.items, edges.count, err);
+        op_graph_new(graph, (uint32_t)profile->ops.count, edges.items, edges.count, err);
     return profile->graph != NULL;
 }
 
@@ -254,11 +256,7 @@ static int compare_events(const void *left, const void *right)
 /* Records come as they ended, which mostly is as they began. */
 static void sort_timeline(struct tf_event *events, uint32_t count)
 {
-    for (uint32_t i = 1; i < count; i++)
-        if (compare_events(&events[i - 1], &events[i]) > 0) {
-            qsort(events, count, sizeof *events, compare_events);
-            return;
-        }
+    sort_nearly_sorted(events, count, sizeof *events, compare_events);
 }
 
 /* Events by timeline, each in order; NULL: past the budget. */
@@ -351,24 +349,37 @@ static void shift_times(struct tf_model *model)
         profile->memory_events.items[i].time_ns -= start_ns;
 }
 
-static int compare_inputs(const void *left, const void *right)
-{
-    const struct tf_input *a = left, *b = right;
-
-    if (a->op != b->op)
-        return a->op < b->op ? -1 : 1;
-    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
-}
-
-/* Nodes come in the order of their rows but for graphs that were given in several files. */
-static void sort_inputs(struct tf_model *model)
+static bool are_inputs_sorted(const struct tf_model *model)
 {
     for (size_t i = 1; i < model->inputs.count; i++)
-        if (model->inputs.items[i - 1].op > model->inputs.items[i].op) {
-            qsort(model->inputs.items, model->inputs.count, sizeof *model->inputs.items,
-                  compare_inputs);
-            return;
-        }
+        if (model->inputs.items[i - 1].op > model->inputs.items[i].op)
+            return false;
+    return true;
+}
+
+/* Nodes come in the order of their rows but for graphs that were given in several files: a stable
+ * counting sort by op. */
+static bool sort_inputs(struct tf_model *model)
+{
+    size_t           count = model->inputs.count, ops = model->profile->ops.count;
+    struct tf_input *sorted;
+    uint32_t        *next;
+
+    if (are_inputs_sorted(model))
+        return true;
+    sorted = arena_new_array(&model->scratch, struct tf_input, count);
+    next = arena_new_array(&model->scratch, uint32_t, ops + 1);
+    if (!sorted || !next || count >= NO_ID)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        next[model->inputs.items[i].op + 1]++;
+    for (size_t op = 0; op < ops; op++)
+        next[op + 1] += next[op];
+    for (size_t i = 0; i < count; i++)
+        sorted[next[model->inputs.items[i].op]++] = model->inputs.items[i];
+    model->inputs.items = sorted;
+    model->inputs.capacity = count;
+    return true;
 }
 
 /* Ops that never ran are on the device that the graph wants; one that ran may be what it means. */
@@ -392,26 +403,69 @@ static bool place_wishes(struct tf_model *model)
     return true;
 }
 
-bool tf_model_finish(struct tf_model *model, struct err *err)
+/* Two halves that write nothing both look at, and each into arenas of its own. */
+enum { HALF_COLUMNS, HALF_RELATIONS, HALF_COUNT };
+struct finish {
+    struct tf_model *model;
+    struct arena     kept; /* of HALF_RELATIONS, for the profile */
+    bool             is_done[HALF_COUNT];
+    struct err       errs[HALF_COUNT];
+};
+
+static bool place_columns(struct tf_model *model, struct err *err)
 {
     struct profile *profile = model->profile;
     struct results  results;
+
+    for (uint32_t op = 0; op < profile->ops.count && model->graph_source != TF_GRAPH_NONE; op++)
+        profile->ops.items[op].graph_node = op;
+    return (group_results(model, &results) && place_tensors(model, &results) &&
+            place_attrs(model) && tf_classic_finish(model) &&
+            tf_flops_fill(profile, &model->scratch) && place_events(model)) ||
+           tf_model_full(err);
+}
+
+static bool place_relations(struct tf_model *model, struct arena *kept, struct err *err)
+{
+    struct arena scratch = { .budget_bytes = model->scratch.budget_bytes };
+    bool         has_graph = model->graph_source != TF_GRAPH_NONE && !model->classic;
+    bool         is_placed = tf_memory_finish(model->profile, &scratch) || tf_model_full(err);
+
+    is_placed = is_placed && (!has_graph || make_graph(model, kept, &scratch, err));
+    arena_free(&scratch);
+    return is_placed;
+}
+
+static void finish_half(void *shared, size_t half)
+{
+    struct finish *finish = shared;
+
+    finish->is_done[half] =
+        half == HALF_COLUMNS ? place_columns(finish->model, &finish->errs[half])
+                             : place_relations(finish->model, &finish->kept, &finish->errs[half]);
+}
+
+bool tf_model_finish(struct tf_model *model, unsigned threads, struct err *err)
+{
+    struct profile *profile = model->profile;
+    struct finish   finish = { .model = model, .kept.budget_bytes = profile->arena->budget_bytes };
 
     if (model->has_gpu && !model->has_stream_all && model->events.count)
         profile_note(profile, NULL, 1,
                      "ops ran on an accelerator, but its streams were not recorded: accelerator "
                      "times are missing");
-    if (!tf_partitions_join(model) || !tf_memory_finish(model))
+    if (!tf_partitions_join(model) || !sort_inputs(model))
         return tf_model_full(err);
-    sort_inputs(model);
     resolve_inputs(model);
-    if (!place_wishes(model) || !group_results(model, &results) ||
-        !place_tensors(model, &results) || !place_attrs(model) || !tf_classic_finish(model))
-        return tf_model_full(err);
-    if (!tf_flops_fill(profile, &model->scratch))
+    if (!place_wishes(model))
         return tf_model_full(err);
     shift_times(model);
-    if (!place_events(model))
-        return tf_model_full(err);
-    return model->graph_source == TF_GRAPH_NONE || model->classic || make_graph(model, err);
+    parallel_for(HALF_COUNT, threads, finish_half, &finish);
+    arena_join(profile->arena, &finish.kept);
+    for (size_t half = 0; half < HALF_COUNT; half++)
+        if (!finish.is_done[half]) {
+            *err = finish.errs[half];
+            return false;
+        }
+    return true;
 }

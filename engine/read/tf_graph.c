@@ -24,40 +24,69 @@ static bool read_attr(struct tf_model *model, uint32_t op, struct message entry,
            err_in(err, "attr[\"%.*s\"]", STR_ARG(str_slice(name, 0, 60)));
 }
 
-/* Name and type come before anything that needs them, whatever the order in the file. */
-static bool read_head(struct message node, struct str *name, struct str *type, struct err *err)
-{
-    struct field field;
+struct head {
+    struct str name, type;
+    bool       is_first; /* the name is the first field, the one that names_ahead looks at */
+    uint32_t   hash;     /* of the name */
+};
 
-    while (message_next(&node, &field, err)) {
-        if (field_is_bytes(&field, 1))
-            *name = field.bytes;
-        else if (field_is_bytes(&field, 2))
-            *type = field.bytes;
+/* Name and type come before anything that needs them: mostly also in the file, which is then read
+ * once. Returns where to go on. */
+static struct message read_head(struct message node, struct head *head, struct err *err)
+{
+    const struct message all = node;
+    struct field         field;
+    bool                 has_other = false;
+
+    for (const char *at = node.at;
+         (!head->name.len || !head->type.len) && message_next(&node, &field, err); at = node.at) {
+        if (field_is_bytes(&field, 1)) {
+            head->name = field.bytes;
+            head->is_first = at == all.at;
+        } else if (field_is_bytes(&field, 2)) {
+            head->type = field.bytes;
+        } else {
+            has_other = true;
+        }
     }
-    return !node.is_damaged;
+    return node.is_damaged || !has_other ? node : all;
 }
 
-static bool read_node(struct tf_model *model, uint32_t function, struct message node,
-                      struct err *err)
+/* The op's row, named and typed; NO_ID: full. `is_new`: its definition, not a second one. */
+static uint32_t define_op(struct tf_model *model, uint32_t function, const struct head *head,
+                          bool *is_new)
 {
     struct profile *profile = model->profile;
-    struct str      name = { 0 }, type = { 0 };
-    struct field    field;
-    bool            is_new;
-    uint32_t        op, type_name;
+    uint32_t        name = intern_add_hashed(&profile->names, head->name, head->hash);
+    uint32_t        op = tf_model_op(model, function, name, is_new);
+    uint32_t        type = profile_intern(profile, head->type);
 
-    if (!read_head(node, &name, &type, err))
-        return false;
-    op = tf_model_op(model, function, profile_intern(profile, name), &is_new);
-    type_name = profile_intern(profile, type);
-    if (op == NO_ID || type_name == NO_ID)
-        return tf_model_full(err);
-    if (model->states.items[op].is_defined) /* the first definition wins */
-        return true;
+    if (op == NO_ID || type == NO_ID)
+        return NO_ID;
+    *is_new = !model->states.items[op].is_defined;
     model->states.items[op].is_defined = true;
-    profile->ops.items[op].type = type_name;
-    while (message_next(&node, &field, err)) {
+    if (*is_new)
+        profile->ops.items[op].type = type;
+    return op;
+}
+
+/* `hash`: of the node's first field, if that is its name; NULL: not known. */
+static bool read_node(struct tf_model *model, uint32_t function, struct message node,
+                      const uint32_t *hash, struct err *err)
+{
+    struct head  head = { 0 };
+    struct field field;
+    bool         is_new;
+    uint32_t     op;
+
+    node = read_head(node, &head, err);
+    if (node.is_damaged)
+        return false;
+    head.hash = hash && head.is_first ? *hash : intern_hash(head.name);
+    op = define_op(model, function, &head, &is_new);
+    if (op == NO_ID)
+        return tf_model_full(err);
+    while (is_new && message_next(&node, &field, err)) {
         if (field_is_bytes(&field, 3) && !tf_model_add_input(model, op, field.bytes))
             return tf_model_full(err);
         if (field_is_bytes(&field, 4) && field.bytes.len &&
@@ -89,7 +118,7 @@ static bool read_function(struct tf_model *model, struct message function, struc
     while (message_next(&function, &field, err)) {
         if (!field_is_bytes(&field, 3))
             continue;
-        if (!read_node(model, name, message_inside(&function, field.bytes), err))
+        if (!read_node(model, name, message_inside(&function, field.bytes), NULL, err))
             return err_in(err, "node_def[%u]", index);
         index++;
     }
@@ -115,7 +144,7 @@ bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err
 {
     struct names_ahead ahead;
     struct field       field;
-    uint32_t           index = 0;
+    uint32_t           index = 0, hash;
 
     if (model->graph_source == TF_GRAPH_NONE)
         model->graph_source = TF_GRAPH_GIVEN;
@@ -125,8 +154,8 @@ bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err
         struct message inner = message_inside(&graph, field.bytes);
 
         if (field_is_bytes(&field, 1)) {
-            names_ahead_step(&ahead);
-            if (!read_node(model, 0, inner, err))
+            hash = names_ahead_step(&ahead);
+            if (!read_node(model, 0, inner, &hash, err))
                 return err_in(err, "node[%u]", index);
             index++;
         } else if (field_is_bytes(&field, 2)) {
@@ -197,14 +226,12 @@ bool tf_partitions_join(struct tf_model *model)
     }
     for (size_t i = 0; i < model->attrs.count; i++) {
         const struct tf_attr *attr = &model->attrs.items[i];
-        struct tf_input       input = { .op = attr->op,
-                                        .sequence = (uint32_t)model->inputs.count,
-                                        .is_control = true };
+        struct tf_input       input = { .op = attr->op, .is_control = true, .is_resolved = true };
 
         if (attr->attr.name != key || !is_type(model, attr->op, STR("Recv")))
             continue;
-        input.producer = id_map_get(&sender, attr->attr.value);
-        if (input.producer != NO_ID && !vec_push(&model->inputs, &model->scratch, input))
+        input.from = id_map_get(&sender, attr->attr.value);
+        if (input.from != NO_ID && !vec_push(&model->inputs, &model->scratch, input))
             return false;
     }
     return true;

@@ -5,9 +5,15 @@
  * happen unseen, and what is held would seem to grow.
  * Upstream: tensorflow/core/framework/step_stats.proto (AllocatorMemoryUsed, AllocationRecord)
  */
-#include "read/tf_model.h"
+#include "base/sort.h"
+#include "read/tf_run.h"
 
 #include <stdlib.h>
+
+static bool is_full(struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "the profile does not fit into the memory budget");
+}
 
 enum { OPEN_BLOCKS = 64 };
 struct blocks { /* allocated in the list that is being read, not freed in it so far */
@@ -19,10 +25,10 @@ struct blocks { /* allocated in the list that is being read, not freed in it so 
 };
 
 /* Records name no blocks: within a list a free ends the oldest open one of its size. */
-static uint64_t address_of(struct tf_model *model, struct blocks *blocks, int64_t bytes)
+static uint64_t address_of(struct tf_run_scan *scan, struct blocks *blocks, int64_t bytes)
 {
     if (bytes >= 0) {
-        uint64_t address = ++model->block_count;
+        uint64_t address = ++scan->block_count;
 
         if (blocks->count < OPEN_BLOCKS) {
             blocks->open[blocks->count].bytes = bytes;
@@ -43,7 +49,7 @@ static uint64_t address_of(struct tf_model *model, struct blocks *blocks, int64_
     return 0;
 }
 
-static bool read_record(struct tf_model *model, struct message record, struct blocks *blocks,
+static bool read_record(struct tf_run_scan *scan, struct message record, struct blocks *blocks,
                         struct memory_event *event, struct err *err)
 {
     struct field field;
@@ -64,9 +70,8 @@ static bool read_record(struct tf_model *model, struct message record, struct bl
     event->time_ns = micros * 1000;
     event->bytes = bytes;
     event->in_use_bytes = -1;
-    event->address = address_of(model, blocks, bytes);
-    return vec_push(&model->profile->memory_events, model->profile->arena, *event) ||
-           tf_model_full(err);
+    event->address = address_of(scan, blocks, bytes);
+    return vec_push(&scan->memory_events, &scan->kept, *event) || is_full(err);
 }
 
 static bool read_head(struct message allocator, struct str *name, int64_t *in_use_bytes,
@@ -84,34 +89,31 @@ static bool read_head(struct message allocator, struct str *name, int64_t *in_us
     return !allocator.is_damaged;
 }
 
-bool tf_allocator_read(struct tf_model *model, const struct tf_allocator *from,
+bool tf_allocator_read(struct tf_run_scan *scan, const struct tf_allocator *from,
                        struct message allocator, struct err *err)
 {
-    struct profile     *profile = model->profile;
-    const struct op    *op = &profile->ops.items[from->op];
-    bool                is_host = profile->devices.items[from->device].kind == DEVICE_CPU;
     struct str          name = { 0 };
     struct blocks       blocks = { 0 };
     struct memory_event event = { .event = NO_ID,
-                                  .device = is_host ? NO_ID : from->device,
+                                  .device = from->is_host ? NO_ID : from->row,
                                   .reserved_bytes = -1,
                                   .available_bytes = -1,
                                   .peak_bytes = -1,
                                   .fragmentation = -1,
-                                  .op_name = op->name };
+                                  .op_name = from->record };
     struct field        field;
     int64_t             in_use_bytes = 0;
 
     if (!read_head(allocator, &name, &in_use_bytes, err))
         return false;
-    if (in_use_bytes == 0 && is_host)
+    if (in_use_bytes == 0 && from->is_host)
         return true;
-    event.allocator = profile_intern(profile, name);
+    event.allocator = intern_add(&scan->allocators, name);
     if (event.allocator == NO_ID)
-        return tf_model_full(err);
+        return is_full(err);
     while (message_next(&allocator, &field, err))
         if (field_is_bytes(&field, 6) &&
-            !read_record(model, message_inside(&allocator, field.bytes), &blocks, &event, err))
+            !read_record(scan, message_inside(&allocator, field.bytes), &blocks, &event, err))
             return err_in(err, "allocation_records");
     if (in_use_bytes == 0)
         return true;
@@ -120,22 +122,20 @@ bool tf_allocator_read(struct tf_model *model, const struct tf_allocator *from,
     event.bytes = 0;
     event.address = 0;
     event.in_use_bytes = in_use_bytes;
-    return vec_push(&profile->memory_events, profile->arena, event) || tf_model_full(err);
+    return vec_push(&scan->memory_events, &scan->kept, event) || is_full(err);
 }
 
 struct ordered { /* an event by its allocator and time */
-    uint32_t device, allocator, row;
     int64_t  time_ns;
+    uint32_t pool, row; /* pool: allocators in the order of first sight */
 };
 
 static int compare_ordered(const void *left, const void *right)
 {
     const struct ordered *a = left, *b = right;
 
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->allocator != b->allocator)
-        return a->allocator < b->allocator ? -1 : 1;
+    if (a->pool != b->pool)
+        return a->pool < b->pool ? -1 : 1;
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns ? -1 : 1;
     return (a->row > b->row) - (a->row < b->row);
@@ -172,21 +172,37 @@ static void fill_in_use(struct memory_event *events, const struct ordered *order
     }
 }
 
-bool tf_memory_finish(struct tf_model *model)
+/* Ops are recorded as they ended, their allocations mostly before those of the next. */
+static bool order_events(struct ordered *order, const struct memory_event *events, size_t count,
+                         struct arena *scratch)
 {
-    struct memory_event *events = model->profile->memory_events.items;
-    size_t               count = model->profile->memory_events.count, end;
-    struct ordered      *order = arena_new_array(&model->scratch, struct ordered, count);
+    struct id_map pools = { .arena = scratch };
 
-    if (!order)
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = (uint64_t)events[i].device << 32 | events[i].allocator;
+        uint32_t pool = id_map_get(&pools, key);
+
+        if (pool == NO_ID) {
+            pool = pools.count;
+            if (!id_map_put(&pools, key, pool))
+                return false;
+        }
+        order[i] = (struct ordered) { events[i].time_ns, pool, i };
+    }
+    sort_nearly_sorted(order, count, sizeof *order, compare_ordered);
+    return true;
+}
+
+bool tf_memory_finish(struct profile *profile, struct arena *scratch)
+{
+    struct memory_event *events = profile->memory_events.items;
+    size_t               count = profile->memory_events.count, end;
+    struct ordered      *order = arena_new_array(scratch, struct ordered, count);
+
+    if (!order || !order_events(order, events, count, scratch))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = (struct ordered) { events[i].device, events[i].allocator, i, events[i].time_ns };
-    if (count)
-        qsort(order, count, sizeof *order, compare_ordered);
     for (size_t start = 0; start < count; start = end) {
-        for (end = start + 1; end < count && order[end].device == order[start].device &&
-                              order[end].allocator == order[start].allocator;)
+        for (end = start + 1; end < count && order[end].pool == order[start].pool;)
             end++;
         fill_in_use(events, order + start, end - start);
     }

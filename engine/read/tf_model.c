@@ -24,7 +24,6 @@ void tf_add(int64_t *sum, int64_t number)
 bool tf_model_init(struct tf_model *model, struct profile *profile, const char *host_name)
 {
     struct host host = { .rank = -1 };
-    struct err  ignored = { 0 };
 
     *model = (struct tf_model) { .profile = profile };
     model->scratch.budget_bytes = profile->arena->budget_bytes;
@@ -36,9 +35,7 @@ bool tf_model_init(struct tf_model *model, struct profile *profile, const char *
     model->host = (uint32_t)profile->hosts.count;
     return vec_push(&profile->hosts, profile->arena, host) &&
            intern_init(&model->frames, &model->scratch) &&
-           intern_init(&model->shape_bytes, &model->scratch) &&
-           intern_init(&model->shape_keys, &model->scratch) &&
-           tf_shape_of(model, message_of((struct str) { 0 }), &ignored) != NO_ID;
+           tf_shapes_init(&model->shapes, &model->scratch);
 }
 
 void tf_model_free(struct tf_model *model)
@@ -46,8 +43,7 @@ void tf_model_free(struct tf_model *model)
     arena_free(&model->scratch);
 }
 
-/* Of a name; NULL: past the budget. */
-static struct tf_seen *seen_of(struct tf_model *model, uint32_t name)
+struct tf_seen *tf_model_seen(struct tf_model *model, uint32_t name)
 {
     if (name == NO_ID || (name >= model->seen.count && !vec_reserve(&model->seen, &model->scratch,
                                                                     name - model->seen.count + 1)))
@@ -83,7 +79,7 @@ uint32_t tf_model_op(struct tf_model *model, uint32_t function, uint32_t name, b
     if (!*is_new)
         return row;
     row = (uint32_t)profile->ops.count;
-    seen = seen_of(model, name);
+    seen = tf_model_seen(model, name);
     if (!seen || function == NO_ID || profile->ops.count >= NO_ID - 1 ||
         (function && !id_map_put(&model->op_of_name, (uint64_t)function << 32 | name, row)) ||
         !vec_push(&profile->ops, profile->arena, op) ||
@@ -116,7 +112,7 @@ static struct str lower(struct str name, char *room, size_t bytes)
     return (struct str) { .data = room, .len = len };
 }
 
-uint32_t tf_model_device(struct tf_model *model, struct str name)
+enum device_kind tf_device_kind(struct str name)
 {
     static const struct {
         struct str       part;
@@ -124,22 +120,28 @@ uint32_t tf_model_device(struct tf_model *model, struct str name)
     } kinds[] = { { STR_INIT("tpu"), DEVICE_TPU },
                   { STR_INIT("gpu"), DEVICE_GPU },
                   { STR_INIT("cpu"), DEVICE_CPU } };
+    char       room[256];
+    struct str lowered = lower(name, room, sizeof room);
+
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
+        if (str_contains(lowered, kinds[i].part))
+            return kinds[i].kind;
+    return DEVICE_OTHER;
+}
+
+uint32_t tf_model_device(struct tf_model *model, struct str name)
+{
     struct profile *profile = model->profile;
     uint32_t        interned = profile_intern(profile, name);
     struct device   device = {
-          .name = interned, .host = model->host, .kind = DEVICE_OTHER, .ordinal = 0
+          .name = interned, .host = model->host, .kind = tf_device_kind(name), .ordinal = 0
     };
-    char       room[256];
-    struct str lowered = lower(name, room, sizeof room);
-    size_t     colon = str_find_last(name, ':');
-    int64_t    ordinal;
+    size_t  colon = str_find_last(name, ':');
+    int64_t ordinal;
 
     for (size_t i = 0; i < profile->devices.count; i++)
         if (profile->devices.items[i].name == interned)
             return (uint32_t)i;
-    for (size_t i = 0; i < ARRAY_COUNT(kinds) && device.kind == DEVICE_OTHER; i++)
-        if (str_contains(lowered, kinds[i].part))
-            device.kind = kinds[i].kind;
     if (str_to_int64(str_slice(name, colon + 1, name.len), &ordinal) && ordinal >= 0 &&
         ordinal < INT32_MAX)
         device.ordinal = (int32_t)ordinal;
@@ -162,9 +164,7 @@ bool tf_model_add_attr(struct tf_model *model, uint32_t op, struct str name, str
 
 bool tf_model_add_input(struct tf_model *model, uint32_t op, struct str input)
 {
-    struct tf_input added = { .op = op,
-                              .producer = NO_ID,
-                              .sequence = (uint32_t)model->inputs.count };
+    struct tf_input added = { .op = op };
     size_t          colon, count = model->inputs.count;
     int64_t         slot;
 
@@ -179,8 +179,8 @@ bool tf_model_add_input(struct tf_model *model, uint32_t op, struct str input)
     if (colon < input.len && str_to_int64(str_slice(input, colon + 1, input.len), &slot) &&
         slot >= 0 && slot < UINT32_MAX)
         added.slot = (uint32_t)slot;
-    added.name = profile_intern(model->profile, str_slice(input, 0, str_find(input, ':')));
-    return added.name != NO_ID && vec_push(&model->inputs, &model->scratch, added);
+    added.from = profile_intern(model->profile, str_slice(input, 0, str_find(input, ':')));
+    return added.from != NO_ID && vec_push(&model->inputs, &model->scratch, added);
 }
 
 bool tf_model_add_wish(struct tf_model *model, uint32_t op, struct str device_name)
@@ -216,26 +216,28 @@ void tf_model_step_extend(struct tf_model *model, uint32_t step, int64_t start_n
     recorded->duration_ns = (old_end_ns > end_ns ? old_end_ns : end_ns) - recorded->start_ns;
 }
 
-bool tf_model_add_memory(struct tf_model *model, const struct op_memory *memory)
+void tf_memory_add(struct op_memory *sum, const struct op_memory *memory)
 {
-    struct profile     *profile = model->profile;
-    struct tf_op_state *state = &model->states.items[memory->op];
-    struct op_memory   *sum;
-
-    /* Steps are read one after the other. */
-    if (!state->memory_row ||
-        profile->op_memory.items[state->memory_row - 1].step != memory->step) {
-        state->memory_row = (uint32_t)profile->op_memory.count + 1;
-        return vec_push(&profile->op_memory, profile->arena, *memory);
-    }
-    sum = &profile->op_memory.items[state->memory_row - 1];
     tf_add(&sum->requested_bytes, memory->requested_bytes);
     tf_add(&sum->peak_bytes, memory->peak_bytes);
     tf_add(&sum->residual_bytes, memory->residual_bytes);
     tf_add(&sum->output_bytes, memory->output_bytes);
     tf_add(&sum->temporary_bytes, memory->temporary_bytes);
     tf_add(&sum->persistent_bytes, memory->persistent_bytes);
-    return true;
+}
+
+bool tf_model_add_memory(struct tf_model *model, const struct op_memory *memory)
+{
+    struct profile     *profile = model->profile;
+    struct tf_op_state *state = &model->states.items[memory->op];
+
+    /* Steps are read one after the other. */
+    if (state->memory_row && profile->op_memory.items[state->memory_row - 1].step == memory->step) {
+        tf_memory_add(&profile->op_memory.items[state->memory_row - 1], memory);
+        return true;
+    }
+    state->memory_row = (uint32_t)profile->op_memory.count + 1;
+    return vec_push(&profile->op_memory, profile->arena, *memory);
 }
 
 uint32_t tf_model_timeline(const struct tf_model *model, uint32_t name, int64_t id)
@@ -243,30 +245,17 @@ uint32_t tf_model_timeline(const struct tf_model *model, uint32_t name, int64_t 
     return id_map_get(&model->timeline_of_row, (uint64_t)name << 32 | (uint32_t)id);
 }
 
-bool tf_model_add_event(struct tf_model *model, const struct timeline *timeline,
-                        const struct activity *activity, struct tf_event event)
+uint32_t tf_model_add_timeline(struct tf_model *model, const struct timeline *timeline)
 {
     struct profile *profile = model->profile;
     uint64_t        key = (uint64_t)timeline->name << 32 | (uint32_t)timeline->id;
-    struct tf_seen *seen = seen_of(model, activity->name);
-    uint32_t       *row;
+    uint32_t        row = id_map_get(&model->timeline_of_row, key);
 
-    event.timeline = id_map_get(&model->timeline_of_row, key);
-    if (event.timeline == NO_ID) {
-        event.timeline = (uint32_t)profile->timelines.count;
-        if (!id_map_put(&model->timeline_of_row, key, event.timeline) ||
-            !vec_push(&profile->timelines, profile->arena, *timeline))
-            return false;
-    }
-    if (!seen)
-        return false;
-    row = &seen->activity[timeline->kind == TIMELINE_THREAD];
-    if (!*row) {
-        if (!vec_push(&profile->activities, profile->arena, *activity))
-            return false;
-        *row = (uint32_t)profile->activities.count;
-    }
-    event.activity = *row - 1;
-    event.sequence = (uint32_t)model->events.count;
-    return vec_push(&model->events, &model->scratch, event);
+    if (row != NO_ID)
+        return row;
+    row = (uint32_t)profile->timelines.count;
+    return id_map_put(&model->timeline_of_row, key, row) &&
+                   vec_push(&profile->timelines, profile->arena, *timeline)
+               ? row
+               : NO_ID;
 }

@@ -11,13 +11,15 @@
 #include "model/op_graph.h"
 #include "model/profile.h"
 #include "read/message.h"
+#include "read/tf_shape.h"
 
-struct tf_input {      /* "name:2" or "^name" of a node, in the order of its inputs */
-    uint32_t op, name; /* consumer's row; producer's name */
-    uint32_t slot, sequence;
-    uint32_t index;    /* among the inputs of its op */
-    uint32_t producer; /* row, or NO_ID until names are resolved */
-    bool     is_control;
+enum { TF_INPUT_INDEX_BITS = 30 };
+struct tf_input {  /* "name:2" or "^name" of a node, in the order of its inputs */
+    uint32_t op;   /* consumer's row */
+    uint32_t from; /* producer's name; once is_resolved its row, NO_ID where no op has the name */
+    uint32_t slot;
+    uint32_t index : TF_INPUT_INDEX_BITS; /* among the inputs of its op */
+    uint32_t is_control : 1, is_resolved : 1;
 };
 struct tf_output {
     uint32_t op, slot, shape; /* shape: row of tf_model.shapes */
@@ -68,11 +70,8 @@ struct tf_model {
     VEC(struct tf_attr) attrs;
     VEC(struct tf_event) events;
     VEC(struct tf_wish) wishes;
-    struct intern shape_bytes;    /* TensorShapeProtos as they stand in the files */
-    VEC(uint32_t) shape_of_bytes; /* their rows */
-    struct intern shape_keys;     /* rank and dimensions of shapes; their rows + 1 */
-    VEC(struct tensor) shapes;    /* each once, without dtype */
     struct tf_trace last_trace;
+    struct tf_shapes shapes;
     struct id_map strings;        /* of OpLogProto and ProfileProto: id -> interned name */
     struct id_map op_of_id;       /* of one ProfileProto */
     struct id_map step_rows;      /* step number -> row of recorded_steps */
@@ -100,6 +99,8 @@ void tf_add(int64_t *sum, int64_t number);
 /* The op of that name in a function (0: main graph), made where it is new. NO_ID: full. */
 uint32_t tf_model_op(struct tf_model *model, uint32_t function, uint32_t name, bool *is_new);
 uint32_t tf_model_find(const struct tf_model *model, uint32_t function, uint32_t name);
+/* By a device's name, canonical or not. */
+enum device_kind tf_device_kind(struct str name);
 /* Device of a canonical name ("/job:…/device:GPU:0"), made where it is new. NO_ID: full. */
 uint32_t tf_model_device(struct tf_model *model, struct str name);
 bool     tf_model_add_attr(struct tf_model *model, uint32_t op, struct str name, struct str value);
@@ -113,22 +114,19 @@ void tf_model_expect_ops(struct tf_model *model, size_t count);
 bool tf_model_add_input(struct tf_model *model, uint32_t op, struct str input);
 /* Adds to the row of the same op and step. */
 bool tf_model_add_memory(struct tf_model *model, const struct op_memory *memory);
-/* Finds or makes the timeline (by name and id) and the activity, which is what a name stands for on
- * threads, and what it stands for elsewhere. */
-bool tf_model_add_event(struct tf_model *model, const struct timeline *timeline,
-                        const struct activity *activity, struct tf_event event);
+void tf_memory_add(struct op_memory *sum, const struct op_memory *memory);
+/* What is known of a name, empty where it is new; until the next call. NULL: full. */
+struct tf_seen *tf_model_seen(struct tf_model *model, uint32_t name);
+/* Row of the timeline with that name and id, made where it is new. NO_ID: full. */
+uint32_t tf_model_add_timeline(struct tf_model *model, const struct timeline *timeline);
 /* The row of a timeline made so far, by name and id; NO_ID: none. */
 uint32_t tf_model_timeline(const struct tf_model *model, uint32_t name, int64_t id);
-/* Resolves inputs, sorts everything into the profile. Once, last. */
-bool tf_model_finish(struct tf_model *model, struct err *err);
+/* Resolves inputs, sorts everything into the profile, on two threads where `threads` (0: one a core)
+ * allows. Once, last. */
+bool tf_model_finish(struct tf_model *model, unsigned threads, struct err *err);
 /* AttrValue of op's attribute `name` (tf_attr.c). */
 bool tf_attr_read(struct tf_model *model, uint32_t op, struct str name, struct message value,
                   struct err *err);
-bool tf_shape_read(struct message shape, struct tensor *tensor, struct err *err);
-/* Row of a shape: of a TensorShapeProto, of a tensor's rank and dimensions. NO_ID: err is filled,
- * past the budget. */
-uint32_t tf_shape_of(struct tf_model *model, struct message shape, struct err *err);
-uint32_t tf_shape_add(struct tf_model *model, const struct tensor *shape);
 uint8_t  tf_dtype(uint64_t data_type); /* enum dtype of a DataType; references as their values */
 /* CodeDef of an op, and id_to_string, field `number` of a message (tf_log.c). */
 bool tf_strings_read(struct tf_model *model, struct message outer, uint32_t number,
@@ -139,22 +137,15 @@ bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, stru
 bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err);
 /* The graphs that were run, out of RunMetadata, where none is given: a device each, or those of each
  * function. They come before the records, so that these meet ops whose types are known; what they
- * send each other is joined at the end. */
+ * send each other is joined at the end. The records: tf_run.h. */
 bool tf_partitions_read(struct tf_model *model, struct message run, struct err *err);
 bool tf_partitions_join(struct tf_model *model);
 /* CostGraphDef of the run of a step, behind its records (tf_cost.c). */
 bool tf_cost_read(struct tf_model *model, struct message graph, int64_t number, struct err *err);
-/* AllocatorMemoryUsed of an op on a device (tf_memory.c); once, last: what was in use when. */
-struct tf_allocator {
-    uint32_t op, device;
-    int64_t  end_ns; /* of the op's run */
-};
-bool tf_allocator_read(struct tf_model *model, const struct tf_allocator *from,
-                       struct message allocator, struct err *err);
-bool tf_memory_finish(struct tf_model *model);
+/* What was in use when each memory event happened; once, last (tf_memory.c). */
+bool tf_memory_finish(struct profile *profile, struct arena *scratch);
 bool tf_log_read(struct tf_model *model, struct message log, struct err *err);
 bool tf_profile_read(struct tf_model *model, struct message profile, struct err *err);
-bool tf_run_read(struct tf_model *model, struct message run, int64_t number, struct err *err);
 
 /* What a file holds. */
 enum tf_kind { TF_NONE, TF_GRAPH, TF_GRAPH_TEXT, TF_RUN, TF_RUN_TEXT, TF_LOG, TF_PROFILE, TF_META_GRAPH };

@@ -165,7 +165,7 @@ static bool read_output_shape(struct tf_model *model, uint32_t op, const struct 
         return false;
     /* An empty tuple is an unknown shape, and a scalar is written as [1]. */
     shape.rank = (int8_t)(count == 0 || count > TENSOR_MAX_RANK ? -1 : (int)count);
-    output.shape = tf_shape_add(model, &shape);
+    output.shape = tf_shape_add(&model->shapes, &shape);
     return entry->key > UINT16_MAX ||
            (output.shape != NO_ID && vec_push(&model->outputs, &model->scratch, output) &&
             tf_classic_output(model, &output)) ||
@@ -175,19 +175,19 @@ static bool read_output_shape(struct tf_model *model, uint32_t op, const struct 
 static bool read_input(struct tf_model *model, uint32_t op, struct message bytes, struct err *err)
 {
     struct field    field;
-    struct tf_input input = { .op = op, .sequence = (uint32_t)model->inputs.count };
+    struct tf_input input = { .op = op, .is_resolved = true };
     uint64_t        producer = 0;
 
     while (message_next(&bytes, &field, err)) {
         if (field_is_number(&field, 1))
-            input.index = (uint32_t)field.value;
+            input.index = field.value & ((1U << TF_INPUT_INDEX_BITS) - 1);
         else if (field_is_number(&field, 2))
             producer = field.value;
     }
     if (bytes.is_damaged)
         return false;
-    input.producer = id_map_get(&model->op_of_id, producer);
-    if (input.producer == NO_ID)
+    input.from = id_map_get(&model->op_of_id, producer);
+    if (input.from == NO_ID)
         return profile_note(model->profile, NULL, 1, "inputs that name no node left out");
     return vec_push(&model->inputs, &model->scratch, input) || tf_model_full(err);
 }

@@ -1,30 +1,33 @@
 /*
- * RunMetadata: when the ops of one step ran, on which device, and the memory they took. Rows of
- * devices make op runs (what the classic tool sums) and events on timelines: one a thread for ops,
- * one a stream for their work on the device.
- * Upstream: tensorflow/core/framework/step_stats.proto
+ * The second stage of reading RunMetadata: what a scan found gets the model's ids, record by record
+ * in the order of the file, and its columns become the profile's.
  */
-#include "read/names_ahead.h"
+#include "read/tf_run.h"
 #include "read/tf_classic.h"
-#include "read/tf_model.h"
 
 #include <string.h>
 
-/* A row of "/device:GPU:0/stream:all" repeats what the single streams show. */
-enum row_kind { ROW_OPS, ROW_STREAM, ROW_ALL_STREAMS, ROW_COPIES };
-
+/* A row with the model's ids. */
 struct row {
-    enum row_kind kind;
-    uint32_t      name, device, step;
+    const struct tf_run_row *scanned;
+    uint32_t                 name, device, step;
 };
-struct record { /* NodeExecStats */
-    struct str       name;
-    int64_t          start_micros, end_micros, start_nanos, end_nanos, scheduled_micros;
-    uint32_t         thread;
-    const char      *first_output; /* where the fields of outputs begin */
-    uint32_t         output_count;
-    bool             has_memory, has_allocations;
-    struct op_memory memory;
+
+/* Rows before each were brought to the model's ids, in place and without those left out (kept). */
+struct cursor {
+    size_t next, kept;
+};
+struct join {
+    struct tf_model    *model;
+    struct tf_run_scan *scan;
+    int64_t             number; /* of the step */
+    struct row          row;
+    uint32_t           *timelines; /* by thread of the scan */
+    size_t              next_thread;
+    uint32_t           *allocators;   /* by id of the scan */
+    uint32_t           *shapes;       /* by row of the scan */
+    size_t              first_memory; /* rows of op_memory that the profile has already */
+    struct cursor       outputs, events, op_runs, op_memory, memory_events;
 };
 
 /* "/gpu:0/stream:all" and "/device:GPU:0/memcpy" name rows of a device, not devices. */
@@ -49,231 +52,92 @@ static uint32_t row_device(struct tf_model *model, struct str name)
     return tf_model_device(model, str_slice(name, 0, cut));
 }
 
-static enum row_kind row_kind(struct str name)
+static uint32_t *new_ids(struct join *join, size_t count)
 {
-    if (str_contains(name, STR("stream:all")))
-        return ROW_ALL_STREAMS;
-    if (str_contains(name, STR("stream:")))
-        return ROW_STREAM;
-    return str_ends(name, STR("/memcpy")) ? ROW_COPIES : ROW_OPS;
+    return arena_new_array(&join->scan->scratch, uint32_t, count);
 }
 
-static bool read_allocator(struct message allocator, struct record *record, struct err *err)
+/* The timelines of row `index` of the scan, whose threads follow each other. */
+static bool join_threads(struct join *join, uint32_t index)
 {
-    struct op_memory *memory = &record->memory;
-    struct field      field;
-
-    while (message_next(&allocator, &field, err)) {
-        int64_t *sum = field_is_number(&field, 2)   ? &memory->requested_bytes
-                       : field_is_number(&field, 3) ? &memory->peak_bytes
-                       : field_is_number(&field, 4) ? &memory->residual_bytes
-                                                    : NULL;
-
-        record->has_allocations |= field_is_number(&field, 5) || field_is_bytes(&field, 6);
-        if (sum && __builtin_add_overflow(*sum, field_int64(&field), sum))
-            *sum = INT64_MAX;
-    }
-    return !allocator.is_damaged;
-}
-
-/* Old versions told a device's own memory apart: fields 2 and 4. */
-static bool read_memory_stats(struct message stats, struct op_memory *memory, struct err *err)
-{
-    struct field field;
-
-    while (message_next(&stats, &field, err)) {
-        if (field_is_number(&field, 1) || field_is_number(&field, 2))
-            tf_add(&memory->temporary_bytes, field_int64(&field));
-        else if (field_is_number(&field, 3) || field_is_number(&field, 4))
-            tf_add(&memory->persistent_bytes, field_int64(&field));
-    }
-    return !stats.is_damaged;
-}
-
-static bool read_output_bytes(struct message allocation, struct op_memory *memory, struct err *err)
-{
-    struct field field;
-    int64_t      most = 0;
-
-    while (message_next(&allocation, &field, err))
-        if ((field_is_number(&field, 1) || field_is_number(&field, 2)) &&
-            field_int64(&field) > most && tf_is_sane(field_int64(&field)))
-            most = field_int64(&field);
-    tf_add(&memory->output_bytes, most);
-    return !allocation.is_damaged;
-}
-
-/* TensorDescription of one result; its shape counts where the graph does not tell it. */
-static bool read_tensor(struct tf_model *model, struct message tensor, struct tf_output *output,
-                        struct op_memory *memory, struct err *err)
-{
-    struct field field;
-    bool         has_shape = false;
-
-    while (message_next(&tensor, &field, err)) {
-        struct message inner = message_inside(&tensor, field.bytes);
-
-        if (field_is_number(&field, 1))
-            output->dtype = tf_dtype(field.value);
-        if (field_is_bytes(&field, 2)) {
-            has_shape = true;
-            output->shape = tf_shape_of(model, inner, err);
-            if (output->shape == NO_ID)
-                return err_in(err, "shape");
-        }
-        if (field_is_bytes(&field, 4) && !read_output_bytes(inner, memory, err))
-            return err_in(err, "allocation_description");
-    }
-    if (tensor.is_damaged)
-        return false;
-    return !has_shape || output->op == NO_ID || output->slot > UINT16_MAX ||
-           vec_push(&model->outputs, &model->scratch, *output) || tf_model_full(err);
-}
-
-static bool read_output(struct tf_model *model, uint32_t op, struct message node_output,
-                        struct op_memory *memory, struct err *err)
-{
-    struct tf_output output = { .op = op };
-    struct str       tensor = { 0 };
-    struct field     field;
-
-    while (message_next(&node_output, &field, err)) {
-        if (field_is_number(&field, 1))
-            output.slot = (uint32_t)field.value;
-        else if (field_is_bytes(&field, 3))
-            tensor = field.bytes;
-    }
-    if (node_output.is_damaged)
-        return false;
-    return !tensor.len ||
-           read_tensor(model, message_inside(&node_output, tensor), &output, memory, err) ||
-           err_in(err, "tensor_description");
-}
-
-static void read_scalar(struct record *record, const struct field *field)
-{
-    int64_t *const places[] = {
-        [2] = &record->start_micros, [4] = &record->end_micros, [9] = &record->scheduled_micros,
-        [13] = &record->start_nanos, [15] = &record->end_nanos,
+    const struct tf_run_scan *scan = join->scan;
+    enum tf_row_kind          kind = join->row.scanned->kind;
+    struct timeline           timeline = {
+                  .name = join->row.name,
+                  .host = join->model->host,
+                  .device = kind == TF_ROW_OPS ? NO_ID : join->row.device,
+                  .kind = kind == TF_ROW_OPS      ? TIMELINE_THREAD
+                          : kind == TF_ROW_STREAM ? TIMELINE_STREAM
+                                                  : TIMELINE_DERIVED,
     };
 
-    if (field->number == 10)
-        record->thread = (uint32_t)field->value;
-    else if (field->number < ARRAY_COUNT(places) && places[field->number])
-        *places[field->number] = field_int64(field);
-}
+    for (; join->next_thread < scan->threads.count &&
+           scan->threads.items[join->next_thread].row == index;
+         join->next_thread++) {
+        uint32_t *row = &join->timelines[join->next_thread];
 
-/* Everything but outputs, whose op has to be known first. */
-static bool read_record(struct message node, struct record *record, struct err *err)
-{
-    struct field field;
-
-    for (const char *at = node.at; message_next(&node, &field, err); at = node.at) {
-        struct message inner = message_inside(&node, field.bytes);
-
-        if (field.type == WIRE_VARINT)
-            read_scalar(record, &field);
-        else if (field_is_bytes(&field, 1))
-            record->name = field.bytes;
-        else if (field_is_bytes(&field, 7) && record->output_count++ == 0)
-            record->first_output = at;
-        if (field_is_bytes(&field, 6) && !read_allocator(inner, record, err))
-            return err_in(err, "memory");
-        if (field_is_bytes(&field, 12) && !read_memory_stats(inner, &record->memory, err))
-            return err_in(err, "memory_stats");
-        record->has_memory |= field_is_bytes(&field, 6) || field_is_bytes(&field, 12);
-    }
-    return !node.is_damaged;
-}
-
-static bool read_outputs(struct tf_model *model, uint32_t op, const struct message *outer,
-                         struct record *record, struct err *err)
-{
-    struct message node = { .at = record->first_output,
-                            .end = outer->end,
-                            .origin = outer->origin };
-    struct field   field;
-    bool           is_first = op != NO_ID && !model->states.items[op].is_measured;
-
-    if (op != NO_ID)
-        model->states.items[op].is_measured = true;
-    while (record->output_count && message_next(&node, &field, err)) {
-        if (!field_is_bytes(&field, 7))
-            continue;
-        record->output_count--;
-        record->has_memory = true;
-        if (!read_output(model, is_first ? op : NO_ID, message_inside(&node, field.bytes),
-                         &record->memory, err))
-            return err_in(err, "output");
+        timeline.id = scan->threads.items[join->next_thread].id;
+        *row = tf_model_add_timeline(join->model, &timeline);
+        if (*row == NO_ID)
+            return false;
     }
     return true;
 }
 
-static bool is_bookkeeping(struct str name)
+static bool join_row(struct join *join, const struct tf_run_row *row, uint32_t step)
 {
-    return str_equal(name, STR("RecvTensor")) || str_equal(name, STR("_SOURCE")) ||
-           str_contains(name, STR("MEMCPY"));
+    join->row = (struct row) { .scanned = row,
+                               .name = profile_intern(join->model->profile, row->name),
+                               .device = row_device(join->model, row->name),
+                               .step = step };
+    return join->row.name != NO_ID && join->row.device != NO_ID;
 }
 
-/* The op a record is about; *op is NO_ID for rows that belong to none. */
-static bool find_op(struct tf_model *model, const struct row *row, struct str name, uint32_t *op)
+/* The op a record is about; NO_ID in *op for those that belong to none. */
+static bool find_op(struct join *join, const struct tf_run_record *record, uint32_t *op)
 {
-    struct profile *profile = model->profile;
-    uint32_t        interned;
-    bool            is_new = false;
+    struct tf_model *model = join->model;
+    struct profile  *profile = model->profile;
+    struct str       name = { record->node + record->name_at, record->op_name_len };
+    uint32_t         interned;
+    bool             is_new = false;
 
     *op = NO_ID;
-    name = str_slice(name, 0, str_find(name, ':'));
-    if (is_bookkeeping(name) || !name.len)
+    if (!name.len)
         return true;
-    interned = profile_intern(profile, name);
+    interned = intern_add_hashed(&profile->names, name, record->op_hash);
     *op = tf_model_op(model, 0, interned, &is_new);
     if (*op == NO_ID)
         return false;
     if (is_new)
         profile->ops.items[*op].type = interned;
-    if (row->kind == ROW_OPS) /* where it ran, rather than where the graph wished it */
-        profile->ops.items[*op].device = row->device;
+    if (join->row.scanned->kind == TF_ROW_OPS) /* where it ran, rather than where it was wished */
+        profile->ops.items[*op].device = join->row.device;
     return true;
 }
 
-static bool add_memory(struct tf_model *model, const struct row *row, const struct record *record,
-                       uint32_t op)
+/* Results of the first run of an op. */
+static void join_outputs(struct join *join, uint32_t record, uint32_t op)
 {
-    struct op_memory memory = record->memory;
+    struct tf_run_scan *scan = join->scan;
+    struct tf_op_state *state = op == NO_ID ? NULL : &join->model->states.items[op];
+    bool                is_first = state && !state->is_measured;
 
-    memory.op = op;
-    memory.step = row->step;
-    if (!tf_is_sane(memory.requested_bytes) || !tf_is_sane(memory.peak_bytes))
-        return true;
-    memory.requested_bytes += memory.persistent_bytes + memory.temporary_bytes;
-    memory.peak_bytes += memory.persistent_bytes + memory.temporary_bytes;
-    memory.residual_bytes += memory.persistent_bytes;
-    return tf_model_add_memory(model, &memory);
+    for (; join->outputs.next < scan->outputs.count &&
+           scan->outputs.items[join->outputs.next].op == record;
+         join->outputs.next++) {
+        struct tf_output output = scan->outputs.items[join->outputs.next];
+
+        output.op = op;
+        output.shape = join->shapes[output.shape];
+        if (is_first)
+            scan->outputs.items[join->outputs.kept++] = output;
+    }
+    if (state)
+        state->is_measured = true;
 }
 
-static bool add_run(struct tf_model *model, const struct row *row, const struct record *record,
-                    uint32_t op)
-{
-    struct profile *profile = model->profile;
-    int64_t         end_micros = record->end_micros ? record->end_micros : 1;
-    bool is_scheduled = record->scheduled_micros > 0 && tf_is_sane(record->scheduled_micros);
-    struct op_run run = {
-        .op = op,
-        .step = row->step,
-        .device = row->device,
-        .stream = row->kind == ROW_OPS ? 0 : row->name,
-        .start_ns = record->start_micros * 1000,
-        .duration_ns = end_micros * 1000,
-        .scheduled_ns = is_scheduled ? record->scheduled_micros * 1000 : -1,
-        .is_accelerator = row->kind != ROW_OPS,
-    };
-
-    model->states.items[op].last_step = row->step + 1;
-    return vec_push(&profile->op_runs, profile->arena, run);
-}
-
-static uint8_t activity_kind(const struct row *row, struct str name)
+static uint8_t activity_kind(enum tf_row_kind row, struct str name)
 {
     if (str_contains(name, STR("MEMCPY")) || str_contains(name, STR("emcpy")))
         return ACTIVITY_MEMCPY;
@@ -281,133 +145,148 @@ static uint8_t activity_kind(const struct row *row, struct str name)
         return ACTIVITY_MEMSET;
     if (str_equal(name, STR("RecvTensor")))
         return ACTIVITY_TRANSFER;
-    return row->kind == ROW_OPS ? ACTIVITY_OP : ACTIVITY_KERNEL;
+    return row == TF_ROW_OPS ? ACTIVITY_OP : ACTIVITY_KERNEL;
 }
 
-static bool add_event(struct tf_model *model, const struct row *row, const struct record *record,
-                      uint32_t op)
+static struct activity make_activity(const struct join *join, struct str name, uint32_t op)
 {
-    bool has_nanos = record->start_nanos > 0 && tf_is_sane(record->start_nanos / 1000) &&
-                     tf_is_sane(record->end_nanos / 1000);
-    struct activity activity = {
-        .name = profile_intern(model->profile, record->name),
+    return (struct activity) {
         .op = op,
-        .source = op == NO_ID ? NO_ID : model->profile->ops.items[op].source,
-        .kind = activity_kind(row, record->name),
-        .copy = str_contains(record->name, STR("HtoD"))   ? COPY_H2D
-                : str_contains(record->name, STR("DtoH")) ? COPY_D2H
-                : str_contains(record->name, STR("DtoD")) ? COPY_D2D
-                                                          : COPY_NONE,
+        .source = op == NO_ID ? NO_ID : join->model->profile->ops.items[op].source,
+        .kind = activity_kind(join->row.scanned->kind, name),
+        .copy = str_contains(name, STR("HtoD"))   ? COPY_H2D
+                : str_contains(name, STR("DtoH")) ? COPY_D2H
+                : str_contains(name, STR("DtoD")) ? COPY_D2D
+                                                  : COPY_NONE,
     };
-    struct timeline timeline = {
-        .name = row->name,
-        .id = row->kind == ROW_OPS ? (int64_t)record->thread : 0,
-        .host = model->host,
-        .device = row->kind == ROW_OPS ? NO_ID : row->device,
-        .kind = row->kind == ROW_OPS      ? TIMELINE_THREAD
-                : row->kind == ROW_STREAM ? TIMELINE_STREAM
-                                          : TIMELINE_DERIVED,
-    };
-    struct tf_event event = {
-        .start_ns = has_nanos ? record->start_nanos : record->start_micros * 1000,
-        .duration_ns =
-            has_nanos && record->end_nanos ? record->end_nanos : record->end_micros * 1000,
-    };
-
-    return activity.name != NO_ID && tf_model_add_event(model, &timeline, &activity, event);
 }
 
-static bool read_allocations(struct tf_model *model, const struct tf_allocator *from,
-                             struct message node, struct err *err)
+/* Row of the activity of that name on the kind of timeline, made where it is new; NO_ID: full. */
+static uint32_t activity_of(struct join *join, const struct tf_run_record *record, uint32_t op)
 {
-    struct field field;
+    struct tf_model *model = join->model;
+    struct profile  *profile = model->profile;
+    struct str       name = { record->node + record->name_at, record->name_len };
+    bool             is_thread = join->row.scanned->kind == TF_ROW_OPS;
+    uint32_t         interned = record->op_name_len == record->name_len && op != NO_ID
+                                    ? profile->ops.items[op].name
+                                    : profile_intern(profile, name);
+    struct tf_seen  *seen = tf_model_seen(model, interned);
+    struct activity  activity;
 
-    while (message_next(&node, &field, err))
-        if (field_is_bytes(&field, 6) &&
-            !tf_allocator_read(model, from, message_inside(&node, field.bytes), err))
-            return err_in(err, "memory");
-    return true;
+    if (!seen)
+        return NO_ID;
+    if (!seen->activity[is_thread]) {
+        activity = make_activity(join, name, op);
+        activity.name = interned;
+        if (!vec_push(&profile->activities, profile->arena, activity))
+            return NO_ID;
+        seen->activity[is_thread] = (uint32_t)profile->activities.count;
+    }
+    return seen->activity[is_thread] - 1;
 }
 
-/* Bytes of the op in its step, and each allocation as far as it was recorded. */
-static bool read_op_memory(struct tf_model *model, const struct row *row,
-                           const struct record *record, uint32_t op, struct message node,
-                           struct err *err)
+static bool join_event(struct join *join, uint32_t record, uint32_t op)
 {
-    struct tf_allocator from = { .op = op,
-                                 .device = row->device,
-                                 .end_ns = (record->start_micros + record->end_micros) * 1000 };
+    struct tf_run_scan *scan = join->scan;
+    struct tf_event    *event = &scan->events.items[join->events.next];
 
-    if (!record->has_memory)
+    if (join->events.next == scan->events.count || event->activity != record)
         return true;
-    if (!add_memory(model, row, record, op))
-        return tf_model_full(err);
-    return !record->has_allocations || read_allocations(model, &from, node, err);
+    event->activity = activity_of(join, &scan->records.items[record], op);
+    event->timeline = join->timelines[event->timeline];
+    event->sequence = (uint32_t)(join->model->events.count + join->events.next++);
+    return event->activity != NO_ID;
 }
 
-static bool read_node_stats(struct tf_model *model, const struct row *row, struct message node,
-                            struct err *err)
+static void join_run(struct join *join, uint32_t record, uint32_t op)
 {
-    struct record record = { 0 };
-    uint32_t      op;
+    struct tf_run_scan *scan = join->scan;
+    struct op_run       run;
+    bool                is_stream = join->row.scanned->kind != TF_ROW_OPS;
 
-    if (!read_record(node, &record, err))
-        return false;
-    if (!find_op(model, row, record.name, &op))
+    if (join->op_runs.next == scan->op_runs.count ||
+        scan->op_runs.items[join->op_runs.next].op != record)
+        return;
+    run = scan->op_runs.items[join->op_runs.next++];
+    /* Another file has the row that sums the streams. */
+    if (join->row.scanned->kind == TF_ROW_STREAM && join->model->has_stream_all)
+        return;
+    run.op = op;
+    run.step = join->row.step;
+    run.device = join->row.device;
+    run.stream = is_stream ? join->row.name : 0;
+    join->model->states.items[op].last_step = join->row.step + 1;
+    scan->op_runs.items[join->op_runs.kept++] = run;
+}
+
+/* Runs of an op in the same step are one row. */
+static void join_op_memory(struct join *join, uint32_t record, uint32_t op)
+{
+    struct tf_run_scan *scan = join->scan;
+    struct profile     *profile = join->model->profile;
+    struct tf_op_state *state;
+    struct op_memory    memory, *sum;
+
+    if (join->op_memory.next == scan->op_memory.count ||
+        scan->op_memory.items[join->op_memory.next].op != record)
+        return;
+    memory = scan->op_memory.items[join->op_memory.next++];
+    memory.op = op;
+    memory.step = join->row.step;
+    state = &join->model->states.items[op];
+    sum = !state->memory_row ? NULL
+          : state->memory_row <= join->first_memory
+              ? &profile->op_memory.items[state->memory_row - 1]
+              : &scan->op_memory.items[state->memory_row - 1 - join->first_memory];
+    if (sum && sum->step == memory.step) {
+        tf_memory_add(sum, &memory);
+        return;
+    }
+    scan->op_memory.items[join->op_memory.kept++] = memory;
+    state->memory_row = (uint32_t)(join->first_memory + join->op_memory.kept);
+}
+
+static void join_memory_events(struct join *join, uint32_t record, uint32_t op)
+{
+    struct tf_run_scan *scan = join->scan;
+
+    for (; join->memory_events.next < scan->memory_events.count &&
+           scan->memory_events.items[join->memory_events.next].op_name == record;
+         join->memory_events.next++) {
+        struct memory_event *event = &scan->memory_events.items[join->memory_events.next];
+
+        if (event->address)
+            event->address += join->model->block_count;
+        event->op_name = join->model->profile->ops.items[op].name;
+        event->allocator = join->allocators[event->allocator];
+        event->device = event->device == NO_ID ? NO_ID : join->row.device;
+    }
+}
+
+static bool join_record(struct join *join, uint32_t index, struct err *err)
+{
+    const struct tf_run_record *record = &join->scan->records.items[index];
+    struct message              node = { .at = record->node,
+                                         .end = record->node + record->node_len,
+                                         .origin = join->scan->origin };
+    struct tf_model            *model = join->model;
+    uint32_t                    op;
+
+    if (!find_op(join, record, &op))
         return tf_model_full(err);
     if (op != NO_ID &&
-        !tf_classic_stats(model, op, profile_str(model->profile, row->name),
-                          model->profile->recorded_steps.items[row->step].number, node, err))
+        !tf_classic_stats(model, op, join->row.scanned->name, join->number, node, err))
         return false;
-    if (!read_outputs(model, op, &node, &record, err))
-        return false;
-    if (record.start_micros <= 0 || !tf_is_sane(record.start_micros) ||
-        !tf_is_sane(record.end_micros)) {
-        profile_note(model->profile, NULL, 1, "records without a usable start or length left out");
-        return true;
-    }
-    tf_model_step_extend(model, row->step, record.start_micros * 1000,
-                         (record.start_micros + record.end_micros) * 1000);
-    if (model->classic) /* views look at what tf_classic_stats kept */
-        return true;
-    if (!add_event(model, row, &record, op))
+    join_outputs(join, index, op);
+    if (!join_event(join, index, op))
         return tf_model_full(err);
     if (op == NO_ID)
         return true;
-    /* Single streams and copies repeat what "stream:all" sums. */
-    if (row->kind == ROW_OPS || row->kind == ROW_ALL_STREAMS ||
-        (row->kind == ROW_STREAM && !model->has_stream_all))
-        if (!add_run(model, row, &record, op))
-            return tf_model_full(err);
-    return row->kind != ROW_OPS || read_op_memory(model, row, &record, op, node, err);
-}
-
-static bool is_gpu(struct str device)
-{
-    return str_contains(device, STR("GPU")) || str_contains(device, STR("gpu"));
-}
-
-static bool read_device_name(struct message device, struct str *name, struct err *err)
-{
-    struct field field;
-
-    /* Writers put it first; what follows may be millions of records. */
-    while (!name->len && message_next(&device, &field, err))
-        if (field_is_bytes(&field, 1))
-            *name = field.bytes;
-    return !device.is_damaged;
-}
-
-/* Columns that grow record by record are moved again and again; room is no promise. */
-static void expect_records(struct tf_model *model, struct message device)
-{
-    struct profile *profile = model->profile;
-    size_t          count = message_guess(device, 2);
-
-    (void)(vec_reserve(&model->events, &model->scratch, count) &&
-           vec_reserve(&profile->op_runs, profile->arena, count) &&
-           vec_reserve(&profile->op_memory, profile->arena, count) &&
-           vec_reserve(&profile->activities, profile->arena, count));
+    join_run(join, index, op);
+    join_op_memory(join, index, op);
+    join_memory_events(join, index, op);
+    return true;
 }
 
 /* Threads have the name of their device until the file tells theirs: "tf_Compute/1234". */
@@ -452,132 +331,111 @@ static bool name_threads(struct tf_model *model, const struct row *row, struct m
     return !device.is_damaged;
 }
 
-static bool read_device(struct tf_model *model, struct message device, uint32_t step,
-                        struct err *err)
-{
-    struct names_ahead ahead;
-    struct field       field;
-    struct message     thread_names = { 0 };
-    struct str         name = { 0 };
-    struct row         row = { .step = step };
-    uint32_t           index = 0;
+/* Names are looked up in a table that is too big for the cache. */
+enum { SLOT_AHEAD = 16, RECORD_AHEAD = 10, TEXT_AHEAD = 5 };
 
-    if (!read_device_name(device, &name, err))
-        return false;
-    if (!model->classic)
-        expect_records(model, device);
-    row.kind = row_kind(name);
-    row.name = profile_intern(model->profile, name);
-    row.device = row_device(model, name);
-    if (row.name == NO_ID || row.device == NO_ID)
+static void fetch_ahead(const struct join *join, uint32_t index)
+{
+    const struct tf_run_record *records = join->scan->records.items;
+    const struct intern        *names = &join->model->profile->names;
+
+    if (join->scan->records.count - index <= SLOT_AHEAD)
+        return;
+    intern_fetch_slot(names, records[index + SLOT_AHEAD].op_hash);
+    intern_fetch_record(names, records[index + RECORD_AHEAD].op_hash);
+    intern_fetch_text(names, records[index + TEXT_AHEAD].op_hash);
+}
+
+static bool join_rows(struct join *join, struct err *err)
+{
+    struct tf_run_scan *scan = join->scan;
+    uint32_t            step = tf_model_step(join->model, join->number), index = 0;
+
+    if (step == NO_ID || !tf_classic_step(join->model, join->number))
         return tf_model_full(err);
-    ahead = names_ahead_of(&model->profile->names, device, 2);
-    for (struct message at = device; message_next(&device, &field, err); at = device) {
-        if (field_is_bytes(&field, 3) && !thread_names.at)
-            thread_names = at; /* timelines have to be there first */
-        if (!field_is_bytes(&field, 2))
-            continue;
-        names_ahead_step(&ahead);
-        if (!read_node_stats(model, &row, message_inside(&device, field.bytes), err))
-            return err_in(err, "node_stats[%u]", index);
-        index++;
-    }
-    if (device.is_damaged)
-        return false;
-    return row.kind != ROW_OPS || name_threads(model, &row, thread_names, err);
-}
+    for (size_t i = 0; i < scan->rows.count; i++) {
+        const struct tf_run_row *row = &scan->rows.items[i];
 
-/* Streams come after the devices they belong to, so that they find them. */
-static bool read_devices(struct tf_model *model, struct message stats, bool is_streams,
-                         uint32_t step, struct err *err)
-{
-    struct field field;
-    uint32_t     index = 0;
-
-    for (; message_next(&stats, &field, err); index += field_is_bytes(&field, 1)) {
-        struct message device = message_inside(&stats, field.bytes);
-        struct str     name = { 0 };
-
-        if (!field_is_bytes(&field, 1))
-            continue;
-        if (!read_device_name(device, &name, err))
-            return err_in(err, "step_stats.dev_stats[%u]", index);
-        if ((row_kind(name) != ROW_OPS) == is_streams && !read_device(model, device, step, err))
-            return err_in(err, "step_stats.dev_stats[%u]", index);
-    }
-    return !stats.is_damaged || err_in(err, "step_stats");
-}
-
-/* What rows there are, before any is read. One step of a GPU without the row that sums its streams
- * is enough to warn of all. */
-static void survey_devices(struct tf_model *model, struct message stats)
-{
-    struct field field;
-    struct err   ignored = { 0 };
-    bool         has_gpu = false, has_all_streams = false;
-
-    while (message_next(&stats, &field, &ignored)) {
-        struct str name = { 0 };
-
-        if (!field_is_bytes(&field, 1) ||
-            !read_device_name(message_inside(&stats, field.bytes), &name, &ignored))
-            continue;
-        has_gpu |= is_gpu(name);
-        has_all_streams |= row_kind(name) == ROW_ALL_STREAMS;
-    }
-    model->has_gpu |= has_gpu;
-    model->has_stream_all |= has_all_streams;
-    if (has_gpu && !has_all_streams)
-        tf_classic_misses_streams(model);
-}
-
-static bool read_stats(struct tf_model *model, struct message run, int64_t number, bool *has_any,
-                       struct err *err)
-{
-    struct field field;
-
-    while (message_next(&run, &field, err)) {
-        struct message stats = message_inside(&run, field.bytes);
-        uint32_t       step;
-
-        if (!field_is_bytes(&field, 1))
-            continue;
-        step = tf_model_step(model, number);
-        if (step == NO_ID || !tf_classic_step(model, number))
+        if (!join_row(join, row, step) || !join_threads(join, (uint32_t)i))
             return tf_model_full(err);
-        *has_any = true;
-        survey_devices(model, stats);
-        if (!read_devices(model, stats, false, step, err) ||
-            !read_devices(model, stats, true, step, err))
+        for (; index < row->record_end; index++) {
+            fetch_ahead(join, index);
+            if (!join_record(join, index, err))
+                return false;
+        }
+        if (row->start_ns != INT64_MAX)
+            tf_model_step_extend(join->model, step, row->start_ns, row->end_ns);
+        if (!name_threads(join->model, &join->row, row->thread_names, err))
             return false;
     }
-    return !run.is_damaged;
+    return true;
 }
 
-static bool read_costs(struct tf_model *model, struct message run, int64_t number, bool *has_any,
-                       struct err *err)
+static bool join_names(struct join *join)
 {
-    struct field field;
+    struct tf_run_scan *scan = join->scan;
+    struct tf_model    *model = join->model;
 
-    while (message_next(&run, &field, err)) {
-        if (!field_is_bytes(&field, 2))
-            continue;
-        *has_any = true;
-        if (!tf_cost_read(model, message_inside(&run, field.bytes), number, err))
-            return false;
-    }
-    return !run.is_damaged;
-}
-
-/* The classic tool looks at step_stats alone. */
-bool tf_run_read(struct tf_model *model, struct message run, int64_t number, struct err *err)
-{
-    bool has_any = false, is_classic = model->classic != NULL;
-
-    if ((!is_classic && !tf_partitions_read(model, run, err)) ||
-        !read_stats(model, run, number, &has_any, err) ||
-        (!is_classic && !read_costs(model, run, number, &has_any, err)))
+    join->timelines = new_ids(join, scan->threads.count);
+    join->allocators = new_ids(join, scan->allocators.count);
+    join->shapes = new_ids(join, scan->shapes.rows.count);
+    if (!join->timelines || !join->allocators || !join->shapes)
         return false;
-    return has_any || profile_note(model->profile, NULL, 1,
-                                   "run metadata without step_stats: nothing was timed");
+    for (uint32_t i = 0; i < scan->allocators.count; i++) {
+        join->allocators[i] = profile_intern(model->profile, intern_str(&scan->allocators, i));
+        if (join->allocators[i] == NO_ID)
+            return false;
+    }
+    for (size_t i = 0; i < scan->shapes.rows.count; i++) {
+        join->shapes[i] = tf_shape_add(&model->shapes, &scan->shapes.rows.items[i]);
+        if (join->shapes[i] == NO_ID)
+            return false;
+    }
+    return true;
+}
+
+static bool take_columns(struct join *join)
+{
+    struct tf_run_scan *scan = join->scan;
+    struct tf_model    *model = join->model;
+    struct profile     *profile = model->profile;
+
+    scan->outputs.count = join->outputs.kept;
+    scan->events.count = join->events.next;
+    scan->op_runs.count = join->op_runs.kept;
+    scan->op_memory.count = join->op_memory.kept;
+    scan->memory_events.count = join->memory_events.next;
+    arena_join(profile->arena, &scan->kept);
+    arena_join(&model->scratch, &scan->scratch);
+    return vec_append(&model->outputs, &model->scratch, &scan->outputs) &&
+           vec_append(&model->events, &model->scratch, &scan->events) &&
+           vec_append(&profile->op_runs, profile->arena, &scan->op_runs) &&
+           vec_append(&profile->op_memory, profile->arena, &scan->op_memory) &&
+           vec_append(&profile->memory_events, profile->arena, &scan->memory_events);
+}
+
+bool tf_run_join(struct tf_model *model, struct tf_run_scan *scan, int64_t number, struct err *err)
+{
+    struct join join = { .model = model,
+                         .scan = scan,
+                         .number = number,
+                         .first_memory = model->profile->op_memory.count };
+    bool        is_joined;
+
+    /* One step of a GPU without the row that sums its streams is enough to warn of all. */
+    model->has_gpu |= scan->has_gpu;
+    model->has_stream_all |= scan->has_all_streams;
+    if (scan->misses_streams)
+        tf_classic_misses_streams(model);
+    if (scan->unusable)
+        profile_note(model->profile, NULL, scan->unusable,
+                     "records without a usable start or length left out");
+    is_joined = join_names(&join) || tf_model_full(err);
+    is_joined = is_joined && (!scan->has_stats || join_rows(&join, err));
+    model->block_count += scan->block_count;
+    if (!take_columns(&join))
+        return tf_model_full(err);
+    if (is_joined && !scan->is_whole)
+        *err = scan->err;
+    return is_joined && scan->is_whole;
 }

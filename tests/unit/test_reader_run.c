@@ -118,6 +118,50 @@ static void threads_have_their_names(void **state)
     sample_free(&sample);
 }
 
+/* Two runs of x in step 1, whose memory adds up, and one in step 2, on the same thread; only the
+ * first file sums the streams of the GPU, whose single rows therefore count in neither. */
+static void several_runs_follow_each_other(void **state)
+{
+    struct tf_sample      sample = { 0 };
+    const struct profile *profile = &sample.profile;
+    uint32_t              x;
+
+    (void)state;
+    sample_bytes(
+        &sample, "run_meta_2",
+        STR("step_stats { dev_stats { " CPU
+            "  node_stats { node_name: 'x' all_start_micros: 300 op_end_rel_micros: 7"
+            "    thread_id: 7 memory { allocator_name: 'cpu' total_bytes: 4 } } }"
+            "  dev_stats { device: '/device:GPU:0/stream:11'"
+            "  node_stats { node_name: 'x' all_start_micros: 310 op_end_rel_micros: 2 } } }\n"));
+    sample_bytes(
+        &sample, "run_meta_1",
+        STR("step_stats { dev_stats { " CPU
+            "  node_stats { node_name: 'x' all_start_micros: 100 op_end_rel_micros: 5"
+            "    thread_id: 7 memory { allocator_name: 'cpu' total_bytes: 8 } }"
+            "  node_stats { node_name: 'x:MEMCPYHtoD' all_start_micros: 105"
+            "    op_end_rel_micros: 1 thread_id: 7 }"
+            "  node_stats { node_name: 'x' all_start_micros: 110 op_end_rel_micros: 5"
+            "    thread_id: 7 memory { allocator_name: 'cpu' total_bytes: 16 } } }"
+            "  dev_stats { device: '/device:GPU:0/stream:all'"
+            "  node_stats { node_name: 'x' all_start_micros: 112 op_end_rel_micros: 3 } } }\n"));
+    assert_true(sample_read(&sample, &reader_graph));
+    x = sample_op(&sample, "x");
+    assert_int_equal(profile->recorded_steps.count, 2);
+    /* In the order of the files given: step 2 with its one run, then step 1 with four. */
+    assert_int_equal(profile->recorded_steps.items[0].number, 2);
+    assert_int_equal(profile->op_runs.count, 6);
+    assert_int_equal(profile->op_memory.count, 2);
+    assert_int_equal(profile->op_memory.items[0].op, x);
+    assert_int_equal(profile->op_memory.items[0].step, 0);
+    assert_int_equal(profile->op_memory.items[0].requested_bytes, 4);
+    assert_int_equal(profile->op_memory.items[1].step, 1);
+    assert_int_equal(profile->op_memory.items[1].requested_bytes, 8 + 16);
+    assert_int_equal(profile->timelines.count, 3);
+    assert_int_equal(profile->timelines.items[0].event_count, 4);
+    sample_free(&sample);
+}
+
 static const char costs[] =
     "cost_graph {"
     "  node { name: '_SOURCE' compute_cost: 9 }"
@@ -319,6 +363,7 @@ int main(void)
         cmocka_unit_test(a_given_graph_counts_instead),
         cmocka_unit_test(a_function_s_graphs_stand_in),
         cmocka_unit_test(threads_have_their_names),
+        cmocka_unit_test(several_runs_follow_each_other),
         cmocka_unit_test(cost_graph_fills_in),
         cmocka_unit_test(single_allocations_make_a_timeline),
         cmocka_unit_test(runs_of_graphs_alone_are_recognised),
