@@ -99,11 +99,13 @@ return rule {
     min_passes = { default = 8, min = 2, max = 1e6, unit = "count",
                    doc = "PyTorch: backward passes a step" },
     min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "PyTorch: their time over the step" },
+    exponent = { default = 0.75, min = 0, max = 1, unit = "ratio",
+                 doc = "a batch of n is priced as if it cost n times as much as one by one, over n to this power" },
     max_run_ns = { default = 5e6, min = 0, max = 1e12, unit = "ns", doc = "a longer run has work enough" },
   },
   doc = [[
 The same compiled program runs n times a step: each run reads all weights again and pays its own
-launch. As one batch the weights are read once. Priced as if a batch of n cost as much as the square
+launch. As one batch the weights are read once. Priced as if a batch of n cost as much as the fourth
 root of n single runs, between one (weights dominate) and n (arithmetic does). Silent when a run
 takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays,
 and where Python reads a result in each turn to decide what to run next. PyTorch programs that go
@@ -142,8 +144,8 @@ backward many times over a few rows before they update do the same.]],
       remedy = { text = "Collect the items and run them as one batch.",
                  code = p.framework == "jax" and "y = f(jnp.stack(requests))   # or jax.vmap(f)" or
                         "y = model(tf.stack(requests))" },
-      impact = impact.replay { { "scale", parts = { "host", "compute", "copy", "idle.sync", "idle.other" },
-                                 factor = 1 / math.sqrt(runs) } },
+      impact = impact.replay { { "scale", parts = { "host", "input", "compute", "copy", "idle.sync", "idle.other" },
+                                 factor = runs ^ -cfg.exponent } },
       confidence = "medium",
     }
   end,

@@ -1,4 +1,30 @@
 -- The loop waits for each step's result before it prepares the next one.
+-- A program that is run several times a step and only read, beside one that goes backward: validation, or metrics.
+local function only_read(p, cfg, evidence)
+  local step_ns, reads = p.fact["step.median_ns"], p.fact["sync.count"]
+  local name, runs = p.fact["runs.main_program"], p.fact["runs.main_count"] or 0
+  if not name or not p:has("ops") or runs < cfg.min_read_runs or reads < 0.8 * runs then return nil end
+  local ops = p:table("ops")
+  local mine, all_ns = ops:where { module = name }, ops:sum("self_ns")
+  local backward = ops:where { scope = { like = "transpose\\(jvp" } }
+  if all_ns <= 0 or backward:count() == 0 or backward:where { module = name }:count() > 0 then return nil end
+  local ns = p.fact["part.compute_ns"] * mine:sum("self_ns") / all_ns
+  if ns < cfg.min_share * step_ns then return nil end
+  evidence[#evidence + 1] = { "runs of " .. name .. " a step", runs, "count" }
+  evidence[#evidence + 1] = { "computing in them a step", ns, "ns", share = math.min(1, ns / step_ns) }
+  local host_ns = math.min(p.fact["host.lead_ns"], step_ns - ns)
+  return finding {
+    title = ("%s runs %s times beside each training step and its results are read"):format(name, fmt.count(math.floor(runs + 0.5))),
+    subject = { op = name }, evidence = evidence,
+    condition = ("%s runs a step that do not go backward, %s accepted, and %s waits"):format(fmt.count(runs),
+      fmt.count(cfg.min_read_runs), fmt.count(reads)),
+    remedy = { text = "Validate every N steps or once an epoch, and read one number for all batches.",
+               code = "if step % 100 == 0: print(float(validate(params)))   # lax.map over the batches inside" },
+    impact = impact.exposed { ns = ns, low = ns, high = math.min(ns + math.min(host_ns + p.fact["sync.path_ns"], ns), step_ns) },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "block-until-ready-each-step", api = 1, version = "1.0.0",
   title = "The loop waits for every step's result",
@@ -11,6 +37,8 @@ return rule {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host work that could run beside the device's" },
     min_wait = { default = 0.01, min = 0, max = 1, unit = "share", doc = "share of the step in those waits" },
+    min_read_runs = { default = 3, min = 1, max = 1e6, unit = "count",
+                      doc = "runs a step of a program that is only read beside one that goes backward" },
     min_reads = { default = 16, min = 2, max = 1e6, unit = "count",
                   doc = "waits a step, after each few runs of programs, from which the loop itself is on the host" },
     max_runs = { default = 3, min = 1, max = 1e3, unit = "ratio", doc = "runs of programs for each wait, then" },
@@ -21,7 +49,8 @@ return rule {
 float(loss), np.asarray and block_until_ready stop the thread until the step is computed; only then
 does it prepare the next one. Without the wait both happen at once. Priced by running the host's
 work beside the rest. Where a step waits many times, after every few runs, Python decides what comes next from what it
-reads: priced as a loop in one program. Silent where few steps wait or the host has little to do.]],
+reads: priced as a loop in one program. A program that runs several times beside one that goes backward, and is read, is
+validation: priced as its runs. Silent where few steps wait or the host has little to do.]],
 
   check = function(p, cfg)
     -- A function that TensorFlow compiled with XLA returns when it is done, whatever the loop does.
@@ -62,6 +91,8 @@ reads: priced as a loop in one program. Silent where few steps wait or the host 
         confidence = "medium",
       }
     end
+    local validation = only_read(p, cfg, evidence)
+    if validation then return validation end
     return finding {
       title = ("The loop waits for each step; %s of host work could overlap"):format(fmt.ms(hidden_ns)),
       evidence = evidence, locations = locations,
@@ -84,6 +115,12 @@ reads: priced as a loop in one program. Silent where few steps wait or the host 
     { name = "a wait that is over at once", framework = "jax", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 1e4, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
+    { name = "validation in each step", framework = "jax", finding = true, impact_ns = 4.95e6,
+      facts = { ["step.median_ns"] = 5.4e6, ["sync.count"] = 6, ["sync.path_ns"] = 3e5, ["sync.steps_share"] = 1,
+                ["host.lead_ns"] = 7e5, ["part.compute_ns"] = 5e6, ["part.copy_ns"] = 0, ["runs.count"] = 7,
+                ["runs.main_count"] = 6, ["runs.main_program"] = "jit_evaluate" },
+      tables = { ops = { { name = "dot", module = "jit_evaluate", scope = "jit(evaluate)/dot", self_ns = 9e6 },
+                         { name = "dot.1", module = "jit_train", scope = "jit(train)/transpose(jvp())/dot", self_ns = 1e6 } } } },
     { name = "every tenth step", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 0.1, ["sync.path_ns"] = 6e6,
                 ["sync.steps_share"] = 0.1, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },

@@ -7,7 +7,8 @@ local function of_ops(p, cfg)
     ops:where { type = "Cast" }
   local ns, count, worst = casts:sum("self_ns"), casts:sum("calls"), casts:top("self_ns", 1):rows()[1]
   local all_ns = ops:sum("self_ns")
-  if not worst or count < cfg.min_repeats or all_ns <= 0 or ns < cfg.min_of_ops * all_ns or ns < cfg.min_share * step_ns then return nil end
+  -- One conversion of many elements is the input's, not a chain of them.
+  if not worst or count < cfg.min_repeats or casts:count() < cfg.min_repeats or all_ns <= 0 or ns < cfg.min_of_ops * all_ns or ns < cfg.min_share * step_ns then return nil end
   ns = math.min(ns, step_ns)
   return finding {
     title = ("%s conversions a step take %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),

@@ -10,6 +10,7 @@ return rule {
                          "host-bound", "block-until-ready-each-step", "tiny-ops" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "share of the step inside prints" },
+    min_many = { default = 8, min = 1, max = 1e6, unit = "count", doc = "prints a step in a compiled program, from which the host's time around them goes too" },
     kept = { default = 0.02, min = 0, max = 1, unit = "ratio", doc = "part of the time that one print in fifty steps keeps" },
   },
   doc = [[
@@ -39,6 +40,8 @@ Priced as the step's time inside them, less one step in fifty. Silent below min_
                         "if step % 50 == 0: tf.print(loss)" },
       impact = impact.replay { { "scale", name = "debug_(print|callback).*|(.*:)?(Print|PrintV2|StringFormat)",
                                  factor = cfg.kept },
+                               -- In a compiled program what the host does around several prints goes with them.
+                               p.framework == "jax" and count >= cfg.min_many and { "scale", parts = { "host" }, factor = 0.1 } or
                                { "scale", parts = { "host" }, kinds = { "executor" }, factor = 1 - 0.9 * ns / (ns + compute_ns) },
                                fallback = impact.exposed { ns = ns } },
       confidence = "high",

@@ -9,12 +9,15 @@ return rule {
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",
                   doc = "share of the step inside callbacks from which this is said" },
+    min_given = { default = 4, min = 1, max = 1e6, unit = "count", doc = "callbacks a step that give nothing back" },
+    left = { default = 0.1, min = 0, max = 1, unit = "ratio", doc = "part of the host's time around them that stays" },
     min_steps_share = { default = 0.3, min = 0, max = 1, unit = "share",
                         doc = "share of the steps with a callback" },
   },
   doc = [[
 pure_callback, io_callback and debug callbacks stop the program while Python computes under its
-lock, and move their arguments to the host. Priced as the step's time inside them. Silent where the
+lock, and move their arguments to the host. Priced as the step's time inside them, and nine
+tenths of the host's around several that give nothing back. Silent where the
 program does not wait for them.]],
 
   check = function(p, cfg)
@@ -29,13 +32,20 @@ program does not wait for them.]],
         evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
       end
     end
+    -- A callback that gives nothing back leaves no work behind: what the host does around several of them goes with it.
+    local edits = { { "scale", kinds = { "callback" }, factor = 0 } }
+    local given = p:has("activities") and
+      p:table("activities"):where { kind = "callback", name = { like = "^(io|debug)_callback" } }:sum("events") or 0
+    if given >= cfg.min_given and given >= p.fact["callback.count"] - 0.5 then
+      edits[2] = { "scale", parts = { "host" }, factor = cfg.left }
+    end
     return finding {
       title = ("Callbacks hold the program %s of each step"):format(fmt.ms(path_ns)),
       evidence = evidence,
       condition = ("callbacks take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Compute it in the program, or call back every N steps with less data.",
                  code = "jax.lax.cond(step % 100 == 0, lambda: io_callback(log, None, stats), lambda: None)" },
-      impact = impact.replay { { "scale", kinds = { "callback" }, factor = 0 } },
+      impact = impact.replay(edits),
       confidence = "high",
     }
   end,

@@ -37,6 +37,8 @@ return rule {
                   doc = "steps recorded, below which a pause may be one step's alone" },
     min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
                   doc = "waits for results a step, from which short Python between them is theirs" },
+    around = { default = 0.5, min = 0, max = 1, unit = "ratio",
+               doc = "of the host's other time, what may belong to that Python" },
     short_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns", doc = "such Python, a wait" },
     min_share = { default = 0.20, min = 0, max = 1, unit = "share",
                   doc = "share of the step in Python, behind its first computation, from which this is said" },
@@ -71,6 +73,10 @@ Priced as that time. Silent where it hides behind computation.]],
       end
     end
     if total / step_ns < cfg.min_share then return nil end
+    -- Calls that hand arrays to Python and back belong to it in part.
+    local around_ns = p:has("part.host_ns") and
+      math.max(0, p.fact["part.host_ns"] - p.fact["python.path_ns"] - p.fact["host.python_before_ns"]) or 0
+    local high_ns = math.min(total + cfg.around * around_ns, step_ns)
     table.insert(evidence, 1, { "Python behind the step's first computation", total, "ns",
         share = math.min(total / step_ns, 1) })
     return finding {
@@ -81,7 +87,7 @@ Priced as that time. Silent where it hides behind computation.]],
       remedy = { text = "Move it out of the step or into the graph; a Python tracer shows where it is.",
                  code = p.framework == "jax" and
                      "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
-      impact = impact.exposed { ns = total, low = 0.8 * total, high = total },
+      impact = impact.exposed { ns = total, low = 0.9 * total, high = high_ns },
       claims = { parts = { "host" } },
       confidence = "low",
     }

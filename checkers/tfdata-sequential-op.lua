@@ -16,6 +16,33 @@ local function of_windows(stages)
   return above
 end
 
+-- A filter that throws away most of what a costly map made for it.
+local function wasted(p, cfg)
+  local step_ns, stages = p.fact["step.median_ns"], p:table("iterators")
+  local map = stages:where { type = { like = "^(?!Prefetch|Root)" } }:top("path_ns", 1):rows()[1]
+  if not map or not map.type:find("^(Map|ParallelMap)") or map.path_ns < cfg.min_path_share * step_ns or
+     (map.python_ns or 0) > cfg.max_python_share * math.max(map.self_ns, map.cpu_ns) then return nil end
+  local filter = map.parent and map.parent ~= "" and stages:where { name = map.parent }:rows()[1]
+  if filter and filter.type:find("^(Prefetch|Shuffle)") then filter = stages:where { name = filter.parent }:rows()[1] end
+  if not filter or not filter.type:find("^Filter") or filter.calls > cfg.max_kept * map.calls then return nil end
+  local kept = math.max(filter.calls, 1e-3) / map.calls
+  return finding {
+    title = ("A filter keeps %s of what %s makes for it; the step waits %s"):format(fmt.pct(kept), map.type, fmt.ms(map.path_ns)),
+    subject = { op = filter.name },
+    evidence = { { "filter", filter.name }, { "elements it takes a step", map.calls, "count" },
+                 { "elements it hands on a step", filter.calls, "count" },
+                 { "the map's time on the path a step", map.path_ns, "ns", share = math.min(1, map.path_ns / step_ns) } },
+    condition = ("the filter keeps %s of the elements, %s accepted"):format(fmt.pct(kept), fmt.pct(cfg.max_kept)),
+    remedy = { text = "Filter before the costly map, on what the record holds already.",
+               code = "ds = ds.filter(keep).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" },
+    -- The filter's own thread waits for the map, and both do less.
+    impact = impact.exposed { ns = (1 - kept) * (map.path_ns + filter.path_ns), low = 0.7 * (1 - kept) * (map.path_ns + filter.path_ns),
+                              high = math.min((1 - kept) * (map.path_ns + filter.path_ns), step_ns) },
+    claims = { parts = { "input" } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "tfdata-sequential-op", api = 1, version = "1.0.0",
   title = "A serial stage of the input pipeline makes the step wait",
@@ -32,6 +59,8 @@ return rule {
                        doc = "share of the step that waits for this stage" },
     max_python_share = { default = 0.5, min = 0, max = 1, unit = "share",
                          doc = "of the stage's time in Python, from which another rule speaks" },
+    max_kept = { default = 0.7, min = 0, max = 1, unit = "share",
+                 doc = "of the elements of a map, those that a filter behind it keeps, from which the rest is wasted" },
     filter_left = { default = 0.1, min = 0, max = 1, unit = "ratio",
                     doc = "part of a filter's time that is left when it decides before the costly work" },
     left = { default = 0.5, min = 0, max = 1, unit = "ratio",
@@ -40,13 +69,15 @@ return rule {
   doc = [[
 Filter, batch, unbatch and scan run one element at a time in the thread of their consumer and take no
 num_parallel_calls (batch does). A filter that decodes or computes to decide can mostly decide from what the
-record holds already, before the costly work. Priced by replay with a tenth of the filter's time left, half
+record holds already, before the costly work; one behind a costly map wastes it on what is thrown away. Priced by replay with a tenth of the filter's time left, half
 for other stages. Silent where another stage holds the step longer.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.median_ns"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
+    local waste = wasted(p, cfg)
+    if waste then return waste end
     local stages = p:table("iterators")
     local stage = stages:where { type = { like = "^(Filter|Batch|PaddedBatch|Unbatch|Rebatch|Window|Scan|GroupBy|"
                                                  .. "Sliding|Unique|DenseToRagged|DenseToSparse|TakeWhile)" },
@@ -70,7 +101,7 @@ for other stages. Silent where another stage holds the step longer.]],
       evidence[#evidence + 1] = { "mostly", stage.top_op }
       evidence[#evidence + 1] = { "that op a step", stage.top_op_ns, "ns" }
     end
-    local is_batch = stage.type:find("Batch") ~= nil and not stage.type:find("^(Un|Re)") 
+    local is_batch = stage.type:find("Batch") ~= nil and not stage.type:find("^(Un|Re)")
     return finding {
       title = ("%s has no parallel form; the step waits %s for it"):format(stage.type, fmt.ms(stage.path_ns)),
       subject = { op = stage.name },
@@ -99,6 +130,18 @@ for other stages. Silent where another stage holds the step longer.]],
   end,
 
   examples = {
+    { name = "a filter behind a costly map", framework = "tensorflow", finding = true, impact_ns = 3.825e6,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 16, self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 2e5 },
+        { name = "Iterator::Root::Prefetch::Filter::ParallelMapV2", type = "ParallelMapV2", parent = "Iterator::Root::Prefetch::Filter",
+          calls = 64, self_ns = 2e5, cpu_ns = 1e7, python_ns = 0, path_ns = 5.8e6 } } } },
+    { name = "a filter that keeps nearly all", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 60, self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 2e5 },
+        { name = "Iterator::Root::Prefetch::Filter::ParallelMapV2", type = "ParallelMapV2", parent = "Iterator::Root::Prefetch::Filter",
+          calls = 64, self_ns = 2e5, cpu_ns = 1e7, python_ns = 0, path_ns = 5.8e6 } } } },
     { name = "a filter decodes", framework = "tensorflow", finding = true, impact_ns = 1.2e7,
       facts = { ["step.median_ns"] = 2e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {

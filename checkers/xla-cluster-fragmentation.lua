@@ -1,4 +1,20 @@
 -- A step is many small compiled programs with host time between them.
+-- The share of the time of all ops that is in programs of tiny runs, or of many.
+local function small_share(p, cfg)
+  local programs, all_ns, small_ns = {}, 0, 0
+  for row in p:table("ops"):each() do
+    local name = row.module or ""
+    local program = programs[name] or { ns = 0, runs = 0 }
+    programs[name] = program
+    program.ns, program.runs = program.ns + row.self_ns, math.max(program.runs, row.calls or 1)
+    all_ns = all_ns + row.self_ns
+  end
+  for _, program in sorted_pairs(programs) do
+    if program.runs >= cfg.min_loop or program.ns < cfg.tiny_run_ns * math.max(program.runs, 1) then small_ns = small_ns + program.ns end
+  end
+  return all_ns > 0 and small_ns / all_ns or 1
+end
+
 return rule {
   id = "xla-cluster-fragmentation", api = 1, version = "1.0.0",
   title = "A step is many small compiled programs",
@@ -11,6 +27,7 @@ return rule {
     min_runs = { default = 10, min = 2, max = 1e6, unit = "count", doc = "program runs a step" },
     max_run_ns = { default = 300e3, min = 0, max = 1e12, unit = "ns", doc = "median run that counts as small" },
     tiny_run_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "a median run that is mostly overhead" },
+    min_loop = { default = 8, min = 2, max = 1e6, unit = "count", doc = "runs a step of one program, from which it is part of a loop" },
     min_tiny_runs = { default = 32, min = 2, max = 1e6, unit = "count",
                       doc = "runs a step that are mostly overhead, from which their ops' share counts too" },
     max_busy = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the step inside ops, then" },
@@ -34,6 +51,8 @@ of the computing stays, of longer ones that hold a single elementwise op two fif
       return nil
     end
     local left = 1 / math.max(count, 1)
+    -- Of the computing, what belongs to the short runs: a large program among them computes as before.
+    local small = p:has("ops") and small_share(p, cfg) or 1
     return finding {
       title = ("A step runs %s small programs; the host takes %s of it"):format(
         fmt.count(math.floor(count + 0.5)), fmt.pct(share)),
@@ -47,7 +66,7 @@ of the computing stays, of longer ones that hold a single elementwise op two fif
       remedy = { text = "Compile the whole step as one program; put Python loops inside it.",
                  code = "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
       impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) },
-                               tiny and { "scale", parts = { "compute" }, factor = 0.3 } or
+                               tiny and { "scale", parts = { "compute" }, factor = 1 - 0.7 * small } or
                                -- Programs of one elementwise op each pass over memory once an op; fused they do so once.
                                { "scale", name = "(wrapped|broadcast|transpose)_.*", factor = cfg.kept_single } },
       confidence = "medium",
