@@ -45,6 +45,9 @@ static const struct suffix {
     { UNIT_BYTES, "MiB", 1048576, false },
     { UNIT_BYTES, "GiB", 1073741824, false },
     { UNIT_BYTES, "TiB", 1099511627776, false },
+    { UNIT_BYTES, "K", 1024, false }, /* alone, as for other programs' memory */
+    { UNIT_BYTES, "M", 1048576, false },
+    { UNIT_BYTES, "G", 1073741824, false },
     { UNIT_SHARE, "%", 0.01, true },
     { UNIT_RATIO, "x", 1, false },
     { UNIT_COUNT, "k", 1e3, false },

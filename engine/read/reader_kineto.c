@@ -289,6 +289,34 @@ static bool has_events(const struct kineto_job *job)
     return job->runs.count > 0;
 }
 
+static size_t used_bytes(const struct kineto_job *job)
+{
+    size_t sum = job->scratch.used_bytes + job->profile->arena->used_bytes;
+
+    for (unsigned i = 0; i < job->thread_count; i++)
+        sum += job->threads[i].scratch.used_bytes + job->threads[i].columns.arena.used_bytes +
+               job->threads[i].moulds.arena.used_bytes;
+    return sum;
+}
+
+/* Whether one more rank like those before would leave no room to join and analyse them: half of the
+ * budget. Ranks are left out whole: a rank without the end of its file would mislead. */
+static bool is_budget_spent(const struct kineto_job *job, const struct read_options *options,
+                            size_t done)
+{
+    size_t used = used_bytes(job);
+
+    return done && options->memory_budget_bytes &&
+           used + used / done > options->memory_budget_bytes / 2;
+}
+
+static void note_left_out(struct profile *profile, const struct read_input *inputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        profile_note(profile, inputs[i].path, 1,
+                     "is left out: with it the trace needs more memory than --memory allows");
+}
+
 static bool kineto_read(struct read_input *inputs, size_t count, const struct read_options *options,
                         struct profile *profile, struct err *err)
 {
@@ -297,8 +325,13 @@ static bool kineto_read(struct read_input *inputs, size_t count, const struct re
 
     if (!is_fine)
         err_set(err, ERR_LIMIT, "the memory budget is spent");
-    for (size_t i = 0; i < count && is_fine; i++)
+    for (size_t i = 0; i < count && is_fine; i++) {
+        if (is_budget_spent(&job, options, i)) {
+            note_left_out(profile, inputs + i, count - i);
+            break;
+        }
         is_fine = read_source(&job, &inputs[i], options, err) || err_source(err, inputs[i].path);
+    }
     if (is_fine && !has_events(&job))
         is_fine = false; /* read_source said why */
     else if (is_fine && !kineto_finish(&job))

@@ -378,6 +378,43 @@ static void reads_recordings(void **state)
     }
 }
 
+static void read_twice(struct reading *reading, size_t budget_bytes)
+{
+    struct read_options options = { .threads = 1, .memory_budget_bytes = budget_bytes };
+    struct read_input   inputs[2] = {
+          { .path = "a.json", .source = NO_ID, .file.bytes = STR(small) },
+          { .path = "b.json", .source = NO_ID, .file.bytes = STR(small) }
+    };
+
+    *reading = (struct reading) { .arena.budget_bytes = budget_bytes };
+    reading->is_fine = profile_init(&reading->profile, &reading->arena) &&
+                       reader_kineto.read(inputs, 2, &options, &reading->profile, &reading->err);
+}
+
+/* In the least budget that one rank fits, up to a factor of two, it takes more than a quarter, so
+ * that two of them take more than half: the second is left out. 64 MB are enough for both. */
+static void ranks_past_the_budget_are_left_out(void **state)
+{
+    struct reading reading;
+    size_t         budget_bytes = 1 << 10;
+
+    (void)state;
+    for (read_twice(&reading, budget_bytes); !reading.is_fine; budget_bytes *= 2) {
+        assert_true(budget_bytes < 64 << 20);
+        arena_free(&reading.arena);
+        read_twice(&reading, 2 * budget_bytes);
+    }
+    assert_int_equal(reading.profile.hosts.count, 1);
+    assert_int_equal(reading.profile.event_count, 6);
+    assert_true(has_note(&reading.profile, "is left out"));
+    arena_free(&reading.arena);
+    read_twice(&reading, 64 << 20);
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.hosts.count, 2);
+    assert_false(has_note(&reading.profile, "is left out"));
+    arena_free(&reading.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_long_event_keeps_its_duration),
         cmocka_unit_test(convolutions_and_attention_have_flops),
         cmocka_unit_test(knows_its_files),
+        cmocka_unit_test(ranks_past_the_budget_are_left_out),
         cmocka_unit_test(reads_recordings),
     };
 

@@ -74,6 +74,7 @@ static void what_people_write_is_read(void **state)
         { STR_INIT("5%"), UNIT_SHARE, true, 0.05 },
         { STR_INIT("0.05"), UNIT_SHARE, true, 0.05 },
         { STR_INIT("64KiB"), UNIT_BYTES, true, 65536 },
+        { STR_INIT("2G"), UNIT_BYTES, true, 2147483648.0 },
         { STR_INIT("1.5GB"), UNIT_BYTES, true, 1.5e9 },
         { STR_INIT("2x"), UNIT_RATIO, true, 2 },
         { STR_INIT("1e3"), UNIT_COUNT, true, 1000 },
