@@ -30,7 +30,8 @@ static void report_fault(struct checking *checking, const struct rule *rule, int
     if (number > 0)
         message = arena_text(checking->arena, "example %d %s", number, fault);
     script_line_print(checking->report, rule->info.file, checking->source,
-                      example ? script_find_quoted(checking->source, example->name) : SIZE_MAX,
+                      example ? script_find_quoted(checking->source, example->name)
+                              : script_find_key(checking->source, "examples"),
                       message ? message : "failed");
 }
 

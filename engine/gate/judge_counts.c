@@ -52,6 +52,17 @@ static const char *title_of(struct judging *judging, const struct count_spec *sp
                       judge_value(judging->arena, fabs(change), spec->unit));
 }
 
+/* A recording that shows less than the baseline's must not pass for one that does less. */
+static bool add_unknown(struct judging *judging, struct check check, const struct count_spec *spec)
+{
+    check.has_after = false;
+    check.outcome = OUTCOME_WARN;
+    check.title = arena_text(judging->arena, "%s: not in this recording, %s before", spec->title,
+                             judge_value(judging->arena, check.before, spec->unit));
+    check.detail = "record as the baseline was recorded, so that it can be held";
+    return judge_add(judging, check);
+}
+
 static bool judge_count(struct judging *judging, size_t index)
 {
     const struct count_spec *spec = &count_specs[index];
@@ -67,8 +78,10 @@ static bool judge_count(struct judging *judging, size_t index)
         .unit = spec->unit,
     };
 
-    if (!before.is_known || !after.is_known || (before.value == 0 && after.value == 0))
+    if (!before.is_known || (before.value == 0 && (!after.is_known || after.value == 0)))
         return true;
+    if (!after.is_known)
+        return add_unknown(judging, check, spec);
     check.title = title_of(judging, spec, &before, &after);
     if (before.is_steady && after.is_steady) {
         bool has_grown = after.value > before.value * (1 + tolerance(judging, spec));

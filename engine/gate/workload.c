@@ -199,6 +199,30 @@ static bool compare_work(struct judging *judging, const struct identity *before,
                                                            : compare_kernels(judging);
 }
 
+/* "1.20 ms", of a step for each GFLOP; NULL: not known. */
+static const char *time_of_work(struct judging *judging, const struct summary *summary)
+{
+    double flops, step_ns;
+
+    if (!summary_fact(summary, "flops.per_step", judging->scratch, &flops) || flops <= 0 ||
+        !summary_fact(summary, "step.median_ns", judging->scratch, &step_ns) || step_ns <= 0)
+        return NULL;
+    return judge_value(judging->arena, step_ns / (flops / 1e9), UNIT_NS);
+}
+
+/* Of other work the time for as much of it can still be said. */
+static const char *explain_difference(struct judging *judging, const struct difference *difference)
+{
+    static const char plain[] = "times and counts of different things are not compared";
+    const char       *before = time_of_work(judging, judging->before);
+    const char       *after = time_of_work(judging, judging->after);
+
+    if (difference->is_hardware || !before || !after)
+        return plain;
+    return arena_text(judging->arena, "%s; a GFLOP takes %s of a step, was %s", plain, after,
+                      before);
+}
+
 static bool report(struct judging *judging)
 {
     const struct difference *first = NULL;
@@ -220,7 +244,7 @@ static bool report(struct judging *judging)
                                   .title = arena_text(judging->arena, "different %s: %s %s, was %s",
                                                       first->is_hardware ? "hardware" : "work",
                                                       first->what, first->after, first->before),
-                                  .detail = "times and counts of different things are not compared",
+                                  .detail = explain_difference(judging, first),
                               });
 }
 

@@ -1,5 +1,6 @@
 #include "report/rules_markdown.h"
 
+#include "report/rules_text.h"
 #include "rules/catalogue.h"
 
 #include <math.h>
@@ -64,7 +65,7 @@ static void add_params(struct text *text, const struct rule_info *rule)
 static void add_rule(struct text *text, const struct rule_info *rule)
 {
     text_print(text, "\n## %s\n\n%s\n\n", rule->id, rule->title);
-    if (rule->summary && *rule->summary)
+    if (rule->summary && !rules_says_title(rule))
         text_print(text, "%s\n\n", rule->summary);
     if (rule->doc && *rule->doc) {
         text_add(text, str_trim(str_from(rule->doc)));

@@ -148,8 +148,7 @@ static void write_params(struct layout *layout, const struct rule_info *rule)
     }
 }
 
-/* The summary is the title again, but for a full stop. */
-static bool says_title(const struct rule_info *rule)
+bool rules_says_title(const struct rule_info *rule)
 {
     struct str summary = str_from(rule->summary);
 
@@ -168,7 +167,7 @@ static void write_rule(struct layout *layout, const struct rule_info *rule)
     if (rule->preset != PRESET_RECOMMENDED)
         text_print(layout->text, " · preset %s", preset_name(rule->preset));
     layout_line(layout);
-    if (rule->summary && !says_title(rule)) {
+    if (rule->summary && !rules_says_title(rule)) {
         layout_line(layout);
         layout_wrap(layout, 0, "", 0, str_from(rule->summary));
     }

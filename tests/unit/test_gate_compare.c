@@ -416,6 +416,62 @@ static struct item row(const char *name, const char *group, const char *dtype, c
                            .count = 4 };
 }
 
+/* 4000 launches before; the new recording has them, has fewer or does not say. */
+static void a_count_that_is_no_longer_recorded_is_told(void **state)
+{
+    static const struct {
+        double       after;
+        enum outcome outcome;
+    } rows[] = { { 4000, OUTCOME_PASS }, { 3000, OUTCOME_PASS }, { NAN, OUTCOME_WARN } };
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct program     other = usual;
+        struct summary     before, after;
+        struct random      random = { .state = 3 };
+        struct arena       arena = { 0 };
+        struct err         err = { 0 };
+        struct gate_result result;
+
+        other.launches = rows[i].after;
+        make(&before, &usual, 1, &random, &arena);
+        make(&after, &other, 1, &random, &arena);
+        assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+        assert_int_equal(result.outcome, rows[i].outcome);
+        if (isnan(rows[i].after))
+            assert_string_equal(result.headline, "Passed with a warning: launches a step: not in "
+                                                 "this recording, 4000 before");
+        arena_free(&arena);
+    }
+}
+
+/* 10 ms for 2 GFLOP before, 18 ms for 3 now: 5 and 6 ms a GFLOP. */
+static void other_work_is_told_by_its_amount(void **state)
+{
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+    struct summary                  before, after;
+    struct random                   random = { .state = 3 };
+    struct arena                    arena = { 0 };
+    struct err                      err = { 0 };
+    struct gate_result              result;
+
+    (void)state;
+    make(&before, &usual, 1, &random, &arena);
+    make(&after, &usual, 1, &random, &arena);
+    before.identity.parameters = 1000;
+    after.identity.parameters = 2000;
+    assert_true(add_fact(&before, "flops.per_step", 2e9, &arena));
+    assert_true(add_fact(&before, "step.median_ns", 10e6, &arena));
+    assert_true(add_fact(&after, "flops.per_step", 3e9, &arena));
+    assert_true(add_fact(&after, "step.median_ns", 18e6, &arena));
+    assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+    assert_string_equal(result.headline, "Inconclusive: different work: parameters 2000, was 1000");
+    assert_non_null(
+        strstr(result.checks.items[0].detail, "a GFLOP takes 6.00 ms of a step, was 5.00 ms"));
+    arena_free(&arena);
+}
+
 /* Without shapes: three kernels that are called as often, with as many threads a call as `scale`
  * says, and one that always runs on all multiprocessors. */
 static void other_sizes_are_not_compared(void **state)
@@ -557,6 +613,8 @@ int main(void)
         cmocka_unit_test(a_drift_is_inconclusive),
         cmocka_unit_test(a_large_change_of_a_noisy_run_is_not_passed_over),
         cmocka_unit_test(memory_that_grows_fails),
+        cmocka_unit_test(a_count_that_is_no_longer_recorded_is_told),
+        cmocka_unit_test(other_work_is_told_by_its_amount),
         cmocka_unit_test(other_sizes_are_not_compared),
         cmocka_unit_test(changes_have_names),
     };
