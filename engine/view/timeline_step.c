@@ -148,7 +148,7 @@ static bool sort_devices(struct step_timeline *timeline, uint32_t *ranks)
     return true;
 }
 
-/* Of runs of a device that start together the first met stays. */
+/* Of runs of a device that start together only the first met stays in the original. */
 static bool sort_runs(struct step_timeline *timeline)
 {
     struct arena   *arena = timeline->call->arena;
@@ -166,7 +166,7 @@ static bool sort_runs(struct step_timeline *timeline)
     for (size_t i = 0; i < count; i++) {
         struct step_device *device = &timeline->devices.items[order[i].run.device];
 
-        if (device->run_count &&
+        if (timeline->call->options->is_compat && device->run_count &&
             timeline->runs.items[kept - 1].start_micros == order[i].run.start_micros)
             continue;
         if (device->run_count++ == 0)
@@ -177,17 +177,18 @@ static bool sort_runs(struct step_timeline *timeline)
     return true;
 }
 
+/* The run of a node, or of another in whose place it is not shown; NO_ID: none. */
 static uint32_t find_run(const struct step_timeline *timeline, struct str device_name,
-                         int64_t start_micros)
+                         uint32_t node, int64_t start_micros)
 {
-    uint32_t                  row = find_device(timeline, device_name), low, high;
+    uint32_t                  row = find_device(timeline, device_name), low, high, end;
     const struct step_device *device;
 
     if (row == NO_ID)
         return NO_ID;
     device = &timeline->devices.items[row];
     low = device->first_run;
-    high = low + device->run_count;
+    high = end = low + device->run_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
@@ -196,10 +197,10 @@ static uint32_t find_run(const struct step_timeline *timeline, struct str device
         else
             high = middle;
     }
-    return low < device->first_run + device->run_count &&
-                   timeline->runs.items[low].start_micros == start_micros
-               ? low
-               : NO_ID;
+    for (high = low; high < end && timeline->runs.items[high].start_micros == start_micros; high++)
+        if (timeline->runs.items[high].node == node)
+            return high;
+    return high > low ? low : NO_ID;
 }
 
 struct crossing {
@@ -232,7 +233,7 @@ static bool add_flows(struct step_timeline *timeline, struct flows *flows, uint3
 
             if (time->is_accelerator || !classic_is_canonical(other) || str_equal(other, device))
                 continue;
-            flow.from = find_run(timeline, other, time->start_micros);
+            flow.from = find_run(timeline, other, input, time->start_micros);
             if (flow.from != NO_ID && !vec_push(&flows->items, timeline->call->arena, flow))
                 return false;
         }

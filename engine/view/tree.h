@@ -35,7 +35,7 @@ struct tree {
     VEC(struct tree_node) nodes; /* parents before children, siblings in order */
     uint32_t          *members;  /* of code: nodes of the model */
     size_t             member_count;
-    uint64_t           lost_gradients; /* of code: names of gradients' nodes that stand nowhere */
+    uint64_t lost_gradients, lost_names; /* of code: gradients that stand nowhere; what they are of */
     struct tree_state *states;         /* a node of the tree */
     uint32_t          *shown;          /* children that are displayed, sorted */
     struct value_set   values;         /* what the numbers are of */

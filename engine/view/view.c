@@ -85,8 +85,10 @@ static bool has_step(const struct view_call *call, int64_t step)
 static void print_head(const struct view *view, const struct view_call *call)
 {
     struct text *text = call->text;
+    bool is_told = !call->options->is_compat || call->classic->profile->format != FORMAT_PROFILE;
 
-    if (call->classic->misses_streams)
+    /* The original forgets it in profiles that it writes. */
+    if (call->classic->misses_streams && is_told)
         text_add(text, STR("\n\nFound accelerator operation but misses accelerator stream "
                            "stats!\n\nIt's likely a gpu tracing issue rather than tf-profiler "
                            "issue.\nIf you found your operation missing accelerator time, consider "

@@ -6,6 +6,7 @@
 #include "view/pprof.h"
 #include "view/timeline.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 struct gradient {
@@ -142,10 +143,11 @@ static bool add_gradients(struct builder *builder)
         uint32_t               forward = classic_find(classic, gradient->forward);
 
         if (forward == NO_ID || source_of(classic, forward) == NO_ID ||
-            forward_name(gradient->forward).len)
-            builder->tree->lost_gradients +=
+            forward_name(gradient->forward).len) {
+            builder->tree->lost_gradients++;
+            builder->tree->lost_names +=
                 i == 0 || !str_equal(gradient->forward, gradient[-1].forward);
-        else if (!attach(builder, gradient->node, source_of(classic, forward), true))
+        } else if (!attach(builder, gradient->node, source_of(classic, forward), true))
             return false;
     }
     return true;
@@ -248,9 +250,9 @@ bool code_tree(const struct view_call *call, struct tree *tree)
         own.trees = NULL;
     if (!tree_build(&own, tree, build))
         return false;
-    if (tree->lost_gradients)
-        text_print(call->complaints, "%llu gradient nodes not accounted\n",
-                   (unsigned long long)tree->lost_gradients);
+    if (tree->lost_gradients) /* the original counts what they are gradients of */
+        text_print(call->complaints, "%" PRIu64 " gradient nodes not accounted\n",
+                   call->options->is_compat ? tree->lost_names : tree->lost_gradients);
     return account(tree, call) && tree_arrange(tree, call);
 }
 
