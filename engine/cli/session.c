@@ -248,13 +248,18 @@ static bool advise(struct session *session, struct session_answer *answer, struc
     return true;
 }
 
-/* `set`: values live as long as the session. */
+/* `set`: values live as long as the session, the words of a line as long as its answer. */
 static bool set(struct session *session, struct words *words, struct session_answer *answer,
                 struct err *err)
 {
     struct view_values  values = session->values;
     struct view_options options;
 
+    for (size_t i = 0; i < words->items.count; i++) {
+        words->items.items[i] = arena_text(session->arena, "%s", words->items.items[i]);
+        if (!words->items.items[i])
+            return err_set(err, ERR_LIMIT, "the line does not fit the memory limit");
+    }
     if (!take_options(words, session->arena, &values, err) ||
         !view_options_check(&values, &answer->arena, &options, &answer->complaints, err))
         return false;

@@ -60,10 +60,51 @@ static void lines_complete(void **state)
     arena_free(&arena);
 }
 
+/* What is set stays after the line, its answer and all that they held are gone. */
+static void values_are_kept_behind_their_line(void **state)
+{
+    struct input             input = { 0 };
+    struct input_values      values = { .threads = 1 };
+    struct arena             arena = { 0 };
+    struct session           session = { .input = &input, .arena = &arena, .trees.arena = &arena };
+    struct option_list       operands = { 0 };
+    struct err               err = { 0 };
+    static const char *const lines[] = {
+        "set -order_by bytes -select bytes,micros -show_name_regexes a.*,b -max_depth 7",
+        "set -account_displayed_op_only yes",
+        "",
+    };
+
+    (void)state;
+    assert_true(
+        option_presets(session_options, session_option_count, &arena, &session.values, &err));
+    assert_true(vec_push(&operands.values, &arena,
+                         CASES_DIR "/recordings/tf1-mnist-softmax/profile/profile_11"));
+    assert_true(input_read(&input, &values, &operands, INPUT_VIEWS, &err));
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
+        struct session_answer answer = { 0 };
+
+        assert_true(session_line(&session, lines[i], false, &answer, &err));
+        if (!*lines[i]) {
+            struct str listed = text_str(&answer.text);
+
+            assert_true(str_contains(listed, STR("-max_depth                  7\n")));
+            assert_true(str_contains(listed, STR("-order_by                   bytes\n")));
+            assert_true(str_contains(listed, STR("-select                     bytes,micros\n")));
+            assert_true(str_contains(listed, STR("-show_name_regexes          a.*,b\n")));
+            assert_true(str_contains(listed, STR("-account_displayed_op_only  true\n")));
+        }
+        arena_free(&answer.arena);
+    }
+    input_free(&input);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_complete),
+        cmocka_unit_test(values_are_kept_behind_their_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
