@@ -34,6 +34,7 @@ struct source_file {
 struct host {
     uint32_t name;
     int32_t  rank;            /* -1 unknown */
+    int32_t  world_size;      /* ranks of the job that its file tells of; 0 unknown */
     uint32_t core_count;      /* 0 unknown */
     int64_t  clock_offset_ns; /* already added to this host's events */
     /* Of that by collectives that it shares with the first host: how many, how far their ends are

@@ -234,6 +234,21 @@ static const struct host *find_rank(const struct profile *profile, int32_t rank)
     return NULL;
 }
 
+/* Ranks of one job know of equally many. */
+static void note_mixed(struct profile *profile)
+{
+    for (size_t i = 0; i < profile->hosts.count; i++) {
+        int32_t size = profile->hosts.items[i].world_size;
+
+        if (size == 0 || size == profile->world_size)
+            continue;
+        profile_note(profile, NULL, 1,
+                     "the files are of different jobs: one had %d ranks, another %d",
+                     profile->world_size, size);
+        return;
+    }
+}
+
 /* Which ranks are here, when there are several files or the job had several ranks. */
 static void note_ranks(struct profile *profile)
 {
@@ -252,6 +267,7 @@ static void note_ranks(struct profile *profile)
             continue;
         first_missing = missing++ ? first_missing : rank;
     }
+    note_mixed(profile);
     if (missing)
         profile_note(profile, NULL, 1, "%d of the job's %d ranks are missing, rank %d first",
                      missing, profile->world_size, first_missing);

@@ -122,9 +122,11 @@ static void scan_distributed(struct kineto_job *job, struct json_scan *scan)
             continue;
         if (str_equal(key, STR("rank")))
             host->rank = (int32_t)number;
-        else if (str_equal(key, STR("world_size")) && number > profile->world_size)
-            profile->world_size = (int32_t)number;
+        else if (str_equal(key, STR("world_size")))
+            host->world_size = (int32_t)number;
     }
+    if (host->world_size > profile->world_size)
+        profile->world_size = host->world_size;
 }
 
 /* Kineto writes 0/1, older versions true/false. */
