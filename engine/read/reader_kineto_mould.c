@@ -131,12 +131,13 @@ static ALWAYS_INLINE const char *take_number(const char *at, bool is_time, int64
     return ends_number(*at) ? at : NULL;
 }
 
-/* Any number's end, by what ends it; NULL past the end of the text. */
+/* Any number's end, by what ends it; NULL where something else is in it: a quote or a bracket may
+ * change what the text behind it is. */
 static const char *number_end(const char *at, const char *end)
 {
-    while (at < end && !ends_number(*at))
+    while (at < end && (starts_number(*at) || *at == '.' || *at == '+' || (*at | 0x20) == 'e'))
         at++;
-    return at < end ? at : NULL;
+    return at < end && ends_number(*at) ? at : NULL;
 }
 
 /* The number in a gap; NULL: none is there. */

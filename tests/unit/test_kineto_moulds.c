@@ -141,6 +141,27 @@ static void other_ends_of_events(void **state)
     arena_free(&reading.arena);
 }
 
+#define FRAME(start)                                                                               \
+    "{\"ph\": \"X\", \"cat\": \"python_function\", \"name\": \"f.py(1): f\", \"pid\": 7, "         \
+    "\"tid\": 7,"                                                                                  \
+    " \"ts\": " start ", \"dur\": 1, \"args\": {\"Python id\": " start
+
+/* The quote behind the last one's number begins a text, which goes on up to the quote before "end":
+ * there is no end of that event. */
+static const char open_text[] = "{\"traceEvents\": [\n" FRAME("1") "}},\n" FRAME("2") "}},\n" FRAME(
+    "3") "}},\n" FRAME("4") "\"}}\n], \"end\": 1}\n";
+
+static void quotes_behind_numbers_begin_texts(void **state)
+{
+    struct reading reading;
+
+    (void)state;
+    read_text(&reading, STR(open_text));
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.event_count, 3);
+    arena_free(&reading.arena);
+}
+
 /* The more is there the more events are found, and none twice. */
 static void texts_that_end_early(void **state)
 {
@@ -163,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_in_gaps),
         cmocka_unit_test(other_ends_of_events),
+        cmocka_unit_test(quotes_behind_numbers_begin_texts),
         cmocka_unit_test(texts_that_end_early),
     };
 
