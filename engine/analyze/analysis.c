@@ -64,7 +64,7 @@ static bool run_lane(enum lane lane, struct study *study, struct err *err)
 
 struct lane_run { /* a lane with all that it makes */
     struct study  study;
-    struct arena  arena;
+    struct arena  arena, shared;
     struct intern names;
     struct err    err;
     bool          is_fine;
@@ -72,8 +72,11 @@ struct lane_run { /* a lane with all that it makes */
 
 static void start_lane(struct lane_run *run, const struct study *study)
 {
-    *run = (struct lane_run) { .study = *study, .arena.budget_bytes = study->arena->budget_bytes };
+    *run = (struct lane_run) { .study = *study,
+                               .arena.budget_bytes = study->arena->budget_bytes,
+                               .shared.budget_bytes = study->arena->budget_bytes };
     run->study.arena = &run->arena;
+    run->study.lane_arena = &run->shared;
     intern_stack(&run->names, study->facts.names, &run->arena);
     facts_init(&run->study.facts, &run->arena, &run->names);
 }
@@ -83,6 +86,7 @@ static void work_lane(void *shared, size_t index)
     struct lane_run *run = (struct lane_run *)shared + index;
 
     run->is_fine = run_lane((enum lane)(LANE_FIRST + 1 + index), &run->study, &run->err);
+    arena_free(&run->shared);
 }
 
 /* Takes over what a lane found, and what it made for those behind the analyses. Names of the path's

@@ -88,7 +88,7 @@ static bool count_all(struct counter *counter)
     struct table      *table = facts_table(&study->facts, &tables[0]);
     struct eager_calls calls = { 0 };
 
-    if (!table || !eager_calls_make(study, counter->scratch, &calls))
+    if (!table || !eager_calls_get(study, counter->scratch, &calls))
         return false;
     for (size_t i = 0; i < calls.list.count; i++)
         if (is_cast(study->profile, &calls.list.items[i]) &&

@@ -426,7 +426,7 @@ static bool find(struct matcher *matcher, struct eager_calls *calls)
     struct study *study = matcher->study;
     struct table *table = facts_table(&study->facts, &tables[0]);
 
-    if (!table || !eager_calls_make(study, matcher->scratch, calls))
+    if (!table || !eager_calls_get(study, matcher->scratch, calls))
         return false;
     matcher->calls = calls;
     matcher->text = arena_alloc(matcher->scratch, calls->list.count + 1);

@@ -505,7 +505,7 @@ static bool find(struct finder *finder, struct eager_calls *calls)
     struct study *study = finder->study;
     struct table *table = facts_table(&study->facts, &tables[0]);
 
-    if (!table || !eager_calls_make(study, finder->scratch, calls) ||
+    if (!table || !eager_calls_get(study, finder->scratch, calls) ||
         !eager_typical_make(study, calls, finder->scratch, &finder->typical))
         return false;
     finder->calls = calls;

@@ -560,7 +560,7 @@ static bool sum(struct summer *summer, struct eager_calls *calls)
     struct study *study = summer->study;
     double        pauses_ns = 0, longest_ns = 0;
 
-    if (!eager_calls_make(study, summer->scratch, calls))
+    if (!eager_calls_get(study, summer->scratch, calls))
         return false;
     summer->calls = calls;
     summer->trait_of = arena_alloc(summer->scratch, (size_t)study->profile->names.count + 1);

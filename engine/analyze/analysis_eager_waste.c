@@ -495,7 +495,7 @@ static bool find(struct finder *finder, struct eager_calls *calls)
     struct study *study = finder->study;
     bool          is_set = true;
 
-    if (!eager_calls_make(study, finder->scratch, calls))
+    if (!eager_calls_get(study, finder->scratch, calls))
         return false;
     finder->calls = calls;
     finder->is = arena_alloc(finder->scratch, (size_t)study->profile->names.count + 1);

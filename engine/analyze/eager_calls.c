@@ -378,6 +378,24 @@ bool eager_applies_on_host(struct study *study, const char *name)
     return is_host;
 }
 
+bool eager_calls_get(struct study *study, struct arena *scratch, struct eager_calls *calls)
+{
+    struct eager_calls *kept;
+
+    if (study->calls) {
+        *calls = *study->calls;
+        return true;
+    }
+    if (!study->lane_arena)
+        return eager_calls_make(study, scratch, calls);
+    kept = arena_new(study->lane_arena, struct eager_calls);
+    if (!kept || !eager_calls_make(study, study->lane_arena, kept))
+        return false;
+    study->calls = kept;
+    *calls = *kept;
+    return true;
+}
+
 struct str eager_base_name(struct str type)
 {
     if (str_starts(type, STR("aten::")))

@@ -60,8 +60,10 @@ struct eager_calls {
     bool           is_on_device; /* work is an accelerator's; the calls only enqueue it */
 };
 
-/* Rows live in scratch. false: it is exhausted. O(events + nodes log nodes). */
-bool eager_calls_make(const struct study *study, struct arena *scratch, struct eager_calls *calls);
+/* Rows live in the arena. false: it is exhausted. O(events + nodes log nodes). */
+bool eager_calls_make(const struct study *study, struct arena *arena, struct eager_calls *calls);
+/* The same, made once for all analyses of a lane; rows live in scratch where these share none. */
+bool eager_calls_get(struct study *study, struct arena *scratch, struct eager_calls *calls);
 /* Time of the backward nodes whose numbers are in [first, end), pauses between them included.
  * O(log nodes + nodes in it). */
 double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end);

@@ -12,6 +12,7 @@
 struct pipeline;        /* analyze/pipeline.h: input stages and their rates */
 struct op_times;        /* analyze/op_times.h: what each op took */
 struct device_activity; /* analyze/device_activity.h: busy intervals and gaps a device */
+struct eager_calls;     /* analyze/eager_calls.h: what an eager program called */
 struct thread_roles;    /* analyze/threads.h: what each host timeline is for */
 
 struct study_options {
@@ -32,6 +33,8 @@ struct study {
     struct pipeline       *pipeline;
     struct device_activity *devices;
     struct op_times        *op_times; /* analyze/op_times.h */
+    struct arena           *lane_arena; /* what analyses share until the last of their lane; or NULL */
+    struct eager_calls     *calls;      /* in it; NULL before the first that asks */
     struct segment_groups  *groups;   /* analyze/segment_groups.h; NULL before the first replay */
     struct graph_replay    *graph_replay; /* analyze/graph_replay.h; the same */
 };
