@@ -11,7 +11,11 @@ return rule {
                 doc = "eager ops a step, and for each function call in it, from which this is said" },
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host code" },
-    max_ops_a_write = { default = 60, min = 0, max = 1e6, unit = "count",
+    min_short = { default = 0.01, min = 0, max = 1, unit = "share",
+                  doc = "share of the step spent in several short writes, from which the ops before them belong to them" },
+    min_writes = { default = 2, min = 1, max = 1e6, unit = "count", doc = "how many of them a step" },
+    max_ops_a_short = { default = 60, min = 0, max = 1e6, unit = "count", doc = "eager ops for each of them" },
+    max_ops_a_write = { default = 100, min = 0, max = 1e6, unit = "count",
                         doc = "eager ops for each write of a summary or checkpoint, up to which they belong to it" },
     min_writing = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the step spent writing, then" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio",
@@ -30,7 +34,9 @@ Silent where a step has few eager ops besides the functions it calls, and where 
     -- Beside a compiled step, summaries and checkpoints are written op by op: the rules about output speak.
     local writes = p:has("output.count") and p.fact["output.count"] or 0
     local writing_ns = p:has("output.path_ns") and p.fact["output.path_ns"] or 0
-    if calls >= 1 and ops <= cfg.max_ops_a_write * writes and writing_ns >= cfg.min_writing * p.fact["step.median_ns"] then
+    local writing = writing_ns / p.fact["step.median_ns"]
+    if calls >= 1 and (writing >= cfg.min_writing and ops <= cfg.max_ops_a_write * writes or
+       writing >= cfg.min_short and writes >= cfg.min_writes and ops <= cfg.max_ops_a_short * writes) then
       return nil
     end
 
@@ -58,7 +64,10 @@ Silent where a step has few eager ops besides the functions it calls, and where 
                 ["part.host_share"] = 0.4, ["output.count"] = 10, ["output.path_ns"] = 4e6 } },
     { name = "ops beside a short write", framework = "tensorflow", finding = true, replay = { 3e6 },
       facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 36, ["eager.function_calls"] = 1, ["part.host_ns"] = 4e6,
-                ["part.host_share"] = 0.4, ["output.count"] = 10, ["output.path_ns"] = 4e5 } },
+                ["part.host_share"] = 0.4, ["output.count"] = 10, ["output.path_ns"] = 4e4 } },
+    { name = "statistics of each gradient, op by op", framework = "tensorflow", finding = false,
+      facts = { ["step.median_ns"] = 6.8e7, ["eager.ops"] = 855, ["eager.function_calls"] = 1, ["part.host_ns"] = 5.6e7,
+                ["part.host_share"] = 0.83, ["output.count"] = 22, ["output.path_ns"] = 7.4e5 } },
     { name = "one function a step", finding = false,
       facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 2, ["eager.function_calls"] = 1,
                 ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 } },
