@@ -23,6 +23,17 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
+/* For scripts: an answer that there is none is a failure, but for the original. */
+static bool refuse(const struct view_call *call, struct err *err)
+{
+    struct str why = str_trim(text_str(call->complaints)), first = str_cut(&why, '\n');
+
+    if (why.len && str_ends(first, STR(".")))
+        first.len--;
+    err_set(err, call->refusal, "%.*s", STR_ARG(first));
+    return why.len && err_advise(err, "%.*s", STR_ARG(why));
+}
+
 static bool show(const struct view *view, const struct view_command_values *values,
                  struct input *input, const struct classic *other, struct err *err)
 {
@@ -40,7 +51,11 @@ static bool show(const struct view *view, const struct view_command_values *valu
     view_call.other = other;
     view_call.is_streamed = true;
     progress_end();
-    is_done = view_report(view, &view_call, err) && view_input_write(&view_call, err);
+    is_done = view_report(view, &view_call, err);
+    if (is_done && view_call.refusal && !checked.is_compat)
+        is_done = refuse(&view_call, err);
+    else if (is_done)
+        is_done = view_input_write(&view_call, err);
     view_options_free(&checked);
     return is_done;
 }

@@ -31,6 +31,12 @@ static bool take_pair(struct str pair, struct arena *arena, struct view_output *
     return output->outfile || err_set(err, ERR_LIMIT, "the options do not fit the memory limit");
 }
 
+static bool missing(struct str name, struct err *err)
+{
+    err_set(err, ERR_USAGE, "Missing required output_options for %.*s", STR_ARG(name));
+    return err_advise(err, "E.g. -output %.*s:outfile=...", STR_ARG(name));
+}
+
 bool view_output_scan(const char *text, struct arena *arena, struct view_output *output,
                       struct err *err)
 {
@@ -55,8 +61,6 @@ bool view_output_scan(const char *text, struct arena *arena, struct view_output 
             return false;
     }
     if (kinds[output->kind].has_outfile && !output->outfile)
-        return err_set(err, ERR_USAGE,
-                       "Missing required output_options for %.*s\nE.g. -output %.*s:outfile=...",
-                       STR_ARG(name), STR_ARG(name));
+        return missing(name, err);
     return true;
 }

@@ -82,6 +82,14 @@ static bool has_step(const struct view_call *call, int64_t step)
     return false;
 }
 
+static bool has_steps(const struct view_call *call)
+{
+    for (size_t i = 0; i < call->options->steps.count; i++)
+        if (!has_step(call, call->options->steps.items[i]))
+            return false;
+    return has_step(call, call->options->step);
+}
+
 static void print_head(const struct view *view, const struct view_call *call)
 {
     struct text *text = call->text;
@@ -143,12 +151,13 @@ static bool write_timeline(const struct view *view, const struct view_call *call
     return true;
 }
 
-static bool write_timelines(const struct view *view, const struct view_call *call, struct err *err)
+static bool write_timelines(const struct view *view, struct view_call *call, struct err *err)
 {
     if (!view->timeline) {
         text_print(call->complaints,
                    "%s view doesn't support timeline yet. Consider graph/scope/code view.\n",
                    view->name);
+        call->refusal = ERR_USAGE;
         return true;
     }
     if (!view->is_of_step || call->options->step >= 0)
@@ -159,7 +168,7 @@ static bool write_timelines(const struct view *view, const struct view_call *cal
     return true;
 }
 
-static bool write_pprof(const struct view *view, const struct view_call *call, struct err *err)
+static bool write_pprof(const struct view *view, struct view_call *call, struct err *err)
 {
     struct text packed = { .arena = call->arena };
     const char *path = call->options->output.outfile;
@@ -167,12 +176,15 @@ static bool write_pprof(const struct view *view, const struct view_call *call, s
 
     if (!view->pprof) {
         text_add(call->complaints, STR("Only 'code' view supports pprof output now.\n"));
+        call->refusal = ERR_USAGE;
         return true;
     }
     if (!view->pprof(call, &packed, &is_made, err))
         return false;
-    if (!is_made)
+    if (!is_made) {
+        call->refusal = ERR_USAGE;
         return true;
+    }
     if (packed.is_cut)
         return err_set(err, ERR_LIMIT, "the profile does not fit the memory limit");
     if (!file_write(path, text_str(&packed), err))
@@ -217,13 +229,13 @@ bool view_report(const struct view *view, struct view_call *call, struct err *er
             text_add(call->complaints,
                      STR("Lines are in op logs and profiles of TensorFlow's profiler, in "
                          "recordings of PyTorch made with_stack=True, and in those of JAX.\n"));
+        call->refusal = ERR_INPUT;
         return true;
     }
-    if (!has_step(call, call->options->step))
+    if (!has_steps(call)) {
+        call->refusal = ERR_USAGE;
         return true;
-    for (size_t i = 0; i < call->options->steps.count; i++)
-        if (!has_step(call, call->options->steps.items[i]))
-            return true;
+    }
     call->columns = columns_of(call->options->selected, view->layout);
     switch (call->options->output.kind) {
     case OUTPUT_STDOUT:

@@ -29,6 +29,7 @@ struct view_call { /* one showing of a view */
     struct arena              *arena;
     struct text               *text;       /* the report */
     struct text               *complaints; /* lines for standard error */
+    enum err_code              refusal;    /* filled: nothing could be shown, as complaints say */
 };
 
 struct view {

@@ -30,8 +30,7 @@ static void test_scan(void **state)
           "Unrecognized options foo for output_type: timeline" },
         { "stdout:outfile=x", OUTPUT_STDOUT, NULL,
           "Unrecognized options outfile for output_type: stdout" },
-        { "timeline", OUTPUT_STDOUT, NULL,
-          "Missing required output_options for timeline\nE.g. -output timeline:outfile=..." },
+        { "timeline", OUTPUT_STDOUT, NULL, "Missing required output_options for timeline" },
     };
 
     (void)state;
