@@ -62,6 +62,7 @@ struct skipped_rule {
 };
 struct failed_rule {
     const char *rule, *message;
+    const char *place; /* of rules that do not load: file, line, a mark under it; or NULL */
 };
 struct suppressed_rule {
     const char *rule, *reason;

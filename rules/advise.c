@@ -31,7 +31,7 @@ static bool no_memory(struct err *err)
 static bool add_failed(struct advising *advising, const char *rule, const char *message,
                        struct err *err)
 {
-    struct failed_rule failed = { rule, message };
+    struct failed_rule failed = { .rule = rule, .message = message };
 
     return vec_push(&advising->advice->failed, advising->arena, failed) || no_memory(err);
 }

@@ -4,6 +4,7 @@
 #include "analyze/study.h"
 #include "rules/guest.h"
 #include "rules/rank.h"
+#include "rules/script_line.h"
 #include "rules/select.h"
 #include "rules/view.h"
 
@@ -15,6 +16,16 @@ static bool no_memory(struct err *err)
     return err_set(err, ERR_LIMIT, "no memory left for the rules");
 }
 
+/* Why a rule does not load, where its script says so. */
+static const char *place_of(const struct rule *rule, struct arena *arena)
+{
+    struct text text = { .arena = arena };
+
+    if (rule->error && rule->info.file)
+        script_error_print(&text, rule->info.file, rule->script, rule->error);
+    return text.len ? text.data : NULL;
+}
+
 /* Hands out what the set knows and frees it. */
 static bool list_rules(struct rule_set *set, struct arena *arena, struct rule_list *list,
                        struct err *err)
@@ -23,7 +34,7 @@ static bool list_rules(struct rule_set *set, struct arena *arena, struct rule_li
 
     for (size_t i = 0; i < set->rules.count && is_done; i++) {
         struct rule       *rule = &set->rules.items[i];
-        struct failed_rule failed = { rule->info.id, rule->error };
+        struct failed_rule failed = { rule->info.id, rule->error, place_of(rule, arena) };
 
         if (rule->error)
             is_done = vec_push(&list->failed, arena, failed) || no_memory(err);
@@ -147,6 +158,7 @@ bool rule_explain(const char *id, const struct advise_options *options, struct s
         if (rule->error) {
             explanation->outcome = RULE_FAILED;
             explanation->reason = rule->error;
+            explanation->place = place_of(rule, arena);
         } else if (study) {
             is_done = explain_run(rule, study, arena, explanation, err);
         }

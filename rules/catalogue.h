@@ -65,6 +65,7 @@ struct rule_explanation {
     const char       *reason, *capture; /* of a skipped one; of a failed one: the message */
     VEC(struct finding) findings;
     VEC(struct evidence) needs; /* what it needs and this profile has, by name */
+    const char *place;  /* of one that does not load: see failed_rule */
     bool is_unfiltered; /* see rules_checked */
 };
 /* ERR_USAGE with the nearest name when there is no such rule. */
@@ -87,6 +88,7 @@ struct rule_cost {
     const char       *rule;
     int64_t           best_ns; /* of several runs */
     enum rule_outcome outcome;
+    const char       *fault; /* of a failed one: file, line, a mark under it */
 };
 struct rule_costs {
     VEC(struct rule_cost) list; /* dearest first */

@@ -4,6 +4,7 @@
 #include "base/trace.h"
 #include "rules/guest_batch.h"
 #include "rules/rule.h"
+#include "rules/script_line.h"
 #include "rules/view.h"
 
 #include <stdlib.h>
@@ -19,6 +20,15 @@ static int compare_costs(const void *left, const void *right)
     return (a->rule > b->rule) - (a->rule < b->rule);
 }
 
+/* With the line of its script, where it says one. */
+static const char *fault_of(const struct rule *rule, const char *message, struct arena *arena)
+{
+    struct text text = { .arena = arena };
+
+    script_error_print(&text, rule->info.file, rule->script, message);
+    return text.len ? text.data : message;
+}
+
 static bool time_rule(const struct rule *rule, const struct rule_view *view, struct arena *arena,
                       struct rule_cost *cost, struct err *err)
 {
@@ -29,6 +39,8 @@ static bool time_rule(const struct rule *rule, const struct rule_view *view, str
         if (!rule_run(rule, view, arena, &run, err))
             return false;
         spent_ns = trace_now_ns() - start_ns;
+        if (run.outcome == RULE_FAILED && !cost->fault)
+            cost->fault = fault_of(rule, run.reason, arena);
         if (i == 0 || spent_ns < cost->best_ns)
             cost->best_ns = spent_ns;
         cost->outcome = run.outcome;
@@ -55,6 +67,7 @@ static void code_cost(struct coder *coder, struct rule_cost *cost)
 {
     code_int64(coder, &cost->best_ns, 0, INT64_MAX);
     cost->outcome = (enum rule_outcome)code_choice(coder, cost->outcome, RULE_FAILED);
+    code_text(coder, &cost->fault, false);
 }
 
 static void time_apart(const struct guest_batch *batch, size_t item, struct coder *coder)
@@ -67,8 +80,11 @@ static void time_apart(const struct guest_batch *batch, size_t item, struct code
     struct err             err = { 0 };
 
     if (rule_load(&rule, wanted->info.file, wanted->script, batch->limits, arena, &err) &&
-        !rule.error && !time_rule(&rule, benching->view, arena, &cost, &err))
-        cost.outcome = RULE_FAILED;
+        !rule.error) {
+        rule.script = wanted->script;
+        if (!time_rule(&rule, benching->view, arena, &cost, &err))
+            cost.outcome = RULE_FAILED;
+    }
     code_cost(coder, &cost);
     rule_free(&rule);
 }
@@ -81,8 +97,12 @@ static bool take_cost(const struct guest_batch *batch, size_t item, struct coder
 
 static void take_failure(const struct guest_batch *batch, size_t item, const char *message)
 {
-    (void)message;
-    cost_of(batch, item)->outcome = RULE_FAILED;
+    const struct benching *benching = batch->context;
+    const struct rule     *rule = &benching->set->rules.items[benching->items[item]];
+    struct rule_cost      *cost = cost_of(batch, item);
+
+    cost->outcome = RULE_FAILED;
+    cost->fault = fault_of(rule, rule_message(rule, message, batch->arena), batch->arena);
 }
 
 /* Ours run here, and the others are put down for later. */
@@ -93,6 +113,8 @@ static bool time_ours(struct benching *benching, struct guest_batch *batch, stru
         const struct rule *rule = &benching->set->rules.items[i];
         struct rule_cost   cost = { .rule = rule->info.id, .outcome = RULE_FAILED };
 
+        if (rule->error)
+            cost.fault = fault_of(rule, rule->error, arena);
         if (rule->is_apart && !rule->error)
             benching->items[batch->count++] = i;
         else if (!rule->error && !time_rule(rule, benching->view, arena, &cost, err))

@@ -199,6 +199,8 @@ static void push_host(lua_State *lua)
     lua_setfield(lua, -2, "less");
 }
 
+static const char prelude_name[] = "prelude.lua", prelude_chunk[] = "=prelude.lua";
+
 /* The prelude runs in every state and is the same in all: compiled once, it loads ten times as
  * fast. Lives as long as the program. */
 static struct {
@@ -232,7 +234,7 @@ static void compile_prelude(void)
     if (!lua)
         return;
     compiled_prelude.is_whole = luaL_loadbufferx(lua, builtin_prelude.data, builtin_prelude.len,
-                                                 "=prelude.lua", "t") == LUA_OK &&
+                                                 prelude_chunk, "t") == LUA_OK &&
                                 lua_dump(lua, keep_compiled, NULL, 0) == 0;
     lua_close(lua);
 }
@@ -243,9 +245,8 @@ static int load_prelude(lua_State *lua)
 
     pthread_once(&once, compile_prelude);
     if (!compiled_prelude.is_whole)
-        return luaL_loadbufferx(lua, builtin_prelude.data, builtin_prelude.len, "=prelude.lua",
-                                "t");
-    return luaL_loadbufferx(lua, compiled_prelude.bytes, compiled_prelude.len, "=prelude.lua", "b");
+        return luaL_loadbufferx(lua, builtin_prelude.data, builtin_prelude.len, prelude_chunk, "t");
+    return luaL_loadbufferx(lua, compiled_prelude.bytes, compiled_prelude.len, prelude_chunk, "b");
 }
 
 static int prepare(lua_State *lua)
@@ -299,11 +300,36 @@ void sandbox_free(struct sandbox *sandbox)
     free(sandbox);
 }
 
-/* Messages are texts; what else a script raises is named by its type. */
+/* Where the script is: the innermost function that is neither C nor of the prelude. */
+static bool find_script(lua_State *lua, lua_Debug *place)
+{
+    enum { MOST_LEVELS = 50 };
+
+    for (int level = 0; level < MOST_LEVELS && lua_getstack(lua, level, place); level++) {
+        lua_getinfo(lua, "Sl", place);
+        if (place->currentline > 0 && strcmp(place->short_src, prelude_name) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Messages are texts; what else a script raises is named by its type. What functions of the prelude
+ * complain about is the script's to mend. */
 static int message_of(lua_State *lua)
 {
-    if (lua_type(lua, 1) != LUA_TSTRING)
+    struct str message;
+    lua_Debug  place;
+
+    if (lua_type(lua, 1) != LUA_TSTRING) {
         lua_pushfstring(lua, "raised a %s", luaL_typename(lua, 1));
+        return 1;
+    }
+    message = str_from(lua_tostring(lua, 1));
+    if (!str_starts(message, str_from(prelude_name)) || !find_script(lua, &place))
+        return 1;
+    (void)str_cut(&message, ':');
+    (void)str_cut(&message, ':');
+    lua_pushfstring(lua, "%s:%d:%s", place.short_src, place.currentline, message.data);
     return 1;
 }
 

@@ -95,7 +95,7 @@ const struct command command_rules = {
         "and one must be quiet; then it halves and doubles parameters, facts, tables and the "
         "times of fixtures one by one and names those that no example notices. lint says what a "
         "reviewer would. docs writes a page in Markdown. bench says what "
-        "each rule costs on a profile. test and lint exit with 1 when something is wrong.",
+        "each rule costs on a profile. test, lint and docs exit with 1 when something is wrong.",
     .takes_files = true,
     .options = options,
     .option_count = ARRAY_COUNT(options),

@@ -10,6 +10,7 @@
 #include "rules/catalogue.h"
 #include "rules/pack.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_id_byte(char byte)
@@ -173,6 +174,13 @@ static bool run_lint(struct call *call, struct err *err)
     return file_write("-", text_str(&text), err);
 }
 
+/* Which comes with its line. */
+static void print_fault(const char *fault)
+{
+    if (fault)
+        fputs(fault, stderr);
+}
+
 static bool run_docs(struct call *call, struct err *err)
 {
     const struct rules_values *values = call->values;
@@ -184,6 +192,9 @@ static bool run_docs(struct call *call, struct err *err)
     if (!rules_of_directories(&call->operands, call->arena, &list, err))
         return false;
     rules_markdown(&list, &text);
+    call->status = list.failed.count > 0;
+    for (size_t i = 0; i < list.failed.count; i++)
+        print_fault(list.failed.items[i].place);
     project_warn_unfiltered(list.is_unfiltered);
     return result_write(&values->result, &text, err);
 }
@@ -208,6 +219,7 @@ static bool run_bench(struct call *call, struct err *err)
         sum_ns += cost->best_ns;
         text_print(&text, "%10.3f ms  %-8s %s\n", (double)cost->best_ns / 1e6,
                    outcomes[cost->outcome], cost->rule);
+        print_fault(cost->fault);
     }
     text_print(&text, "%10.3f ms  %zu rules\n", (double)sum_ns / 1e6, costs.list.count);
     is_done = is_done && result_write(&values->result, &text, err);

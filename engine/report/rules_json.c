@@ -127,6 +127,10 @@ void explain_json(const struct rule_explanation *explanation, const char *profil
     put_text(&json, "schema", "tfprof.explanation/1");
     json_key(&json, "rule");
     write_rule(&json, &explanation->info);
+    if (explanation->place && !profile_name) {
+        put_text(&json, "outcome", outcome_name(explanation->outcome));
+        put_text(&json, "reason", explanation->reason);
+    }
     if (profile_name) {
         put_text(&json, "profile", profile_name);
         put_text(&json, "outcome", outcome_name(explanation->outcome));

@@ -76,10 +76,10 @@ void rules_text(const struct rule_list *list, const struct output_options *optio
     text_print(text, "%zu rule%s. tfprof explain RULE says what one looks for.\n", count,
                count == 1 ? "" : "s");
     for (size_t i = 0; i < list->failed.count; i++) {
-        struct text line = { .arena = layout.arena };
+        const struct failed_rule *failed = &list->failed.items[i];
 
-        text_print(&line, "%s: %s", list->failed.items[i].rule, list->failed.items[i].message);
-        layout_wrap(&layout, 0, "Does not load:", 2, text_str(&line));
+        layout_wrap(&layout, 0, "Does not load:", 2, str_from(failed->rule));
+        text_add(text, str_from(failed->place ? failed->place : failed->message));
     }
 }
 
@@ -224,6 +224,11 @@ void explain_text(const struct rule_explanation *explanation, const char *profil
     struct layout layout = layout_make(options, text);
     struct text   title = { .arena = layout.arena };
 
+    if (explanation->place) {
+        layout_wrap(&layout, 0, "Does not load:", 2, str_from(explanation->info.id));
+        text_add(text, str_from(explanation->place));
+        return;
+    }
     write_rule(&layout, &explanation->info);
     if (!profile_name)
         return;

@@ -136,7 +136,7 @@ static void sample_advice(struct sample *sample)
     PUSH(advice->skipped,
          (struct skipped_rule) { "alloc-growth", "no memory events", "record memory events", false });
     PUSH(advice->skipped, (struct skipped_rule) { "small-copies", "no kernels", NULL, false });
-    PUSH(advice->failed, (struct failed_rule) { "my/rule", "line 3: nil" });
+    PUSH(advice->failed, (struct failed_rule) { "my/rule", "line 3: nil", NULL });
     PUSH(advice->suppressed, (struct suppressed_rule) { "no-step-markers", "baseline", 2 });
     PUSH(advice->packs, (struct pack) { "tfprof", "1", 8 });
     advice->rule_count = 8;

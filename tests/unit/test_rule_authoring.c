@@ -130,6 +130,19 @@ static void a_script_that_does_not_load_shows_the_line(void **state)
     arena_free(&arena);
 }
 
+/* What a function of ours complains about stands in the line that calls it: in the template, 19. */
+static void complaints_name_the_line_of_the_script(void **state)
+{
+    struct arena   arena = { 0 };
+    struct outcome outcome =
+        author(&arena, "p.fact[\"step.median_ns\"],", "p.fact[\"step.medain_ns\"],");
+
+    (void)state;
+    assert_true(says(&outcome.report, "slow-decode.lua:19: no analysis makes a fact "
+                                      "'step.medain_ns'; did you mean 'step.median_ns'?"));
+    arena_free(&arena);
+}
+
 static void lint_names_what_is_not_used(void **state)
 {
     struct arena   arena = { 0 };
@@ -264,6 +277,7 @@ int main(void)
         cmocka_unit_test(numbers_far_from_the_threshold_are_untested),
         cmocka_unit_test(faults_show_the_line),
         cmocka_unit_test(a_script_that_does_not_load_shows_the_line),
+        cmocka_unit_test(complaints_name_the_line_of_the_script),
         cmocka_unit_test(lint_names_what_is_not_used),
         cmocka_unit_test(faults_of_fields_show_the_line),
         cmocka_unit_test(words_of_rules_steer_no_terminal),
