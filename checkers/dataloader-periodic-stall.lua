@@ -50,7 +50,7 @@ as what these waits are longer than the median one. Silent with fewer than three
       title = ("Every %dth batch is late by %s"):format(period, fmt.ms(excess_ns / count)),
       evidence = { { "late batches, on average a step", ns, "ns", share = ns / step_ns }, { "wait for a late one", excess_ns / count + median, "ns" },
                    { "median wait", median, "ns" }, { "late batches seen", count, "count" } },
-      condition = ("%s late batches, each %d steps behind the one before, of %s times the median wait and more"):format(fmt.count(count), period,
+      condition = ("%s late batches, each %d steps behind the one before, of %s the median wait and more"):format(fmt.count(count), period,
         fmt.ratio(cfg.min_factor)),
       remedy = { text = ("If %d is the number of workers, one of them is slow or gets the costly samples: prefetch more, sort or bucket by cost. "
                    .. "If it is the length of an epoch, keep the workers."):format(period),

@@ -26,11 +26,11 @@ gather more than they send, and where sends are not told apart from other collec
     if mean_ns <= 0 or slowest.compute_ns < cfg.min_ratio * mean_ns or excess_ns < cfg.min_share * step_ns then return nil end
     local name = slowest.rank and ("rank %d"):format(slowest.rank) or slowest.host
     return finding {
-      title = ("The stage on %s computes %s times the mean"):format(name, fmt.ratio(slowest.compute_ns / mean_ns)),
+      title = ("The stage on %s computes %s the mean"):format(name, fmt.ratio(slowest.compute_ns / mean_ns)),
       subject = { rank = slowest.rank, host = slowest.host },
       evidence = { { "its computing a step", slowest.compute_ns, "ns" }, { "mean of all ranks", mean_ns, "ns" },
                    { "sends and receives a step", math.min(sends, step_ns), "ns" } },
-      condition = ("%s times the mean, %s accepted"):format(fmt.ratio(slowest.compute_ns / mean_ns), fmt.ratio(cfg.min_ratio)),
+      condition = ("%s the mean, %s accepted"):format(fmt.ratio(slowest.compute_ns / mean_ns), fmt.ratio(cfg.min_ratio)),
       remedy = { text = "Move layers from this stage to others; count the loss and the embedding as layers." },
       impact = impact.exposed { ns = excess_ns },
       confidence = "medium",

@@ -69,6 +69,7 @@ enum collectives_column {
     C_MEDIAN_NS,
     C_SOLO_COUNT,
     C_SAME_BYTES,
+    C_UNEVENNESS,
     C_GROUP_SIZE,
     C_BUS,
     C_SOURCE_FILE,
@@ -88,6 +89,8 @@ static const struct column_spec collective_columns[] = {
     [C_SOLO_COUNT] = { "solo_count", UNIT_COUNT,
                        "a step, of which kernels hide less than a tenth" },
     [C_SAME_BYTES] = { "same_bytes", UNIT_BOOL, "all of them carry the same, known payload" },
+    [C_UNEVENNESS] = { "unevenness", UNIT_RATIO,
+                       "the most that goes to one rank over the mean of all, where sizes differ" },
     [C_GROUP_SIZE] = { "group_size", UNIT_COUNT, "ranks in the group" },
     [C_BUS] = { "bus_bytes_per_s", UNIT_BYTES_PER_S, "bus bandwidth, waiting included" },
     [C_SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
@@ -125,6 +128,7 @@ enum { SMALL_BYTES = 1 << 20 };
 struct collective_sum {
     uint32_t activity, event; /* first event, for its type */
     double   count, bytes, ns, max_ns, exposed_ns, group_size, solo_count;
+    double   uneven_sum, uneven_count;
     double   first_bytes; /* of the first; < 0 unknown */
     bool     is_uneven;   /* another carried something else */
     VEC(double) lengths;
@@ -152,6 +156,19 @@ static double payload(const struct profile *profile, uint32_t event, double *gro
             return (double)(from->bytes_in > from->bytes_out ? from->bytes_in : from->bytes_out);
     }
     return profile_stat(profile, STAT_BYTES, event, &bytes) ? (double)bytes : -1;
+}
+
+static void add_unevenness(const struct profile *profile, uint32_t event,
+                           struct collective_sum *sum)
+{
+    int64_t row;
+
+    if (!profile_stat(profile, STAT_COLLECTIVE, event, &row) || row < 0 ||
+        (uint64_t)row >= profile->collectives.count ||
+        !(profile->collectives.items[row].unevenness > 0))
+        return;
+    sum->uneven_sum += (double)profile->collectives.items[row].unevenness;
+    sum->uneven_count++;
 }
 
 static bool sum_collectives(struct comm *comm)
@@ -182,6 +199,7 @@ static bool sum_collectives(struct comm *comm)
         if (sum->count == 0)
             sum->first_bytes = bytes;
         sum->is_uneven |= bytes < 0 || bytes > sum->first_bytes || bytes < sum->first_bytes;
+        add_unevenness(profile, item->event, sum);
         sum->count++;
         sum->ns += ns;
         sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
@@ -248,6 +266,8 @@ static bool fill_collectives(struct comm *comm)
         emit_number(table, C_MEDIAN_NS, row, median_of(sum->lengths.items, sum->lengths.count));
         emit_number(table, C_SAME_BYTES, row, !sum->is_uneven);
         emit_number(table, C_SOLO_COUNT, row, sum->solo_count / steps);
+        if (sum->uneven_count > 0)
+            emit_number(table, C_UNEVENNESS, row, sum->uneven_sum / sum->uneven_count);
         if (sum->group_size > 0)
             emit_number(table, C_GROUP_SIZE, row, sum->group_size);
         if (sum->bytes > 0) {

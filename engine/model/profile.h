@@ -238,6 +238,7 @@ struct collective { /* STAT_COLLECTIVE holds its row */
     int64_t  bytes_in, bytes_out; /* -1 unknown */
     int32_t  group_size; /* -1 unknown */
     int64_t  sequence;   /* -1 unknown */
+    float    unevenness; /* the most that goes to one rank over the mean; 0 unknown */
     uint8_t  dtype;
 };
 

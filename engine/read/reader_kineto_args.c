@@ -124,6 +124,32 @@ static int64_t shape_bytes(const struct kineto_event *event)
     return elements ? elements / 8 : -1;
 }
 
+/* Of "[512, 96, 128, 32]", what goes to each rank, the most over the mean: 2.67. 0: nothing goes,
+ * or not all is told. */
+static float unevenness(struct str sizes)
+{
+    double most = 0, sum = 0, count = 0;
+    size_t at = 0;
+
+    if (str_contains(sizes, STR("...")))
+        return 0;
+    while (at < sizes.len) {
+        double number = 0;
+        size_t first = at;
+
+        for (; at < sizes.len && sizes.data[at] >= '0' && sizes.data[at] <= '9'; at++)
+            number = 10 * number + (sizes.data[at] - '0');
+        if (at == first) {
+            at++;
+            continue;
+        }
+        most = number > most ? number : most;
+        sum += number;
+        count++;
+    }
+    return sum > 0 && count > 1 ? (float)(most * count / sum) : 0;
+}
+
 static void add_collective(struct kineto *kineto, const struct kineto_event *event, uint32_t row)
 {
     struct profile   *profile = kineto->profile;
@@ -147,6 +173,8 @@ static void add_collective(struct kineto *kineto, const struct kineto_event *eve
     collective.bytes_out = message_bytes(event, FIELD_OUT_ELEMENTS, collective.dtype);
     if (collective.bytes_in < 0 && event->class == KINETO_ANNOTATION)
         collective.bytes_in = shape_bytes(event);
+    if (kineto_has(event, FIELD_IN_SPLIT))
+        collective.unevenness = unevenness(event->fields[FIELD_IN_SPLIT]);
     collective.group_size = size > INT32_MAX || size < 0 ? -1 : (int32_t)size;
     collective.sequence = kineto_integer(event, FIELD_COLLECTIVE_SEQUENCE, -1);
     if (!vec_push(&profile->collectives, profile->arena, collective))

@@ -70,6 +70,7 @@ static const struct field_name args[] = {
     { STR_INIT("Fwd thread id"), FIELD_FORWARD_THREAD, false },
     { STR_INIT("shared memory"), FIELD_SHARED, false },
     { STR_INIT("In msg nelems"), FIELD_IN_ELEMENTS, false },
+    { STR_INIT("In split size"), FIELD_IN_SPLIT, false },
     { STR_INIT("Out msg nelems"), FIELD_OUT_ELEMENTS, false },
     { STR_INIT("Total Reserved"), FIELD_RESERVED, false },
     { STR_INIT("cuda_sync_kind"), FIELD_SYNC_KIND, false },
