@@ -160,6 +160,15 @@ static bool write_timelines(const struct view *view, struct view_call *call, str
         call->refusal = ERR_USAGE;
         return true;
     }
+    if (view->is_of_step && !call->classic->times.count && !call->options->is_compat) {
+        text_print(
+            call->complaints,
+            "The timeline of the %s view shows single runs of a TensorFlow session, and none "
+            "were recorded.\n-output timeline of the scope view shows how times add up.\n",
+            view->name);
+        call->refusal = ERR_INPUT;
+        return true;
+    }
     if (!view->is_of_step || call->options->step >= 0)
         return write_timeline(view, call, call->options->step, err);
     for (size_t i = 0; i < call->classic->steps.count; i++)
