@@ -6,7 +6,8 @@ return rule {
   formats = { "kineto" },
   needs = { "step.median_ns", "torch.gradient_checks", "torch.gradient_checks_ns", "torch.backward_nodes" },
   cause = "anomaly", tags = { "ops" },
-  more_specific_than = { "tiny-ops", "python-in-step", "hot-op" },
+  more_specific_than = { "tiny-ops", "python-in-step", "hot-op", "tiny-kernels", "graph-capture-candidate",
+                         "repeated-op-sequence", "memcpy-storm" },
   params = {
     usual_call_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns", doc = "a short recorded call without a traceback" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share",

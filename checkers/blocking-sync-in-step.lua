@@ -16,7 +16,8 @@ return rule {
   },
   doc = [[
 Waiting for a busy device is free; what costs is the time after the wait, until the host has launched
-new work. Only that is counted, and no Python that runs then, unless it is short and between many waits. Priced as this idle time. Silent where work is queued behind the wait.]],
+new work. Only that is counted, and no Python that runs then, unless it is short and between many waits. Priced as this idle time;
+between many waits as the waits, as far as the device is idle for late launches. Silent where work is queued behind the wait.]],
 
   check = function(p, cfg)
     local step_ns, bubble_ns = p.fact["step.median_ns"], p.fact["sync.bubble_ns"]
@@ -26,6 +27,11 @@ new work. Only that is counted, and no Python that runs then, unless it is short
       -- Python that runs after the wait is the business of other rules.
       local room_ns = step_ns - p.fact["part.compute_ns"] - p.fact["python.path_ns"]
       bubble_ns = math.max(0, math.min(bubble_ns, room_ns))
+    end
+    if p.format == "kineto" and p:has("device.idle_host_late_ns") and p:has("device.idle_sync_ns") and waits >= cfg.min_waits then
+      -- A host that waited has lost its lead, and launches late until it has caught up.
+      bubble_ns = math.max(bubble_ns, math.min(p:table("syncs"):sum("wait_ns"),
+                                               p.fact["device.idle_host_late_ns"] + p.fact["device.idle_sync_ns"]))
     end
     local share = bubble_ns / step_ns
     if share < cfg.min_share then return nil end
@@ -55,6 +61,10 @@ new work. Only that is counted, and no Python that runs then, unless it is short
     { name = "a tenth of the step", framework = "pytorch", finding = true, impact_ns = 1e6,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 4 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 4 } } } },
+    { name = "the host never catches up", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3e6,
+      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.5, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 96,
+                ["device.idle_host_late_ns"] = 5e6, ["device.idle_sync_ns"] = 0 },
+      tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "", bubble_ns = 1e6, wait_ns = 3e6, count = 96 } } } },
     { name = "now and then", framework = "jax", finding = true, impact_ns = 1e6,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 0.1 },
       tables = { syncs = { { name = "block_until_ready", owner = "", bubble_ns = 1e6, count = 0.1 } } } },

@@ -6,17 +6,20 @@ return rule {
   needs = { "step.median_ns", "device.idle_share", "roofline" },
   cause = "compute.gemm", tags = { "kernels", "precision" },
   params = {
+    odd_low = { default = 0.35, min = 0, max = 1, unit = "share", doc = "of a product with an odd dimension, what padding saves at least" },
+    odd_high = { default = 0.7, min = 0, max = 1, unit = "share", doc = "at most" },
     multiple = { default = 8, min = 2, max = 256, unit = "count", doc = "what dimensions of 16 bit products should be multiples of" },
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "the product's time over the step" },
   },
   doc = [[
 Tensor cores take 16 bit products in pieces of 8. Other dimensions are padded, or the product leaves
-the tensor cores. Priced between the padding and half of the time. Dimensions below the multiple are
+the tensor cores. Priced between the padding and half of the time, and more where the dimension is odd, over all
+products that have it. Dimensions below the multiple are
 left alone: they are vectors or small batches. Silent for small products.]],
 
   check = function(p, cfg)
     local step_ns, m = p.fact["step.median_ns"], cfg.multiple
-    local findings = {}
+    local findings, by_dim, order = {}, {}, {}
     local products = p:table("roofline"):where { dtype = { like = "^(float16|bfloat16)$" }, type = { like = "^aten::(mm|bmm|addmm|baddbmm|matmul|linear)$|MatMul|^dot" },
                                                  ns = { min = cfg.min_share * step_ns } }
     for _, row in ipairs(products:top("ns", 20):rows()) do
@@ -32,27 +35,43 @@ left alone: they are vectors or small batches. Silent for small products.]],
         end
       end
       if bad then
-        findings[#findings + 1] = finding {
-          title = ("%s with a dimension of %d, no multiple of %d, takes %s a step"):format(row.type, bad, m, fmt.ms(row.ns)),
-          subject = { op = row.op },
-          locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or {},
-          evidence = { { "its time a step", row.ns, "ns", share = math.min(1, row.ns / step_ns) }, { "operands and result", row.shapes },
-                       { "dimension", bad, "count" }, { "work lost to padding", 1 - waste, "share" } },
-          condition = ("%d is no multiple of %d"):format(bad, m),
-          remedy = { text = "Pad the dimension: a vocabulary to a multiple of 64, heads to 64 or 128.",
-                     code = ("size = %d   # was %d"):format(math.ceil(bad / 64) * 64, bad) },
-          impact = impact.exposed { ns = 0.5 * row.ns, low = (1 - waste) * row.ns, high = 0.5 * row.ns },
-          confidence = "low",
-        }
+        if not by_dim[bad] then
+          by_dim[bad] = { row = row, ns = 0, count = 0, waste = waste }
+          order[#order + 1] = bad
+        end
+        by_dim[bad].ns, by_dim[bad].count = by_dim[bad].ns + row.ns, by_dim[bad].count + 1
       end
-      if #findings == 3 then break end
+    end
+    for i = 1, math.min(#order, 3) do
+      local bad, all = order[i], by_dim[order[i]]
+      local row, ns = all.row, math.min(all.ns, step_ns)
+      -- Operands whose rows begin at odd elements leave the wide loads altogether.
+      local low = bad % 2 == 1 and cfg.odd_low or 1 - all.waste
+      local high = bad % 2 == 1 and cfg.odd_high or 0.5
+      findings[#findings + 1] = finding {
+        title = all.count == 1 and ("%s with a dimension of %d, no multiple of %d, takes %s a step"):format(row.type, bad, m, fmt.ms(ns)) or
+            ("Products with a dimension of %d, no multiple of %d, take %s a step"):format(bad, m, fmt.ms(ns)),
+        subject = { op = row.op },
+        locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or {},
+        evidence = { { "their time a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "operands and result", row.shapes },
+                     { "dimension", bad, "count" }, { "different products", all.count, "count" },
+                     { "work lost to padding", 1 - all.waste, "share" } },
+        condition = ("%d is no multiple of %d"):format(bad, m),
+        remedy = { text = "Pad the dimension: a vocabulary to a multiple of 64, heads to 64 or 128.",
+                   code = ("size = %d   # was %d"):format(math.ceil(bad / 64) * 64, bad) },
+        impact = impact.exposed { ns = high * ns, low = low * ns, high = high * ns },
+        confidence = "low",
+      }
     end
     return findings
   end,
 
   examples = {
-    { name = "GPT-2's vocabulary", finding = true, impact_ns = 2e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "GPT-2's vocabulary", finding = true, impact_ns = 5.25e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,768]x[768,50257]", ns = 1e6 } } } },
+    { name = "both ways, even", finding = true, impact_ns = 4.5e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,1000]x[1000,2756]", ns = 1e6 },
+                              { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,2756]x[2756,1000]", ns = 8e5 } } } },
     { name = "padded", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,768]x[768,50304]", ns = 1e6 } } } },
   },

@@ -9,12 +9,11 @@ return rule {
   params = {
     min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "16 bit products over the step" },
     min_efficiency = { default = 0.6, min = 0, max = 1, unit = "share", doc = "of the device's rate that they reach" },
-    speedup = { default = 1.5, min = 1, max = 4, unit = "ratio", doc = "what 8 bits bring to such products" },
   },
   doc = [[
 Hopper, Ada, Blackwell and MI300 multiply 8 bit floats twice as fast. Worth a try only where 16 bit products fill the step
-and already run near the device's rate; else other findings come first. Priced by a stated speed-up, with low confidence:
-whether the model bears it is a question of its loss. Silent where 8 bits are in use.]],
+and already run near the device's rate; else other findings come first. Not priced: whether the model bears it is a
+question of its loss. Silent where 8 bits are in use.]],
 
   check = function(p, cfg)
     if not p.fact["device.model"]:find("H100|H200|H20|H800|B100|B200|B300|GB200|GB300|L4\\b|L40|RTX 40|RTX 50|RTX 6000 Ada|MI300|MI308|MI325|MI35") then
@@ -36,13 +35,13 @@ whether the model bears it is a question of its loss. Silent where 8 bits are in
       condition = ("16 bit products take %s of the step, %s wanted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Try an fp8 recipe on the largest layers, and compare the loss.",
                  code = p.framework == "pytorch" and "from torchao.float8 import convert_to_float8_training\nconvert_to_float8_training(model)" or nil },
-      impact = impact.amdahl { ns = ns, speedup = cfg.speedup },
+      impact = impact.none(),
       confidence = "low",
     }
   end,
 
   examples = {
-    { name = "two thirds of the step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.9e6,
+    { name = "two thirds of the step", framework = "pytorch", format = "kineto", finding = true,
       facts = { ["step.median_ns"] = 1e7, ["device.model"] = "NVIDIA H100 80GB HBM3" },
       tables = { kernels = { { name = "nvjet_hsh_128x256", category = "gemm", dtype = "bfloat16", total_ns = 6.6e6 } },
                  roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.7, ns = 6e6 } } } },

@@ -9,7 +9,7 @@ return rule {
   more_specific_than = { "tensor-cores-unused", "tensor-core-share-low" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "float32 products without tensor cores over the step" },
-    speedup = { default = 3, min = 1, max = 16, unit = "ratio", doc = "how much faster they are in TF32, where arithmetic bounds them" },
+    speedup = { default = 6, min = 1, max = 16, unit = "ratio", doc = "how much faster they are in TF32, where arithmetic bounds them" },
   },
   doc = [[
 Since Ampere, tensor cores take float32 with a mantissa of ten bits: 156 instead of 19.5 TFLOP/s on an
@@ -41,7 +41,7 @@ of the parameter. Silent on older devices, on AMD's, and where kernels are of un
   end,
 
   examples = {
-    { name = "sgemm on A100", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2e6,
+    { name = "sgemm on A100", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.16e6,
       facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "NVIDIA A100-SXM4-40GB" },
       tables = { kernels = { { name = "ampere_sgemm_128x64_tn", family = "ampere_sgemm", category = "gemm", tensor_core = "no", dtype = "float32", total_ns = 4e6 } } } },
     { name = "a V100 has none", format = "kineto", finding = false,

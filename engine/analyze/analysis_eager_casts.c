@@ -4,6 +4,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/eager_calls.h"
+#include "analyze/eager_kinds.h"
 #include "analyze/emit.h"
 
 enum casts_column { COUNT, NS, FROM, SHAPES, SOURCE_FILE, SOURCE_LINE };
@@ -26,6 +27,7 @@ struct cast {
 };
 struct counter {
     struct study *study;
+    bool is_inference; /* no gradients: nothing keeps what was converted inside a product */
     struct arena *scratch;
     struct id_map rows; /* by op */
     VEC(struct cast) casts;
@@ -40,6 +42,17 @@ static bool is_cast(const struct profile *profile, const struct eager_call *call
             str_equal(name, STR("type_as")));
 }
 
+/* A product that converts its weight itself, as under autocast, does so each time. */
+static bool converts_weight(const struct profile *profile, const struct eager_call *call)
+{
+    struct str           name = eager_base_name(profile_str(profile, call->type));
+    const struct op     *op = call->op != NO_ID ? &profile->ops.items[call->op] : NULL;
+    const struct tensor *operands = op ? &profile->tensors.items[op->first_input] : NULL;
+
+    return call->phase == PHASE_FORWARD && call->conversion_ns > 0 && op && op->input_count >= 2 &&
+           operands[0].dtype != operands[1].dtype && (eager_kind_of(name).traits & IS_PRODUCT);
+}
+
 static bool count_cast(struct counter *counter, const struct eager_call *call)
 {
     struct cast fresh = { call->op, call->event, 0, 0 };
@@ -52,7 +65,8 @@ static bool count_cast(struct counter *counter, const struct eager_call *call)
             return false;
     }
     counter->casts.items[row].count++;
-    counter->casts.items[row].ns += call->work_ns;
+    counter->casts.items[row].ns +=
+        converts_weight(counter->study->profile, call) ? call->conversion_ns : call->work_ns;
     return true;
 }
 
@@ -90,10 +104,15 @@ static bool count_all(struct counter *counter)
 
     if (!table || !eager_calls_get(study, counter->scratch, &calls))
         return false;
-    for (size_t i = 0; i < calls.list.count; i++)
-        if (is_cast(study->profile, &calls.list.items[i]) &&
-            !count_cast(counter, &calls.list.items[i]))
+    counter->is_inference = calls.nodes.count == 0 && calls.accumulated.count == 0;
+    for (size_t i = 0; i < calls.list.count; i++) {
+        const struct eager_call *call = &calls.list.items[i];
+
+        if ((is_cast(study->profile, call) ||
+             (counter->is_inference && converts_weight(study->profile, call))) &&
+            !count_cast(counter, call))
             return false;
+    }
     for (size_t i = 0; i < counter->casts.count; i++)
         if (!add_row(counter, table, &counter->casts.items[i], (double)calls.windows.count))
             return false;

@@ -141,11 +141,13 @@ static const struct category_rule categories[] = {
     { "pointwise", KERNEL_ELEMENTWISE },
 };
 
-/* "no" rows stand behind all "yes" rows: a name with both is an accumulator's type at most. */
+/* Names of plain multiplications stand first: the same libraries make both. Other "no" rows stand
+ * behind all "yes" rows: a name with both is an accumulator's type at most. */
 static const struct {
     const char      *part;
     enum tensor_core use;
 } tensor_core_rules[] = {
+    { "_ffma", TENSOR_CORE_NO },         { "_dfma", TENSOR_CORE_NO },
     { "884", TENSOR_CORE_YES },          { "1688", TENSOR_CORE_YES },
     { "16816", TENSOR_CORE_YES },        { "16832", TENSOR_CORE_YES },
     { "hmma", TENSOR_CORE_YES },         { "imma", TENSOR_CORE_YES },

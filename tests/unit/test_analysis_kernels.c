@@ -20,6 +20,14 @@ static void names_tell_library_and_category(void **state)
         enum dtype           dtype;
     } cases[] = {
         { "ampere_sgemm_128x64_tn", "cublas", KERNEL_GEMM, TENSOR_CORE_NO, DTYPE_F32 },
+        { "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_"
+          "aligna4_"
+          "alignc4_execute_kernel__51_cublas",
+          "cublas", KERNEL_GEMM, TENSOR_CORE_NO, DTYPE_F32 },
+        { "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize32x128x32_stage3_warpsize1x4x1_"
+          "tensor16x8x8_"
+          "execute_kernel__5x_cublas",
+          "cublas", KERNEL_GEMM, TENSOR_CORE_YES, DTYPE_TF32 },
         { "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn", "cublas", KERNEL_GEMM, TENSOR_CORE_YES,
           DTYPE_F16 },
         { "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", "cublas", KERNEL_GEMM, TENSOR_CORE_YES,
