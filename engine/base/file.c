@@ -109,6 +109,10 @@ static bool inflate_file(struct file *file, size_t budget_bytes, struct err *err
         file->is_gzip = true;
         file->is_damaged = damage != NULL;
         snprintf(file->damage, sizeof file->damage, "%s", damage ? damage : "");
+        if (damage && buffer.len == 0) {
+            err_set(err, ERR_FORMAT, "%s, and nothing whole is before that", damage);
+            ok = err_advise(err, "copy the file again, or record again");
+        }
     } else {
         free(buffer.data);
     }

@@ -145,6 +145,20 @@ static bool build_graph(const struct xspace_tasks *tasks, struct profile *profil
     return profile->graph != NULL;
 }
 
+static bool holds_anything(const struct profile *profile)
+{
+    return profile->event_count || profile->ops.count;
+}
+
+/* Of the first file, when no file holds anything. */
+static bool says_cut(const struct xhost *host, struct err *err)
+{
+    err_set_at(err, ERR_FORMAT, host->space.cut_offset,
+               "is cut or damaged, and nothing whole is before that");
+    err_source(err, host->input->path);
+    return err_advise(err, "copy the file again, or record again");
+}
+
 static bool read_hosts(struct read_input *inputs, size_t count, const struct read_options *options,
                        struct profile *profile, struct xspace_tasks *tasks, struct arena *scratch,
                        struct err *err)
@@ -174,7 +188,9 @@ static bool read_hosts(struct read_input *inputs, size_t count, const struct rea
         if (!xspace_plan(&hosts[i], tasks, profile, scratch) ||
             !add_programs(&hosts[i], tasks, profile, scratch))
             return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
-    return xspace_decode(tasks, options, profile, scratch, err) && build_graph(tasks, profile, err);
+    if (!xspace_decode(tasks, options, profile, scratch, err) || !build_graph(tasks, profile, err))
+        return false;
+    return holds_anything(profile) || !hosts[0].space.is_cut || says_cut(&hosts[0], err);
 }
 
 static bool read_xspace(struct read_input *inputs, size_t count, const struct read_options *options,
