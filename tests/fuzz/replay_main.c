@@ -5,31 +5,23 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* A copy of exactly the input's size, so that ASan sees a read past its end. */
+/* The bytes as stored, which file_open would inflate, in exactly as much memory, so that ASan sees
+ * a read past their end. */
 static bool replay_file(const char *path, struct err *err)
 {
-    struct file stored;
-    uint8_t    *exact;
+    FILE    *stored = fopen(path, "rb");
+    long     len = stored && fseek(stored, 0, SEEK_END) == 0 ? ftell(stored) : -1;
+    uint8_t *exact = len < 0 ? NULL : malloc(len ? (size_t)len : 1);
+    bool     is_read = exact && fseek(stored, 0, SEEK_SET) == 0 &&
+                   fread(exact, 1, (size_t)len, stored) == (size_t)len;
 
-    if (!file_open(&stored, path, 0, err))
-        return false;
-    /* file_open inflates; the targets want the bytes as stored. */
-    FILE *raw = stored.is_gzip ? fopen(path, "rb") : NULL;
-
-    exact = malloc(stored.stored_bytes ? stored.stored_bytes : 1);
-    if (raw) {
-        if (fread(exact, 1, stored.stored_bytes, raw) != stored.stored_bytes)
-            err_set(err, ERR_INPUT, "%s: cannot be read", path);
-        fclose(raw);
-    } else if (stored.bytes.len) {
-        memcpy(exact, stored.bytes.data, stored.bytes.len);
-    }
-    LLVMFuzzerTestOneInput(exact, stored.stored_bytes);
+    if (stored)
+        fclose(stored);
+    if (is_read)
+        LLVMFuzzerTestOneInput(exact, (size_t)len);
     free(exact);
-    file_close(&stored);
-    return err->code == ERR_NONE;
+    return is_read || err_set(err, ERR_INPUT, "%s: cannot be read", path);
 }
 
 static bool replay_folder(const char *path, size_t *files, struct err *err)
