@@ -285,6 +285,24 @@ static bool finds_full_queue(const struct build *build, const struct piece *piec
     return since_ns != INT64_MIN && piece->start_ns - since_ns > QUEUE_NS;
 }
 
+/* Steps of a host that runs ahead of its device end with the device's work, and no call says so: a
+ * thread that does nothing till then waits for it. */
+static uint32_t closing_work(const struct build *build, uint32_t line, const struct piece *piece)
+{
+    uint32_t host = build->graph->lines.items[line].host;
+
+    for (uint32_t i = 0; i < build->lines.count; i++) {
+        uint32_t node;
+
+        if (!build->graph->lines.items[i].is_device || build->graph->lines.items[i].host != host)
+            continue;
+        node = ended_on(build, i, piece->end_ns, INT64_MAX);
+        if (node != NO_ID && node_at(build, node)->end_ns == piece->end_ns)
+            return node;
+    }
+    return NO_ID;
+}
+
 /* What a thread waited for inside `piece`; *edge tells how. NO_ID: for nothing that is known. */
 static uint32_t awaited(const struct build *build, uint32_t line, const struct piece *piece,
                         enum edge_kind *edge)
@@ -293,6 +311,9 @@ static uint32_t awaited(const struct build *build, uint32_t line, const struct p
     int64_t  length_ns = piece->end_ns - piece->start_ns;
 
     *edge = EDGE_SYNC;
+    if (piece->frame == NO_ID && piece->end_ns == build->lines.items[line].window_end_ns &&
+        (node = closing_work(build, line, piece)) != NO_ID)
+        return node;
     if (bit & KIND_BIT(ACTIVITY_SYNC))
         if ((node = awaited_work(build, line, piece)) != NO_ID || build->graph->has_device)
             return node;

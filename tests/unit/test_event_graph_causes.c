@@ -171,6 +171,31 @@ static void calls_that_last(void **state)
     one_step_free(&step);
 }
 
+/*
+ * The host has launched A, 20..400, by 15 and nothing more is recorded of it: the step ends with A,
+ * which is what the host waits for. With A half as long the step takes 10 + 10 + 190 us.
+ */
+static void a_step_that_ends_with_its_device(void **state)
+{
+    struct one_step      step;
+    struct graph_changes changes;
+    struct schedule      schedule;
+    uint32_t             a;
+
+    (void)state;
+    one_step_begin(&step);
+    one_kernel(&step, one_launch(&step, 10), "A", 20, 400);
+    one_step_end(&step);
+    a = one_node(&step, "A", 20);
+    assert_true(graph_changes_make(&changes, &step.graph, &step.scratch));
+    assert_true(schedule_make(&schedule, &step.graph, &changes, &step.scratch));
+    assert_in_range((int64_t)schedule.step_ns, 399999, 400001);
+    changes.factors[a] = 0.5f;
+    assert_true(schedule_make(&schedule, &step.graph, &changes, &step.scratch));
+    assert_in_range((int64_t)schedule.step_ns, 209999, 210001);
+    one_step_free(&step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +203,7 @@ int main(void)
         cmocka_unit_test(workers_of_a_loader),
         cmocka_unit_test(pauses_without_a_giver),
         cmocka_unit_test(calls_that_last),
+        cmocka_unit_test(a_step_that_ends_with_its_device),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
