@@ -57,7 +57,8 @@ enum kernel_column {
     WAVES,
     SM_COUNT,
     SOURCE_FILE,
-    SOURCE_LINE
+    SOURCE_LINE,
+    SHAPES
 };
 static const struct column_spec columns[] = {
     [NAME] = { "name", UNIT_NAME, "kernel" },
@@ -81,6 +82,7 @@ static const struct column_spec columns[] = {
     [SM_COUNT] = { "sm_count", UNIT_COUNT, "multiprocessors of the device" },
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
     [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
+    [SHAPES] = { "shapes", UNIT_NAME, "operands and results of that op" },
 };
 static const struct table_spec tables[] = {
     { "kernels", "kernels by time", columns, ARRAY_COUNT(columns) },
@@ -138,6 +140,8 @@ static void fill_row(struct study *study, struct table *table, size_t row,
     } else if (time->op != NO_ID) {
         emit_name(table, OP, row, profile->ops.items[time->op].name);
     }
+    if (time->op != NO_ID)
+        emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[time->op]));
     if (dtype == DTYPE_UNKNOWN && time->op != NO_ID) {
         const struct op *op = &profile->ops.items[time->op];
 
