@@ -252,8 +252,9 @@ static bool place_outputs(struct tf_model *model, struct classic *classic, const
 {
     struct tf_classic      *collected = model->classic;
     const struct tf_output *outputs = collected->outputs.items;
-    uint32_t *row_of = arena_new_array(&model->scratch, uint32_t, model->shapes.rows.count); /* + 1 */
-    size_t    end;
+    uint32_t               *row_of =
+        arena_new_array(&model->scratch, uint32_t, model->shapes.rows.count); /* + 1 */
+    size_t end;
 
     sort_outputs(collected);
     for (size_t i = 0; row_of && i < collected->outputs.count; i = end) {

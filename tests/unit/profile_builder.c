@@ -262,7 +262,8 @@ void builder_finish(struct profile_builder *builder)
     builder->study.recording = profile;
     builder->study.profile = profile;
     builder->study.arena = &builder->arena;
-    builder->study.options = (struct study_options) { .first_step = INT64_MIN, .last_step = INT64_MAX };
+    builder->study.options =
+        (struct study_options) { .first_step = INT64_MIN, .last_step = INT64_MAX };
     assert_true(names && intern_init(names, &builder->arena));
     for (uint32_t id = 1; id < profile->names.count; id++)
         assert_int_equal(intern_add(names, intern_str(&profile->names, id)), id);

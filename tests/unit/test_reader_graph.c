@@ -250,8 +250,8 @@ static void what_is_whole_before_damage_is_kept(void **state)
     assert_int_equal(sample.profile.ops.count, 1);
     assert_int_equal(sample.profile.notes.count, 1);
     sample_free(&sample);
-    /* An op is known by its name and type: node { name "a" op "b" } is one, though its attr claims 9
-     * bytes where 1 is left. */
+    /* An op is known by its name and type: node { name "a" op "b" } is one, though its attr claims
+     * 9 bytes where 1 is left. */
     sample = (struct tf_sample) { 0 };
     sample_bytes(&sample, "graph",
                  STR("\x0a\x09\x0a\x01"
