@@ -66,7 +66,6 @@ char json_peek(struct json_scan *scan)
     return peek(scan);
 }
 
-/* First quote or backslash at or behind `at`. */
 static ALWAYS_INLINE const char *find_quote(const char *at, const char *end)
 {
 #ifdef __SSE2__
@@ -84,6 +83,11 @@ static ALWAYS_INLINE const char *find_quote(const char *at, const char *end)
     while (at < end && *at != '"' && *at != '\\')
         at++;
     return at;
+}
+
+const char *json_find_quote(const char *at, const char *end)
+{
+    return find_quote(at, end);
 }
 
 /* at is behind the opening quote; gives the closing quote, or end when the text is cut. */

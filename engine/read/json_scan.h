@@ -50,6 +50,8 @@ struct str json_scalar(struct json_scan *scan);
 struct str json_value(struct json_scan *scan);
 void       json_skip(struct json_scan *scan);
 
+/* First quote or backslash at or behind `at`, else `end`. */
+const char *json_find_quote(const char *at, const char *end);
 /* Resolves escapes; a string without any comes back as it is. Lone surrogates become U+FFFD. */
 struct str json_unescape(struct arena *arena, struct str raw);
 /* Decimal text times 10^power as an integer, rounded towards minus infinity, without a double in

@@ -185,25 +185,6 @@ static ALWAYS_INLINE uint32_t find_piece(struct kineto_moulds *moulds, uint32_t 
     return 0;
 }
 
-static const char *name_end(const char *at, const char *end)
-{
-#ifdef __SSE2__
-    const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\');
-
-    for (; end - at >= 16; at += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        int     hits = _mm_movemask_epi8(
-                _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, escape)));
-
-        if (hits)
-            return at + __builtin_ctz((unsigned)hits);
-    }
-#endif
-    while (at < end && *at != '"' && *at != '\\')
-        at++;
-    return at;
-}
-
 /* Where the pieces of the name at `at` are listed; NULL: nowhere yet. */
 static ALWAYS_INLINE uint32_t *named_pieces(struct kineto_moulds *moulds, uint32_t root,
                                             struct str name, bool is_wanted)
@@ -234,7 +215,7 @@ static ALWAYS_INLINE uint32_t *behind_root(struct kineto_moulds *moulds, uint32_
 
     if (moulds->pieces.items[root].field != FIELD_NAME)
         return &moulds->pieces.items[root].child;
-    name = name_end(at, end);
+    name = json_find_quote(at, end);
     return named_pieces(moulds, root, (struct str) { at, (size_t)(name - at) }, false);
 }
 
