@@ -10,11 +10,6 @@
 
 #include <stdlib.h>
 
-static bool is_full(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "the profile does not fit into the memory budget");
-}
-
 enum { OPEN_BLOCKS = 64 };
 struct blocks { /* allocated in the list that is being read, not freed in it so far */
     struct {
@@ -71,7 +66,7 @@ static bool read_record(struct tf_run_scan *scan, struct message record, struct 
     event->bytes = bytes;
     event->in_use_bytes = -1;
     event->address = address_of(scan, blocks, bytes);
-    return vec_push(&scan->memory_events, &scan->kept, *event) || is_full(err);
+    return vec_push(&scan->memory_events, &scan->kept, *event) || tf_model_full(err);
 }
 
 static bool read_head(struct message allocator, struct str *name, int64_t *in_use_bytes,
@@ -110,7 +105,7 @@ bool tf_allocator_read(struct tf_run_scan *scan, const struct tf_allocator *from
         return true;
     event.allocator = intern_add(&scan->allocators, name);
     if (event.allocator == NO_ID)
-        return is_full(err);
+        return tf_model_full(err);
     while (message_next(&allocator, &field, err))
         if (field_is_bytes(&field, 6) &&
             !read_record(scan, message_inside(&allocator, field.bytes), &blocks, &event, err))
@@ -122,7 +117,7 @@ bool tf_allocator_read(struct tf_run_scan *scan, const struct tf_allocator *from
     event.bytes = 0;
     event.address = 0;
     event.in_use_bytes = in_use_bytes;
-    return vec_push(&scan->memory_events, &scan->kept, event) || is_full(err);
+    return vec_push(&scan->memory_events, &scan->kept, event) || tf_model_full(err);
 }
 
 struct ordered { /* an event by its allocator and time */

@@ -18,11 +18,6 @@ struct record { /* NodeExecStats */
     struct op_memory memory;
 };
 
-static bool is_full(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "the profile does not fit into the memory budget");
-}
-
 static enum tf_row_kind row_kind(struct str name)
 {
     if (str_contains(name, STR("stream:all")))
@@ -101,7 +96,7 @@ static bool read_tensor(struct tf_run_scan *scan, struct message tensor, struct 
     if (tensor.is_damaged)
         return false;
     return !has_shape || output->slot > UINT16_MAX ||
-           vec_push(&scan->outputs, &scan->scratch, *output) || is_full(err);
+           vec_push(&scan->outputs, &scan->scratch, *output) || tf_model_full(err);
 }
 
 static bool read_output(struct tf_run_scan *scan, struct message node_output,
@@ -274,7 +269,7 @@ static bool read_op_memory(struct tf_run_scan *scan, const struct record *record
     if (!record->has_memory)
         return true;
     if (!add_memory(scan, record, row))
-        return is_full(err);
+        return tf_model_full(err);
     return !record->has_allocations || read_allocations(scan, &from, node, err);
 }
 
@@ -304,7 +299,7 @@ static bool read_node_stats(struct tf_run_scan *scan, struct message node, struc
     if (!read_record(scan, node, &record, err))
         return false;
     if (index >= NO_ID - 1 || !add_record(scan, node, record.name))
-        return is_full(err);
+        return tf_model_full(err);
     row->record_end = index + 1;
     if (!has_usable_time(&record)) {
         scan->unusable++;
@@ -314,14 +309,14 @@ static bool read_node_stats(struct tf_run_scan *scan, struct message node, struc
     if (scan->is_classic) /* views look at the bytes of the record */
         return true;
     if (!add_event(scan, &record, index))
-        return is_full(err);
+        return tf_model_full(err);
     if (!scan->records.items[index].op_name_len)
         return true;
     /* Single streams and copies repeat what "stream:all" sums. */
     if (row->kind == TF_ROW_OPS || row->kind == TF_ROW_ALL_STREAMS ||
         (row->kind == TF_ROW_STREAM && !scan->has_all_streams))
         if (!add_run(scan, &record, index))
-            return is_full(err);
+            return tf_model_full(err);
     return row->kind != TF_ROW_OPS || read_op_memory(scan, &record, index, node, err);
 }
 
@@ -366,7 +361,7 @@ static bool read_device(struct tf_run_scan *scan, struct message device, struct 
 
     expect_records(scan, device);
     if (scan->rows.count >= NO_ID - 1 || !vec_push(&scan->rows, &scan->scratch, row))
-        return is_full(err);
+        return tf_model_full(err);
     for (struct message at = device; message_next(&device, &field, err); at = device) {
         if (field_is_bytes(&field, 3) && !row.thread_names.at)
             row.thread_names = at;
@@ -448,7 +443,7 @@ void tf_run_scan(struct tf_run_scan *scan, struct message run)
     scan->thread_rows.arena = &scan->scratch;
     scan->is_whole = (tf_shapes_init(&scan->shapes, &scan->scratch) &&
                       intern_init(&scan->allocators, &scan->scratch)) ||
-                     is_full(&scan->err);
+                     tf_model_full(&scan->err);
     scan->is_whole = scan->is_whole && scan_stats(scan, run, &scan->err);
 }
 
