@@ -8,6 +8,7 @@
 
 #include "analyze/collective_list.h"
 #include "analyze/event_graph.h"
+#include "analyze/work.h"
 
 enum piece_phase {
     PIECE_NONE, /* the line has no more in this group of steps */
@@ -66,6 +67,30 @@ bool build_launches(struct build *build);
 bool build_waits(struct build *build);
 void build_means(struct build *build);
 bool build_collectives(struct build *build);
+
+enum {
+    PAUSE_NS = 5000,       /* a thread that did nothing for longer was given its next work */
+    CLOCK_NS = 5000,       /* clocks of device and host differ by as much */
+    LOOK_BACK = 64,        /* kernels back to the one that a call waited for */
+};
+static inline const struct graph_node *node_at(const struct build *build, uint32_t node)
+{
+    return &build->graph->nodes.items[node];
+}
+/* Makes input beside the steps: only who asks for input waits for it. */
+static inline bool makes_input(const struct build *build, const struct graph_node *node)
+{
+    return node->class == CRITICAL_INPUT &&
+           !event_graph_has_kind(build->graph, node->frame, KIND_BIT(ACTIVITY_INPUT_WAIT));
+}
+
+/* event_graph_waits.c. What a thread waited for inside a piece; *edge tells how. NO_ID: for nothing
+ * that is known. */
+uint32_t build_awaited(const struct build *build, uint32_t line, const struct piece *piece,
+                       enum edge_kind *edge);
+/* The last node of a device line that ended by `time_ns`, enqueued by `before_ns`; or NO_ID. */
+uint32_t build_ended_on(const struct build *build, uint32_t line, int64_t time_ns,
+                        int64_t before_ns);
 
 /* event_graph_causes.c: one node with its causes. false: out of memory. */
 bool build_step(struct build *build, struct graph_window *window, uint32_t window_row);
