@@ -1,0 +1,142 @@
+/* Recordings of other work, sizes and hardware, which a gate does not compare. */
+#include "gate_program.h"
+
+static void other_hardware_is_not_compared(void **state)
+{
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+    struct summary                  before, after;
+    struct random                   random = { .state = 3 };
+    struct arena                    arena = { 0 };
+    struct err                      err = { 0 };
+    struct gate_result              result;
+
+    (void)state;
+    make(&before, &usual, 1, &random, &arena);
+    make(&after, &usual, 1, &random, &arena);
+    assert_true(vec_push(&before.identity.devices, &arena, "1 x A100"));
+    assert_true(vec_push(&after.identity.devices, &arena, "1 x H100"));
+    after.runs.items[0].counts[COUNT_LAUNCHES].value = 1e6;
+    assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+    assert_int_equal(result.outcome, OUTCOME_INCONCLUSIVE);
+    assert_int_equal(result.checks.count, 1);
+    assert_string_equal(result.headline,
+                        "Inconclusive: different hardware: devices 1 x H100, was 1 x A100");
+    arena_free(&arena);
+}
+
+/* Products of half of the baseline's work with other shapes and twice the FLOPs are other work;
+ * added products are not: those are what a gate is for. */
+static void other_shapes_are_not_compared(void **state)
+{
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+    static const struct {
+        const char  *before, *after;
+        double       flops;
+        enum outcome outcome;
+    } rows[] = {
+        { "dot [8,8]x[8,8]", "dot [16,8]x[8,8]", 2e9, OUTCOME_INCONCLUSIVE },
+        { "dot [8,8]x[8,8]", "dot [16,8]x[8,8]", 1e9, OUTCOME_PASS },
+        { "dot [8,8]x[8,8]", "dot [8,8]x[8,8]", 1e9, OUTCOME_PASS },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct summary     before, after;
+        struct random      random = { .state = 3 };
+        struct arena       arena = { 0 };
+        struct err         err = { 0 };
+        struct gate_result result;
+        struct work_item   was = { rows[i].before, 1e9, 1 };
+        struct work_item   is = { rows[i].after, rows[i].flops, 1 };
+
+        make(&before, &usual, 1, &random, &arena);
+        make(&after, &usual, 1, &random, &arena);
+        assert_true(vec_push(&before.identity.work, &arena, was));
+        assert_true(vec_push(&after.identity.work, &arena, is));
+        assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+        assert_int_equal(result.outcome, rows[i].outcome);
+        arena_free(&arena);
+    }
+}
+
+/* 10 ms for 2 GFLOP before, 18 ms for 3 now: 5 and 6 ms a GFLOP. */
+static void other_work_is_told_by_its_amount(void **state)
+{
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+    struct summary                  before, after;
+    struct random                   random = { .state = 3 };
+    struct arena                    arena = { 0 };
+    struct err                      err = { 0 };
+    struct gate_result              result;
+
+    (void)state;
+    make(&before, &usual, 1, &random, &arena);
+    make(&after, &usual, 1, &random, &arena);
+    before.identity.parameters = 1000;
+    after.identity.parameters = 2000;
+    assert_true(add_fact(&before, "flops.per_step", 2e9, &arena));
+    assert_true(add_fact(&before, "step.median_ns", 10e6, &arena));
+    assert_true(add_fact(&after, "flops.per_step", 3e9, &arena));
+    assert_true(add_fact(&after, "step.median_ns", 18e6, &arena));
+    assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+    assert_string_equal(result.headline, "Inconclusive: different work: parameters 2000, was 1000");
+    assert_non_null(
+        strstr(result.checks.items[0].detail, "a GFLOP takes 6.00 ms of a step, was 5.00 ms"));
+    arena_free(&arena);
+}
+
+/* Without shapes: three kernels that are called as often, with as many threads a call as `scale`
+ * says, and one that always runs on all multiprocessors. */
+static void other_sizes_are_not_compared(void **state)
+{
+    static const struct {
+        const char  *prefix;
+        double       scale[3];
+        enum outcome outcome;
+    } rows[] = {
+        { "ampere_", { 1, 1, 1 }, OUTCOME_PASS },
+        { "ampere_", { 2, 2, 1.9 }, OUTCOME_INCONCLUSIVE },
+        { "ampere_", { 0.5, 0.5, 0.5 }, OUTCOME_INCONCLUSIVE },
+        { "ampere_", { 2, 0.5, 2 }, OUTCOME_PASS }, /* no batch does that */
+        { "ampere_", { 2, 1, 1 }, OUTCOME_PASS },   /* nor this */
+        { "triton_", { 2, 2, 2 }, OUTCOME_PASS },   /* tuned anew */
+    };
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct summary     sides[2];
+        struct random      random = { .state = 3 };
+        struct arena       arena = { 0 };
+        struct err         err = { 0 };
+        struct gate_result result;
+
+        for (int side = 0; side < 2; side++) {
+            make(&sides[side], &usual, 1, &random, &arena);
+            for (int kernel = 0; kernel < 4; kernel++) {
+                struct item item = row(arena_text(&arena, "%s%d", rows[i].prefix, kernel), "", "",
+                                       "", kernel < 3 ? 1e6 : 2e6);
+
+                item.threads = 4 * 65536 * (side && kernel < 3 ? rows[i].scale[kernel] : 1);
+                assert_true(vec_push(&sides[side].items[ITEM_KERNEL].rows, &arena, item));
+            }
+        }
+        assert_true(gate_run(&sides[0], &sides[1], &limits, &arena, &result, &err));
+        assert_int_equal(result.outcome, rows[i].outcome);
+        if (rows[i].outcome == OUTCOME_INCONCLUSIVE)
+            assert_non_null(strstr(result.headline, "different work: sizes"));
+        arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_hardware_is_not_compared),
+        cmocka_unit_test(other_shapes_are_not_compared),
+        cmocka_unit_test(other_work_is_told_by_its_amount),
+        cmocka_unit_test(other_sizes_are_not_compared),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
