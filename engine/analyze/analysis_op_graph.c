@@ -192,6 +192,42 @@ static bool fill_path(struct study *study, const struct longest *longest, const 
            facts_set(&study->facts, &produces[LENGTH_NS], longest->ns[longest->last]);
 }
 
+/* A first op of the largest cycle, and how many ops are on it; false: err says why it is not known.
+ */
+static bool largest_cycle(const struct op_graph *graph, struct arena *scratch, uint32_t *op,
+                          uint32_t *size, struct err *err)
+{
+    uint32_t *component, *sizes, count = 0, largest = 0;
+
+    if (!op_graph_cycles(graph, scratch, &component, &count, err))
+        return false;
+    sizes = arena_new_array(scratch, uint32_t, count);
+    if (!sizes)
+        return emit_limit("the cycles of the graph", err);
+    for (uint32_t v = 0; v < graph->vertex_count; v++)
+        if (++sizes[component[v]] > sizes[largest])
+            largest = component[v];
+    *size = sizes[largest];
+    for (*op = 0; component[*op] != largest;)
+        ++*op;
+    return true;
+}
+
+static const char *cycle_reason(const struct profile *profile, const struct op_graph *graph,
+                                struct arena *scratch)
+{
+    struct err why = { 0 };
+    uint32_t   op = 0, size = 0;
+    struct str name;
+
+    if (!largest_cycle(graph, scratch, &op, &size, &why))
+        return arena_text(scratch, "the graph has cycles; %s", why.text);
+    name = profile_str(profile, profile->ops.items[op].name);
+    return arena_text(scratch,
+                      "the graph has cycles; the largest goes through %u ops, %.*s among them",
+                      size, STR_ARG(name));
+}
+
 static bool examine(struct study *study, struct arena *scratch, struct err *err)
 {
     static const char      what[] = "the critical path of the graph";
@@ -213,9 +249,11 @@ static bool examine(struct study *study, struct arena *scratch, struct err *err)
         !facts_set(facts, &produces[DEPTH], longest.deepest))
         return emit_limit(what, err);
     if (longest.last == NO_ID || !is_acyclic) {
-        const char *reason = is_acyclic ? "no op of the graph was timed" : "the graph has cycles";
+        const char *reason =
+            is_acyclic ? "no op of the graph was timed" : cycle_reason(profile, graph, scratch);
 
-        return (facts_absent(facts, "critical_path.", "run metadata of a few steps", "%s",
+        return (reason &&
+                facts_absent(facts, "critical_path.", "run metadata of a few steps", "%s",
                              reason) &&
                 facts_absent(facts, "critical_ops", "run metadata of a few steps", "%s", reason)) ||
                emit_limit(what, err);

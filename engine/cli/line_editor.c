@@ -1,5 +1,8 @@
 #include "cli/line_editor.h"
 
+#include "base/library.h"
+#include "base/macros.h"
+
 #include <errno.h>
 #include <histedit.h>
 #include <signal.h>
@@ -9,6 +12,44 @@
 #include <unistd.h>
 
 enum { HISTORY_LINES = 1000, WRITTEN_AT_ONCE = 1 << 16, COLUMNS = 80 };
+
+/* libedit brings a terminal library along: only prompts need it. */
+static struct {
+    EditLine *(*el_init)(const char *program, FILE *in, FILE *out, FILE *error);
+    void (*el_end)(EditLine *edit);
+    void (*el_reset)(EditLine *edit);
+    const char *(*el_gets)(EditLine *edit, int *len);
+    int (*el_set)(EditLine *edit, int what, ...);
+    int (*el_wset)(EditLine *edit, int what, ...);
+    int (*el_get)(EditLine *edit, int what, ...);
+    const LineInfo *(*el_line)(EditLine *edit);
+    int (*el_insertstr)(EditLine *edit, const char *text);
+    int (*el_source)(EditLine *edit, const char *path);
+    History *(*history_init)(void);
+    void (*history_end)(History *history);
+    int (*history)(History *history, HistEvent *event, int what, ...);
+} libedit;
+static const struct library_symbol libedit_symbols[] = {
+    { "el_init", &libedit.el_init },
+    { "el_end", &libedit.el_end },
+    { "el_reset", &libedit.el_reset },
+    { "el_gets", &libedit.el_gets },
+    { "el_set", &libedit.el_set },
+    { "el_wset", &libedit.el_wset },
+    { "el_get", &libedit.el_get },
+    { "el_line", &libedit.el_line },
+    { "el_insertstr", &libedit.el_insertstr },
+    { "el_source", &libedit.el_source },
+    { "history_init", &libedit.history_init },
+    { "history_end", &libedit.history_end },
+    { "history", &libedit.history },
+};
+static struct library libedit_library = {
+    .soname = TFPROF_LIBEDIT,
+    .purpose = "to edit lines at a terminal",
+    .symbols = libedit_symbols,
+    .symbol_count = ARRAY_COUNT(libedit_symbols),
+};
 
 static volatile sig_atomic_t is_interrupted;
 
@@ -57,7 +98,7 @@ static char *prompt_of(EditLine *edit)
 {
     struct editor *editor = NULL;
 
-    el_get(edit, EL_CLIENTDATA, &editor);
+    libedit.el_get(edit, EL_CLIENTDATA, &editor);
     snprintf(editor->prompt, sizeof editor->prompt, "%s",
              editor->use->prompt(editor->use->context));
     return editor->prompt;
@@ -102,7 +143,7 @@ static void list_words(const struct line_words *words)
 
 static unsigned char complete(EditLine *edit, int key)
 {
-    const LineInfo   *line = el_line(edit);
+    const LineInfo   *line = libedit.el_line(edit);
     struct editor    *editor = NULL;
     struct line_words words = { 0 };
     struct arena      arena = { 0 };
@@ -111,7 +152,7 @@ static unsigned char complete(EditLine *edit, int key)
     char             *added;
 
     (void)key;
-    el_get(edit, EL_CLIENTDATA, &editor);
+    libedit.el_get(edit, EL_CLIENTDATA, &editor);
     if (editor->use->complete(editor->use->context,
                               (struct str) { line->buffer, (size_t)(line->cursor - line->buffer) },
                               &arena, &words, &from) &&
@@ -128,7 +169,7 @@ static unsigned char complete(EditLine *edit, int key)
                                : "");
         result = CC_REFRESH;
         if (added && *added) {
-            el_insertstr(edit, added);
+            libedit.el_insertstr(edit, added);
         } else {
             list_words(&words);
             result = CC_REDISPLAY;
@@ -142,33 +183,35 @@ static bool editor_open(struct editor *editor, struct err *err)
 {
     HistEvent event;
 
-    editor->edit = el_init("tfprof", stdin, stdout, stderr);
-    editor->history = history_init();
+    if (!library_need(&libedit_library, err))
+        return false;
+    editor->edit = libedit.el_init("tfprof", stdin, stdout, stderr);
+    editor->history = libedit.history_init();
     if (!editor->edit || !editor->history)
         return err_set(err, ERR_INPUT, "the terminal cannot be used");
-    history(editor->history, &event, H_SETSIZE, HISTORY_LINES);
-    history(editor->history, &event, H_SETUNIQUE, 1);
-    el_set(editor->edit, EL_CLIENTDATA, editor);
-    el_set(editor->edit, EL_PROMPT, prompt_of);
-    el_set(editor->edit, EL_EDITOR, "emacs");
-    el_set(editor->edit, EL_SIGNAL, 1);
-    el_set(editor->edit, EL_HIST, history, editor->history);
+    libedit.history(editor->history, &event, H_SETSIZE, HISTORY_LINES);
+    libedit.history(editor->history, &event, H_SETUNIQUE, 1);
+    libedit.el_set(editor->edit, EL_CLIENTDATA, editor);
+    libedit.el_set(editor->edit, EL_PROMPT, prompt_of);
+    libedit.el_set(editor->edit, EL_EDITOR, "emacs");
+    libedit.el_set(editor->edit, EL_SIGNAL, 1);
+    libedit.el_set(editor->edit, EL_HIST, libedit.history, editor->history);
     /* el_set copies both names and never frees them; el_wset keeps what it is given. */
-    el_wset(editor->edit, EL_ADDFN, L"tfprof-complete", L"complete a word", complete);
-    el_set(editor->edit, EL_BIND, "^I", "tfprof-complete", NULL);
-    el_set(editor->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
-    el_source(editor->edit, NULL);
+    libedit.el_wset(editor->edit, EL_ADDFN, L"tfprof-complete", L"complete a word", complete);
+    libedit.el_set(editor->edit, EL_BIND, "^I", "tfprof-complete", NULL);
+    libedit.el_set(editor->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    libedit.el_source(editor->edit, NULL);
     if (editor->use->history_path)
-        history(editor->history, &event, H_LOAD, editor->use->history_path);
+        libedit.history(editor->history, &event, H_LOAD, editor->use->history_path);
     return true;
 }
 
 static void editor_close(struct editor *editor)
 {
     if (editor->history)
-        history_end(editor->history);
+        libedit.history_end(editor->history);
     if (editor->edit)
-        el_end(editor->edit);
+        libedit.el_end(editor->edit);
 }
 
 static void remember(struct editor *editor, const char *line)
@@ -177,9 +220,9 @@ static void remember(struct editor *editor, const char *line)
 
     if (!str_trim(str_from(line)).len)
         return;
-    history(editor->history, &event, H_ENTER, line);
+    libedit.history(editor->history, &event, H_ENTER, line);
     if (editor->use->history_path)
-        history(editor->history, &event, H_SAVE, editor->use->history_path);
+        libedit.history(editor->history, &event, H_SAVE, editor->use->history_path);
 }
 
 static bool run_terminal(const struct line_use *use, struct err *err)
@@ -192,12 +235,12 @@ static bool run_terminal(const struct line_use *use, struct err *err)
     sigaction(SIGINT, &on_interrupt, NULL);
     while (is_open && goes_on) {
         int         len = 0;
-        const char *got = el_gets(editor.edit, &len);
+        const char *got = libedit.el_gets(editor.edit, &len);
         char       *line;
 
         if ((!got || len <= 0) && is_interrupted) { /* Ctrl-C: a new line */
             is_interrupted = 0;
-            el_reset(editor.edit);
+            libedit.el_reset(editor.edit);
             fputs("^C\n", stdout);
             continue;
         }

@@ -1,9 +1,11 @@
 /*
  * The graph of ops. Both directions are built by counting sort, which gives the same arrays for the
- * same set of edges in any order; igraph finds its components.
+ * same set of edges in any order; igraph finds its cycles.
  * igraph's error handling is global, so one mutex covers all calls of it.
  */
 #include "model/op_graph.h"
+
+#include "base/library.h"
 
 #include <igraph/igraph.h>
 #include <pthread.h>
@@ -11,6 +13,39 @@
 #include <string.h>
 
 static pthread_mutex_t igraph_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* igraph brings a dozen numerical libraries along: most graphs have no cycles to look into. */
+static struct {
+    igraph_error_handler_t *(*set_error_handler)(igraph_error_handler_t *handler);
+    igraph_error_handler_t *ignore_errors;
+    const char *(*strerror)(igraph_error_t status);
+    igraph_error_t (*vector_init)(igraph_vector_int_t *vector, igraph_integer_t size);
+    void (*vector_destroy)(igraph_vector_int_t *vector);
+    igraph_integer_t (*vector_size)(const igraph_vector_int_t *vector);
+    igraph_error_t (*create)(igraph_t *graph, const igraph_vector_int_t *edges,
+                             igraph_integer_t vertices, igraph_bool_t is_directed);
+    void (*destroy)(igraph_t *graph);
+    igraph_error_t (*components)(const igraph_t *graph, igraph_vector_int_t *membership,
+                                 igraph_vector_int_t *sizes, igraph_integer_t *count,
+                                 igraph_connectedness_t mode);
+} igraph;
+static const struct library_symbol igraph_symbols[] = {
+    { "igraph_set_error_handler", &igraph.set_error_handler },
+    { "igraph_error_handler_ignore", &igraph.ignore_errors },
+    { "igraph_strerror", &igraph.strerror },
+    { "igraph_vector_int_init", &igraph.vector_init },
+    { "igraph_vector_int_destroy", &igraph.vector_destroy },
+    { "igraph_vector_int_size", &igraph.vector_size },
+    { "igraph_create", &igraph.create },
+    { "igraph_destroy", &igraph.destroy },
+    { "igraph_connected_components", &igraph.components },
+};
+static struct library igraph_library = {
+    .soname = TFPROF_IGRAPH,
+    .purpose = "to find the cycles of a graph of ops",
+    .symbols = igraph_symbols,
+    .symbol_count = sizeof igraph_symbols / sizeof *igraph_symbols,
+};
 
 static bool is_full(struct err *err)
 {
@@ -158,8 +193,8 @@ static igraph_error_t make_igraph(const struct op_graph *graph, igraph_t *made)
     igraph_error_t      status;
     igraph_integer_t    next = 0;
 
-    igraph_set_error_handler(igraph_error_handler_ignore);
-    status = igraph_vector_int_init(&ends, (igraph_integer_t)graph->edge_count * 2);
+    igraph.set_error_handler(igraph.ignore_errors);
+    status = igraph.vector_init(&ends, (igraph_integer_t)graph->edge_count * 2);
     if (status != IGRAPH_SUCCESS)
         return status;
     for (uint32_t v = 0; v < graph->vertex_count; v++)
@@ -167,15 +202,15 @@ static igraph_error_t make_igraph(const struct op_graph *graph, igraph_t *made)
             VECTOR(ends)[next++] = graph->producers[i];
             VECTOR(ends)[next++] = v;
         }
-    status = igraph_create(made, &ends, graph->vertex_count, IGRAPH_DIRECTED);
-    igraph_vector_int_destroy(&ends);
+    status = igraph.create(made, &ends, graph->vertex_count, IGRAPH_DIRECTED);
+    igraph.vector_destroy(&ends);
     return status;
 }
 
 static bool igraph_failed(igraph_error_t status, struct err *err)
 {
     return err_set(err, ERR_LIMIT, "the graph of ops could not be examined: %s",
-                   igraph_strerror(status));
+                   igraph.strerror(status));
 }
 
 /* igraph's vector as ids in scratch; NULL: exhausted. */
@@ -183,7 +218,7 @@ static uint32_t *copy_ids(const igraph_vector_int_t *vector, struct arena *scrat
 {
     uint32_t *ids;
 
-    *count = (size_t)igraph_vector_int_size(vector);
+    *count = (size_t)igraph.vector_size(vector);
     ids = arena_new_array(scratch, uint32_t, *count);
     for (size_t i = 0; ids && i < *count; i++)
         ids[i] = (uint32_t)VECTOR(*vector)[i];
@@ -218,8 +253,8 @@ bool op_graph_sort(const struct op_graph *graph, struct arena *scratch, struct o
     return true;
 }
 
-bool op_graph_components(const struct op_graph *graph, bool is_strong, struct arena *scratch,
-                         uint32_t **component, uint32_t *component_count, struct err *err)
+bool op_graph_cycles(const struct op_graph *graph, struct arena *scratch, uint32_t **component,
+                     uint32_t *component_count, struct err *err)
 {
     igraph_t            made;
     igraph_vector_int_t membership;
@@ -228,18 +263,19 @@ bool op_graph_components(const struct op_graph *graph, bool is_strong, struct ar
     size_t              count;
 
     *component = NULL;
+    if (!library_need(&igraph_library, err))
+        return false;
     pthread_mutex_lock(&igraph_mutex);
     status = make_igraph(graph, &made);
     if (status == IGRAPH_SUCCESS) {
-        status = igraph_vector_int_init(&membership, 0);
+        status = igraph.vector_init(&membership, 0);
         if (status == IGRAPH_SUCCESS) {
-            status = igraph_connected_components(&made, &membership, NULL, &found,
-                                                 is_strong ? IGRAPH_STRONG : IGRAPH_WEAK);
+            status = igraph.components(&made, &membership, NULL, &found, IGRAPH_STRONG);
             if (status == IGRAPH_SUCCESS)
                 *component = copy_ids(&membership, scratch, &count);
-            igraph_vector_int_destroy(&membership);
+            igraph.vector_destroy(&membership);
         }
-        igraph_destroy(&made);
+        igraph.destroy(&made);
     }
     pthread_mutex_unlock(&igraph_mutex);
     *component_count = (uint32_t)found;

@@ -1,6 +1,6 @@
 /*
  * op_graph: which op's results another op needs. CSR arrays for walking and order, igraph
- * for components; op_graph.c is the only user of igraph.
+ * for cycles; op_graph.c is the only user of igraph.
  */
 #ifndef TFPROF_MODEL_OP_GRAPH_H
 #define TFPROF_MODEL_OP_GRAPH_H
@@ -38,8 +38,9 @@ struct op_ids    op_graph_consumers(const struct op_graph *graph, uint32_t verte
  * give equal orders. Vertices on or behind a cycle are missing from it; is_acyclic tells. */
 bool op_graph_sort(const struct op_graph *graph, struct arena *scratch, struct op_ids *order,
                    bool *is_acyclic, struct err *err);
-/* Weakly (strongly) connected component of each vertex; *component_count of them. */
-bool op_graph_components(const struct op_graph *graph, bool is_strong, struct arena *scratch,
-                         uint32_t **component, uint32_t *component_count, struct err *err);
+/* Strongly connected component of each vertex, *component_count of them: two vertices share one
+ * exactly if a cycle goes through both. ERR_INPUT: igraph is not installed. O(vertices + edges). */
+bool op_graph_cycles(const struct op_graph *graph, struct arena *scratch, uint32_t **component,
+                     uint32_t *component_count, struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "read/table.h"
 
 #include "base/crc32c.h"
+#include "base/library.h"
 #include "base/macros.h"
 #include "base/vec.h"
 
@@ -15,6 +16,23 @@ enum {
     KEY_BYTES_FREE = 1 << 20,
 };
 static const uint8_t magic[] = { 0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb };
+
+/* snappy brings the C++ library along: most recordings have no compressed block. */
+static struct {
+    snappy_status (*snappy_uncompressed_length)(const char *packed, size_t len, size_t *unpacked);
+    snappy_status (*snappy_uncompress)(const char *packed, size_t len, char *room,
+                                       size_t *unpacked);
+} snappy;
+static const struct library_symbol snappy_symbols[] = {
+    { "snappy_uncompressed_length", &snappy.snappy_uncompressed_length },
+    { "snappy_uncompress", &snappy.snappy_uncompress },
+};
+static struct library snappy_library = {
+    .soname = TFPROF_SNAPPY,
+    .purpose = "to unpack the blocks of this checkpoint",
+    .symbols = snappy_symbols,
+    .symbol_count = ARRAY_COUNT(snappy_symbols),
+};
 
 struct handle { /* of a block */
     uint64_t offset, size;
@@ -53,13 +71,15 @@ static bool unpack(const struct table *table, struct str packed, uint64_t offset
     size_t len = 0;
     char  *room;
 
-    if (snappy_uncompressed_length(packed.data, packed.len, &len) != SNAPPY_OK ||
+    if (!library_need(&snappy_library, err))
+        return false;
+    if (snappy.snappy_uncompressed_length(packed.data, packed.len, &len) != SNAPPY_OK ||
         len / UNPACKED_PER_BYTE > packed.len)
         return err_set_at(err, ERR_FORMAT, offset, "a block is no snappy data");
     room = arena_alloc(table->arena, len);
     if (!room)
         return err_set(err, ERR_LIMIT, "the checkpoint does not fit into the memory budget");
-    if (snappy_uncompress(packed.data, packed.len, room, &len) != SNAPPY_OK)
+    if (snappy.snappy_uncompress(packed.data, packed.len, room, &len) != SNAPPY_OK)
         return err_set_at(err, ERR_FORMAT, offset, "a block is no snappy data");
     *content = (struct str) { room, len };
     return true;

@@ -1,4 +1,4 @@
-/* op_graph: neighbours, order, cycles and components of graphs drawn by hand. */
+/* op_graph: neighbours, order and cycles of graphs drawn by hand. */
 #include "model/op_graph.h"
 
 #include "base/macros.h"
@@ -90,26 +90,10 @@ static void cycles_are_told(void **state)
     assert_false(is_acyclic);
     assert_int_equal(order.count, 1);
     assert_int_equal(order.ids[0], 0);
-    assert_true(op_graph_components(graph, true, &arena, &component, &count, &err));
+    assert_true(op_graph_cycles(graph, &arena, &component, &count, &err));
     assert_int_equal(count, 3); /* {0} {1, 2} {3} */
     assert_int_equal(component[1], component[2]);
     assert_int_not_equal(component[0], component[1]);
-    arena_free(&arena);
-}
-
-static void parts_that_do_not_touch_are_components(void **state)
-{
-    struct arena     arena = { 0 };
-    struct op_graph *graph = make(&arena);
-    struct err       err = { 0 };
-    uint32_t        *component, count;
-
-    (void)state;
-    assert_true(op_graph_components(graph, false, &arena, &component, &count, &err));
-    assert_int_equal(count, 2); /* {0 1 2 3} {4 5} */
-    assert_int_equal(component[0], component[3]);
-    assert_int_equal(component[4], component[5]);
-    assert_int_not_equal(component[0], component[4]);
     arena_free(&arena);
 }
 
@@ -138,7 +122,6 @@ int main(void)
         cmocka_unit_test(neighbours_are_sorted_and_unique),
         cmocka_unit_test(order_has_producers_first),
         cmocka_unit_test(cycles_are_told),
-        cmocka_unit_test(parts_that_do_not_touch_are_components),
         cmocka_unit_test(odd_graphs),
     };
 

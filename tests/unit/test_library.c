@@ -1,0 +1,61 @@
+/* library: what is there is filled whole, what is not there is told with what it is for. */
+#include "base/library.h"
+
+#include "base/macros.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static double (*cosine)(double);
+static double (*unknown)(double);
+
+static void functions_can_be_called(void **state)
+{
+    static const struct library_symbol symbols[] = { { "cos", &cosine } };
+    struct library library = { "libm.so.6", "for tests", symbols, ARRAY_COUNT(symbols), false };
+    struct err     err = { 0 };
+
+    (void)state;
+    assert_true(library_need(&library, &err));
+    assert_true(library_need(&library, &err));
+    assert_true(cosine(0) == 1);
+}
+
+static void a_library_that_is_not_there_is_named(void **state)
+{
+    struct library library = { "libnot-there.so.9", "to do nothing", NULL, 0, false };
+    struct err     err = { 0 };
+
+    (void)state;
+    assert_false(library_need(&library, &err));
+    assert_int_equal(err.code, ERR_INPUT);
+    assert_string_equal(err.text, "libnot-there.so.9, needed to do nothing, is not installed");
+}
+
+static void a_function_that_is_not_there_is_named(void **state)
+{
+    static const struct library_symbol symbols[] = { { "cosine_of_nothing", &unknown } };
+    struct library library = { "libm.so.6", "for tests", symbols, ARRAY_COUNT(symbols), false };
+    struct err     err = { 0 };
+
+    (void)state;
+    assert_false(library_need(&library, &err));
+    assert_string_equal(err.text, "libm.so.6, needed for tests, has no cosine_of_nothing");
+    assert_false(library.is_loaded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_can_be_called),
+        cmocka_unit_test(a_library_that_is_not_there_is_named),
+        cmocka_unit_test(a_function_that_is_not_there_is_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
