@@ -44,7 +44,7 @@ bool err_set_at(struct err *err, enum err_code code, uint64_t offset, const char
 bool err_in(struct err *err, const char *format, ...) CHECK_PRINTF(2, 3);
 bool err_source(struct err *err, const char *source); /* keeps an inner source */
 bool err_advise(struct err *err, const char *format, ...) CHECK_PRINTF(2, 3);
-/* Exit status for a code, as docs/exit-codes and the man page list them: 0, 2, 3, 4, 5. */
+/* Exit status for a code, as docs/advise.md and the man page list them: 0, 2, 3, 4, 5. */
 int  err_exit_code(enum err_code code);
 /* "source: byte 12: path: text; advice" or with line:column for text. Control characters are
  * printed escaped. Writes at most `bytes`, terminated; returns the text. */
