@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares the classic views with what TensorFlow's profiler printed for the same option sets.
 
-    usage: tests/classic.py TFPROF RECORDING... [--least N] [--show NAME] [--failed] [--proto]
+    usage: tests/classic.py TFPROF RECORDING... [--least N] [--show NAME] [--failed] [--way WAY]
 
 A recording's expect/tfprof/NAME.json holds inputs and options, NAME.txt what the original printed,
 NAME.file and NAME.timeline_STEP.json what it wrote. Prints how many sets of each view are
-identical; fails when there are fewer than N in all. --proto compares NAME.pb, the message that
-the original's library returned, with --format=proto instead.
+identical; fails when there are fewer than N in all. --way: of single files, as recorded; of their
+profile (a ProfileProto), where the original answered that the same; at the prompt; or proto, which
+compares NAME.pb, the message that the original's library returned, with --format=proto.
 """
 import argparse
 import collections
@@ -22,6 +23,7 @@ import tempfile
 # What the original refuses: nothing but a root comes back.
 UNSUPPORTED = re.compile(r"op .*timeline:|(scope|graph|op) .*pprof:|"
                          r"code .*-select (\S*,|device|op_types|occurrence|input_shapes).*pprof:")
+TO_FILES = re.compile(r"-output (timeline|pprof|none)")
 VIEWS = ["scope", "graph", "op", "code", "advise"]
 
 
@@ -38,9 +40,16 @@ def absolute(argument, recording):
     return name + "=" + ",".join(str(recording / path) for path in paths.split(","))
 
 
-def run(tfprof, recording, asked, folder, proto=False):
+def run(tfprof, recording, asked, folder, way):
+    proto = way == "proto"
     words = [word for word in asked["prompt"].split(" ") if word]
     inputs = [absolute(argument, recording) for argument in asked["inputs"]]
+    if way == "profile":
+        inputs = ["--profile_path=" + str(next(recording.glob("profile/profile_*")))]
+    if way == "prompt":
+        return subprocess.run([tfprof, "prompt", "--compat", *inputs], cwd=folder, timeout=60,
+                              input=(asked["prompt"] + "\n").encode(), capture_output=True,
+                              check=False)
     extra = ["--format=classic"] if words[0] == "advise" else ["--compat"]
     if words[0] == "advise" and len(words) > 1:
         extra, words = extra + ["--only=" + words[1]], words[:1]
@@ -107,13 +116,24 @@ def unpacked(path):
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
+def is_asked(asked, answers, name, way):
+    """Whether the question can be put this way."""
+    if way == "profile":
+        return asked.get("from_profile") == "same"
+    if way == "prompt":  # whose advice is in another order, and which writes no single files
+        return asked["view"] != "advise" and not TO_FILES.search(asked["prompt"])
+    if way == "proto":
+        return any(answers.glob(name + ".pb*")) and not UNSUPPORTED.match(asked["prompt"])
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tfprof", type=pathlib.Path)
     parser.add_argument("recordings", nargs="+", type=pathlib.Path)
     parser.add_argument("--least", type=int, default=0)
     parser.add_argument("--show", help="print the difference of RECORDING/NAME")
-    parser.add_argument("--proto", action="store_true", help="compare messages")
+    parser.add_argument("--way", choices=["files", "profile", "prompt", "proto"], default="files")
     parser.add_argument("--failed", action="store_true", help="list what differs")
     options = parser.parse_args()
     same, total = collections.Counter(), collections.Counter()
@@ -126,13 +146,12 @@ def main():
                 continue
             if options.show and options.show != label:
                 continue
-            if options.proto and (not any(path.parent.glob(path.stem + ".pb*")) or
-                                  UNSUPPORTED.match(asked["prompt"])):
+            if not is_asked(asked, path.parent, path.stem, options.way):
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                done = run(options.tfprof.resolve(), recording, asked, folder, options.proto)
+                done = run(options.tfprof.resolve(), recording, asked, folder, options.way)
                 wrong = list(proto_differences(recording, path.stem, asked, done)
-                             if options.proto else
+                             if options.way == "proto" else
                              differences(recording, path.stem, asked, done, pathlib.Path(folder)))
             total[asked["view"]] += 1
             same[asked["view"]] += not wrong

@@ -180,7 +180,7 @@ static bool add_edge(struct tf_model *model, uint32_t op, uint32_t producer, uin
         .op = op, .from = producer, .slot = slot, .is_control = is_control, .is_resolved = true
     };
 
-    return producer == NO_ID || vec_push(&model->inputs, &model->scratch, input);
+    return producer == NO_ID || tf_model_push_input(model, input);
 }
 
 static bool read_input(struct costs *costs, const struct head *head, uint32_t op,

@@ -349,16 +349,39 @@ static void shift_times(struct tf_model *model)
         profile->memory_events.items[i].time_ns -= start_ns;
 }
 
+static int compare_inputs(const void *left, const void *right)
+{
+    const struct tf_input *a = left, *b = right;
+
+    if (a->op != b->op)
+        return a->op < b->op ? -1 : 1;
+    if (a->index != b->index)
+        return a->index < b->index ? -1 : 1;
+    if (a->from != b->from) /* damaged: two inputs of one index */
+        return a->from < b->from ? -1 : 1;
+    return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
 static bool are_inputs_sorted(const struct tf_model *model)
 {
     for (size_t i = 1; i < model->inputs.count; i++)
-        if (model->inputs.items[i - 1].op > model->inputs.items[i].op)
+        if (compare_inputs(&model->inputs.items[i - 1], &model->inputs.items[i]) > 0)
             return false;
     return true;
 }
 
-/* Nodes come in the order of their rows but for graphs that were given in several files: a stable
- * counting sort by op. */
+/* Inputs of each op in their order: those of a ProfileProto are a map, which has none. */
+static void sort_each(struct tf_input *inputs, size_t count)
+{
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && inputs[end].op == inputs[first].op;)
+            end++;
+        sort_nearly_sorted(inputs + first, end - first, sizeof *inputs, compare_inputs);
+    }
+}
+
+/* By op and index. Ops come in the order of their rows but for graphs that were given in several
+ * files: a counting sort by op. */
 static bool sort_inputs(struct tf_model *model)
 {
     size_t           count = model->inputs.count, ops = model->profile->ops.count;
@@ -377,6 +400,7 @@ static bool sort_inputs(struct tf_model *model)
         next[op + 1] += next[op];
     for (size_t i = 0; i < count; i++)
         sorted[next[model->inputs.items[i].op]++] = model->inputs.items[i];
+    sort_each(sorted, count);
     model->inputs.items = sorted;
     model->inputs.capacity = count;
     return true;

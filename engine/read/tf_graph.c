@@ -226,7 +226,10 @@ bool tf_partitions_join(struct tf_model *model)
     }
     for (size_t i = 0; i < model->attrs.count; i++) {
         const struct tf_attr *attr = &model->attrs.items[i];
-        struct tf_input       input = { .op = attr->op, .is_control = true, .is_resolved = true };
+        struct tf_input       input = { .op = attr->op,
+                                        .index = (1U << TF_INPUT_INDEX_BITS) - 1, /* the last */
+                                        .is_control = true,
+                                        .is_resolved = true };
 
         if (attr->attr.name != key || !is_type(model, attr->op, STR("Recv")))
             continue;

@@ -162,14 +162,22 @@ bool tf_model_add_attr(struct tf_model *model, uint32_t op, struct str name, str
            vec_push(&model->attrs, &model->scratch, attr);
 }
 
+bool tf_model_push_input(struct tf_model *model, struct tf_input input)
+{
+    enum { MASK = (1U << TF_INPUT_INDEX_BITS) - 1 };
+    size_t count = model->inputs.count;
+
+    if (count && model->inputs.items[count - 1].op == input.op)
+        input.index = (model->inputs.items[count - 1].index + 1) & MASK;
+    return vec_push(&model->inputs, &model->scratch, input);
+}
+
 bool tf_model_add_input(struct tf_model *model, uint32_t op, struct str input)
 {
     struct tf_input added = { .op = op };
-    size_t          colon, count = model->inputs.count;
+    size_t          colon;
     int64_t         slot;
 
-    if (count && model->inputs.items[count - 1].op == op)
-        added.index = model->inputs.items[count - 1].index + 1;
     if (input.len && input.data[0] == '^') {
         added.is_control = true;
         input = str_slice(input, 1, input.len);
@@ -180,7 +188,7 @@ bool tf_model_add_input(struct tf_model *model, uint32_t op, struct str input)
         slot >= 0 && slot < UINT32_MAX)
         added.slot = (uint32_t)slot;
     added.from = profile_intern(model->profile, str_slice(input, 0, str_find(input, ':')));
-    return added.from != NO_ID && vec_push(&model->inputs, &model->scratch, added);
+    return added.from != NO_ID && tf_model_push_input(model, added);
 }
 
 bool tf_model_add_wish(struct tf_model *model, uint32_t op, struct str device_name)

@@ -110,6 +110,8 @@ uint32_t tf_model_step(struct tf_model *model, int64_t number);
 void tf_model_step_extend(struct tf_model *model, uint32_t step, int64_t start_ns, int64_t end_ns);
 /* Room for so many more ops of the main graph, whose names are new, if there is that much. */
 void tf_model_expect_ops(struct tf_model *model, size_t count);
+/* Behind the inputs of its op, if they were the last to come, and with the next index. */
+bool tf_model_push_input(struct tf_model *model, struct tf_input input);
 /* "name:2", "^name"; function as in tf_model_op. */
 bool tf_model_add_input(struct tf_model *model, uint32_t op, struct str input);
 /* Adds to the row of the same op and step. */

@@ -47,6 +47,42 @@ static void as_the_classic_tool_answers(void **state)
     sample_free(&sample);
 }
 
+/* "a" gives [5], "b" [7]; "s" takes a, then b, which stand the other way round on the wire, where a
+ * map has no order. Nodes are entries of a map by id: 1, 2, 3. */
+static void inputs_stand_in_their_order(void **state)
+{
+    static const char bytes[] =
+        "\x0A\x13\x08\x01\x12\x0F" /* nodes[1]: name, op, output_shapes[0] */
+        "\x0A\x01"
+        "a"
+        "\x4A\x01"
+        "C"
+        "\x7A\x07\x08\x00\x12\x03\x0A\x01\x05"
+        "\x0A\x13\x08\x02\x12\x0F" /* nodes[2] */
+        "\x0A\x01"
+        "b"
+        "\x4A\x01"
+        "C"
+        "\x7A\x07\x08\x00\x12\x03\x0A\x01\x07"
+        "\x0A\x16\x08\x03\x12\x12" /* nodes[3]: name, op, inputs[1] = 2, inputs[0] = 1 */
+        "\x0A\x01"
+        "s"
+        "\x4A\x01"
+        "S"
+        "\x12\x04\x08\x01\x10\x02\x12\x04\x08\x00\x10\x01";
+    struct tf_sample sample = { 0 };
+    const struct op *op;
+
+    (void)state;
+    sample_bytes(&sample, "profile_0", (struct str) { bytes, sizeof bytes - 1 });
+    assert_true(sample_read(&sample, &reader_profile));
+    op = &sample.profile.ops.items[sample_op(&sample, "s")];
+    assert_int_equal(op->input_count, 2);
+    assert_int_equal(sample.profile.tensors.items[op->first_input].dims[0], 5);
+    assert_int_equal(sample.profile.tensors.items[op->first_input + 1].dims[0], 7);
+    sample_free(&sample);
+}
+
 static void read_cut(const struct reader *reader, struct str bytes, size_t budget)
 {
     struct tf_sample sample = { 0 };
@@ -90,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_the_classic_tool_answers),
+        cmocka_unit_test(inputs_stand_in_their_order),
         cmocka_unit_test(cuts_and_budgets),
     };
 
