@@ -56,6 +56,7 @@ static void write_steps(struct json_writer *json, const struct study *study)
 {
     const struct steps *steps = &study->steps;
     struct step_range   range = study_step_range(study);
+    double              batches;
 
     put_object(json, "steps");
     put_integer(json, "count", range.count);
@@ -65,6 +66,8 @@ static void write_steps(struct json_writer *json, const struct study *study)
         put_integer(json, "last", range.last);
     }
     put_text(json, "source", step_source_name(steps->source));
+    if (facts_get(&study->facts, "work.per_step", &batches))
+        put_number(json, "batches_per_step", batches);
     write_left_out(json, steps);
     put_object(json, "wall_ms");
     put_ms(json, "median", steps->median_ns);

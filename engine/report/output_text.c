@@ -99,6 +99,21 @@ static void write_part(struct layout *layout, enum part part, double ns, double 
     layout_line(layout);
 }
 
+/* Where a step works through several. */
+static void write_batch(struct layout *layout, const struct study *study)
+{
+    double count, ns;
+
+    if (!facts_get(&study->facts, "work.per_step", &count) || count < 2 ||
+        !facts_get(&study->facts, "work.batch_ns", &ns))
+        return;
+    text_add(layout->text, STR("  "));
+    layout_pad(layout, STR("a batch"), NAME_COLUMNS);
+    layout_pad_left(layout, layout_value(layout->arena, ns, UNIT_NS), VALUE_COLUMNS);
+    text_print(layout->text, "   %.0f of them a step", count);
+    layout_line(layout);
+}
+
 static void write_composition(struct layout *layout, const struct study *study)
 {
     const struct steps *steps = &study->steps;
@@ -116,6 +131,7 @@ static void write_composition(struct layout *layout, const struct study *study)
     }
     text_add(layout->text, text_str(&about));
     layout_line(layout);
+    write_batch(layout, study);
     if (study_composition(study, part_ns)) {
         for (int part = 0; part < PART_COUNT; part++) {
             double share = part_ns[part] / steps->median_ns;

@@ -1,0 +1,144 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "profile_builder.h"
+
+enum { STEPS = 4, STEP_NS = 100000 };
+
+struct program {
+    struct profile_builder b;
+    uint32_t               thread, pool;
+};
+
+static void start(struct program *program)
+{
+    uint32_t host;
+
+    *program = (struct program) { 0 };
+    builder_start(&program->b, FORMAT_XSPACE);
+    host = builder_host(&program->b, "h");
+    program->thread = builder_timeline(&program->b, host, NO_ID, "python");
+    program->pool = builder_timeline(&program->b, host, NO_ID, "pool");
+    for (int i = 0; i < STEPS; i++)
+        builder_step(&program->b, host, (int64_t)i * STEP_NS, (int64_t)(i + 1) * STEP_NS);
+}
+
+/* `count` of them in each step. */
+static void add(struct program *program, uint32_t timeline, const char *name,
+                enum activity_kind kind, int count)
+{
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < count; k++)
+            builder_slice(&program->b, timeline, name, kind,
+                          (int64_t)i * STEP_NS + (int64_t)k * STEP_NS / count, 100);
+}
+
+static void add_op(struct program *program, const char *name, const char *type, const char *origin,
+                   int count)
+{
+    uint32_t op = builder_op(&program->b, name, type, NULL);
+    uint32_t activity = builder_activity(&program->b, name, ACTIVITY_OP, op);
+
+    program->b.profile.ops.items[op].origin = builder_name(&program->b, origin);
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < count; k++)
+            builder_event(&program->b, program->pool, activity,
+                          (int64_t)i * STEP_NS + (int64_t)k * STEP_NS / count, 100);
+}
+
+static void finish(struct program *program)
+{
+    struct err err = { 0 };
+
+    builder_finish(&program->b);
+    program->b.study.steps.median_ns = program->b.study.steps.mean_ns = STEP_NS;
+    assert_true(analysis_work.run(&program->b.study, &err));
+}
+
+/* Five batches a step, seen on two levels: of 20 us each. */
+static void batches_that_a_step_fetches(void **state)
+{
+    struct program p;
+
+    (void)state;
+    start(&p);
+    add(&p, p.pool, "IteratorGetNextOp::DoCompute", ACTIVITY_INPUT_WAIT, 5);
+    add(&p, p.thread, "EagerLocalExecute: IteratorGetNext", ACTIVITY_INPUT_WAIT, 5);
+    finish(&p);
+    assert_float_equal(builder_fact(&p.b, "work.per_step"), 5, 0);
+    assert_float_equal(builder_fact(&p.b, "work.batch_ns"), 20000, 0);
+    builder_free(&p.b);
+}
+
+/* One batch, with nine for validation: one update says so. Of two models, one batch each. */
+static void validation_and_second_models_are_no_batches(void **state)
+{
+    static const int counts[][3] = {
+        { 10, 1, 1 }, { 1, 2, 1 }, { 4, 4, 4 }, { 0, 3, 3 }
+    }; /* fetches, updates, batches */
+    struct program p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(counts); i++) {
+        start(&p);
+        add(&p, p.thread, "enumerate(DataLoader)#__next__", ACTIVITY_INPUT_WAIT, counts[i][0]);
+        add(&p, p.thread, "Optimizer.step#Adam.step", ACTIVITY_ANNOTATION, counts[i][1]);
+        finish(&p);
+        assert_float_equal(builder_fact(&p.b, "work.per_step"), counts[i][2], 0);
+        builder_free(&p.b);
+    }
+}
+
+/* Eight updates of each weight by a loop in the graph, and one counter that it sets once. */
+static void updates_in_a_graph(void **state)
+{
+    struct program p;
+
+    (void)state;
+    start(&p);
+    add_op(&p, "while/adam/w", "ResourceApplyAdam", "", 8);
+    add_op(&p, "while/adam/b", "ResourceApplyAdam", "", 8);
+    add_op(&p, "seen", "AssignAddVariableOp", "", 1);
+    finish(&p);
+    assert_float_equal(builder_fact(&p.b, "work.per_step"), 8, 0);
+    builder_free(&p.b);
+}
+
+/* A gradient inside the loop is a round of work; the gradient of a loop is none. */
+static void rounds_of_a_loop(void **state)
+{
+    struct program p;
+
+    (void)state;
+    start(&p);
+    add_op(&p, "dot.1", "dot", "jit(f)/while/body/closed_call/transpose(jvp())/dot_general", 8);
+    add_op(&p, "copy", "copy", "", 1);
+    finish(&p);
+    assert_float_equal(builder_fact(&p.b, "work.loop_rounds"), 8, 0);
+    assert_true(isnan(builder_fact(&p.b, "work.per_step")));
+    builder_free(&p.b);
+    start(&p);
+    add_op(&p, "dot.1", "dot", "jit(f)/transpose(jvp(while))/body/dot_general", 8);
+    add_op(&p, "copy", "copy", "", 1);
+    finish(&p);
+    assert_true(isnan(builder_fact(&p.b, "work.loop_rounds")));
+    builder_free(&p.b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batches_that_a_step_fetches),
+        cmocka_unit_test(validation_and_second_models_are_no_batches),
+        cmocka_unit_test(updates_in_a_graph),
+        cmocka_unit_test(rounds_of_a_loop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
