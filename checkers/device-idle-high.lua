@@ -29,7 +29,7 @@ stream had a kernel, a copy or a set. Silent below min_share and where the timel
       { "idle_dependency_ns", "another stream is waited for", "Start what is waited for earlier." },
       { "idle_compile_ns", "the host compiles", "Keep shapes fixed, or compile before training." },
       { "idle_profiler_ns", "the profiler's own work", "Record less." },
-      { "idle_other_ns", "no cause in the recording", "Record launches and Python stacks to learn more." },
+      { "idle_other_ns", "no cause in the recording", "Kernels whose launch was recorded stood in the queue meanwhile: the device, or a wait that was not recorded, held them up. Where launches are missing, record them." },
     }
     local evidence, most = { { "idle a step", device.idle_ns, "ns", share = share } }, nil
     table.sort(causes, function(a, b) return (device[a[1]] or 0) > (device[b[1]] or 0) end)

@@ -77,6 +77,10 @@ struct sync_sum {
     uint32_t activity, owner; /* activities; owner NO_ID: none */
     double   count, wait_ns, bubble_ns;
 };
+struct bubble { /* idle after a wait */
+    int64_t  from_ns, to_ns;
+    uint32_t row; /* of sync_sum */
+};
 struct open_event {
     int64_t  end_ns;
     uint32_t owner;
@@ -88,6 +92,7 @@ struct summer {
     struct arena         *scratch;
     struct id_map         rows_by_key;
     VEC(struct sync_sum) rows;
+    VEC(struct bubble) bubbles;
     VEC(struct open_event) stack;
     VEC(double) launch_ns;
     VEC(double) latency_ns;
@@ -95,31 +100,55 @@ struct summer {
     double blocking_count, linked_count;
 };
 
-/* Idle time of the first device from `from_ns` to the end of the gap it lies in, at most to
- * `to_ns`. With several devices they wait together; one stands for all. */
-static double bubble_ns(const struct summer *summer, int64_t from_ns, int64_t to_ns)
+/* Idle time of the first device from the end of a wait to the end of the gap it lies in, at most to
+ * bubble->to_ns; empty where the device is busy. With several devices they wait together; one
+ * stands for all. */
+static void cut_bubble(const struct summer *summer, struct bubble *bubble)
 {
     const struct device_activity *devices = summer->study->devices;
-    const struct device_row      *row;
-    size_t                        low = 0, high;
+    const struct device_row      *row = devices && devices->rows.count ? devices->rows.items : NULL;
+    size_t                        low = 0, high = row ? row->gaps.count : 0;
 
-    if (!devices || devices->rows.count == 0)
-        return 0;
-    row = &devices->rows.items[0];
-    high = row->gaps.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (row->gaps.items[middle].end_ns > from_ns)
+        if (row->gaps.items[middle].end_ns > bubble->from_ns)
             high = middle;
         else
             low = middle + 1;
     }
-    if (low == row->gaps.count || row->gaps.items[low].start_ns > from_ns)
-        return 0;
-    if (row->gaps.items[low].end_ns < to_ns)
-        to_ns = row->gaps.items[low].end_ns;
-    return to_ns > from_ns ? (double)(to_ns - from_ns) : 0;
+    if (!row || low == row->gaps.count || row->gaps.items[low].start_ns > bubble->from_ns)
+        bubble->to_ns = bubble->from_ns;
+    else if (row->gaps.items[low].end_ns < bubble->to_ns)
+        bubble->to_ns = row->gaps.items[low].end_ns;
+}
+
+static int compare_bubbles(const void *a, const void *b)
+{
+    const struct bubble *left = a, *right = b;
+
+    if (left->from_ns != right->from_ns)
+        return left->from_ns < right->from_ns ? -1 : 1;
+    return (left->row > right->row) - (left->row < right->row);
+}
+
+/* Waits of several threads share idle time: it counts once, for the one that ended first. */
+static void share_bubbles(struct summer *summer)
+{
+    int64_t reach_ns = INT64_MIN;
+
+    if (summer->bubbles.count > 1)
+        qsort(summer->bubbles.items, summer->bubbles.count, sizeof *summer->bubbles.items,
+              compare_bubbles);
+    for (size_t i = 0; i < summer->bubbles.count; i++) {
+        const struct bubble *bubble = &summer->bubbles.items[i];
+        int64_t              from_ns = bubble->from_ns > reach_ns ? bubble->from_ns : reach_ns;
+
+        if (bubble->to_ns <= from_ns)
+            continue;
+        summer->rows.items[bubble->row].bubble_ns += (double)(bubble->to_ns - from_ns);
+        reach_ns = bubble->to_ns;
+    }
 }
 
 static struct sync_sum *find_row(struct summer *summer, uint32_t activity, uint32_t owner)
@@ -156,14 +185,16 @@ static bool add_sync(struct summer *summer, const struct timeline *timeline, uin
 {
     const struct profile *profile = summer->study->profile;
     struct sync_sum      *row = find_row(summer, event_activity_id(profile, event), owner);
-    int64_t               end_ns = event_end_ns(profile, event);
+    struct bubble         bubble = { .from_ns = event_end_ns(profile, event) };
 
     if (!row)
         return false;
     row->count++;
-    row->wait_ns += (double)(end_ns - event_start_ns(profile, event));
-    row->bubble_ns += bubble_ns(summer, end_ns, next_sync_ns(profile, timeline, event, end_ns));
-    return true;
+    row->wait_ns += (double)(bubble.from_ns - event_start_ns(profile, event));
+    bubble.row = (uint32_t)(row - summer->rows.items);
+    bubble.to_ns = next_sync_ns(profile, timeline, event, bubble.from_ns);
+    cut_bubble(summer, &bubble);
+    return bubble.to_ns <= bubble.from_ns || vec_push(&summer->bubbles, summer->scratch, bubble);
 }
 
 static bool walk(struct summer *summer, const struct timeline *timeline)
@@ -246,6 +277,7 @@ static bool sum_all(struct summer *summer)
         if (timeline->kind == TIMELINE_STREAM && has_devices && !walk_stream(summer, timeline))
             return false;
     }
+    share_bubbles(summer);
     return true;
 }
 

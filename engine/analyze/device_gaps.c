@@ -98,43 +98,51 @@ static bool make_thread_waits(struct explainer *explainer, uint32_t id)
     return true;
 }
 
-/* The catalogue's order, with what the thread did in the gap before the mere fact of lateness:
- * a thread that waits for input is late, too. */
+/* Why a kernel whose launch began after the gap did started late, from what its thread did in the
+ * gap. */
+static enum gap_cause late_cause(const struct thread_waits *waits, const struct device_gap *gap)
+{
+    int64_t length_ns = gap->end_ns - gap->start_ns;
+
+    if (intervals_overlap_ns(&waits->input, gap->start_ns, gap->end_ns) * 2 > length_ns)
+        return GAP_INPUT;
+    if (intervals_overlap_ns(&waits->compile, gap->start_ns, gap->end_ns) * 2 > length_ns)
+        return GAP_COMPILE;
+    if (intervals_overlap_ns(&waits->sync, gap->start_ns, gap->end_ns) >= length_ns / 5 * 4)
+        return GAP_SYNC;
+    return GAP_HOST_LATE;
+}
+
+/* The kernel stood in its queue when the gap began, or its launch was not recorded: whatever a
+ * thread did in the gap held nothing up. */
+static enum gap_cause queued_cause(const struct explainer *explainer, const struct device_gap *gap)
+{
+    bool is_awaited = gap->after != NO_ID && explainer->is_awaited[gap->after];
+    bool is_short = gap->end_ns - gap->start_ns < LAUNCH_OVERHEAD_NS;
+
+    if (is_awaited && (gap->launch == NO_ID || !is_short))
+        return GAP_DEPENDENCY;
+    return is_short ? GAP_LAUNCH : GAP_OTHER;
+}
+
 static bool explain_gap(struct explainer *explainer, struct device_gap *gap)
 {
-    int64_t              length_ns = gap->end_ns - gap->start_ns;
-    uint32_t             thread = NO_ID;
-    struct thread_waits *waits;
+    int64_t  length_ns = gap->end_ns - gap->start_ns;
+    uint32_t thread = NO_ID;
 
     if (intervals_overlap_ns(&explainer->overhead, gap->start_ns, gap->end_ns) * 2 > length_ns) {
         gap->cause = GAP_PROFILER;
         return true;
     }
-    if (gap->launch != NO_ID)
+    if (gap->launch != NO_ID && event_start_ns(explainer->profile, gap->launch) > gap->start_ns)
         thread = timeline_index_find(explainer->profile, &explainer->index, gap->launch);
-    if (thread != NO_ID) {
-        waits = &explainer->threads[thread];
-        if (!waits->is_made && !make_thread_waits(explainer, thread))
-            return false;
-        if (intervals_overlap_ns(&waits->input, gap->start_ns, gap->end_ns) * 2 > length_ns)
-            gap->cause = GAP_INPUT;
-        else if (intervals_overlap_ns(&waits->compile, gap->start_ns, gap->end_ns) * 2 > length_ns)
-            gap->cause = GAP_COMPILE;
-        else if (intervals_overlap_ns(&waits->sync, gap->start_ns, gap->end_ns) >=
-                 length_ns / 5 * 4)
-            gap->cause = GAP_SYNC;
-        else if (event_start_ns(explainer->profile, gap->launch) > gap->start_ns)
-            gap->cause = GAP_HOST_LATE;
-        else if (length_ns < LAUNCH_OVERHEAD_NS)
-            gap->cause = GAP_LAUNCH;
-        else if (explainer->is_awaited[gap->after])
-            gap->cause = GAP_DEPENDENCY;
+    if (thread == NO_ID) {
+        gap->cause = queued_cause(explainer, gap);
         return true;
     }
-    if (gap->after != NO_ID && explainer->is_awaited[gap->after])
-        gap->cause = GAP_DEPENDENCY;
-    else if (length_ns < LAUNCH_OVERHEAD_NS)
-        gap->cause = GAP_LAUNCH;
+    if (!explainer->threads[thread].is_made && !make_thread_waits(explainer, thread))
+        return false;
+    gap->cause = late_cause(&explainer->threads[thread], gap);
     return true;
 }
 

@@ -258,22 +258,29 @@ static void add_step_number(struct kineto *kineto, const struct kineto_event *ev
         add_stat(kineto, STAT_STEP_NUMBER, row, number);
 }
 
+/* What a call and the work it started share: older traces of ROCm write it as their external id and
+ * have no correlation. Ids of ops are others than these. */
+static enum kineto_field shared_id(const struct kineto_event *event)
+{
+    return kineto_has(event, FIELD_CORRELATION) ? FIELD_CORRELATION : FIELD_EXTERNAL;
+}
+
 static void add_call_args(struct kineto *kineto, const struct kineto_event *event,
                           enum activity_kind kind, uint32_t row)
 {
-    add_integer(kineto, event, FIELD_CORRELATION, STAT_CORRELATION, row);
-    add_link(kineto, event, FIELD_CORRELATION, LINK_CALL, row);
+    add_integer(kineto, event, shared_id(event), STAT_CORRELATION, row);
+    add_link(kineto, event, shared_id(event), LINK_CALL, row);
     if (kind == ACTIVITY_TRANSFER && kineto_has(event, FIELD_NAME))
         add_stat(kineto, STAT_IS_ASYNC, row, str_contains(event->fields[FIELD_NAME], STR("Async")));
 }
 
 static void add_work_args(struct kineto *kineto, const struct kineto_event *event, uint32_t row)
 {
-    add_integer(kineto, event, FIELD_CORRELATION, STAT_CORRELATION, row);
+    add_integer(kineto, event, shared_id(event), STAT_CORRELATION, row);
     add_integer(kineto, event, FIELD_BYTES, STAT_BYTES, row);
     if (kineto_integer(event, FIELD_GRAPH, 0))
         add_integer(kineto, event, FIELD_GRAPH, STAT_GRAPH, row);
-    add_link(kineto, event, FIELD_CORRELATION, LINK_WORK, row);
+    add_link(kineto, event, shared_id(event), LINK_WORK, row);
     add_link(kineto, event, FIELD_EXTERNAL, LINK_OP_WORK, row);
 }
 

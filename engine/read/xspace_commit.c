@@ -153,6 +153,14 @@ static bool add_column(struct commit *commit, enum stat_key key)
     return profile_add_stats(commit->profile, key, column->events, column->values, column->count);
 }
 
+/* The profiler prints an owner that it does not know as C prints a null pointer. */
+static uint32_t owner_name(struct commit *commit, uint32_t local)
+{
+    uint32_t name = global_name(commit, local);
+
+    return name != NO_ID && str_equal(profile_str(commit->profile, name), STR("(null)")) ? 0 : name;
+}
+
 static bool add_memory_events(struct commit *commit)
 {
     struct profile *profile = commit->profile;
@@ -163,7 +171,7 @@ static bool add_memory_events(struct commit *commit)
         event.event += profile->event_count;
         event.allocator = global_name(commit, event.allocator);
         event.region = global_name(commit, event.region);
-        event.op_name = global_name(commit, event.op_name);
+        event.op_name = owner_name(commit, event.op_name);
         if (event.allocator == NO_ID || event.region == NO_ID || event.op_name == NO_ID ||
             !vec_push(&profile->memory_events, profile->arena, event))
             return false;

@@ -118,12 +118,43 @@ static void a_sync_costs_its_bubble(void **state)
     builder_free(&b);
 }
 
+/*
+ * One gap of the device from 300 to 400 us. Waits of three threads end in it, at 310, 320 and 350,
+ * and wait for the same work: 400 - 310 = 90 us of idle time behind them, not 90 + 80 + 50.
+ */
+static void waits_of_several_threads_share_a_bubble(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct two_streams     s;
+    uint32_t               second, third, host;
+
+    (void)state;
+    s = build_gpu(&b);
+    host = b.profile.timelines.items[s.thread].host;
+    second = builder_timeline(&b, host, NO_ID, "second");
+    third = builder_timeline(&b, host, NO_ID, "third");
+    builder_slice(&b, s.compute, "k", ACTIVITY_KERNEL, 100000, 200000);
+    builder_slice(&b, s.compute, "k", ACTIVITY_KERNEL, 400000, 600000);
+    builder_slice(&b, s.thread, "cudaStreamSynchronize", ACTIVITY_SYNC, 150000, 160000);
+    builder_slice(&b, second, "cudaEventSynchronize", ACTIVITY_SYNC, 150000, 170000);
+    builder_slice(&b, third, "cudaDeviceSynchronize", ACTIVITY_SYNC, 150000, 200000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_syncs.run(&b.study, &err));
+    assert_true(builder_fact(&b, "sync.count_per_step") == 3);
+    assert_true(builder_fact(&b, "sync.bubble_ns") == 90000);
+    assert_true(builder_cell(&b, "syncs", "name", "cudaStreamSynchronize", "bubble_ns") == 90000);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
         cmocka_unit_test(host_transfers_count_once),
         cmocka_unit_test(a_sync_costs_its_bubble),
+        cmocka_unit_test(waits_of_several_threads_share_a_bubble),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

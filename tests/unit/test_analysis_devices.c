@@ -13,10 +13,10 @@
 /*
  * One step of 1000 us; two streams, launches on one thread (us):
  *   stream 1: A 100..300, C 500..600, E 980..1000   stream 2: B 200..350 (a copy)
- *   launches: A at 90, B at 95, C at 400 (late), E at 610 (in time)
- *   the thread waits for input 0..85 and is inside a sync 605..975... of which E's launch is not
- * late. Busy: 100..350, 500..600, 980..1000 = 370. Idle 630: 0..100 input (85 of 100), 350..500
- * host-late (launch at 400 > 350), 600..980 sync (370 of 380).
+ *   launches: A at 90, B at 95, C at 400 (late), E at 976 (late)
+ *   the thread waits for input 0..85 and is inside a sync 605..975. Busy: 100..350, 500..600,
+ * 980..1000 = 370. Idle 630: 0..100 input (85 of 100), 350..500 host-late (launch at 400 > 350),
+ * 600..980 sync (370 of 380).
  */
 static void gaps_have_causes(void **state)
 {
@@ -58,7 +58,7 @@ static void gaps_have_causes(void **state)
     from = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 400000, 4000);
     to = builder_slice(&b, one, "C", ACTIVITY_KERNEL, 500000, 100000);
     builder_flow(&b, from, to, FLOW_LAUNCH);
-    from = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 590000, 4000);
+    from = builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 976000, 4000);
     to = builder_slice(&b, one, "E", ACTIVITY_KERNEL, 980000, 20000);
     builder_flow(&b, from, to, FLOW_LAUNCH);
     builder_finish(&b);

@@ -47,7 +47,7 @@ static void launch(struct profile_builder *b, uint32_t thread, int64_t launch_us
 /*
  * One step of 1000 us (us):
  *   stream 1: A 100..300, C 500..600, E 980..1000   stream 2: B 200..350, a copy
- *   thread: input 0..85, launches of 4 us at 90, 95, 400, 590, a sync 605..975
+ *   thread: input 0..85, launches of 4 us at 90, 95, 400, 976, a sync 605..975
  * Computes 200 + 100 + 20 = 320; copies beside no kernel 300..350 = 50. Idle: 0..100 the thread
  * waits for input 0..85 and works 15; 350..500 it launches late: host 150; 600..980 it is in the
  * sync for 370 of 380. 320 + 50 + 85 + 165 + 380 = 1000.
@@ -77,7 +77,7 @@ static void idle_time_is_the_hosts(void **state)
     launch(&b, thread, 90, one, "A", ACTIVITY_KERNEL, 100, 300);
     launch(&b, thread, 95, two, "B", ACTIVITY_MEMCPY, 200, 350);
     launch(&b, thread, 400, one, "C", ACTIVITY_KERNEL, 500, 600);
-    launch(&b, thread, 590, one, "E", ACTIVITY_KERNEL, 980, 1000);
+    launch(&b, thread, 976, one, "E", ACTIVITY_KERNEL, 980, 1000);
     builder_finish(&b);
     b.study.steps.list.items[0].timeline = thread;
     run_analyses(&b, 1000000);

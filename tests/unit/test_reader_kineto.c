@@ -92,6 +92,34 @@ static int64_t stat_of(const struct profile *profile, enum stat_key key, uint32_
     return value;
 }
 
+/* Older traces of ROCm have no correlation: a call and its work share their external id, which
+ * counts apart from those of ops. By time: op 0, its call 1, the other op 2; the stream: kernel 3.
+ */
+static void calls_and_work_share_external_ids(void **state)
+{
+    static const char text[] =
+        "{\"traceEvents\": [\n"
+        "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, \"tid\": 1,"
+        " \"ts\": 0, \"dur\": 15, \"args\": {\"External id\": 513}},\n"
+        "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"hipExtModuleLaunchKernel\","
+        " \"pid\": 1, \"tid\": 1, \"ts\": 4, \"dur\": 5, \"args\": {\"External id\": 25}},\n"
+        "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 1,"
+        " \"ts\": 20, \"dur\": 15, \"args\": {\"External id\": 25}},\n"
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"Cijk\", \"pid\": 2, \"tid\": 0,"
+        " \"ts\": 20, \"dur\": 107, \"args\": {\"External id\": 25}}\n"
+        "]}\n";
+    struct reading reading;
+
+    (void)state;
+    read_text(&reading, STR(text));
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.flows.count, 1);
+    assert_int_equal(reading.profile.flows.items[0].from, 1);
+    assert_int_equal(reading.profile.flows.items[0].to, 3);
+    assert_int_equal(reading.profile.flows.items[0].kind, FLOW_LAUNCH);
+    arena_free(&reading.arena);
+}
+
 /* Time 0 is the step's and the frame's start, 1.5 us behind the base. The frame is longer, so it
  * comes first: frame 0, step 1, op 2, launch 3, backward op 4; then the stream: kernel 5. */
 static void places_events_on_timelines(void **state)
@@ -421,6 +449,7 @@ int main(void)
         cmocka_unit_test(places_events_on_timelines),
         cmocka_unit_test(reads_what_stands_beside_events),
         cmocka_unit_test(joins_and_measures),
+        cmocka_unit_test(calls_and_work_share_external_ids),
         cmocka_unit_test(every_prefix_is_answered),
         cmocka_unit_test(steps_over_what_is_no_json),
         cmocka_unit_test(a_long_event_keeps_its_duration),

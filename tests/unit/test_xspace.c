@@ -418,6 +418,44 @@ static void tells_programs_of_one_name_apart(void **state)
     arena_free(&arena);
 }
 
+static size_t put_allocation(char *line, size_t line_len, const char *owner)
+{
+    char   event[64] = { 8, 9 }, stat[32] = { 8, 1 };
+    size_t len = put(stat, 2, XSTAT_STR, owner, strlen(owner));
+
+    len = put(event, 2, XEVENT_STATS, stat, len);
+    len = put(event, len, XEVENT_STATS,
+              "\x08\x02\x2A\x03"
+              "bfc",
+              7);
+    return put(line, line_len, XLINE_EVENTS, event, len);
+}
+
+/* The profiler writes "(null)" where it knows no owner: that is no op of the program. */
+static void a_null_owner_is_none(void **state)
+{
+    char           line[128], plane[256], space[512];
+    size_t         line_len, plane_len, len;
+    struct arena   arena = { 0 };
+    struct profile profile;
+    struct err     err = { 0 };
+
+    (void)state;
+    line_len = put_allocation(line, put_allocation(line, 0, "(null)"), "conv");
+    plane_len = put(plane, 0, XPLANE_NAME, "/host:CPU", 9);
+    plane_len = put(plane, plane_len, XPLANE_LINES, line, line_len);
+    plane_len = put_stat_name(plane, plane_len, 1, "tf_op");
+    plane_len = put_stat_name(plane, plane_len, 2, "allocator_name");
+    plane_len = put(plane, plane_len, XPLANE_EVENT_METADATA,
+                    "\x08\x09\x12\x12\x12\x10MemoryAllocation", 22);
+    len = put_long(space, 0, XSPACE_PLANES, plane, plane_len);
+    assert_true(read_bytes((struct str) { space, len }, &profile, &arena, &err));
+    assert_int_equal(profile.memory_events.count, 2);
+    assert_int_equal(profile.memory_events.items[0].op_name, 0);
+    assert_string_equal(profile_str(&profile, profile.memory_events.items[1].op_name).data, "conv");
+    arena_free(&arena);
+}
+
 static void numbers_are_the_protos(void **state)
 {
     static const struct {
@@ -492,11 +530,12 @@ static void knows_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_protobuf_c),   cmocka_unit_test(survives_cuts),
-        cmocka_unit_test(rounds_and_sorts),    cmocka_unit_test(fields_may_follow_the_events),
-        cmocka_unit_test(knows_kinds),         cmocka_unit_test(numbers_are_the_protos),
-        cmocka_unit_test(survives_every_cut),  cmocka_unit_test(keeps_to_budgets),
-        cmocka_unit_test(hosts_share_a_clock), cmocka_unit_test(tells_programs_of_one_name_apart),
+        cmocka_unit_test(equals_protobuf_c),    cmocka_unit_test(survives_cuts),
+        cmocka_unit_test(rounds_and_sorts),     cmocka_unit_test(fields_may_follow_the_events),
+        cmocka_unit_test(knows_kinds),          cmocka_unit_test(numbers_are_the_protos),
+        cmocka_unit_test(survives_every_cut),   cmocka_unit_test(keeps_to_budgets),
+        cmocka_unit_test(hosts_share_a_clock),  cmocka_unit_test(tells_programs_of_one_name_apart),
+        cmocka_unit_test(a_null_owner_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
