@@ -2,20 +2,16 @@
 
 #include "analyze/emit.h"
 #include "model/interval.h"
+#include "model/subset.h"
 
-#include <string.h>
-
-struct kept_run { /* consecutive events of the recording that are consecutive in the excerpt */
-    uint32_t first, count, target;
-};
 struct cut {
     const struct profile *whole;
     struct profile       *part;
     struct arena         *arena, *scratch;
+    struct subset         subset;
     struct intervals      stretches;
     uint8_t              *kinds; /* by label */
     bool                  is_rare[ACTIVITY_KIND_COUNT];
-    VEC(struct kept_run) runs; /* by first */
 };
 
 /* Every used step is looked at. */
@@ -74,23 +70,9 @@ static bool find_rare_kinds(struct cut *cut, uint32_t most_events)
     return cut->kinds != NULL;
 }
 
-static bool keep_event(struct cut *cut, uint32_t event, bool extends)
-{
-    struct kept_run *last = cut->runs.count ? &cut->runs.items[cut->runs.count - 1] : NULL;
-
-    cut->part->event_count++;
-    if (extends && last && last->first + last->count == event) {
-        last->count++;
-        return true;
-    }
-    return vec_push(&cut->runs, cut->scratch,
-                    (struct kept_run) { event, 1, cut->part->event_count - 1 });
-}
-
 /* Events that share time with a stretch, and those of rare kinds. `next` is the first stretch that
- * has not ended when they start; kept_before those of other timelines. */
-static bool cut_batch(struct cut *cut, uint32_t first, uint32_t count, size_t *next,
-                      uint32_t kept_before)
+ * has not ended when they start. */
+static bool cut_batch(struct cut *cut, uint32_t first, uint32_t count, size_t *next)
 {
     const struct interval *stretches = cut->stretches.list.items;
     size_t                 stretch_count = cut->stretches.list.count;
@@ -108,7 +90,7 @@ static bool cut_batch(struct cut *cut, uint32_t first, uint32_t count, size_t *n
             *next < stretch_count && (starts_ns[i] >= stretches[*next].start_ns ||
                                       starts_ns[i] + durations_ns[i] > stretches[*next].start_ns);
         if ((is_inside || cut->is_rare[cut->kinds[labels[i]]]) &&
-            !keep_event(cut, first + i, cut->part->event_count > kept_before))
+            !subset_keep(&cut->subset, first + i, 1))
             return false;
     }
     return true;
@@ -122,7 +104,7 @@ static bool cut_timeline(struct cut *cut, struct timeline *timeline)
     for (uint32_t done = 0; done < timeline->event_count; done += count) {
         count = timeline->event_count - done;
         count = count < EVENT_BATCH ? count : EVENT_BATCH;
-        if (!cut_batch(cut, timeline->first_event + done, count, &next, kept_before))
+        if (!cut_batch(cut, timeline->first_event + done, count, &next))
             return false;
     }
     timeline->first_event = kept_before;
@@ -138,120 +120,12 @@ static bool cut_timelines(struct cut *cut)
 
     if (!timelines)
         return false;
-    cut->part->event_count = 0;
     for (size_t i = 0; i < whole->timelines.count; i++) {
         timelines[i] = whole->timelines.items[i];
         if (!cut_timeline(cut, &timelines[i]))
             return false;
     }
     cut->part->timelines.items = timelines;
-    return true;
-}
-
-static bool copy_column(const struct cut *cut, const struct packed *from, struct packed *to)
-{
-    enum { MOST = 1024 };
-    int64_t values[MOST];
-
-    *to = (struct packed) { 0 };
-    for (size_t i = 0; i < cut->runs.count; i++) {
-        const struct kept_run *run = &cut->runs.items[i];
-
-        for (uint32_t done = 0; done < run->count; done += MOST) {
-            uint32_t some = run->count - done < MOST ? run->count - done : MOST;
-
-            packed_read(from, run->first + done, some, values);
-            if (!packed_append(to, cut->arena, values, some))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool copy_columns(struct cut *cut)
-{
-    const struct profile *whole = cut->whole;
-    struct profile       *part = cut->part;
-
-    return copy_column(cut, &whole->event_starts_ns, &part->event_starts_ns) &&
-           copy_column(cut, &whole->event_durations_ns, &part->event_durations_ns) &&
-           copy_column(cut, &whole->event_labels, &part->event_labels);
-}
-
-/* The event's id in the excerpt, or NO_ID. */
-static uint32_t kept_id(const struct cut *cut, uint32_t event)
-{
-    size_t low = 0, high = cut->runs.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (cut->runs.items[middle].first <= event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || event - cut->runs.items[low - 1].first >= cut->runs.items[low - 1].count)
-        return NO_ID;
-    return cut->runs.items[low - 1].target + event - cut->runs.items[low - 1].first;
-}
-
-static bool cut_column(const struct cut *cut, const struct stat_column *from,
-                       struct stat_column *to)
-{
-    enum { MOST = 512 };
-    int64_t events[MOST], values[MOST];
-    size_t  count = 0, row = 0;
-
-    for (size_t i = 0; i < cut->runs.count && row < stat_count(from); i++) {
-        const struct kept_run *run = &cut->runs.items[i];
-
-        for (row = packed_find(&from->events, run->first);
-             row < stat_count(from) && stat_event(from, row) - run->first < run->count; row++) {
-            events[count] = stat_event(from, row) - run->first + run->target;
-            values[count++] = stat_value(from, row);
-            if (count == MOST && (!packed_append(&to->events, cut->arena, events, count) ||
-                                  !packed_append(&to->values, cut->arena, values, count)))
-                return false;
-            count %= MOST;
-        }
-    }
-    return packed_append(&to->events, cut->arena, events, count) &&
-           packed_append(&to->values, cut->arena, values, count);
-}
-
-static bool cut_stats(struct cut *cut)
-{
-    for (int key = 0; key < STAT_KEY_COUNT; key++) {
-        cut->part->stats[key] = (struct stat_column) { 0 };
-        if (!cut_column(cut, &cut->whole->stats[key], &cut->part->stats[key]))
-            return false;
-    }
-    return true;
-}
-
-static bool cut_rows(struct cut *cut)
-{
-    const struct profile *whole = cut->whole;
-    struct profile       *part = cut->part;
-
-    memset(&part->flows, 0, sizeof part->flows);
-    memset(&part->memory_events, 0, sizeof part->memory_events);
-    for (size_t i = 0; i < whole->flows.count; i++) {
-        struct flow flow = whole->flows.items[i];
-
-        flow.from = kept_id(cut, flow.from);
-        flow.to = flow.from == NO_ID ? NO_ID : kept_id(cut, flow.to);
-        if (flow.to != NO_ID && !vec_push(&part->flows, cut->arena, flow))
-            return false;
-    }
-    for (size_t i = 0; i < whole->memory_events.count; i++) {
-        struct memory_event event = whole->memory_events.items[i];
-
-        event.event = event.event == NO_ID ? NO_ID : kept_id(cut, event.event);
-        if (!vec_push(&part->memory_events, cut->arena, event))
-            return false;
-    }
     return true;
 }
 
@@ -278,7 +152,7 @@ static void move_markers(const struct cut *cut, struct steps *steps)
 {
     for (size_t i = 0; i < steps->list.count; i++)
         if (steps->list.items[i].event != NO_ID)
-            steps->list.items[i].event = kept_id(cut, steps->list.items[i].event);
+            steps->list.items[i].event = subset_event(&cut->subset, steps->list.items[i].event);
 }
 
 bool excerpt_make(struct study *study, uint32_t most_events, struct err *err)
@@ -297,9 +171,9 @@ bool excerpt_make(struct study *study, uint32_t most_events, struct err *err)
     cut.part = arena_new(study->arena, struct profile);
     if (!cut.part)
         return emit_limit("an excerpt of the recording", err);
-    *cut.part = *whole;
+    subset_start(&cut.subset, whole, cut.part, study->arena, &scratch);
     is_done = find_rare_kinds(&cut, most_events) && mark_some(&cut, &study->steps, used, wanted) &&
-              cut_timelines(&cut) && copy_columns(&cut) && cut_stats(&cut) && cut_rows(&cut);
+              cut_timelines(&cut) && subset_finish(&cut.subset);
     if (is_done) {
         uint32_t sampled = 0;
 

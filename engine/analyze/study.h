@@ -17,7 +17,6 @@ struct thread_roles;    /* analyze/threads.h: what each host timeline is for */
 
 struct study_options {
     int64_t first_step, last_step; /* --steps A:B by number; INT64_MIN/MAX: all */
-    const char *device;            /* --device, or NULL */
     unsigned threads;              /* 0: one a core */
 };
 

@@ -57,6 +57,7 @@ static bool read_described(const struct fixture *fixture, const struct recording
         arena_new_array(arena, struct read_input, fixture->sketch.rank_count);
     const struct reader *reader;
 
+    input->options = (struct study_options) { .first_step = INT64_MIN, .last_step = INT64_MAX };
     if (format == SKETCH_ANY)
         format = SKETCH_XSPACE;
     reader = reader_called(write_format_name(format));

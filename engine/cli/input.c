@@ -4,8 +4,9 @@
 #include "analyze/analysis.h"
 #include "analyze/classic_model.h"
 #include "base/file.h"
-#include "base/unit.h"
 #include "cli/progress.h"
+#include "model/classic.h"
+#include "model/selection.h"
 #include "read/read.h"
 
 #include <limits.h>
@@ -71,14 +72,71 @@ static bool read_all(struct input *input, const struct input_values *values,
                         err);
 }
 
+static bool advise_steps(int64_t first, int64_t last, struct err *err)
+{
+    if (first == last)
+        return err_advise(err, "there is step %lld", (long long)first);
+    return err_advise(err, "there are steps %lld to %lld", (long long)first, (long long)last);
+}
+
+/* --steps is wrong for this recording: says why, and which steps there are. */
+static bool no_steps(const struct input *input, struct err *err)
+{
+    const struct steps *steps = &input->study.steps;
+    const char         *why = NULL;
+    int64_t             first = INT64_MAX, last = INT64_MIN;
+
+    for (size_t i = 0; i < steps->list.count; i++) {
+        const struct step *step = &steps->list.items[i];
+
+        if (step->number >= input->options.first_step && step->number <= input->options.last_step)
+            why = step->left_out;
+        first = step->number < first ? step->number : first;
+        last = step->number > last ? step->number : last;
+    }
+    if (steps->source == STEPS_WHOLE_TRACE || steps->list.count == 0) {
+        err_set(err, ERR_USAGE, "--steps %s: the recording shows no steps", input->steps);
+        return err_advise(err, "leave the option out, or record with step markers");
+    }
+    if (why)
+        err_set(err, ERR_USAGE, "--steps %s: no step there can be used: %s", input->steps, why);
+    else
+        err_set(err, ERR_USAGE, "--steps %s selects no step", input->steps);
+    return advise_steps(first, last, err);
+}
+
 bool input_study(struct input *input, struct err *err)
 {
-    struct study_options options = { .first_step = INT64_MIN, .last_step = INT64_MAX };
-
     if (!input->is_studied)
         input->is_studied =
-            study_run(&input->study, &input->profile, &options, &input->report_arena, err);
+            study_run(&input->study, &input->profile, &input->options, &input->report_arena, err) &&
+            (!input->steps || input->study.steps.used_count > 0 || no_steps(input, err));
     return input->is_studied;
+}
+
+static bool no_classic_steps(const struct input *input, struct err *err)
+{
+    const struct classic *classic = input->profile.classic;
+
+    err_set(err, ERR_USAGE, "--steps %s selects no step", input->steps);
+    if (classic->steps.count == 0)
+        return err_advise(err, "no step was recorded");
+    return advise_steps(classic->steps.items[0], classic->steps.items[classic->steps.count - 1],
+                        err);
+}
+
+static bool select_classic_steps(struct input *input, struct err *err)
+{
+    return !input->steps || !input->profile.classic ||
+           selection_classic_steps(input->profile.classic, input->options.first_step,
+                                   input->options.last_step) ||
+           no_classic_steps(input, err);
+}
+
+static bool select_places(struct input *input, const struct input_values *values, struct err *err)
+{
+    return (!values->host || selection_host(&input->profile, values->host, err)) &&
+           (!values->device || selection_device(&input->profile, values->device, err));
 }
 
 /* What has no graph is shown by what ran. */
@@ -97,16 +155,30 @@ bool input_lines(struct input *input, struct err *err)
            err_set(err, ERR_LIMIT, "the lines do not fit the memory limit");
 }
 
+static bool set_options(struct input *input, const struct input_values *values, struct err *err)
+{
+    *input = (struct input) {
+        .options = { .first_step = INT64_MIN,
+                     .last_step = INT64_MAX,
+                     .threads = values->threads > UINT_MAX ? UINT_MAX : (unsigned)values->threads },
+        .steps = values->steps,
+    };
+    return !values->steps || input_steps_scan(values->steps, &input->options.first_step,
+                                              &input->options.last_step, err);
+}
+
 bool input_read(struct input *input, const struct input_values *values,
                 const struct option_list *operands, enum input_use use, struct err *err)
 {
-    *input = (struct input) { 0 };
+    if (!set_options(input, values, err))
+        return false;
     if (operands->values.count == 0 && !input_has_paths(values)) {
         err_set(err, ERR_USAGE, "no profile given");
         return err_advise(err, "name a file or directory, or - for standard input");
     }
-    if (read_all(input, values, operands, use, err) &&
-        (use == INPUT_ANALYSES || input->profile.classic || make_classic(input, err)))
+    if (read_all(input, values, operands, use, err) && select_places(input, values, err) &&
+        (use == INPUT_ANALYSES ||
+         (input->profile.classic ? select_classic_steps(input, err) : make_classic(input, err))))
         return true;
     input_free(input);
     return false;
@@ -115,20 +187,10 @@ bool input_read(struct input *input, const struct input_values *values,
 bool input_load(struct input *input, const struct input_values *values,
                 const struct option_list *operands, struct err *err)
 {
-    struct study_options options = {
-        .first_step = INT64_MIN,
-        .last_step = INT64_MAX,
-        .device = values->device,
-        .threads = values->threads > UINT_MAX ? UINT_MAX : (unsigned)values->threads,
-    };
-
-    if (values->steps &&
-        !input_steps_scan(values->steps, &options.first_step, &options.last_step, err))
-        return false;
     if (!input_read(input, values, operands, INPUT_ANALYSES, err))
         return false;
     progress_stage("analysing");
-    if (!study_run(&input->study, &input->profile, &options, &input->report_arena, err)) {
+    if (!input_study(input, err)) {
         input_free(input);
         return false;
     }

@@ -19,6 +19,8 @@ struct input {
     struct arena   profile_arena, report_arena;
     struct profile profile;
     struct study   study;
+    struct study_options options; /* what the user selects */
+    const char    *steps;         /* --steps as written; NULL: all */
     bool           is_studied; /* analyses have run */
 };
 
@@ -36,7 +38,9 @@ enum input_use {
     INPUT_TIMELINES,        /* for the classic views and their timelines */
     INPUT_COMPAT_TIMELINES,
 };
-/* Reads without analysing, except that views of a timeline need its steps. */
+/* Reads what --host and --device select, without analysing, except that views of a timeline need
+ * its steps; --steps holds for what analyses and views look at. A selection that selects nothing is
+ * an error that lists what there is. */
 bool input_read(struct input *input, const struct input_values *values,
                 const struct option_list *operands, enum input_use use, struct err *err) MUST_USE;
 /* For views of lines: fills profile.classic->lines where there are any. Once is enough. */
