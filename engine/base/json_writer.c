@@ -165,20 +165,9 @@ void json_number(struct json_writer *json, double number)
 
 void json_exact(struct json_writer *json, double number)
 {
-    char digits[32];
-
     assert(isfinite(number));
-    if (fabs(number) < 9007199254740992.0 && number == floor(number)) {
-        json_number(json, number);
-        return;
-    }
     begin_item(json);
-    for (int precision = 6; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, number);
-        if (strtod(digits, NULL) == number)
-            break;
-    }
-    text_add(json->text, str_from(digits));
+    text_add_exact(json->text, number);
 }
 
 void json_null(struct json_writer *json)

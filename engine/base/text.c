@@ -1,7 +1,9 @@
 #include "base/text.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Room for `more` bytes and the terminator. */
@@ -131,4 +133,18 @@ size_t text_width(struct str s)
         columns += columns_of(point);
     }
     return columns;
+}
+
+void text_add_exact(struct text *text, double number)
+{
+    char digits[32];
+    bool is_whole = fabs(number) < 9007199254740992.0 && number == floor(number);
+
+    snprintf(digits, sizeof digits, "%.0f", number == 0 ? 0 : number);
+    for (int precision = 6; !is_whole && precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+        if (strtod(digits, NULL) == number)
+            break;
+    }
+    text_add(text, str_from(digits));
 }

@@ -17,6 +17,7 @@ struct history;
 struct rule_explanation;
 struct rule_list;
 struct study;
+struct table_view;
 struct whatif;
 struct why;
 
@@ -36,6 +37,8 @@ struct output {
                    const struct output_options *options, struct text *text);
     void (*info)(const struct study *study, const struct output_options *options,
                  struct text *text);
+    void (*table)(const struct table_view *view, const struct output_options *options,
+                  struct text *text);
     void (*whatif)(const struct whatif *whatif, const struct study *study,
                    const struct output_options *options, struct text *text);
     void (*why)(const struct why *why, const struct study *study,

@@ -12,6 +12,7 @@
 #include "report/info_json.h"
 #include "report/json_fields.h"
 #include "report/rules_json.h"
+#include "report/table_report.h"
 #include "report/whatif_json.h"
 #include "report/why_json.h"
 #include "rules/advice.h"
@@ -198,6 +199,7 @@ const struct output output_json = {
     .summary = "one object for machines, as docs/advice.schema.json says",
     .advice = advice_json,
     .info = info_json,
+    .table = table_json,
     .whatif = whatif_json,
     .why = why_json,
     .rules = rules_json,

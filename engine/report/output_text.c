@@ -15,6 +15,7 @@
 #include "report/info_text.h"
 #include "report/layout.h"
 #include "report/rules_text.h"
+#include "report/table_report.h"
 #include "report/whatif_text.h"
 #include "report/why_text.h"
 #include "rules/advice.h"
@@ -279,6 +280,7 @@ const struct output output_text = {
     .summary = "for people",
     .advice = advice_text,
     .info = info_text,
+    .table = table_text,
     .whatif = whatif_text,
     .why = why_text,
     .rules = rules_text,

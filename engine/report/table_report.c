@@ -1,0 +1,146 @@
+#include "report/table_report.h"
+
+#include "analyze/table_view.h"
+#include "base/csv.h"
+#include "base/grid.h"
+#include "base/json_writer.h"
+#include "report/layout.h"
+#include "report/output.h"
+
+#include <math.h>
+
+enum { MOST_NAME_COLUMNS = 48 };
+
+static struct str cell(const struct table_view *view, size_t row, size_t column,
+                       struct arena *arena)
+{
+    double    value = table_view_number(view, row, column);
+    enum unit unit = table_view_column(view, column)->unit;
+
+    if (isnan(value))
+        return (struct str) { "", 0 };
+    if (unit == UNIT_NAME)
+        return layout_shorten(arena, layout_clean(arena, table_view_text(view, row, column)),
+                              MOST_NAME_COLUMNS);
+    return layout_value(arena, value, unit);
+}
+
+static void fill_grid(struct grid *grid, const struct table_view *view, struct arena *arena)
+{
+    for (size_t column = 0; column < view->column_count; column++) {
+        const struct column_spec *spec = table_view_column(view, column);
+
+        grid->cells[column] = str_from(spec->name);
+        grid->is_right[column] = spec->unit != UNIT_NAME && spec->unit != UNIT_BOOL;
+        for (size_t row = 0; row < view->row_count; row++)
+            grid->cells[(row + 1) * view->column_count + column] = cell(view, row, column, arena);
+    }
+}
+
+void table_text(const struct table_view *view, const struct output_options *options,
+                struct text *text)
+{
+    const struct table_spec *spec = view->table->spec;
+    struct grid              grid;
+
+    text_print(text, "%s: %s\n", spec->name, spec->help);
+    text_print(text, "%zu row%s", view->row_count, view->row_count == 1 ? "" : "s");
+    if (view->row_count < view->matched_count)
+        text_print(text, " of %zu; --top 0 shows all", view->matched_count);
+    text_add(text, STR("\n\n"));
+    if (!grid_make(&grid, text->arena, view->column_count, view->row_count)) {
+        text->is_cut = true;
+        return;
+    }
+    fill_grid(&grid, view, text->arena);
+    grid_print(&grid, options->is_complete ? 0 : options->width, text);
+}
+
+static void json_cell(struct json_writer *json, const struct table_view *view, size_t row,
+                      size_t column)
+{
+    double value = table_view_number(view, row, column);
+
+    switch (table_view_column(view, column)->unit) {
+    case UNIT_NAME:
+        json_str(json, table_view_text(view, row, column));
+        break;
+    case UNIT_BOOL:
+        json_bool(json, value != 0);
+        break;
+    default:
+        json_exact(json, value);
+    }
+}
+
+static void json_columns(struct json_writer *json, const struct table_view *view)
+{
+    json_key(json, "columns");
+    json_array(json);
+    for (size_t i = 0; i < view->column_count; i++) {
+        const struct column_spec *column = table_view_column(view, i);
+
+        json_object(json);
+        json_key(json, "name");
+        json_text(json, column->name);
+        json_key(json, "unit");
+        json_text(json, unit_name(column->unit));
+        json_key(json, "help");
+        json_text(json, column->help);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+void table_json(const struct table_view *view, const struct output_options *options,
+                struct text *text)
+{
+    struct json_writer json = { .text = text };
+
+    (void)options;
+    json_object(&json);
+    json_key(&json, "schema");
+    json_text(&json, "tfprof.table/1");
+    json_key(&json, "table");
+    json_text(&json, view->table->spec->name);
+    json_key(&json, "help");
+    json_text(&json, view->table->spec->help);
+    json_columns(&json, view);
+    json_key(&json, "matched");
+    json_integer(&json, (int64_t)view->matched_count);
+    json_key(&json, "rows");
+    json_array(&json);
+    for (size_t row = 0; row < view->row_count; row++) {
+        json_object(&json);
+        for (size_t column = 0; column < view->column_count; column++) {
+            if (isnan(table_view_number(view, row, column)))
+                continue;
+            json_key(&json, table_view_column(view, column)->name);
+            json_cell(&json, view, row, column);
+        }
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    json_object_end(&json);
+    text_add_byte(text, '\n');
+}
+
+void table_csv(const struct table_view *view, const struct output_options *options,
+               struct text *text)
+{
+    (void)options;
+    for (size_t column = 0; column < view->column_count; column++)
+        text_print(text, "%s%s", column ? "," : "", table_view_column(view, column)->name);
+    text_add_byte(text, '\n');
+    for (size_t row = 0; row < view->row_count; row++) {
+        for (size_t column = 0; column < view->column_count; column++) {
+            if (column)
+                text_add_byte(text, ',');
+            if (table_view_column(view, column)->unit == UNIT_NAME)
+                csv_text(text, table_view_text(view, row, column));
+            else
+                csv_number(text, table_view_number(view, row, column));
+        }
+        text_add_byte(text, '\n');
+    }
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Holds `tfprof table` of every bundled recording against its schema, and its formats against each other.
+usage: check_tables.py TFPROF SCHEMA RECORDINGS"""
+import csv
+import io
+import json
+import pathlib
+import subprocess
+import sys
+
+import jsonschema
+
+tfprof, schema_path, recordings = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+schema = json.loads(pathlib.Path(schema_path).read_text(encoding="utf-8"))
+failures = []
+
+
+def table(name, path, *options):
+    return subprocess.run([tfprof, "table", name, path, "--threads=1", *options], capture_output=True, check=False)
+
+
+def names():
+    listed = subprocess.run([tfprof, "table"], capture_output=True, text=True, check=True).stdout
+    return [line.split()[0] for line in listed.splitlines() if line and not line.startswith("tfprof")]
+
+
+def as_csv(row, column):
+    value = row.get(column["name"], "")
+    if column["unit"] == "bool" and value != "":
+        return float(value)
+    return value if isinstance(value, str) else float(value)
+
+
+def check(name, path, got):
+    """The same cells in both formats, numbers to the last bit."""
+    try:
+        data = json.loads(got.stdout)
+        jsonschema.validate(data, schema)
+    except (ValueError, jsonschema.ValidationError) as error:
+        failures.append(f"{path.name} {name}: {error}")
+        return
+    rows = list(csv.reader(io.StringIO(table(name, path, "--format=csv").stdout.decode("utf-8", "replace"))))
+    if rows[0] != [column["name"] for column in data["columns"]] or len(rows) != len(data["rows"]) + 1:
+        failures.append(f"{path.name} {name}: CSV has other rows or columns than JSON")
+        return
+    for cells, row in zip(rows[1:], data["rows"]):
+        for cell, column in zip(cells, data["columns"]):
+            want = as_csv(row, column)
+            if isinstance(want, str):
+                same = cell == want or cell == "'" + want or not want.isprintable()
+            else:
+                same = cell != "" and float(cell) == want
+            if not same:
+                failures.append(f"{path.name} {name}.{column['name']}: CSV {cell!r}, JSON {want!r}")
+
+
+def parts(folder):
+    """A recording, or its slow/, fixed/ and profile/."""
+    return [folder / name for name in ("slow", "fixed", "profile") if (folder / name).is_dir()] or [folder]
+
+
+checked = 0
+for recording in [part for folder in sorted(recordings.iterdir()) if folder.is_dir() for part in parts(folder)]:
+    for name in names():
+        got = table(name, recording, "--format=json")
+        if got.returncode == 4:
+            continue  # the recording has no such table; the message says why
+        if got.returncode != 0:
+            failures.append(f"{recording.name} {name}: exit {got.returncode}: {got.stderr.decode()}")
+            continue
+        check(name, recording, got)
+        checked += 1
+print("\n".join(failures[:50]))
+print(f"{checked} tables, {len(failures)} differences")
+sys.exit(1 if failures or checked == 0 else 0)
