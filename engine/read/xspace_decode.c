@@ -181,28 +181,35 @@ static void note_oddities(const struct xspace_tasks *tasks, struct profile *prof
     }
 }
 
-/* Order and extent, once all events are there. */
-static bool settle_timelines(const struct xspace_tasks *tasks, struct profile *profile)
+static bool order_timelines(const struct xspace_tasks *tasks, struct profile *profile)
 {
     uint32_t next = 0;
 
-    if (profile->event_count)
-        profile->start_ns = INT64_MAX, profile->end_ns = INT64_MIN;
     for (size_t i = 0; i < tasks->list.count; i++) {
         const struct line_task *task = &tasks->list.items[i];
         struct timeline        *timeline = &profile->timelines.items[task->timeline];
 
-        if (timeline->event_count == 0) {
+        if (timeline->event_count == 0)
             timeline->first_event = next;
-            continue;
-        }
         next += timeline->event_count;
-        profile->start_ns = task->start_ns < profile->start_ns ? task->start_ns : profile->start_ns;
-        profile->end_ns = task->end_ns > profile->end_ns ? task->end_ns : profile->end_ns;
-        if (task->is_unsorted && !xspace_sort(profile, timeline))
+        if (timeline->event_count && task->is_unsorted && !xspace_sort(profile, timeline))
             return false;
     }
     return true;
+}
+
+static void set_extent(const struct xspace_tasks *tasks, struct profile *profile)
+{
+    if (profile->event_count)
+        profile->start_ns = INT64_MAX, profile->end_ns = INT64_MIN;
+    for (size_t i = 0; i < tasks->list.count; i++) {
+        const struct line_task *task = &tasks->list.items[i];
+
+        if (profile->timelines.items[task->timeline].event_count == 0)
+            continue;
+        profile->start_ns = task->start_ns < profile->start_ns ? task->start_ns : profile->start_ns;
+        profile->end_ns = task->end_ns > profile->end_ns ? task->end_ns : profile->end_ns;
+    }
 }
 
 bool xspace_decode(struct xspace_tasks *tasks, const struct read_options *options,
@@ -218,8 +225,9 @@ bool xspace_decode(struct xspace_tasks *tasks, const struct read_options *option
     if (trace_is_on("read", 1))
         trace_print("read", "%u events, %llu bytes decoded in %.3f s", profile->event_count,
                     (unsigned long long)bytes, (double)(trace_now_ns() - start_ns) / 1e9);
-    if (!settle_timelines(tasks, profile))
+    if (!order_timelines(tasks, profile) || !xspace_clocks(tasks, profile))
         return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
+    set_extent(tasks, profile);
     note_oddities(tasks, profile);
     if (!xspace_activities(tasks, profile, scratch) || !xspace_flows(profile) ||
         !xspace_join_regions(profile))

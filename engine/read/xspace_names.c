@@ -479,6 +479,8 @@ static const struct {
     { "bytes_transferred", STAT_BYTES, 0 },
     { "requested_bytes", STAT_BYTES, 0 },
     { "cuda_graph_id", EXTRA_NONE, 0 },
+    { "device_offset_ps", STAT_DEVICE_START_PS, 0 },
+    { "device_duration_ps", STAT_DEVICE_PS, 0 },
     { "step_idle_time_ps", EXTRA_NONE, 0 },
     { "allocator_name", EXTRA_ALLOCATOR, 0 },
     { "bytes_allocated", EXTRA_ALLOCATED, 0 },
