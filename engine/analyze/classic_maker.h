@@ -28,6 +28,7 @@ struct maker {
     struct arena        scratch;
     struct id_map       node_of_name;     /* name << 32 | source + 1 << 1 | is_gradient */
     struct id_map       node_of_activity; /* context << 32 | activity */
+    struct id_map       node_of_eager;    /* context << 32 | name of the op */
     struct id_map       exec_of;
     struct classic_contexts contexts;
     VEC(struct made_node) nodes;

@@ -1,6 +1,7 @@
 #include "analyze/classic_model.h"
 
 #include "analyze/classic_maker.h"
+#include "analyze/op_times.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -11,24 +12,23 @@ static bool is_work(uint8_t kind)
            kind == ACTIVITY_MEMSET || kind == ACTIVITY_COLLECTIVE;
 }
 
-static struct str short_name(struct str name)
+/* Eager executions are ops too, though no event is named after the op itself. */
+static bool is_op(const struct profile *profile, uint32_t event)
 {
-    struct str rest = str_starts(name, STR("void ")) ? str_slice(name, 5, name.len) : name;
-    size_t     end = str_find(rest, '<');
-
-    end = end < str_find(rest, '(') ? end : str_find(rest, '(');
-    return end ? str_slice(rest, 0, end) : rest;
+    return is_work(event_activity(profile, event)->kind) ||
+           op_times_eager_name(profile, event) != NO_ID;
 }
 
 /* "scope/name": what a compiled instruction was made from is its scope. */
-static uint32_t name_of(struct maker *maker, const struct activity *activity, uint32_t path)
+static uint32_t name_of(struct maker *maker, const struct activity *activity, uint32_t eager,
+                        uint32_t path)
 {
     struct profile *profile = maker->profile;
     struct text     text = { .arena = &maker->scratch };
     struct str      scope = profile_str(profile, path);
-    struct str      name = profile_str(profile, activity->name);
+    struct str      name = profile_str(profile, eager == NO_ID ? activity->name : eager);
 
-    if (activity->op != NO_ID) {
+    if (activity->op != NO_ID && eager == NO_ID) {
         const struct op *op = &profile->ops.items[activity->op];
 
         name = profile_str(profile, op->name);
@@ -49,7 +49,7 @@ static uint32_t type_of(struct maker *maker, const struct activity *activity)
         return profile->ops.items[activity->op].type;
     if (activity->category && activity->kind != ACTIVITY_OP && activity->kind != ACTIVITY_KERNEL)
         return activity->category;
-    return profile_intern(profile, short_name(profile_str(profile, activity->name)));
+    return profile_intern(profile, op_times_short_name(profile_str(profile, activity->name)));
 }
 
 /* What JAX makes of a function for its gradients is of the lines that ran forward. */
@@ -60,11 +60,13 @@ static bool is_transposed(const struct maker *maker, uint32_t op)
     return str_contains(profile_str(profile, profile->ops.items[op].origin), STR("transpose("));
 }
 
-static uint32_t add_node(struct maker *maker, const struct activity *activity, uint32_t row)
+/* eager: interned name of the op that an eager execution runs, or NO_ID. */
+static uint32_t add_node(struct maker *maker, const struct activity *activity, uint32_t eager,
+                         uint32_t row)
 {
     struct classic_context context = maker->contexts.rows.items[row];
-    struct made_node       made = { .name = name_of(maker, activity, context.path),
-                                    .type = type_of(maker, activity),
+    struct made_node       made = { .name = name_of(maker, activity, eager, context.path),
+                                    .type = eager == NO_ID ? type_of(maker, activity) : eager,
                                     .source = activity->source,
                                     .op = activity->op,
                                     .is_gradient = context.is_gradient };
@@ -91,16 +93,19 @@ static uint32_t add_node(struct maker *maker, const struct activity *activity, u
                : NO_ID;
 }
 
-/* Row of the node that an activity is in a context; NO_ID: full. */
-static uint32_t node_of(struct maker *maker, uint32_t activity, uint32_t context)
+/* Row of the node that an event is in a context; NO_ID: full. */
+static uint32_t node_of(struct maker *maker, uint32_t event, uint32_t context)
 {
-    uint64_t key = (uint64_t)context << 32 | activity;
-    uint32_t node = id_map_get(&maker->node_of_activity, key);
+    uint32_t       activity = event_activity_id(maker->profile, event);
+    uint32_t       eager = op_times_eager_name(maker->profile, event);
+    struct id_map *map = eager == NO_ID ? &maker->node_of_activity : &maker->node_of_eager;
+    uint64_t       key = (uint64_t)context << 32 | (eager == NO_ID ? activity : eager);
+    uint32_t       node = id_map_get(map, key);
 
     if (node != NO_ID)
         return node;
-    node = add_node(maker, &maker->profile->activities.items[activity], context);
-    return node != NO_ID && id_map_put(&maker->node_of_activity, key, node) ? node : NO_ID;
+    node = add_node(maker, &maker->profile->activities.items[activity], eager, context);
+    return node != NO_ID && id_map_put(map, key, node) ? node : NO_ID;
 }
 
 static uint32_t exec_of(struct maker *maker, uint32_t node, uint32_t step)
@@ -251,7 +256,7 @@ static bool open_event(struct maker *maker, struct open_event *event)
         maker->stack.count ? &maker->stack.items[maker->stack.count - 1] : NULL;
 
     event->least_end_ns = around ? least(event->end_ns, around->least_end_ns) : event->end_ns;
-    if (!is_work(event_activity(maker->profile, event->event)->kind))
+    if (!is_op(maker->profile, event->event))
         event->node = around ? around->node : NO_ID;
     event->context = context_inside(maker, event->event, around ? around->context : 0);
     return event->context != NO_ID && vec_push(&maker->stack, &maker->scratch, *event);
@@ -289,7 +294,7 @@ static uint32_t node_of_work(struct maker *maker, const struct timeline *timelin
         return maker->node_of_event[launcher];
     if (launcher != NO_ID && maker->context_of_event)
         context = maker->context_of_event[launcher];
-    return node_of(maker, event_activity_id(maker->profile, event), context);
+    return node_of(maker, event, context);
 }
 
 static bool walk_event(struct maker *maker, const struct timeline *timeline, uint32_t event,
@@ -306,7 +311,7 @@ static bool walk_event(struct maker *maker, const struct timeline *timeline, uin
     depth = maker->stack.count;
     if (!open_event(maker, &open))
         return false;
-    if (is_work(event_activity(profile, event)->kind)) {
+    if (is_op(profile, event)) {
         maker->stack.count = depth; /* it is not around itself */
         place->event = event;
         place->node = open.node = node_of_work(maker, timeline, event, open.context);
@@ -419,6 +424,7 @@ static bool prepare(struct maker *maker, bool by_line)
     struct profile *profile = maker->profile;
 
     maker->node_of_name.arena = maker->node_of_activity.arena = &maker->scratch;
+    maker->node_of_eager.arena = &maker->scratch;
     maker->exec_of.arena = &maker->scratch;
     maker->node_of_event = new_links(maker);
     maker->launcher_of = new_links(maker);

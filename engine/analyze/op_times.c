@@ -82,6 +82,15 @@ enum dtype op_dtype(const struct profile *profile, const struct op *op)
     return widest;
 }
 
+struct str op_times_short_name(struct str name)
+{
+    struct str rest = str_starts(name, STR("void ")) ? str_slice(name, 5, name.len) : name;
+    size_t     end = str_find(rest, '<');
+
+    end = end < str_find(rest, '(') ? end : str_find(rest, '(');
+    return end ? str_slice(rest, 0, end) : rest;
+}
+
 struct call { /* one occurrence inside a window */
     uint32_t row;
     int64_t  duration_ns, self_ns;
@@ -144,8 +153,8 @@ static uint32_t activity_row(struct collector *collector, uint32_t id, uint32_t 
 }
 
 /* An eager execution stands for the op it runs: the runtime names no event after the op itself.
- * NO_ID: not one. IteratorGetNext is a wait for input, which other analyses count. */
-static uint32_t eager_op_name(const struct profile *profile, uint32_t event)
+ * IteratorGetNext is a wait for input, which other analyses count. */
+uint32_t op_times_eager_name(const struct profile *profile, uint32_t event)
 {
     int64_t name, is_function;
 
@@ -215,7 +224,7 @@ static bool walk_event(struct collector *collector, uint32_t event, uint32_t dev
         collector->stack.count--;
     if (collector->stack.count > 0)
         frame.op_call = collector->stack.items[collector->stack.count - 1].op_call;
-    eager_name = eager_op_name(profile, event);
+    eager_name = op_times_eager_name(profile, event);
     if ((eager_name != NO_ID || is_op_kind(event_activity(profile, event))) &&
         windows_find(&collector->windows, start_ns) != SIZE_MAX) {
         struct call call = { 0, duration_ns, duration_ns };

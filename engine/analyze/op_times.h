@@ -39,6 +39,10 @@ enum { OP_TINY_NS = 10000 };
 bool op_times_make(const struct study *study, struct arena *scratch, struct op_times *times);
 /* Keeps a copy in the study, so that they are summed once. */
 bool op_times_keep(struct study *study, const struct op_times *times);
+/* Interned name of the op that an eager execution on a host thread runs; NO_ID: it is none. */
+uint32_t op_times_eager_name(const struct profile *profile, uint32_t event);
+/* A kernel's name without its template's and its own arguments, and without what it returns. */
+struct str op_times_short_name(struct str name);
 /* The widest type an op computes in: floats before integers; DTYPE_UNKNOWN without shapes. */
 enum dtype op_dtype(const struct profile *profile, const struct op *op);
 

@@ -1,12 +1,10 @@
 /* diff: what changed between two recordings of one program. */
+#include "analyze/diff.h"
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/result.h"
-#include "view/diff.h"
-
-#include <string.h>
 
 struct diff_values {
     struct input_values  input;
@@ -31,16 +29,13 @@ static const struct option options[] = {
 
 static bool print(const struct diff_values *values, struct input inputs[2], struct err *err)
 {
-    struct diff diff;
-    struct text text = { .arena = &inputs[0].report_arena };
+    struct output_options shape = result_options(&values->result);
+    struct text           text = { .arena = &inputs[0].report_arena };
+    struct diff           diff;
 
-    if (!diff_make(inputs[0].profile.classic, inputs[1].profile.classic, values->depth,
-                   &inputs[0].report_arena, &diff))
-        return err_set(err, ERR_LIMIT, "the comparison does not fit the memory limit");
-    if (strcmp(values->result.format, "json") == 0)
-        diff_print_json(&diff, &text);
-    else
-        diff_print(&diff, values->rows, &text);
+    if (!diff_make(&diff, &inputs[0].study, &inputs[1].study, values->depth, text.arena, err))
+        return false;
+    result_output(&values->result)->diff(&diff, values->rows, &shape, &text);
     return result_write(&values->result, &text, err);
 }
 
@@ -52,16 +47,14 @@ static bool run(struct call *call, struct err *err)
     int                       read = 0;
     bool                      is_done = true;
 
+    if (values->input.is_list)
+        return input_list(&call->operands, call->arena, err);
     if (call->operands.values.count != 2)
         return err_set(err, ERR_USAGE, "diff needs two recordings: the one before, the one after");
     for (; read < 2 && is_done; read += is_done) {
         if (!vec_push(&sides[read].values, call->arena, call->operands.values.items[read]))
             return err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit");
-        is_done = input_read(&inputs[read], &values->input, &sides[read], INPUT_VIEWS, err);
-        if (is_done && !input_lines(&inputs[read], err)) {
-            input_free(&inputs[read]);
-            is_done = false;
-        }
+        is_done = input_load(&inputs[read], &values->input, &sides[read], err);
     }
     is_done = is_done && print(values, inputs, err);
     while (read-- > 0)
@@ -72,13 +65,13 @@ static bool run(struct call *call, struct err *err)
 
 const struct command command_diff = {
     .name = "diff",
-    .summary = "show what changed between two recordings, by type, scope and line",
+    .summary = "show what changed between two recordings, by part, type, scope and line",
     .operands = "BEFORE AFTER",
     .description =
-        "Compares a step of two recordings of one program. Each list shows where the time and the "
-        "memory went, most change first; its parts sum to the change of the step exactly: what no "
-        "op accounts for, waiting or work at the same time, is a part of its own. Bytes are those "
-        "that ops asked for.",
+        "Compares the step of two recordings of one program, the one that advise is about: first "
+        "by what it waits for, then by type of op, scope and line, most change first. Each list "
+        "sums to the step before, the step after and the change exactly. Memory is what ops asked "
+        "for.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct diff_values),

@@ -1,6 +1,7 @@
 #include "gate/counts.h"
 
 #include "analyze/device_activity.h"
+#include "analyze/op_times.h"
 #include "analyze/study.h"
 #include "analyze/window.h"
 #include "base/macros.h"
@@ -64,7 +65,15 @@ static void add_payload(struct counter *counter, enum count_id id, size_t step, 
             (double)profile->collectives.items[value].bytes_in);
 }
 
-/* A call inside another of its kind is part of it. */
+/* Eager executions are ops, though no event is named after the op itself. */
+static enum count_id count_of_call(const struct profile *profile, uint32_t event)
+{
+    return op_times_eager_name(profile, event) != NO_ID
+               ? COUNT_OPS
+               : count_of(event_activity(profile, event), false);
+}
+
+/* A call inside another of its kind is part of it, but ops inside of ops count. */
 static void walk_thread(struct counter *counter, const struct timeline *timeline)
 {
     const struct profile *profile = counter->study->profile;
@@ -75,7 +84,7 @@ static void walk_thread(struct counter *counter, const struct timeline *timeline
     for (uint32_t i = 0; i < timeline->event_count; i++) {
         uint32_t      event = timeline->first_event + i;
         int64_t       start_ns = event_start_ns(profile, event);
-        enum count_id id = count_of(event_activity(profile, event), false);
+        enum count_id id = count_of_call(profile, event);
         size_t        step;
 
         if (id == COUNT_ID_COUNT || start_ns < open_until_ns[id])

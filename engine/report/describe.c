@@ -89,6 +89,38 @@ const char *step_source_name(enum step_source source)
     return "whole-trace";
 }
 
+const char *part_title(enum part part)
+{
+    switch (part) {
+    case PART_INPUT:
+        return "input wait";
+    case PART_COMPUTE:
+        return "compute";
+    case PART_COMMUNICATION:
+        return "exposed communication";
+    case PART_COPY:
+        return "copies";
+    case PART_COMPILE:
+        return "tracing, compiling";
+    case PART_HOST:
+        return "host work";
+    case PART_IDLE_LAUNCH:
+        return "idle, launch";
+    case PART_IDLE_SYNC:
+        return "idle, synchronising";
+    case PART_IDLE_DEPENDENCY:
+        return "idle, dependency";
+    case PART_IDLE_OTHER:
+        return "idle, other";
+    case PART_OUTPUT:
+        return "output";
+    case PART_UNKNOWN:
+    case PART_COUNT:
+        break;
+    }
+    return "unknown";
+}
+
 bool study_composition(const struct study *study, double part_ns[PART_COUNT])
 {
     bool has_any = false;

@@ -19,6 +19,7 @@ const char *format_title(enum profile_format format); /* "XSpace" */
 const char *device_kind_name(enum device_kind kind);
 const char *timeline_kind_name(enum timeline_kind kind);
 const char *step_source_name(enum step_source source);
+const char *part_title(enum part part); /* "input wait" */
 
 /* Time of each part in a step (the facts part.*_ns), which sum to the median step. False: the
  * composition is not known, and all is zero. */

@@ -10,8 +10,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct advice;
+struct diff;
 struct gate_result;
 struct history;
 struct rule_explanation;
@@ -43,6 +45,9 @@ struct output {
                    const struct output_options *options, struct text *text);
     void (*why)(const struct why *why, const struct study *study,
                 const struct output_options *options, struct text *text);
+    /* rows: how many of each list are shown, 0 all; formats for machines show all. */
+    void (*diff)(const struct diff *diff, int64_t rows, const struct output_options *options,
+                 struct text *text);
     void (*rules)(const struct rule_list *list, const struct output_options *options,
                   struct text *text);
     /* profile_name NULL: the rule alone. */

@@ -6,6 +6,7 @@
 
 #include "analyze/study.h"
 #include "report/describe.h"
+#include "report/diff_json.h"
 #include "report/finding_json.h"
 #include "report/gate_json.h"
 #include "report/history_report.h"
@@ -202,6 +203,7 @@ const struct output output_json = {
     .table = table_json,
     .whatif = whatif_json,
     .why = why_json,
+    .diff = diff_json,
     .rules = rules_json,
     .explain = explain_json,
     .gate = gate_json,

@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "report/coverage_text.h"
 #include "report/describe.h"
+#include "report/diff_text.h"
 #include "report/finding_text.h"
 #include "report/gate_text.h"
 #include "report/head_text.h"
@@ -51,38 +52,6 @@ static void write_verdict(struct layout *layout, const struct verdict *verdict)
         return;
     layout_wrap_right(layout, "", 0, str_from(verdict->text), STR(""), STYLE_PLAIN);
     layout_line(layout);
-}
-
-static const char *part_title(enum part part)
-{
-    switch (part) {
-    case PART_INPUT:
-        return "input wait";
-    case PART_COMPUTE:
-        return "compute";
-    case PART_COMMUNICATION:
-        return "exposed communication";
-    case PART_COPY:
-        return "copies";
-    case PART_COMPILE:
-        return "tracing, compiling";
-    case PART_HOST:
-        return "host work";
-    case PART_IDLE_LAUNCH:
-        return "idle, launch";
-    case PART_IDLE_SYNC:
-        return "idle, synchronising";
-    case PART_IDLE_DEPENDENCY:
-        return "idle, dependency";
-    case PART_IDLE_OTHER:
-        return "idle, other";
-    case PART_OUTPUT:
-        return "output";
-    case PART_UNKNOWN:
-    case PART_COUNT:
-        break;
-    }
-    return "unknown";
 }
 
 enum { NAME_COLUMNS = 22, VALUE_COLUMNS = 9, SHARE_COLUMNS = 8, BAR_MAX_CELLS = 30 };
@@ -283,6 +252,7 @@ const struct output output_text = {
     .table = table_text,
     .whatif = whatif_text,
     .why = why_text,
+    .diff = diff_text,
     .rules = rules_text,
     .explain = explain_text,
     .gate = gate_text,

@@ -232,6 +232,44 @@ static void small_budgets_are_refused(void **state)
     }
 }
 
+/* Eager executions are their ops: Mul of 20 and 30 us with a nested one of 5, a function is none.
+ */
+static void eager_executions_are_ops(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t     start_us, duration_us;
+        bool        is_function;
+    } events[] = { { "Mul", 0, 20, false },
+                   { "Mul", 100, 30, false },
+                   { "Cast", 110, 5, false },
+                   { "__inference_f", 200, 40, true } };
+    struct profile_builder builder;
+    uint32_t               host, thread, mul;
+
+    (void)state;
+    builder_start(&builder, FORMAT_XSPACE);
+    host = builder_host(&builder, "h");
+    thread = builder_timeline(&builder, host, NO_ID, "python");
+    for (size_t i = 0; i < ARRAY_COUNT(events); i++) {
+        uint32_t event =
+            builder_slice(&builder, thread, "EagerExecute", ACTIVITY_DISPATCH,
+                          events[i].start_us * MICRO_NS, events[i].duration_us * MICRO_NS);
+
+        builder_stat(&builder, event, STAT_EAGER_OP, builder_name(&builder, events[i].name));
+        builder_stat(&builder, event, STAT_IS_FUNCTION, events[i].is_function);
+    }
+    builder_step(&builder, host, 0, 300 * MICRO_NS);
+    builder_finish(&builder);
+    assert_true(classic_model_make(&builder.study, &builder.profile));
+    assert_int_equal(builder.profile.classic->nodes.count, 2);
+    mul = classic_find(builder.profile.classic, STR("Mul"));
+    assert_true(str_equal(classic_type(builder.profile.classic, mul), STR("Mul")));
+    assert_int_equal(classic_value(builder.profile.classic, mul, MEASURE_RUNS, -1), 2);
+    assert_int_equal(classic_value(builder.profile.classic, mul, MEASURE_EXEC_MICROS, -1), 45);
+    builder_free(&builder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +277,7 @@ int main(void)
         cmocka_unit_test(ops_are_of_the_lines_that_called_them),
         cmocka_unit_test(without_frames_there_are_no_lines),
         cmocka_unit_test(small_budgets_are_refused),
+        cmocka_unit_test(eager_executions_are_ops),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,21 +3,23 @@
 
 #define BEFORE CASES_DIR "/published-example/step0.pbtxt"
 #define AFTER CASES_DIR "/published-example/step1.pbtxt"
+#define PROFILE CASES_DIR "/recordings/tf1-mnist-softmax/profile/profile_11"
+#define GRAPH CASES_DIR "/recordings/tf1-mnist-softmax/profile/graph.pbtxt"
 
-/* Of step 0, in us: gradient 4000 + 1500, MatMul 300 + 200 + 20 + 10, _send_x 5, read 3, W 1: 6039,
- * from 995 to 1700 + 4000. Bytes: 100, 8960, 0, 64, 800. Of step 1: MatMul 25, loss 9, read 6: 40,
- * from 2001 to 2020 + 25. */
+/* Step 0 goes from 990 to 1700 + 4000, its stream works from 1040 to 1340; of the bytes MatMul
+ * asked for 4096 + 4096 and 512 + 256 that it kept. Step 1 goes from 2001 to 2020 + 25; its ops
+ * take 6, 9 and 25 of that. */
 static void parts_sum_to_the_step(void **state)
 {
     static const char *const arguments[] = { "diff", BEFORE, AFTER, "--format", "json", NULL };
     static const char *const expected[] = {
-        "\"before_ns\": 4705000,\n    \"before_bytes\": 9924,",
-        "\"after_ns\": 44000,",
-        "\"name\": \"fc/MatMul\",\n      \"before_ns\": 530000,\n      \"before_bytes\": 8960,",
-        "\"name\": \"loss\",\n      \"before_ns\": 0,",
-        /* 4705 - 6039, 44 - 40. */
-        "\"name\": \"(waiting, less what ran at once)\",\n      \"before_ns\": -1334000,",
-        "\"after_ns\": 4000,",
+        "\"before_ns\": 4710000,\n    \"after_ns\": 44000,\n    \"change_ns\": -4666000",
+        "\"part\": \"compute\",\n      \"before_ns\": 300000,\n      \"after_ns\": 40000,",
+        "\"part\": \"idle.other\",\n      \"before_ns\": 4410000,\n      \"after_ns\": 4000,",
+        "\"name\": \"fc/MatMul\",\n      \"before_ns\": 300000,\n      \"after_ns\": 25000,",
+        "\"before_bytes\": 8960,",
+        "\"name\": \"loss\",\n      \"before_ns\": 0,\n      \"after_ns\": 9000,",
+        "\"lists_sum_to_step\": true",
     };
     struct arena arena = { 0 };
     struct str   answer;
@@ -31,7 +33,7 @@ static void parts_sum_to_the_step(void **state)
     arena_free(&arena);
 }
 
-/* Both names below "fc" are one scope of one part: 530 + 3 + 1 and 25 + 6. */
+/* Both names below "fc" are one scope: 300 and 25 + 6. */
 static void depth_says_what_a_scope_is(void **state)
 {
     static const char *const arguments[] = { "diff", BEFORE,     AFTER,  "--depth",
@@ -41,9 +43,31 @@ static void depth_says_what_a_scope_is(void **state)
 
     (void)state;
     answer = command_answer(arguments, &arena);
-    assert_true(str_contains(answer, STR("\"name\": \"fc\",\n      \"before_ns\": 534000,")));
-    assert_true(str_contains(answer, STR("\"after_ns\": 31000,")));
+    assert_true(str_contains(answer, STR("\"name\": \"fc\",\n      \"before_ns\": 300000,\n"
+                                         "      \"after_ns\": 31000,")));
     arena_free(&arena);
+}
+
+/* A ProfileProto says how long ops took, not when: nothing sums to the step, and that is said. */
+static void own_times_are_told_as_such(void **state)
+{
+    static const char *const arguments[] = { "diff", PROFILE, PROFILE, "--format", "json", NULL };
+    struct arena             arena = { 0 };
+    struct str               answer;
+
+    (void)state;
+    answer = command_answer(arguments, &arena);
+    assert_true(str_contains(answer, STR("\"lists_sum_to_step\": false")));
+    assert_true(str_contains(answer, STR("\"part\": \"unknown\",\n      \"before_ns\": 235500,")));
+    arena_free(&arena);
+}
+
+static void a_side_without_steps_is_told(void **state)
+{
+    static const char *const arguments[] = { "diff", BEFORE, GRAPH, NULL };
+
+    (void)state;
+    command_refuses(arguments, "has no step to compare");
 }
 
 static void two_recordings_are_needed(void **state)
@@ -63,6 +87,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_sum_to_the_step),
         cmocka_unit_test(depth_says_what_a_scope_is),
+        cmocka_unit_test(own_times_are_told_as_such),
+        cmocka_unit_test(a_side_without_steps_is_told),
         cmocka_unit_test(two_recordings_are_needed),
     };
 

@@ -1,0 +1,53 @@
+/* counts: what a step does, step by step. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs the ones above. */
+#include "gate/counts.h"
+#include "profile_builder.h"
+
+#include <cmocka.h>
+
+enum { STEP_NS = 1000 };
+
+/* Two steps of three eager ops and one op of a graph: four ops each. The function that holds the
+ * graph and the wait for input are none. */
+static void eager_executions_are_ops(void **state)
+{
+    static const char *const names[] = { "Mul", "Mul", "Cast", "__inference_f", "IteratorGetNext" };
+    struct profile_builder   builder;
+    struct count_value      *counts;
+    uint32_t                 host, thread;
+
+    (void)state;
+    builder_start(&builder, FORMAT_XSPACE);
+    host = builder_host(&builder, "h");
+    thread = builder_timeline(&builder, host, NO_ID, "python");
+    for (int64_t step = 0; step < 2; step++) {
+        for (int64_t i = 0; i < 5; i++) {
+            uint32_t event = builder_slice(&builder, thread, "EagerExecute", ACTIVITY_DISPATCH,
+                                           step * STEP_NS + i * 100, 50);
+
+            builder_stat(&builder, event, STAT_EAGER_OP, builder_name(&builder, names[i]));
+            builder_stat(&builder, event, STAT_IS_FUNCTION, i == 3);
+        }
+        builder_slice(&builder, thread, "mul:Mul", ACTIVITY_OP, step * STEP_NS + 310, 20);
+        builder_step(&builder, host, step * STEP_NS, (step + 1) * STEP_NS);
+    }
+    builder_finish(&builder);
+    counts = counts_make(&builder.study, &builder.arena);
+    assert_non_null(counts);
+    assert_true(counts[COUNT_OPS].value == 4);
+    assert_true(counts[COUNT_OPS].is_steady);
+    builder_free(&builder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eager_executions_are_ops),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
