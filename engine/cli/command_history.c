@@ -41,6 +41,7 @@ struct collecting {
     struct history              *histories;
     struct budget               *quantities;
     size_t                       count;
+    size_t                       measured; /* files that are measurements */
 };
 
 static bool no_memory(struct err *err)
@@ -51,6 +52,7 @@ static bool no_memory(struct err *err)
 static bool add_summary(struct collecting *collecting, const char *name,
                         const struct summary *summary, struct err *err)
 {
+    collecting->measured++;
     for (size_t i = 0; i < collecting->count; i++) {
         struct history      *history = &collecting->histories[i];
         struct history_point point = { .name = name };
@@ -87,17 +89,26 @@ static bool add_entry(struct collecting *collecting, const char *directory, cons
     return add_summary(collecting, name, &summary, err);
 }
 
+/* Of a log directory each run is a measurement, of another each file. */
 static bool add_directory(struct collecting *collecting, const char *directory, struct err *err)
 {
     char **names;
+    char  *plugin = arena_text(collecting->arena, "%s/plugins/profile", directory);
     size_t count;
 
+    if (!plugin)
+        return no_memory(err);
+    directory = file_is_directory(plugin) ? plugin : directory;
     if (!file_list(directory, collecting->arena, &names, &count, err))
         return false;
     for (size_t i = 0; i < count; i++)
         if (names[i][0] != '.' && !add_entry(collecting, directory, names[i], err))
             return false;
-    return true;
+    if (collecting->measured)
+        return true;
+    err_set(err, ERR_INPUT, "holds no measurement");
+    err_advise(err, "name a directory of baselines or recordings, or a log directory");
+    return err_source(err, directory);
 }
 
 static bool find_changes(struct collecting *collecting, struct history *history, struct err *err)
@@ -143,6 +154,8 @@ static bool collect(struct collecting *collecting, const struct option_list *ope
         err_set(err, ERR_USAGE, "history takes one directory");
         return err_advise(err, "its files are the measurements, in the order of their names");
     }
+    if (collecting->values->input.run)
+        return err_set(err, ERR_USAGE, "history looks at every run: --run is not for it");
     if (!start(collecting, err) || !add_directory(collecting, operands->values.items[0], err))
         return false;
     for (size_t i = 0; i < collecting->count; i++)
@@ -157,8 +170,11 @@ static bool run(struct call *call, struct err *err)
     struct collecting            collecting = { .values = values, .arena = call->arena };
     struct output_options        shape = result_options(&values->result);
     struct text                  text = { .arena = call->arena };
-    bool                         is_done = collect(&collecting, &call->operands, err);
+    bool                         is_done;
 
+    if (values->input.is_list)
+        return input_list(&call->operands, call->arena, err);
+    is_done = collect(&collecting, &call->operands, err);
     progress_end();
     if (!is_done)
         return false;

@@ -1,5 +1,6 @@
 #include "read/read.h"
 
+#include "base/text.h"
 #include "read/checkpoint.h"
 #include "read/clocks.h"
 #include "read/float_ops.h"
@@ -12,6 +13,7 @@
 
 /* Smaller gzip files are inflated whole. */
 enum { STREAM_BYTES = 4 << 20 };
+enum { MOST_SHOWN = 4 }; /* of what is left out */
 
 #define READER(name) extern const struct reader reader_##name;
 #include "read/readers.def"
@@ -197,16 +199,33 @@ static bool align_clocks(struct profile *profile, struct err *err)
     return is_done || err_set(err, ERR_LIMIT, "does not fit into the memory budget");
 }
 
+/* None of the files is a recording. Of several in a folder the one that should have been is told
+ * of, else the folder. */
+static bool refuse(const struct opened *opened, const char *folder, struct err *err)
+{
+    size_t at = 0;
+
+    while (at < opened->count && !recognise_is_spoilt(opened->items[at].file.bytes))
+        at++;
+    if (folder && opened->count > 1 && at == opened->count) {
+        err_set(err, ERR_FORMAT, "holds %zu files and no recording", opened->count);
+        err_advise(err, "profiles lie in plugins/profile/RUN; event files of TensorBoard hold none "
+                        "since TensorFlow 2.11");
+        return err_source(err, folder);
+    }
+    at = at < opened->count ? at : 0;
+    recognise(opened->items[at].file.bytes, err);
+    return err_source(err, opened->items[at].path);
+}
+
 static bool read_opened(struct opened *opened, const struct read_options *options,
-                        bool is_directory, struct profile *profile, struct err *err)
+                        const char *folder, struct profile *profile, struct err *err)
 {
     const struct reader *reader = chosen_reader(opened);
 
-    if (!reader) {
-        recognise(opened->items[0].file.bytes, err);
-        return err_source(err, opened->items[0].path);
-    }
-    if (!keep_files(opened, reader, is_directory, profile))
+    if (!reader)
+        return refuse(opened, folder, err);
+    if (!keep_files(opened, reader, folder != NULL, profile))
         return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
     profile->format = reader->format;
     if (!reader->read(opened->items, opened->count, options, profile, err))
@@ -262,23 +281,80 @@ static bool read_checkpoint(const struct read_options *options, struct profile *
                            err);
 }
 
+/* By content, looking at little of it. */
+static bool is_recording(const char *path)
+{
+    static const struct read_options plain = { 0 };
+    struct read_input                input = { 0 };
+    const struct reader             *kind = NULL;
+    struct opened                    opened = { .items = &input, .kinds = &kind };
+    const struct read_path           item = { .path = (char *)(uintptr_t)path };
+    struct err                       ignored = { 0 };
+    bool                             is_opened = open_one(&opened, &item, &plain, &ignored);
+
+    file_close(&input.file);
+    return is_opened && kind;
+}
+
+/* What a folder holds besides what is read of it, in one line. */
+static bool note_left_out(const struct read_paths *found, const char *where,
+                          struct profile *profile)
+{
+    struct arena scratch = { 0 };
+    struct text  text = { .arena = &scratch };
+    size_t       count = found->left_out.count, shown = count > MOST_SHOWN ? MOST_SHOWN : count;
+    bool         is_done = true;
+
+    for (size_t i = 0; i < shown; i++)
+        text_print(&text, "%s%s", i ? ", " : "", found->left_out.items[i]);
+    if (count > shown)
+        text_print(&text, " and %zu more", count - shown);
+    if (found->has_choice)
+        text_print(&text, "; --run=NAME chooses, --list shows all");
+    if (count)
+        is_done = profile_note(profile, where, 1, "not read: %.*s", STR_ARG(text_str(&text)));
+    arena_free(&scratch);
+    return is_done && !text.is_cut;
+}
+
+/* Files of all paths; notes on what is left out of each. */
+static bool find_paths(const char *const *paths, size_t count, const struct read_options *options,
+                       struct arena *arena, struct read_paths *found, struct profile *profile,
+                       struct err *err)
+{
+    const struct read_paths_how how = { .run = options->run, .is_recording = is_recording };
+
+    for (size_t i = 0; i < count; i++) {
+        found->left_out.count = 0;
+        if (!read_paths_find(paths[i], &how, arena, found, err))
+            return false;
+        if (!note_left_out(found, paths[i], profile))
+            return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+    }
+    if (options->run && !found->has_runs) {
+        err_set(err, ERR_INPUT, "no run '%s' is there", options->run);
+        return err_advise(err, "--run chooses among those of a log directory");
+    }
+    return true;
+}
+
 bool read_profile(const char *const *paths, size_t count, const struct read_options *options,
                   struct profile *profile, struct err *err)
 {
     struct arena      scratch = { .budget_bytes = profile->arena->budget_bytes };
     struct read_paths found = { 0 };
     struct opened     opened = { 0 };
-    bool              ok = true, is_directory = false;
+    const char       *folder = NULL;
+    bool              ok;
 
     if (options->input_format && !reader_named(options->input_format))
         return err_set(err, ERR_USAGE, "no format is called '%s'", options->input_format);
-    for (size_t i = 0; ok && i < count; i++) {
-        is_directory |= file_is_directory(paths[i]);
-        ok = read_paths_find(paths[i], options->run, false, &scratch, &found, err);
-    }
-    ok = ok && add_named_files(options, &scratch, &found, err) &&
+    for (size_t i = 0; i < count; i++)
+        folder = file_is_directory(paths[i]) ? paths[i] : folder;
+    ok = find_paths(paths, count, options, &scratch, &found, profile, err) &&
+         add_named_files(options, &scratch, &found, err) &&
          open_all(&opened, &found, options, &scratch, err) &&
-         read_opened(&opened, options, is_directory, profile, err);
+         read_opened(&opened, options, folder, profile, err);
     if (ok && profile->classic && !options->is_compat)
         float_ops_fill(profile->classic);
     if (ok && profile->classic)
@@ -308,9 +384,10 @@ static const char *format_of(const char *path, uint64_t *bytes)
 
 bool read_list(const char *path, struct arena *arena, struct read_listing *listing, struct err *err)
 {
-    struct read_paths found = { 0 };
+    const struct read_paths_how how = { .is_every_run = true, .is_recording = is_recording };
+    struct read_paths           found = { 0 };
 
-    if (!read_paths_find(path, NULL, true, arena, &found, err))
+    if (!read_paths_find(path, &how, arena, &found, err))
         return false;
     for (size_t i = 0; i < found.list.count; i++) {
         const struct read_path *item = &found.list.items[i];

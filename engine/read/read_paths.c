@@ -2,6 +2,15 @@
 
 #include <string.h>
 
+struct run { /* of a log directory */
+    char *path, *name;
+    char *folder; /* below the log directory, which holds its plugins/profile; "" itself */
+    char *title;  /* as --list shows it */
+};
+struct runs {
+    VEC(struct run) list; /* of one folder after the other, oldest first */
+};
+
 static bool no_memory(struct err *err)
 {
     return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
@@ -14,17 +23,43 @@ static char *join(struct arena *arena, const char *folder, const char *name)
     return arena_text(arena, "%s%s%s", folder, len && folder[len - 1] == '/' ? "" : "/", name);
 }
 
+static bool leave_out(struct read_paths *paths, struct arena *arena, char *what)
+{
+    return what && vec_push(&paths->left_out, arena, what);
+}
+
+/* "h0.xplane.pb" and "h0.xplane.pb.gz" -> "h0"; empty: another file. */
+static struct str xplane_host(const char *name)
+{
+    static const struct str ends[] = { STR_INIT(".xplane.pb"), STR_INIT(".xplane.pb.gz") };
+    struct str              text = str_from(name);
+
+    for (size_t i = 0; i < ARRAY_COUNT(ends); i++)
+        if (str_ends(text, ends[i]))
+            return str_slice(text, 0, text.len - ends[i].len);
+    return (struct str) { "", 0 };
+}
+
 static bool add_file(struct arena *arena, const char *folder, const char *name, const char *run,
                      struct read_paths *paths, struct err *err)
 {
-    struct str       suffix = STR(".xplane.pb"), text = str_from(name);
+    struct str       host = xplane_host(name);
     struct read_path item = { .path = join(arena, folder, name), .run = NULL };
 
     if (run && !(item.run = arena_text(arena, "%s", run)))
         return no_memory(err);
-    if (str_ends(text, suffix))
-        item.host_name = arena_text(arena, "%.*s", (int)(text.len - suffix.len), name);
+    if (host.len)
+        item.host_name = arena_text(arena, "%.*s", STR_ARG(host));
     return (item.path && vec_push(&paths->list, arena, item)) || no_memory(err);
+}
+
+/* The same host's recording once more, packed: names are in order, so that it follows. */
+static bool is_second(const char *name, const struct read_paths *paths, size_t before)
+{
+    const struct read_path *last =
+        paths->list.count > before ? &paths->list.items[paths->list.count - 1] : NULL;
+
+    return last && last->host_name && str_equal(str_from(last->host_name), xplane_host(name));
 }
 
 /* The files right in a folder; only XSpace files where there are any, so that the trace.json.gz
@@ -33,99 +68,267 @@ static bool add_folder(struct arena *arena, const char *folder, const char *run,
                        struct read_paths *paths, struct err *err)
 {
     char **names;
-    size_t count, xplanes = 0;
+    size_t count, xplanes = 0, before = paths->list.count;
 
     if (!file_list(folder, arena, &names, &count, err))
         return false;
     for (size_t i = 0; i < count; i++)
-        xplanes += str_ends(str_from(names[i]), STR(".xplane.pb"));
+        xplanes += names[i][0] != '.' && xplane_host(names[i]).len > 0;
     for (size_t i = 0; i < count; i++) {
         char *path = join(arena, folder, names[i]);
 
         if (!path)
             return no_memory(err);
         if (names[i][0] == '.' || file_is_directory(path) ||
-            (xplanes && !str_ends(str_from(names[i]), STR(".xplane.pb"))))
+            (xplanes && xplane_host(names[i]).len == 0))
             continue;
-        if (!add_file(arena, folder, names[i], run, paths, err))
+        if (xplanes && is_second(names[i], paths, before)) {
+            if (!leave_out(paths, arena, arena_text(arena, "%s", names[i])))
+                return no_memory(err);
+        } else if (!add_file(arena, folder, names[i], run, paths, err)) {
             return false;
+        }
     }
     return true;
 }
 
-/* Runs are named by their time, so the last by name is the newest. */
-static bool add_runs(struct arena *arena, const char *folder, const char *run, bool is_every_run,
-                     struct read_paths *paths, struct err *err)
+/* The runs in plugins/profile of a folder below the log directory, or ("") of itself. */
+static bool add_runs(struct runs *runs, const char *path, const char *folder, struct arena *arena,
+                     struct err *err)
 {
+    char  *inner = *folder ? join(arena, path, folder) : arena_text(arena, "%s", path);
+    char  *plugin = inner ? join(arena, inner, "plugins/profile") : NULL;
     char **names;
-    size_t count, chosen = SIZE_MAX, runs = 0;
+    size_t count;
 
-    if (!file_list(folder, arena, &names, &count, err))
+    if (!plugin)
+        return no_memory(err);
+    if (!file_is_directory(plugin))
+        return true;
+    if (!file_list(plugin, arena, &names, &count, err))
         return false;
     for (size_t i = 0; i < count; i++) {
-        char *path = join(arena, folder, names[i]);
+        struct run run = { .path = join(arena, plugin, names[i]),
+                           .name = names[i],
+                           .folder = arena_text(arena, "%s", folder) };
 
-        if (!path)
+        if (!run.path || !run.folder)
             return no_memory(err);
-        if (!file_is_directory(path))
-            continue;
-        runs++;
-        if (is_every_run && !add_folder(arena, path, names[i], paths, err))
-            return false;
-        if (!run || strcmp(run, names[i]) == 0)
-            chosen = i;
+        if (names[i][0] != '.' && file_is_directory(run.path) && !vec_push(&runs->list, arena, run))
+            return no_memory(err);
     }
-    if (is_every_run)
-        return true;
-    if (chosen == SIZE_MAX) {
-        err_set(err, ERR_INPUT, "has no run %s", run ? run : "at all");
-        return err_advise(err, "--list shows the runs there are") || err_source(err, folder);
-    }
-    paths->other_run_count = runs - 1;
-    return add_folder(arena, join(arena, folder, names[chosen]), names[chosen], paths, err);
+    return true;
 }
 
-/* Folders below the log directory that hold plugins/profile ("train", "validation"). */
-static const char *find_plugin(struct arena *arena, const char *folder)
+/* All runs below a log directory: its own, and of folders in it ("train", "validation"). */
+static bool find_runs(struct runs *runs, const char *path, struct arena *arena, struct err *err)
+{
+    char **names;
+    size_t count;
+    bool   is_one = true;
+
+    if (!file_list(path, arena, &names, &count, err) || !add_runs(runs, path, "", arena, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (names[i][0] != '.' && !add_runs(runs, path, names[i], arena, err))
+            return false;
+    for (size_t i = 1; i < runs->list.count; i++)
+        is_one = is_one && strcmp(runs->list.items[i].folder, runs->list.items[0].folder) == 0;
+    for (size_t i = 0; i < runs->list.count; i++) {
+        struct run *run = &runs->list.items[i];
+
+        run->title = is_one || !*run->folder ? run->name : join(arena, run->folder, run->name);
+        if (!run->title)
+            return no_memory(err);
+    }
+    return true;
+}
+
+static bool is_wanted(const struct run *run, const char *name)
+{
+    return strcmp(run->title, name) == 0 || strcmp(run->name, name) == 0;
+}
+
+/* Runs are named by their time, so the last by name is the newest; of those of the first folder.
+ * One without files was never written. */
+static bool choose_run(const struct runs *runs, const char *name, struct arena *arena,
+                       struct read_paths *paths, size_t *chosen, struct err *err)
+{
+    size_t before = paths->list.count;
+
+    *chosen = runs->list.count;
+    for (size_t i = runs->list.count; i > 0; i--) {
+        const struct run *run = &runs->list.items[i - 1];
+
+        if (name ? !is_wanted(run, name) : strcmp(run->folder, runs->list.items[0].folder) != 0)
+            continue;
+        if (!add_folder(arena, run->path, run->title, paths, err))
+            return false;
+        *chosen = i - 1;
+        if (paths->list.count > before)
+            break;
+    }
+    return true;
+}
+
+static bool is_first_of_folder(const struct runs *runs, size_t row)
+{
+    return row == 0 || strcmp(runs->list.items[row - 1].folder, runs->list.items[row].folder) != 0;
+}
+
+/* Runs of the same folder by name, other folders as a whole. */
+static bool leave_out_runs(const struct runs *runs, size_t chosen, struct arena *arena,
+                           struct read_paths *paths, struct err *err)
+{
+    const struct run *at = &runs->list.items[chosen];
+
+    paths->has_choice = runs->list.count > 1;
+    for (size_t i = 0; i < runs->list.count; i++) {
+        const struct run *run = &runs->list.items[i];
+        char             *what;
+
+        if (strcmp(run->folder, at->folder) == 0)
+            what = i == chosen ? NULL
+                               : arena_text(arena, "%s (%s run)", run->name,
+                                            i < chosen ? "an older" : "a newer");
+        else
+            what = is_first_of_folder(runs, i)
+                       ? arena_text(arena, "%s/", *run->folder ? run->folder : "plugins")
+                       : NULL;
+        if (what && !leave_out(paths, arena, what))
+            return no_memory(err);
+    }
+    return true;
+}
+
+static bool add_log_directory(const struct runs *runs, const char *path,
+                              const struct read_paths_how *how, struct arena *arena,
+                              struct read_paths *paths, struct err *err)
+{
+    size_t before = paths->list.count, chosen;
+
+    for (size_t i = 0; how->is_every_run && i < runs->list.count; i++)
+        if (!add_folder(arena, runs->list.items[i].path, runs->list.items[i].title, paths, err))
+            return false;
+    if (how->is_every_run)
+        return true;
+    if (!choose_run(runs, how->run, arena, paths, &chosen, err))
+        return false;
+    if (chosen == runs->list.count) {
+        err_set(err, ERR_INPUT, "has no run %s", how->run);
+        err_advise(err, "--list shows the runs there are");
+        return err_source(err, path);
+    }
+    if (paths->list.count == before) {
+        err_set(err, ERR_INPUT, "holds no file to read");
+        err_advise(err, "the profiler was probably stopped before it wrote; record again");
+        return err_source(err, runs->list.items[chosen].path);
+    }
+    return leave_out_runs(runs, chosen, arena, paths, err);
+}
+
+static bool holds_recording(const struct read_paths *paths, size_t first,
+                            const struct read_paths_how *how)
+{
+    for (size_t i = first; i < paths->list.count; i++)
+        if (paths->list.items[i].host_name || how->is_recording(paths->list.items[i].path))
+            return true;
+    return false;
+}
+
+struct below { /* what folders of a folder hold */
+    const struct read_paths_how *how;
+    struct read_paths            paths; /* of the first that holds a recording, or of all */
+    VEC(char *) folders;                /* that do */
+};
+
+static bool add_below(struct below *below, const char *path, char *name, struct arena *arena,
+                      struct err *err)
+{
+    struct read_paths inner = { 0 };
+    char             *folder = join(arena, path, name);
+    bool              is_every = below->how->is_every_run;
+
+    if (!folder)
+        return no_memory(err);
+    if (name[0] == '.' || !file_is_directory(folder))
+        return true;
+    if (!add_folder(arena, folder, is_every ? name : NULL, &inner, err))
+        return false;
+    if (!holds_recording(&inner, 0, below->how))
+        return true;
+    if (!vec_push(&below->folders, arena, name))
+        return no_memory(err);
+    for (size_t i = 0; (is_every || below->folders.count == 1) && i < inner.list.count; i++)
+        if (!vec_push(&below->paths.list, arena, inner.list.items[i]))
+            return no_memory(err);
+    return true;
+}
+
+static bool refuse_several(char *const *folders, size_t count, const char *path, struct err *err)
+{
+    err_set(err, ERR_INPUT, "holds no recording itself, but %zu folders that do", count);
+    err_advise(err, "name one of %s, %s%s", folders[0], folders[1], count > 2 ? " …" : "");
+    return err_source(err, path);
+}
+
+/* Where a folder holds no recording, but one of those in it does, that one's files stand for it. */
+static bool look_below(const char *path, const struct read_paths_how *how, struct arena *arena,
+                       size_t before, struct read_paths *paths, struct err *err)
+{
+    struct below below = { .how = how };
+    char       **names;
+    size_t       count;
+
+    if (!file_list(path, arena, &names, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!add_below(&below, path, names[i], arena, err))
+            return false;
+    if (below.folders.count == 0)
+        return true;
+    if (below.folders.count > 1 && !how->is_every_run)
+        return refuse_several(below.folders.items, below.folders.count, path, err);
+    paths->list.count = before;
+    for (size_t n = 0; n < below.paths.list.count; n++)
+        if (!vec_push(&paths->list, arena, below.paths.list.items[n]))
+            return no_memory(err);
+    return true;
+}
+
+static bool has_folders(const char *path, struct arena *arena)
 {
     struct err ignored = { 0 };
     char     **names;
-    char      *path = join(arena, folder, "plugins/profile");
     size_t     count;
 
-    if (path && file_is_directory(path))
-        return path;
-    if (!file_list(folder, arena, &names, &count, &ignored))
-        return NULL;
+    if (!file_list(path, arena, &names, &count, &ignored))
+        return false;
     for (size_t i = 0; i < count; i++) {
-        char *inner = join(arena, folder, names[i]);
+        char *folder = names[i][0] == '.' ? NULL : join(arena, path, names[i]);
 
-        path = inner ? join(arena, inner, "plugins/profile") : NULL;
-        if (path && file_is_directory(path))
-            return path;
+        if (folder && file_is_directory(folder))
+            return true;
     }
-    return NULL;
+    return false;
 }
 
-bool read_paths_find(const char *path, const char *run, bool is_every_run, struct arena *arena,
-                     struct read_paths *paths, struct err *err)
+static bool add_directory(const char *path, const struct read_paths_how *how, struct arena *arena,
+                          struct read_paths *paths, struct err *err)
 {
-    struct read_path item = { .path = arena_text(arena, "%s", path) };
-    const char      *plugin;
-    size_t           before = paths->list.count;
+    struct runs runs = { 0 };
+    size_t      before = paths->list.count;
 
-    if (strcmp(path, "-") == 0 || !file_is_directory(path)) {
-        const char *slash = strrchr(path, '/');
-        struct str  name = str_from(slash ? slash + 1 : path), suffix = STR(".xplane.pb");
-
-        if (str_ends(name, suffix) && name.len > suffix.len)
-            item.host_name = arena_text(arena, "%.*s", (int)(name.len - suffix.len), name.data);
-        return (item.path && vec_push(&paths->list, arena, item)) || no_memory(err);
+    if (!find_runs(&runs, path, arena, err))
+        return false;
+    if (runs.list.count) {
+        paths->has_runs = true;
+        return add_log_directory(&runs, path, how, arena, paths, err);
     }
-    plugin = find_plugin(arena, path);
-    if (plugin)
-        return add_runs(arena, plugin, run, is_every_run, paths, err);
     if (!add_folder(arena, path, NULL, paths, err))
+        return false;
+    if (has_folders(path, arena) && !holds_recording(paths, before, how) &&
+        !look_below(path, how, arena, before, paths, err))
         return false;
     if (paths->list.count == before) {
         err_set(err, ERR_INPUT, "holds no file to read");
@@ -133,4 +336,18 @@ bool read_paths_find(const char *path, const char *run, bool is_every_run, struc
         return err_source(err, path);
     }
     return true;
+}
+
+bool read_paths_find(const char *path, const struct read_paths_how *how, struct arena *arena,
+                     struct read_paths *paths, struct err *err)
+{
+    struct read_path item = { .path = arena_text(arena, "%s", path) };
+    const char      *slash = strrchr(path, '/');
+    struct str       host = xplane_host(slash ? slash + 1 : path);
+
+    if (strcmp(path, "-") != 0 && file_is_directory(path))
+        return add_directory(path, how, arena, paths, err);
+    if (host.len)
+        item.host_name = arena_text(arena, "%.*s", STR_ARG(host));
+    return (item.path && vec_push(&paths->list, arena, item)) || no_memory(err);
 }

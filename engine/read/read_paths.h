@@ -12,11 +12,16 @@ struct read_path {
 };
 struct read_paths {
     VEC(struct read_path) list;
-    size_t other_run_count; /* runs of the log directory that were not chosen */
+    VEC(char *) left_out; /* recordings beside them that were not chosen, in words */
+    bool has_runs, has_choice; /* a path is a log directory; it holds several runs */
+};
+struct read_paths_how {
+    const char *run;     /* NULL: the newest */
+    bool is_every_run;   /* for a listing */
+    bool (*is_recording)(const char *path); /* by content */
 };
 
-/* run: NULL for the newest; is_every_run for a listing. */
-bool read_paths_find(const char *path, const char *run, bool is_every_run, struct arena *arena,
+bool read_paths_find(const char *path, const struct read_paths_how *how, struct arena *arena,
                      struct read_paths *paths, struct err *err);
 
 #endif

@@ -116,6 +116,11 @@ static const struct {
     { is_text, "is text, and no profile", "give a profile that a profiler wrote" },
 };
 
+bool recognise_is_spoilt(struct str bytes)
+{
+    return bytes.len == 0 || is_html(bytes) || is_lfs(bytes) || is_text_damaged(bytes);
+}
+
 bool recognise(struct str bytes, struct err *err)
 {
     if (bytes.len == 0) {

@@ -6,5 +6,7 @@
 #include "base/str.h"
 
 bool recognise(struct str bytes, struct err *err); /* always false: ERR_FORMAT */
+/* Empty, or something else than the file that was meant: a web page, a pointer, a mangled copy. */
+bool recognise_is_spoilt(struct str bytes);
 
 #endif
