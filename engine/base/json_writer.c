@@ -66,28 +66,6 @@ void json_array_end(struct json_writer *json)
     close_nest(json, ']');
 }
 
-/* Bytes of the well-formed UTF-8 sequence that s starts with; 0 when it starts with none. */
-static size_t utf8_len(struct str s)
-{
-    const unsigned char *bytes = (const unsigned char *)s.data;
-    size_t               len = bytes[0] < 0x80                        ? 1
-                               : bytes[0] >= 0xC2 && bytes[0] <= 0xDF ? 2
-                               : bytes[0] >= 0xE0 && bytes[0] <= 0xEF ? 3
-                               : bytes[0] >= 0xF0 && bytes[0] <= 0xF4 ? 4
-                                                                      : 0;
-
-    if (len == 0 || len > s.len)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((bytes[i] & 0xC0) != 0x80)
-            return 0;
-    /* Overlong forms, surrogates, past U+10FFFF: told by the second byte. */
-    if ((bytes[0] == 0xE0 && bytes[1] < 0xA0) || (bytes[0] == 0xED && bytes[1] > 0x9F) ||
-        (bytes[0] == 0xF0 && bytes[1] < 0x90) || (bytes[0] == 0xF4 && bytes[1] > 0x8F))
-        return 0;
-    return len;
-}
-
 /* The letter of a two-character escape, or 0. */
 static char short_escape(char byte)
 {
@@ -110,7 +88,7 @@ static void add_quoted(struct text *text, struct str s)
 {
     text_add_byte(text, '"');
     for (size_t i = 0, plain = 0; i <= s.len;) {
-        size_t len = i < s.len ? utf8_len(str_slice(s, i, s.len)) : 0;
+        size_t len = str_letter_bytes(str_slice(s, i, s.len));
         char   byte = i < s.len ? s.data[i] : 0;
 
         if (len > 1 || (len == 1 && (unsigned char)byte >= 0x20 && byte != '<' && byte != 0x7F &&

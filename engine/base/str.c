@@ -158,6 +158,30 @@ bool str_to_double(struct str s, double *number)
     return true;
 }
 
+size_t str_letter_bytes(struct str s)
+{
+    const unsigned char *bytes = (const unsigned char *)s.data;
+    size_t               len;
+
+    if (s.len == 0)
+        return 0;
+    len = bytes[0] < 0x80                        ? 1
+          : bytes[0] >= 0xC2 && bytes[0] <= 0xDF ? 2
+          : bytes[0] >= 0xE0 && bytes[0] <= 0xEF ? 3
+          : bytes[0] >= 0xF0 && bytes[0] <= 0xF4 ? 4
+                                                 : 0;
+    if (len == 0 || len > s.len)
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((bytes[i] & 0xC0) != 0x80)
+            return 0;
+    /* Overlong forms, surrogates, past U+10FFFF: told by the second byte. */
+    if ((bytes[0] == 0xE0 && bytes[1] < 0xA0) || (bytes[0] == 0xED && bytes[1] > 0x9F) ||
+        (bytes[0] == 0xF0 && bytes[1] < 0x90) || (bytes[0] == 0xF4 && bytes[1] > 0x8F))
+        return 0;
+    return len;
+}
+
 /* Eight bytes a round, multiply and fold; good enough for tables, stable over machines. */
 uint64_t str_hash(struct str s)
 {

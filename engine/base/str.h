@@ -40,6 +40,8 @@ struct str str_cut(struct str *rest, char byte);
 bool       str_to_int64(struct str s, int64_t *number);
 bool       str_to_uint64(struct str s, uint64_t *number);
 bool       str_to_double(struct str s, double *number);
+/* Bytes of the well-formed UTF-8 letter that s starts with; 0: of none, or s is empty. */
+size_t     str_letter_bytes(struct str s);
 uint64_t   str_hash(struct str s); /* the same on every machine and run */
 
 #endif

@@ -1,5 +1,7 @@
 #include "view/options.h"
 
+#include "base/macros.h"
+
 #include <limits.h>
 #include <stdio.h>
 
@@ -14,28 +16,65 @@ static struct str unquote(struct str text)
     return text;
 }
 
+/* Of the original a pattern that is none takes nothing. */
+static bool refuse(const char *option, const char *word, const struct err *bad,
+                   const struct view_values *values, struct text *complaints, struct err *err)
+{
+    char line[ERR_TEXT_BYTES];
+
+    if (!values->is_compat || bad->code != ERR_USAGE) {
+        *err = *bad;
+        return err_in(err, "-%s", option);
+    }
+    text_print(complaints, "'%s' takes nothing: %s\n", word, err_format(bad, line, sizeof line));
+    return true;
+}
+
 /* Lists are split at commas before; the outer ones of a quoted list have its quotes. */
-static bool compile(const struct option_list *list, struct arena *arena,
+static bool compile(const char *option, const struct option_list *list,
+                    const struct view_values *values, struct arena *arena,
                     struct view_patterns *patterns, struct text *complaints, struct err *err)
 {
     for (size_t i = 0; i < list->values.count; i++) {
         struct str      text = unquote(str_from(list->values.items[i]));
         struct err      bad = { 0 };
         struct pattern *pattern;
-        char            line[ERR_TEXT_BYTES];
 
         if (!text.len)
             continue;
+        patterns->is_asked = true;
         patterns->is_everything = list->values.count == 1 && str_equal(text, STR(".*"));
         pattern = pattern_new(text, PATTERN_WHOLE, false, &bad);
-        if (!pattern)
-            text_print(complaints, "'%s' takes nothing: %s\n", list->values.items[i],
-                       err_format(&bad, line, sizeof line));
-        else if (!vec_push(&patterns->items, arena, pattern)) {
+        if (!pattern && !refuse(option, list->values.items[i], &bad, values, complaints, err))
+            return false;
+        if (pattern && !vec_push(&patterns->items, arena, pattern)) {
             pattern_free(pattern);
             return err_set(err, ERR_LIMIT, "the options do not fit the memory limit");
         }
     }
+    return true;
+}
+
+static bool compile_all(const struct view_values *values, struct arena *arena,
+                        struct view_options *options, struct text *complaints, struct err *err)
+{
+    const struct {
+        const char               *option;
+        const struct option_list *list;
+        struct view_patterns     *patterns;
+    } rows[] = {
+        { "account_type_regexes", &values->account, &options->account },
+        { "start_name_regexes", &values->start, &options->start },
+        { "trim_name_regexes", &values->trim, &options->trim },
+        { "show_name_regexes", &values->show, &options->show },
+        { "hide_name_regexes", &values->hide, &options->hide },
+        { "device_regexes", &values->devices, &options->devices },
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        if (!compile(rows[i].option, rows[i].list, values, arena, rows[i].patterns, complaints,
+                     err))
+            return false;
     return true;
 }
 
@@ -179,30 +218,44 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
         return false;
     take_format(values, options);
     if (select_attributes(&values->select, &options->selected, complaints, err) &&
-        compile(&values->account, arena, &options->account, complaints, err) &&
-        compile(&values->start, arena, &options->start, complaints, err) &&
-        compile(&values->trim, arena, &options->trim, complaints, err) &&
-        compile(&values->show, arena, &options->show, complaints, err) &&
-        compile(&values->hide, arena, &options->hide, complaints, err) &&
-        compile(&values->devices, arena, &options->devices, complaints, err))
+        compile_all(values, arena, options, complaints, err))
         return true;
     view_options_free(options);
     return false;
 }
 
-static void free_patterns(struct view_patterns *patterns)
+enum { PATTERN_OPTIONS = 6 };
+
+static void list_patterns(const struct view_options  *options,
+                          const struct view_patterns *lists[PATTERN_OPTIONS])
 {
-    for (size_t i = 0; i < patterns->items.count; i++)
-        pattern_free(patterns->items.items[i]);
-    *patterns = (struct view_patterns) { 0 };
+    lists[0] = &options->account;
+    lists[1] = &options->start;
+    lists[2] = &options->trim;
+    lists[3] = &options->show;
+    lists[4] = &options->hide;
+    lists[5] = &options->devices;
+}
+
+bool view_options_settled(const struct view_options *options, struct err *err)
+{
+    const struct view_patterns *lists[PATTERN_OPTIONS];
+
+    list_patterns(options, lists);
+    for (size_t n = 0; n < PATTERN_OPTIONS; n++)
+        for (size_t i = 0; i < lists[n]->items.count; i++)
+            if (!pattern_settled(lists[n]->items.items[i], err))
+                return false;
+    return true;
 }
 
 void view_options_free(struct view_options *options)
 {
-    free_patterns(&options->account);
-    free_patterns(&options->start);
-    free_patterns(&options->trim);
-    free_patterns(&options->show);
-    free_patterns(&options->hide);
-    free_patterns(&options->devices);
+    const struct view_patterns *lists[PATTERN_OPTIONS];
+
+    list_patterns(options, lists);
+    for (size_t n = 0; n < PATTERN_OPTIONS; n++)
+        for (size_t i = 0; i < lists[n]->items.count; i++)
+            pattern_free(lists[n]->items.items[i]);
+    *options = (struct view_options) { 0 };
 }

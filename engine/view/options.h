@@ -18,9 +18,10 @@ struct view_values { /* filled through view/view_options.def */
     bool is_displayed_only, is_compat, is_viz, is_statistics, has_line_text;
 };
 
-/* A comma list of regexes. One that is no regex, or costs too much, matches nothing and is told. */
+/* A comma list of regexes. */
 struct view_patterns {
     VEC(struct pattern *) items;
+    bool is_asked;      /* some were named, though none of them may be one */
     bool is_everything; /* ".*" alone */
 };
 
@@ -43,10 +44,12 @@ struct view_options {                     /* checked; free with view_options_fre
 };
 enum { ORDER_BY_NAME = -1 };
 
-/* complaints: bad regexes, a line each. */
+/* What is no regex is ERR_USAGE; with is_compat it matches nothing, and complaints have a line. */
 bool view_options_check(const struct view_values *values, struct arena *arena,
                         struct view_options *options, struct text *complaints, struct err *err);
 void view_options_free(struct view_options *options); /* accepts a zeroed one */
+/* False, ERR_USAGE: one of the patterns cost too much, so that what was matched with it is no answer. */
+bool view_options_settled(const struct view_options *options, struct err *err);
 bool view_patterns_match(const struct view_patterns *patterns, struct str text);
 
 #endif

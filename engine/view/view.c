@@ -132,7 +132,7 @@ static bool write_timeline(const struct view *view, const struct view_call *call
 
     options.step = step;
     at_step.options = &options;
-    if (!view->timeline(&at_step, &json, err))
+    if (!view->timeline(&at_step, &json, err) || !view_options_settled(&options, err))
         return false;
     if (!path || json.is_cut)
         return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
@@ -188,7 +188,7 @@ static bool write_pprof(const struct view *view, struct view_call *call, struct 
         call->refusal = ERR_USAGE;
         return true;
     }
-    if (!view->pprof(call, &packed, &is_made, err))
+    if (!view->pprof(call, &packed, &is_made, err) || !view_options_settled(call->options, err))
         return false;
     if (!is_made) {
         call->refusal = ERR_USAGE;
@@ -223,11 +223,9 @@ static bool print_report(const struct view *view, const struct view_call *call, 
     return is_done;
 }
 
-bool view_report(const struct view *view, struct view_call *call, struct err *err)
+/* False: complaints say why. */
+static bool can_report(const struct view *view, struct view_call *call)
 {
-    struct text *shown = call->text, written = { .arena = call->arena };
-    bool         is_done;
-
     if (view->needs_code && call->classic->lines)
         call->classic = call->classic->lines;
     if (view->needs_code && call->other && call->other->lines)
@@ -239,20 +237,26 @@ bool view_report(const struct view *view, struct view_call *call, struct err *er
                      STR("Lines are in op logs and profiles of TensorFlow's profiler, in "
                          "recordings of PyTorch made with_stack=True, and in those of JAX.\n"));
         call->refusal = ERR_INPUT;
-        return true;
+        return false;
     }
-    if (!has_steps(call)) {
-        call->refusal = ERR_USAGE;
+    if (has_steps(call))
         return true;
-    }
-    call->columns = columns_of(call->options->selected, view->layout);
+    call->refusal = ERR_USAGE;
+    return false;
+}
+
+static bool report(const struct view *view, struct view_call *call, struct err *err)
+{
+    struct text *shown = call->text, written = { .arena = call->arena };
+    bool         is_done;
+
     switch (call->options->output.kind) {
     case OUTPUT_STDOUT:
         return print_report(view, call, err);
     case OUTPUT_FILE:
         call->text = &written;
         call->is_streamed = false;
-        is_done = print_report(view, call, err) &&
+        is_done = print_report(view, call, err) && view_options_settled(call->options, err) &&
                   file_write(call->options->output.outfile, text_str(&written), err);
         call->text = shown;
         return is_done;
@@ -264,4 +268,12 @@ bool view_report(const struct view *view, struct view_call *call, struct err *er
         return true;
     }
     return true;
+}
+
+bool view_report(const struct view *view, struct view_call *call, struct err *err)
+{
+    if (!can_report(view, call))
+        return true;
+    call->columns = columns_of(call->options->selected, view->layout);
+    return report(view, call, err) && view_options_settled(call->options, err);
 }

@@ -220,7 +220,7 @@ static void choose(const struct view_call *call, struct entries *entries)
     int64_t                    depth = 0;
 
     /* No pattern at all starts at the first one. */
-    while (options->start.items.count && from < entries->count &&
+    while (options->start.is_asked && from < entries->count &&
            !view_patterns_match(&options->start, entries->items[from].name))
         from++;
     for (size_t i = from; i < entries->count; i++, depth++) {

@@ -35,7 +35,7 @@ static void lists_match_whole_names(void **state)
         { STR_INIT("a.b"),
           STR_INIT("a\xFF"
                    "b"),
-          PATTERN_YES }, /* bytes, valid UTF-8 or not */
+          PATTERN_YES }, /* valid UTF-8 or not */
     };
 
     (void)state;
@@ -51,26 +51,123 @@ static void lists_match_whole_names(void **state)
     pattern_free(NULL);
 }
 
+/* Each would take backtracking 2 to the power of its length, or as good as that. */
+static void no_name_takes_long(void **state)
+{
+    static const struct {
+        struct str         text;
+        enum pattern_kind  kind;
+        enum pattern_match answer; /* of 100 "a" and a "!" */
+    } rows[] = {
+        { STR_INIT("(a+)+$"), PATTERN_SEARCH, PATTERN_NO },
+        { STR_INIT("(a+)+"), PATTERN_WHOLE, PATTERN_NO },
+        { STR_INIT("(a+)+!"), PATTERN_WHOLE, PATTERN_YES },
+        { STR_INIT("(a|aa)+$"), PATTERN_SEARCH, PATTERN_NO },
+        { STR_INIT("(.*)*x"), PATTERN_WHOLE, PATTERN_NO },
+        { STR_INIT("(.*a){20}b"), PATTERN_WHOLE, PATTERN_NO },
+        { STR_INIT("(a?){100}a{100}!"), PATTERN_WHOLE, PATTERN_YES },
+        { STR_INIT("(a?){100}a{101}!"), PATTERN_WHOLE, PATTERN_NO },
+        { STR_INIT("(a+)+,(a|aa)+!"), PATTERN_WHOLE, PATTERN_YES },
+        { STR_INIT("(.{1,50}){10}!!"), PATTERN_WHOLE, PATTERN_NO }, /* many states at once */
+    };
+    char subject[101];
+
+    (void)state;
+    memset(subject, 'a', sizeof subject);
+    subject[sizeof subject - 1] = '!';
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct err      err = { 0 };
+        struct pattern *pattern = pattern_new(rows[i].text, rows[i].kind, true, &err);
+
+        print_message("%s\n", rows[i].text.data);
+        assert_non_null(pattern);
+        for (int turn = 0; turn < 20; turn++) /* the first ones backtrack a little */
+            assert_int_equal(pattern_matches(pattern, (struct str) { subject, sizeof subject }),
+                             rows[i].answer);
+        assert_true(pattern_settled(pattern, &err));
+        pattern_free(pattern);
+    }
+}
+
+/* Back references are for backtracking alone. */
 static void costly_matches_are_told_apart(void **state)
 {
     struct err      err = { 0 };
-    struct pattern *pattern = pattern_new(STR("(a+)+$"), PATTERN_SEARCH, false, &err);
+    struct pattern *pattern = pattern_new(STR("(a*)*\\1[bc]"), PATTERN_WHOLE, false, &err);
     char            subject[64];
+    size_t          spans[2], count;
 
     (void)state;
     memset(subject, 'a', sizeof subject);
     subject[sizeof subject - 1] = '!';
     assert_non_null(pattern);
+    assert_int_equal(pattern_matches(pattern, STR("aab")), PATTERN_YES);
+    assert_true(pattern_settled(pattern, &err));
     assert_int_equal(pattern_matches(pattern, (struct str) { subject, sizeof subject }),
                      PATTERN_TOO_COSTLY);
-    assert_int_equal(pattern_matches(pattern, STR("aaa")), PATTERN_YES);
+    assert_int_equal(pattern_matches(pattern, STR("aab")), PATTERN_TOO_COSTLY); /* once for all */
+    assert_false(pattern_settled(pattern, &err));
+    assert_int_equal(err.code, ERR_USAGE);
+    assert_string_equal(err.text,
+                        "the pattern '(a*)*\\1[bc]' is too costly for the name "
+                        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!'");
     pattern_free(pattern);
 
-    /* Another alternative may still say yes. */
-    pattern = pattern_new(STR("(a+)+,a+!"), PATTERN_WHOLE, true, &err);
-    assert_int_equal(pattern_matches(pattern, (struct str) { subject, sizeof subject }),
-                     PATTERN_YES);
+    /* Captures come of backtracking too; each call is of its own. */
+    pattern = pattern_new(STR("(a+)+$"), PATTERN_SEARCH, false, &err);
+    assert_int_equal(
+        pattern_find(pattern, (struct str) { subject, sizeof subject }, 0, spans, 1, &count),
+        PATTERN_TOO_COSTLY);
+    assert_int_equal(pattern_find(pattern, STR("aaa"), 0, spans, 1, &count), PATTERN_YES);
     pattern_free(pattern);
+}
+
+static void letters_are_letters(void **state)
+{
+    static const struct {
+        struct str         text, subject;
+        enum pattern_match answer;
+    } rows[] = {
+        { STR_INIT("."), STR_INIT("\u00e9"), PATTERN_YES },
+        { STR_INIT(".."), STR_INIT("\u00e9"), PATTERN_NO },
+        { STR_INIT("\\pL+"), STR_INIT("\u6a21\u578b"), PATTERN_YES },
+        { STR_INIT("(?i)\u00c9"), STR_INIT("\u00e9"), PATTERN_YES },
+        { STR_INIT("\\x{e9}"), STR_INIT("\u00e9"), PATTERN_YES },
+        { STR_INIT("\\w"), STR_INIT("\u00e9"), PATTERN_NO }, /* of ASCII, as \d and \b */
+        { STR_INIT("[\u6a21-\u6a2f]b"),
+          STR_INIT("\u6a21"
+                   "b"),
+          PATTERN_YES },
+        { STR_INIT("........a..b"),
+          STR_INIT("aaaaaaaaa\xE6\xA8" /* a cut letter: two bytes */
+                   "b"),
+          PATTERN_YES },
+        { STR_INIT("a\\x1Ab"),
+          STR_INIT("a\xFF"
+                   "b"),
+          PATTERN_YES },
+        { STR_INIT("\\pL+"), STR_INIT("a\xFF"), PATTERN_NO },
+    };
+    struct err      err = { 0 };
+    struct pattern *pattern;
+    size_t          spans[4], count;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        pattern = pattern_new(rows[i].text, PATTERN_WHOLE, false, &err);
+        print_message("%s\n", rows[i].text.data);
+        assert_non_null(pattern);
+        assert_int_equal(pattern_matches(pattern, rows[i].subject), rows[i].answer);
+        pattern_free(pattern);
+    }
+    /* Places are bytes of the subject as it is; a start inside of a letter moves behind it. */
+    pattern = pattern_new(STR("(.)z"), PATTERN_SEARCH, false, &err);
+    assert_int_equal(pattern_find(pattern, STR("\xFF\u00e9z"), 2, spans, 2, &count), PATTERN_NO);
+    assert_int_equal(pattern_find(pattern, STR("\xFF\u00e9z"), 1, spans, 2, &count), PATTERN_YES);
+    assert_int_equal(spans[0], 1);
+    assert_int_equal(spans[1], 4);
+    pattern_free(pattern);
+    assert_null(pattern_new(STR("a\xFF"), PATTERN_WHOLE, false, &err));
 }
 
 static void bad_patterns_are_located(void **state)
@@ -81,7 +178,7 @@ static void bad_patterns_are_located(void **state)
     } rows[] = {
         { STR_INIT("(a"), 2 },      { STR_INIT("ok,b("), 5 }, { STR_INIT("*"), 0 },
         { STR_INIT("[z-a]"), 3 },   { STR_INIT("a\\"), 2 },   { STR_INIT("a\\C"), 3 },
-        { STR_INIT("(*UTF)a"), 6 },
+        { STR_INIT("(*UCP)a"), 6 },
     };
 
     (void)state;
@@ -146,8 +243,12 @@ static void captures_are_given(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_match_whole_names),  cmocka_unit_test(costly_matches_are_told_apart),
-        cmocka_unit_test(bad_patterns_are_located), cmocka_unit_test(endless_patterns_are_refused),
+        cmocka_unit_test(lists_match_whole_names),
+        cmocka_unit_test(no_name_takes_long),
+        cmocka_unit_test(costly_matches_are_told_apart),
+        cmocka_unit_test(letters_are_letters),
+        cmocka_unit_test(bad_patterns_are_located),
+        cmocka_unit_test(endless_patterns_are_refused),
         cmocka_unit_test(captures_are_given),
     };
 

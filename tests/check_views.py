@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Asks the classic views what they must refuse, and how they say it.
+
+    usage: tests/check_views.py TFPROF RECORDINGS
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PLAIN = "".join(f'node {{ name: "{"a" * 60}{i}" op: "NoOp" }}\n' for i in range(20))
+
+
+class Checks:
+    def __init__(self, tfprof, recordings, folder):
+        self.tfprof, self.folder, self.failed = tfprof, folder, 0
+        self.softmax = recordings / "tf1-mnist-softmax" / "profile"
+        self.profile, self.graph = self.softmax / "profile_11", self.softmax / "graph.pbtxt"
+
+    def run(self, *arguments, text=None):
+        return subprocess.run([self.tfprof, *map(str, arguments)], input=text, cwd=self.folder,
+                              capture_output=True, timeout=60, check=False, text=True)
+
+    def file(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def expect(self, done, status, *parts, absent=()):
+        """Exit status, and what stands or does not stand in the two outputs."""
+        said = done.stdout + done.stderr
+        wrong = [f"exit {done.returncode}, not {status}"] if done.returncode != status else []
+        wrong += [f"lacks {part!r}" for part in parts if part not in said]
+        wrong += [f"has {part!r}" for part in absent if part in said]
+        if wrong:
+            self.failed += 1
+            print(" ".join(map(str, done.args)), "|", "; ".join(wrong), "|", said[:600])
+
+    def rows(self, *arguments):
+        """The rows below the head of a report."""
+        done = self.run(*arguments)
+        self.expect(done, 0)
+        return done.stdout.split("node name | ", 1)[-1].splitlines()[1:]
+
+    def same(self, got, wanted, what):
+        if got != wanted:
+            self.failed += 1
+            print(what, "|", got, "is not", wanted)
+
+
+def patterns(check):
+    plain = check.file("plain.pbtxt", PLAIN)
+    bad = "-show_name_regexes: bad pattern '[a'"
+    check.expect(check.run("scope", "-show_name_regexes", "[a", check.profile), 2, bad,
+                 absent=["node name"])
+    check.expect(check.run("prompt", check.profile, text="op -show_name_regexes [a\n"), 0,
+                 "E: byte 2: " + bad, absent=["node name"])
+    # The original finds no row to start from.
+    check.same(check.rows("op", "--compat", "-start_name_regexes", "[a", check.profile), [],
+               "no start")
+    # 2 to the power of 60 ways, were they all tried; the last digit is 7 in two names.
+    check.same(len(check.rows("scope", "-show_name_regexes", "(a+)+$|.*7", plain)), 3, "costly")
+    check.expect(check.run("scope", "-show_name_regexes", r"(a*)*\1[bc]", plain), 2,
+                 r"the pattern '(a*)*\1[bc]' is too costly for the name 'aaaa")
+    check.run("scope", "-show_name_regexes", r"(a*)*\1[bc]", "-output", "file:outfile=none", plain)
+    check.same(os.path.exists(check.folder / "none"), False, "a file without an answer")
+    letters = check.file("letters.pbtxt", "".join(
+        f'node {{ name: "{name}" op: "NoOp" }}\n' for name in ("é", "模型", "x")))
+    check.same([row.split()[0] for row in check.rows("scope", "-show_name_regexes", r".|\pL\pL",
+                                                     letters)][1:], ["x", "é", "模型"], "letters")
+
+
+def main():
+    tfprof, recordings = (pathlib.Path(path).resolve() for path in sys.argv[1:])
+    with tempfile.TemporaryDirectory() as folder:
+        check = Checks(tfprof, recordings, pathlib.Path(folder))
+        patterns(check)
+    print("failed:", check.failed)
+    sys.exit(check.failed > 0)
+
+
+if __name__ == "__main__":
+    main()
