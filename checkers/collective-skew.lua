@@ -22,18 +22,23 @@ A fact without a price: rules about the late rank have one. Silent where ranks s
       return nil
     end
     skew = math.min(1, skew)
+    local evidence = {
+      { "last start less first start of a collective", p.fact["comm.skew_ns"], "ns" },
+      { "that over collective time", skew, "share" },
+      { "collectives a step", p.fact["comm.ns"], "ns", share = math.min(1, p.fact["comm.share"]) },
+    }
+    if p.fact["comm.matched_by"] == "ends" then
+      evidence[#evidence + 1] = { "told to be the same by when they end", p.fact["comm.matched_count"], "count" }
+      evidence[#evidence + 1] = { "recorded on one rank alone", p.fact["comm.alone_count"], "count" }
+    end
     return finding {
       title = ("%s of collective time is waiting for the last rank"):format(fmt.pct(skew)),
-      evidence = {
-        { "last start less first start of a collective", p.fact["comm.skew_ns"], "ns" },
-        { "that over collective time", skew, "share" },
-        { "collectives a step", p.fact["comm.ns"], "ns", share = math.min(1, p.fact["comm.share"]) },
-      },
+      evidence = evidence,
       condition = ("starts differ by %s of collective time, %s accepted"):format(
         fmt.pct(skew), fmt.pct(cfg.min_skew_share)),
       remedy = { text = "Level the ranks' work before the collective; bandwidth is not the limit." },
       impact = impact.none(),
-      confidence = "medium",
+      confidence = p.fact["comm.matched_by"] == "ends" and "low" or "medium",
     }
   end,
 

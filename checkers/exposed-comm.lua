@@ -28,6 +28,10 @@ where there is none to run them beside.]],
     for row in worst:each() do
       evidence[#evidence + 1] = { row.type .. " " .. row.name, row.exposed_ns, "ns" }
     end
+    local ranks, given = p.fact["coverage.world_size"], p.fact["coverage.hosts"]
+    if ranks and given and given < ranks then
+      evidence[#evidence + 1] = { "ranks that were not given, waiting for which is inside", ranks - given, "count" }
+    end
     local remedy = {
       pytorch = { text = "Start them earlier: tune the buckets, prefetch FSDP's parameters, accumulate gradients, send bfloat16.",
                   code = "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)" },

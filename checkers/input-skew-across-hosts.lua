@@ -49,6 +49,10 @@ Silent where hosts wait alike, or where the one that waits is not the one that c
       { "last of all at collectives", last_share, "share" },
       { "lateness at a collective", late_ns, "ns" },
     }
+    if p.fact["comm.matched_by"] == "ends" then
+      evidence[#evidence + 1] = { "collectives told to be the same by when they end", p.fact["comm.matched_count"], "count" }
+      evidence[#evidence + 1] = { "collectives recorded on one rank alone", p.fact["comm.alone_count"], "count" }
+    end
     local stage = p.fact["input.bottleneck"]
     if stage then evidence[#evidence + 1] = { "slowest stage of its pipeline", stage } end
     local edits = p:has("iterators") and { { "stage_scale", stage = ".*", factor = left } }
@@ -66,7 +70,7 @@ Silent where hosts wait alike, or where the one that waits is not the one that c
                    .. "shard, its disk and what else runs on it. Then apply to all what helps one.",
                  code = p.framework == "tensorflow" and "ds = ds.shard(num_workers, worker_index)" or nil },
       impact = impact.replay(edits),
-      confidence = "high",
+      confidence = p.fact["comm.matched_by"] == "ends" and "low" or "high",
     }
   end,
 

@@ -52,6 +52,10 @@ too few collectives were recorded to tell that from chance.]],
       { "its time in collectives a step", comm_ns, "ns" },
       { "the others' time in collectives a step", others_ns / math.max(others, 1), "ns" },
     }
+    if p.fact["comm.matched_by"] == "ends" then
+      evidence[#evidence + 1] = { "collectives told to be the same by when they end", p.fact["comm.matched_count"], "count" }
+      evidence[#evidence + 1] = { "collectives recorded on one rank alone", p.fact["comm.alone_count"], "count" }
+    end
     local function compare(what, own_ns, other_ns)
       if own_ns and own_ns - other_ns / others > 0.05 * step_ns then
         evidence[#evidence + 1] = { "its " .. what .. " a step", own_ns, "ns" }
@@ -96,7 +100,7 @@ too few collectives were recorded to tell that from chance.]],
       remedy = { text = "Compare what this rank does before the collective with another one: its data, its input "
                    .. "pipeline, work that it alone does (logging, saving, evaluation), its machine." },
       impact = impact.exposed { ns = saving_ns, low = 0.75 * saving_ns, high = saving_ns },
-      confidence = "high",
+      confidence = p.fact["comm.matched_by"] == "ends" and "low" or "high",
     }
   end,
 

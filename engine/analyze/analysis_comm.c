@@ -20,6 +20,9 @@ enum comm_fact {
     TAIL_BYTES,
     SKEW_NS,
     SKEW_SHARE,
+    MATCHED_COUNT,
+    ALONE_COUNT,
+    MATCHED_BY,
     RANK_COUNT,
     SLOWEST,
     SLOWEST_HOST,
@@ -46,6 +49,12 @@ static const struct fact_spec produces[] = {
     [SKEW_NS] = { "comm.skew_ns", UNIT_NS, "mean of latest less earliest start over ranks" },
     [SKEW_SHARE] = { "comm.skew_share", UNIT_SHARE,
                      "skew over the mean time of a collective, all ranks" },
+    [MATCHED_COUNT] = { "comm.matched_count", UNIT_COUNT,
+                        "collectives found to be the same on two ranks or more, all steps" },
+    [ALONE_COUNT] = { "comm.alone_count", UNIT_COUNT,
+                      "those of one rank that no other rank's recording has" },
+    [MATCHED_BY] = { "comm.matched_by", UNIT_NAME,
+                     "the least sure way it was found: number, order, or ends: when they end" },
     [RANK_COUNT] = { "ranks.count", UNIT_COUNT, "ranks recorded" },
     [SLOWEST] = { "ranks.slowest", UNIT_COUNT, "rank that others wait for most" },
     [SLOWEST_HOST] = { "ranks.slowest_host", UNIT_NAME, "its host" },
@@ -142,22 +151,6 @@ struct comm {
     double small_count;
 };
 
-static double payload(const struct profile *profile, uint32_t event, double *group_size)
-{
-    int64_t row, bytes;
-
-    if (profile_stat(profile, STAT_COLLECTIVE, event, &row) && row >= 0 &&
-        (uint64_t)row < profile->collectives.count) {
-        const struct collective *from = &profile->collectives.items[row];
-
-        if (from->group_size > 0)
-            *group_size = from->group_size;
-        if (from->bytes_in >= 0 || from->bytes_out >= 0)
-            return (double)(from->bytes_in > from->bytes_out ? from->bytes_in : from->bytes_out);
-    }
-    return profile_stat(profile, STAT_BYTES, event, &bytes) ? (double)bytes : -1;
-}
-
 static void add_unevenness(const struct profile *profile, uint32_t event,
                            struct collective_sum *sum)
 {
@@ -195,7 +188,7 @@ static bool sum_collectives(struct comm *comm)
                 return false;
         }
         sum = &comm->sums.items[row];
-        bytes = payload(profile, item->event, &sum->group_size);
+        bytes = collective_payload(profile, item->event, &sum->group_size);
         if (sum->count == 0)
             sum->first_bytes = bytes;
         sum->is_uneven |= bytes < 0 || bytes > sum->first_bytes || bytes < sum->first_bytes;
@@ -224,19 +217,6 @@ static int compare_sums(const void *a, const void *b)
     if (left->ns != right->ns)
         return left->ns > right->ns ? -1 : 1;
     return (left->activity > right->activity) - (left->activity < right->activity);
-}
-
-/* What part of the payload crosses the slowest link of a ring, by type. */
-static double bus_factor(const char *type, double n)
-{
-    if (n < 2)
-        return 0;
-    if (strcmp(type, "all-reduce") == 0)
-        return 2 * (n - 1) / n;
-    if (strcmp(type, "all-gather") == 0 || strcmp(type, "reduce-scatter") == 0 ||
-        strcmp(type, "all-to-all") == 0)
-        return (n - 1) / n;
-    return 1;
 }
 
 static bool fill_collectives(struct comm *comm)
@@ -273,9 +253,10 @@ static bool fill_collectives(struct comm *comm)
         if (sum->bytes > 0) {
             emit_number(table, C_BYTES, row, sum->bytes / steps);
             emit_number(table, C_MEAN_BYTES, row, sum->bytes / sum->count);
-            if (sum->ns > 0 && bus_factor(type, sum->group_size) > 0)
+            if (sum->ns > 0 && collective_bus_factor(type, sum->group_size) > 0)
                 emit_number(table, C_BUS, row,
-                            sum->bytes / sum->ns * 1e9 * bus_factor(type, sum->group_size));
+                            sum->bytes / sum->ns * 1e9 *
+                                collective_bus_factor(type, sum->group_size));
         }
         if (activity->source < profile->sources.count) {
             emit_name(table, C_SOURCE_FILE, row, profile->sources.items[activity->source].file);
@@ -339,6 +320,33 @@ static bool set_comm_facts(struct comm *comm)
     return is_set;
 }
 
+static bool match_absent(struct study *study, const char *capture, const char *reason)
+{
+    bool is_set = true;
+
+    for (int i = SKEW_NS; i <= MATCHED_BY; i++)
+        is_set = is_set && facts_absent(&study->facts, produces[i].name, capture, "%s", reason);
+    return is_set;
+}
+
+/* How it is known which collectives of the ranks are one: numbers are sure, ends are a guess. */
+static bool set_match_facts(struct comm *comm)
+{
+    static const char *const names[MATCH_COUNT] = { "number", "order", "ends" };
+    struct facts            *facts = &comm->study->facts;
+    int                      by = MATCH_COUNT - 1;
+
+    if (comm->study->profile->hosts.count < 2)
+        return true;
+    while (by > 0 && comm->list.matched_by[by] <= 0)
+        by--;
+    return facts_set(facts, &produces[MATCHED_COUNT], comm->list.matched_count) &&
+           facts_set(facts, &produces[ALONE_COUNT], comm->list.alone_count) &&
+           (comm->list.matched_count > 0
+                ? facts_set(facts, &produces[MATCHED_BY], facts_name(facts, str_from(names[by])))
+                : match_absent(comm->study, NULL, "no collective could be matched over ranks"));
+}
+
 struct tail { /* the last all-reduce of a step */
     const struct collective_instance *last;
     size_t                            count; /* all-reduces of the step */
@@ -372,7 +380,7 @@ static bool set_tail_facts(struct comm *comm)
         if (!device || tails[i].count < 2)
             continue;
         hidden_ns = (double)intervals_overlap_ns(&device->compute, last->start_ns, last->end_ns);
-        payload_bytes = payload(study->profile, last->event, &group_size);
+        payload_bytes = collective_payload(study->profile, last->event, &group_size);
         if (hidden_ns > HIDDEN_SHARE * comm->windows.step_ns)
             continue;
         exposed_ns += (double)(last->end_ns - last->start_ns) - hidden_ns;
@@ -540,15 +548,14 @@ static bool make(struct study *study, struct arena *scratch)
         if (!facts_absent(&study->facts, "comm.", NULL, none) ||
             !facts_absent(&study->facts, "collectives", NULL, none))
             return false;
-    } else if (!fill_collectives(&comm) || !set_comm_facts(&comm) || !set_tail_facts(&comm)) {
+    } else if (!fill_collectives(&comm) || !set_comm_facts(&comm) || !set_match_facts(&comm) ||
+               !set_tail_facts(&comm)) {
         return false;
     }
     if (study->profile->hosts.count < 2)
         return facts_absent(&study->facts, "ranks.", "the other ranks' files", one) &&
                facts_absent(&study->facts, "ranks", "the other ranks' files", one) &&
-               (comm.list.items.count == 0 ||
-                (facts_absent(&study->facts, "comm.skew_ns", "the other ranks' files", one) &&
-                 facts_absent(&study->facts, "comm.skew_share", "the other ranks' files", one)));
+               (comm.list.items.count == 0 || match_absent(study, "the other ranks' files", one));
     return fill_ranks(&comm, &ranks) && set_rank_facts(&comm, ranks);
 }
 

@@ -1,6 +1,7 @@
-#include "analyze/collective_list.h"
+#include "analyze/collective_match.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     const char *part, *type;
@@ -45,6 +46,34 @@ const char *collective_type(const struct profile *profile, uint32_t event)
     return "collective";
 }
 
+double collective_payload(const struct profile *profile, uint32_t event, double *group_size)
+{
+    int64_t row, bytes;
+
+    if (profile_stat(profile, STAT_COLLECTIVE, event, &row) && row >= 0 &&
+        (uint64_t)row < profile->collectives.count) {
+        const struct collective *from = &profile->collectives.items[row];
+
+        if (from->group_size > 0)
+            *group_size = from->group_size;
+        if (from->bytes_in >= 0 || from->bytes_out >= 0)
+            return (double)(from->bytes_in > from->bytes_out ? from->bytes_in : from->bytes_out);
+    }
+    return profile_stat(profile, STAT_BYTES, event, &bytes) ? (double)bytes : -1;
+}
+
+double collective_bus_factor(const char *type, double n)
+{
+    if (n < 2)
+        return 0;
+    if (strcmp(type, "all-reduce") == 0)
+        return 2 * (n - 1) / n;
+    if (strcmp(type, "all-gather") == 0 || strcmp(type, "reduce-scatter") == 0 ||
+        strcmp(type, "all-to-all") == 0)
+        return (n - 1) / n;
+    return 1;
+}
+
 bool collective_is_other(const struct collective_instance *a, const struct collective_instance *b)
 {
     bool are_threads = a->device == NO_ID && a->first_end_ns && b->first_end_ns;
@@ -69,8 +98,8 @@ static bool is_beside(const struct profile *profile, const struct collective_ins
            profile_stat(profile, STAT_RUN_ID, instance->event, &run) && run == run_before;
 }
 
-/* Collectives carry a sequence number in their group, or else are matched by name and turn, each
- * device by itself. last_of: row of a device's last one of a name. */
+/* Collectives carry a sequence number in their group. Else those of one host's devices are one by
+ * name and turn, each device by itself. last_of: row of a device's last one of a name. */
 static bool make_key(const struct profile *profile, struct id_map *last_of,
                      struct collective_list *list, uint32_t at)
 {
@@ -89,6 +118,7 @@ static bool make_key(const struct profile *profile, struct id_map *last_of,
             mix(mix(collective->group, collective->type), (uint64_t)collective->sequence);
         return true;
     }
+    instance->by = MATCHED_BY_ORDER;
     before = id_map_get(last_of, place);
     instance->first_end_ns = instance->end_ns;
     if (before != NO_ID) {
@@ -99,7 +129,7 @@ static bool make_key(const struct profile *profile, struct id_map *last_of,
         if (beside && last->first_end_ns < instance->first_end_ns)
             instance->first_end_ns = last->first_end_ns;
     }
-    instance->key = mix(mix(1, name), instance->turn);
+    instance->key = mix(mix(mix(1, name), instance->turn), instance->host);
     return id_map_put(last_of, place, at);
 }
 
@@ -191,14 +221,19 @@ static void match(struct collective_list *list, size_t first, size_t end)
 {
     int64_t  earliest_ns = INT64_MAX, latest_ns = INT64_MIN;
     uint32_t last_host = NO_ID;
+    uint8_t  by = MATCHED_BY_NUMBER;
     bool     is_inside = false;
 
-    if (list->items.items[first].host == list->items.items[end - 1].host)
-        return;
-    for (size_t i = first; i < end; i++)
+    for (size_t i = first; i < end; i++) {
         is_inside = is_inside || list->items.items[i].is_inside;
+        by = list->items.items[i].by > by ? list->items.items[i].by : by;
+    }
     if (!is_inside)
         return;
+    if (list->items.items[first].host == list->items.items[end - 1].host) {
+        list->alone_count++;
+        return;
+    }
     for (size_t i = first, next = end; i < end; i = next, next = end) {
         int64_t come_ns = arrival_ns(list, i, &next);
 
@@ -218,6 +253,7 @@ static void match(struct collective_list *list, size_t first, size_t end)
     }
     list->hosts[last_host].last_count++;
     list->matched_count++;
+    list->matched_by[by]++;
     list->skew_ns += (double)(latest_ns - earliest_ns);
 }
 
@@ -248,6 +284,11 @@ bool collective_list_make(const struct study *study, const struct windows *windo
         if (!make_key(profile, &last_of, list, i))
             return false;
     qsort(list->items.items, list->items.count, sizeof *list->items.items, compare_instances);
+    if (profile->hosts.count > 1) {
+        if (!collective_match(profile, scratch, list))
+            return false;
+        qsort(list->items.items, list->items.count, sizeof *list->items.items, compare_instances);
+    }
     for (size_t first = 0; first < list->items.count; first = end) {
         end = first + 1;
         while (end < list->items.count &&

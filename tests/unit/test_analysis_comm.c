@@ -48,6 +48,8 @@ static void the_late_rank_is_named(void **state)
     assert_true(fabs(builder_fact(&b, "comm.overlap") - 0.25) < 1e-12);
     assert_true(builder_fact(&b, "comm.small_count") == 2);
     assert_true(builder_fact(&b, "comm.skew_ns") == 105000);
+    assert_true(builder_fact(&b, "comm.matched_count") == 2);
+    assert_true(builder_fact(&b, "comm.alone_count") == 0);
     assert_true(builder_fact(&b, "ranks.slowest") == 1);
     assert_true(builder_fact(&b, "ranks.slowest_late_ns") == 105000);
     assert_true(builder_fact(&b, "ranks.slowest_last_share") == 1);

@@ -235,12 +235,84 @@ static void devices_have_their_own_turns(void **state)
     release(&f);
 }
 
+/*
+ * Two ranks on one clock, five collectives of 20 ms that end at 100, 200 … 500 ms; rank 1 comes 2
+ * ms late to each, and the recording of its second one is lost. By turn its third would be rank 0's
+ * second, 100 ms early. Right: four pairs of 2 ms lateness, one without a partner.
+ */
+static void a_lost_collective_leaves_one_alone(void **state)
+{
+    enum { MS = 1000000 };
+    struct fixture f = { 0 };
+
+    (void)state;
+    builder_start(&f.b, FORMAT_KINETO);
+    for (uint32_t host = 0; host < 2; host++) {
+        uint32_t id = builder_host(&f.b, "h");
+        uint32_t stream = builder_timeline(
+            &f.b, id, builder_device(&f.b, id, "GPU 0", "", DEVICE_GPU), "stream 20");
+
+        builder_step(&f.b, id, 0, 600 * MS);
+        for (int64_t i = 1; i <= 5; i++)
+            if (host == 0 || i != 2)
+                builder_slice(&f.b, stream, "ncclKernel_SendRecv", ACTIVITY_COLLECTIVE,
+                              (100 * i - 20 + 2 * host) * MS, (20 - 2 * host) * MS);
+    }
+    make(&f);
+    assert_int_equal(f.list.items.count, 9);
+    assert_true(f.list.matched_count == 4);
+    assert_true(f.list.matched_by[MATCHED_BY_ENDS] == 4);
+    assert_true(f.list.alone_count == 1);
+    assert_true(f.list.skew_ns == 8 * MS);
+    assert_true(f.list.hosts[1].last_count == 4 && f.list.hosts[1].late_ns == 8 * MS);
+    assert_true(f.list.hosts[0].late_ns == 0);
+    release(&f);
+}
+
+/*
+ * Three ranks, of which 1 and 2 have a collective that rank 0 is no part of (another group), and
+ * pairs of one turn that rank 0 leaves before rank 2 has come: 100..110 and 150..160 ms cannot be
+ * one.
+ */
+static void turns_alone_make_no_pair(void **state)
+{
+    enum { MS = 1000000 };
+    static const int64_t starts_ms[3][2] = { { 100, 300 }, { 150, 300 }, { 150, 305 } };
+    struct fixture       f = { 0 };
+
+    (void)state;
+    builder_start(&f.b, FORMAT_KINETO);
+    for (uint32_t host = 0; host < 3; host++) {
+        uint32_t id = builder_host(&f.b, "h");
+        uint32_t stream = builder_timeline(
+            &f.b, id, builder_device(&f.b, id, "GPU 0", "", DEVICE_GPU), "stream 20");
+
+        builder_step(&f.b, id, 0, 600 * MS);
+        builder_slice(&f.b, stream, "ncclAllReduce", ACTIVITY_COLLECTIVE, starts_ms[host][0] * MS,
+                      10 * MS);
+        builder_slice(&f.b, stream, "ncclAllReduce", ACTIVITY_COLLECTIVE, starts_ms[host][1] * MS,
+                      (320 - starts_ms[host][1]) * MS);
+    }
+    make(&f);
+    assert_true(f.list.matched_count == 2); /* ranks 1 and 2 at 150, all at 300 */
+    assert_true(f.list.alone_count == 1);
+    assert_true(f.list.skew_ns == 5 * MS);
+    assert_true(f.list.hosts[2].last_count == 1 && f.list.hosts[2].late_ns == 5 * MS);
+    assert_true(f.list.hosts[1].late_ns == 0);
+    release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_by_name),          cmocka_unit_test(lateness_by_host),
-        cmocka_unit_test(matches_over_the_edge),  cmocka_unit_test(numbers_match_before_order),
-        cmocka_unit_test(devices_of_one_process), cmocka_unit_test(devices_have_their_own_turns),
+        cmocka_unit_test(types_by_name),
+        cmocka_unit_test(lateness_by_host),
+        cmocka_unit_test(matches_over_the_edge),
+        cmocka_unit_test(numbers_match_before_order),
+        cmocka_unit_test(devices_of_one_process),
+        cmocka_unit_test(devices_have_their_own_turns),
+        cmocka_unit_test(a_lost_collective_leaves_one_alone),
+        cmocka_unit_test(turns_alone_make_no_pair),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
