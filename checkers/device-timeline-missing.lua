@@ -13,16 +13,23 @@ return rule {
   doc = [[
 The host enqueued kernels, but no kernel was recorded. An absent timeline and an idle accelerator look
 the same in sums, so nothing is said about idle time, use or kernels. Silent for programs on the CPU
-and where the accelerator's timeline is there.]],
+and where the accelerator's timeline is there. Where the profiler wrote down why, that is quoted.]],
 
   check = function(p, cfg)
     local launches, kernels = p.fact["coverage.launches"], p.fact["coverage.kernels"]
-    if kernels > 0 or p:has("device.count") or launches < cfg.min_launches then return nil end
+    if kernels > 0 or p:has("device.count") then return nil end
+    local err = p:has("coverage.capture_error") and p.fact["coverage.capture_error"] or nil
+    local tells = err and err:find("(?i)cupti|roctracer|rocprof|gpu|cuda|\\bhip|tpu|privilege") ~= nil
+    if launches < cfg.min_launches and not tells then return nil end
+    local evidence = { { "launch calls of the host", launches, "count" }, { "kernels recorded", 0, "count" },
+                       { "accelerators named", p.fact["coverage.accelerators"], "count" } }
+    if err then evidence[#evidence + 1] = { "the profiler's error", err } end
     return finding {
-      title = ("%s launches, but no kernel was recorded"):format(fmt.count(launches)),
-      evidence = { { "launch calls of the host", launches, "count" }, { "kernels recorded", 0, "count" },
-                   { "accelerators named", p.fact["coverage.accelerators"], "count" } },
-      condition = ("no kernel after %s launches, %s needed to tell"):format(fmt.count(launches), fmt.count(cfg.min_launches)),
+      title = tells and ("No kernel was recorded: %s"):format(err) or
+        ("%s launches, but no kernel was recorded"):format(fmt.count(launches)),
+      evidence = evidence,
+      condition = tells and "no kernel, and the profiler's error speaks of the accelerator" or
+        ("no kernel after %s launches, %s needed to tell"):format(fmt.count(launches), fmt.count(cfg.min_launches)),
       remedy = { text = "Let the profiler read the device: counters for users that are not root, a CUPTI that fits the driver, no second profiler.",
                  code = p.framework == "pytorch" and "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])" or nil },
       impact = impact.none(),
@@ -33,6 +40,12 @@ and where the accelerator's timeline is there.]],
   examples = {
     { name = "launches alone", framework = "pytorch", finding = true,
       facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 0 } },
+    { name = "the profiler says why", finding = true,
+      facts = { ["coverage.accelerators"] = 0, ["coverage.launches"] = 0, ["coverage.kernels"] = 0,
+                ["coverage.capture_error"] = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" } },
+    { name = "an error about something else", finding = false,
+      facts = { ["coverage.accelerators"] = 0, ["coverage.launches"] = 0, ["coverage.kernels"] = 0,
+                ["coverage.capture_error"] = "the Python tracer stopped" } },
     { name = "kernels are there", finding = false,
       facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 500, ["device.count"] = 1 } },
     { name = "a CPU program", finding = false,

@@ -17,7 +17,11 @@ owners share it.]],
     local peak, share = p.fact["memory.peak_bytes"], p.fact["memory.top_owner_share"]
     if peak < cfg.min_bytes or share < cfg.min_share then return nil end
     local evidence = { { "peak in use", peak, "bytes" } }
-    for _, row in ipairs(p:table("memory_owners"):top("bytes", 5):rows()) do
+    local rows = p:table("memory_owners")
+    if p:has("memory.allocator") then
+      rows = rows:where { allocator = p.fact["memory.allocator"], device = p:has("memory.device") and p.fact["memory.device"] or nil }
+    end
+    for _, row in ipairs(rows:top("bytes", 5):rows()) do
       evidence[#evidence + 1] = { row.owner or "unknown owner", row.bytes, "bytes" }
     end
     return finding {

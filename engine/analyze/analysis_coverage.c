@@ -26,6 +26,7 @@ enum coverage_fact {
     NOTES,
     OVERHEAD_NS,
     WORLD_SIZE,
+    CAPTURE_ERROR,
     CLOCK_CHECKS,
     CLOCK_MEETINGS,
     CLOCK_SHIFT_NS,
@@ -56,6 +57,8 @@ static const struct fact_spec produces[] = {
     [OVERHEAD_NS] = { "coverage.overhead_ns", UNIT_NS,
                       "the profiler's own work, all of the trace" },
     [WORLD_SIZE] = { "coverage.world_size", UNIT_COUNT, "ranks the job had" },
+    [CAPTURE_ERROR] = { "coverage.capture_error", UNIT_NAME,
+                        "the first error that the profiler wrote into the recording" },
     [CLOCK_CHECKS] = { "clock.checked_count", UNIT_COUNT,
                        "launches and collectives that tell whether clocks agree" },
     [CLOCK_MEETINGS] = { "clock.collective_count", UNIT_COUNT,
@@ -206,6 +209,11 @@ static bool run(struct study *study, struct err *err)
         if (!facts_set(&study->facts, &produces[i], values[i]))
             return err_set(err, ERR_LIMIT, "no memory left for facts");
     }
+    if (profile->capture_error
+            ? !facts_set(&study->facts, &produces[CAPTURE_ERROR], profile->capture_error)
+            : !facts_absent(&study->facts, produces[CAPTURE_ERROR].name, NULL,
+                            "the profiler wrote down no error"))
+        return err_set(err, ERR_LIMIT, "no memory left for facts");
     if (profile->world_size < 0 &&
         !facts_absent(&study->facts, produces[WORLD_SIZE].name, NULL,
                       "the recording does not say how many ranks the job had"))

@@ -102,7 +102,7 @@ static const struct column_spec gap_columns[] = {
     [G_DEVICE] = { "device", UNIT_NAME, "device" },
     [G_CAUSE] = { "cause", UNIT_NAME, "input, sync, compile, host-late, launch, dependency, …" },
     [G_NS] = { "ns", UNIT_NS, "length" },
-    [G_START_NS] = { "start_ns", UNIT_NS, "when, since the start of the capture" },
+    [G_START_NS] = { "start_ns", UNIT_NS, "when, on the clock of the steps" },
     [G_WINDOW] = { "window", UNIT_COUNT, "which used step, from 0" },
     [G_BEFORE] = { "before", UNIT_NAME, "what ran before it" },
     [G_AFTER] = { "after", UNIT_NAME, "what ran after it" },
@@ -224,7 +224,7 @@ static void fill_gap(const struct study *study, struct table *table, size_t row,
 
     emit_name(table, G_DEVICE, row, profile->devices.items[top->device].name);
     emit_number(table, G_NS, row, (double)gap_ns(&top->gap));
-    emit_number(table, G_START_NS, row, (double)(top->gap.start_ns - profile->start_ns));
+    emit_number(table, G_START_NS, row, (double)top->gap.start_ns);
     emit_number(table, G_WINDOW, row, top->gap.window);
     emit_number(table, G_IS_BOUNDARY, row, top->gap.is_boundary);
     if (top->gap.before != NO_ID)

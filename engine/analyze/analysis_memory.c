@@ -7,6 +7,7 @@
 #include "analyze/emit.h"
 #include "analyze/memory_timeline.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum memory_fact {
@@ -21,6 +22,8 @@ enum memory_fact {
     IS_GROWING,
     ALLOCATIONS,
     ALLOCATED,
+    ALLOCATOR,
+    DEVICE,
     TOP_OWNER,
     TOP_OWNER_BYTES,
     TOP_OWNER_SHARE,
@@ -48,10 +51,15 @@ static const struct fact_spec produces[] = {
                      "never less at the end of a step, over 5 steps" },
     [ALLOCATIONS] = { "memory.allocations_per_step", UNIT_COUNT, "allocations a step" },
     [ALLOCATED] = { "memory.allocated_bytes_per_step", UNIT_BYTES, "bytes allocated a step" },
+    [ALLOCATOR] = { "memory.allocator", UNIT_NAME,
+                    "the allocator that these facts are of: a device's where there is one, and of "
+                    "these the one with the largest peak" },
+    [DEVICE] = { "memory.device", UNIT_NAME, "its device" },
     [TOP_OWNER] = { "memory.top_owner", UNIT_NAME, "op that holds most at the peak" },
     [TOP_OWNER_BYTES] = { "memory.top_owner_bytes", UNIT_BYTES, "what it holds" },
     [TOP_OWNER_SHARE] = { "memory.top_owner_share", UNIT_SHARE, "that over the peak" },
-    [HOST_PEAK] = { "memory.host_peak_bytes", UNIT_BYTES, "peak of host memory" },
+    [HOST_PEAK] = { "memory.host_peak_bytes", UNIT_BYTES,
+                    "largest peak of an allocator of host memory" },
     [HOST_GROWTH] = { "memory.host_growth_bytes_per_step", UNIT_BYTES, "slope of host memory" },
     [RESIDUAL] = { "memory.residual_bytes", UNIT_BYTES, "most bytes an op leaves behind" },
     [RESIDUAL_OP] = { "memory.residual_op", UNIT_NAME, "that op" },
@@ -79,13 +87,14 @@ static const struct column_spec allocator_columns[] = {
     [A_LIFETIME_PEAK] = { "lifetime_peak_bytes", UNIT_BYTES, "most since the program started" },
     [A_CAPACITY] = { "capacity_bytes", UNIT_BYTES, "what it can hold" },
     [A_PEAK_SHARE] = { "peak_share", UNIT_SHARE, "peak over capacity" },
-    [A_RESERVED] = { "reserved_bytes", UNIT_BYTES, "reserved at the peak" },
+    [A_RESERVED] = { "reserved_bytes", UNIT_BYTES,
+                     "reserved at the peak; XSpace: of the bytes in use, the stack of programs" },
     [A_FRAGMENTATION] = { "fragmentation", UNIT_SHARE, "at the peak" },
     [A_GROWTH] = { "growth_bytes_per_step", UNIT_BYTES, "slope over steps" },
     [A_IS_GROWING] = { "is_growing", UNIT_BOOL, "never less at the end of a step" },
     [A_ALLOCATIONS] = { "allocations", UNIT_COUNT, "allocations a step" },
     [A_ALLOCATED] = { "allocated_bytes", UNIT_BYTES, "bytes allocated a step" },
-    [A_PEAK_TIME] = { "peak_time_ns", UNIT_NS, "time of the peak, since the start of the capture" },
+    [A_PEAK_TIME] = { "peak_time_ns", UNIT_NS, "time of the peak, on the clock of the steps" },
 };
 enum owners_column {
     O_OWNER,
@@ -98,7 +107,8 @@ enum owners_column {
     O_RESIDUAL,
     O_TEMPORARY,
     O_OUTPUT,
-    O_PERSISTENT
+    O_PERSISTENT,
+    O_DEVICE
 };
 static const struct column_spec owner_columns[] = {
     [O_OWNER] = { "owner", UNIT_NAME, "op" },
@@ -112,12 +122,14 @@ static const struct column_spec owner_columns[] = {
     [O_TEMPORARY] = { "temporary_bytes", UNIT_BYTES, "temporary in a step" },
     [O_OUTPUT] = { "output_bytes", UNIT_BYTES, "in its results" },
     [O_PERSISTENT] = { "persistent_bytes", UNIT_BYTES, "persistent" },
+    [O_DEVICE] = { "device", UNIT_NAME, "the allocator's device; none: host memory" },
 };
 static const struct table_spec tables[] = {
     { "allocators", "memory by allocator", allocator_columns, ARRAY_COUNT(allocator_columns) },
     { "memory_owners", "who holds memory at the peak", owner_columns, ARRAY_COUNT(owner_columns) },
 };
 enum { MOST_OWNERS = 200 };
+#define STACK "stack of running programs"
 
 static bool fill_allocators(struct study *study, const struct memory_timelines *timelines,
                             double steps)
@@ -134,7 +146,7 @@ static bool fill_allocators(struct study *study, const struct memory_timelines *
         if (from->device != NO_ID)
             emit_name(table, A_DEVICE, row, study->profile->devices.items[from->device].name);
         emit_number(table, A_PEAK, row, from->peak_bytes);
-        emit_number(table, A_PEAK_TIME, row, from->peak_time_ns - (double)study->profile->start_ns);
+        emit_number(table, A_PEAK_TIME, row, from->peak_time_ns);
         if (from->lifetime_peak_bytes >= 0)
             emit_number(table, A_LIFETIME_PEAK, row, from->lifetime_peak_bytes);
         if (from->capacity_bytes > 0) {
@@ -155,27 +167,82 @@ static bool fill_allocators(struct study *study, const struct memory_timelines *
     return table != NULL;
 }
 
+static bool add_owner(struct study *study, struct table *table, const struct memory_timeline *from,
+                      const struct memory_owner *owner)
+{
+    size_t row = table_add(table, study->arena);
+
+    if (row == SIZE_MAX)
+        return false;
+    emit_name(table, O_OWNER, row, owner->op_name);
+    emit_name(table, O_ALLOCATOR, row, from->allocator);
+    if (from->device != NO_ID)
+        emit_name(table, O_DEVICE, row, study->profile->devices.items[from->device].name);
+    emit_name(table, O_REGION, row, owner->region);
+    emit_number(table, O_BYTES, row, owner->bytes);
+    if (owner->count > 0)
+        emit_number(table, O_COUNT, row, owner->count);
+    if (from->peak_bytes > 0)
+        emit_number(table, O_SHARE, row, owner->bytes / from->peak_bytes);
+    return true;
+}
+
+/* The smallest owners together, what programs hold while they run, and what was held before: so
+ * that rows sum to the peak. */
+static bool add_rest(struct study *study, struct table *table, const struct memory_timeline *from)
+{
+    struct memory_owner others = { 0 }, stack = { .bytes = from->stack_bytes },
+                        earlier = { .bytes = from->earlier_bytes };
+    char name[32];
+
+    for (size_t i = MOST_OWNERS; i < from->owner_count; i++) {
+        others.bytes += from->owners[i].bytes;
+        others.count += from->owners[i].count;
+    }
+    if (from->owner_count > MOST_OWNERS) {
+        snprintf(name, sizeof name, "%zu others", from->owner_count - MOST_OWNERS);
+        others.op_name = facts_name(&study->facts, str_from(name));
+        if (!add_owner(study, table, from, &others))
+            return false;
+    }
+    stack.op_name = facts_name(&study->facts, STR(STACK));
+    stack.region = facts_name(&study->facts, STR("stack"));
+    earlier.op_name = facts_name(&study->facts, STR("taken before the recording"));
+    return (stack.bytes <= 0 || add_owner(study, table, from, &stack)) &&
+           (earlier.bytes <= 0 || add_owner(study, table, from, &earlier));
+}
+
 static bool fill_owners(struct study *study, struct table *table,
                         const struct memory_timelines *timelines)
 {
     for (size_t i = 0; i < timelines->list.count; i++) {
         const struct memory_timeline *from = &timelines->list.items[i];
 
-        for (size_t j = 0; j < from->owner_count && j < MOST_OWNERS; j++) {
-            size_t row = table_add(table, study->arena);
-
-            if (row == SIZE_MAX)
+        for (size_t j = 0; j < from->owner_count && j < MOST_OWNERS; j++)
+            if (!add_owner(study, table, from, &from->owners[j]))
                 return false;
-            emit_name(table, O_OWNER, row, from->owners[j].op_name);
-            emit_name(table, O_ALLOCATOR, row, from->allocator);
-            emit_name(table, O_REGION, row, from->owners[j].region);
-            emit_number(table, O_BYTES, row, from->owners[j].bytes);
-            emit_number(table, O_COUNT, row, from->owners[j].count);
-            if (from->peak_bytes > 0)
-                emit_number(table, O_SHARE, row, from->owners[j].bytes / from->peak_bytes);
-        }
+        if (!add_rest(study, table, from))
+            return false;
     }
     return true;
+}
+
+/* The largest owner that has a name. What was taken before the recording has none. */
+static bool set_top_owner(struct study *study, const struct memory_timeline *main)
+{
+    struct facts       *facts = &study->facts;
+    struct memory_owner top = { 0 };
+
+    if (main->owner_count > 0)
+        top = main->owners[0];
+    if (main->stack_bytes > top.bytes)
+        top = (struct memory_owner) { .op_name = facts_name(facts, STR(STACK)),
+                                      .bytes = main->stack_bytes };
+    return top.op_name == 0 ||
+           (facts_set(facts, &produces[TOP_OWNER], top.op_name) &&
+            facts_set(facts, &produces[TOP_OWNER_BYTES], top.bytes) &&
+            (main->peak_bytes <= 0 ||
+             facts_set(facts, &produces[TOP_OWNER_SHARE], top.bytes / main->peak_bytes)));
 }
 
 /* Facts speak of the first timeline: a device's when there is one. */
@@ -205,11 +272,11 @@ static bool set_facts(struct study *study, const struct memory_timelines *timeli
             facts_set(facts, &produces[IS_GROWING], main->is_growing) &&
             (whole <= 0 || facts_set(facts, &produces[GROWTH_SHARE], main->growth_bytes / whole));
     }
-    if (main->owner_count > 0 && main->owners[0].op_name != 0)
-        is_set = is_set && facts_set(facts, &produces[TOP_OWNER], main->owners[0].op_name) &&
-                 facts_set(facts, &produces[TOP_OWNER_BYTES], main->owners[0].bytes) &&
-                 (main->peak_bytes <= 0 || facts_set(facts, &produces[TOP_OWNER_SHARE],
-                                                     main->owners[0].bytes / main->peak_bytes));
+    is_set =
+        is_set && facts_set(facts, &produces[ALLOCATOR], main->allocator) &&
+        (main->device == NO_ID ||
+         facts_set(facts, &produces[DEVICE], study->profile->devices.items[main->device].name)) &&
+        set_top_owner(study, main);
     for (size_t i = 0; i < timelines->list.count; i++) {
         const struct memory_timeline *host = &timelines->list.items[i];
 

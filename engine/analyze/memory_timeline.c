@@ -1,9 +1,11 @@
 #include "analyze/memory_timeline.h"
 
+#include "analyze/device_activity.h"
+
 #include <stdlib.h>
 
 struct sorted_event {
-    uint32_t allocator, device;
+    uint32_t allocator, device, host;
     int64_t  time_ns;
     uint32_t row; /* of profile->memory_events */
 };
@@ -14,6 +16,8 @@ static int compare_events(const void *a, const void *b)
 
     if (left->device != right->device)
         return left->device < right->device ? -1 : 1;
+    if (left->host != right->host)
+        return left->host < right->host ? -1 : 1;
     if (left->allocator != right->allocator)
         return left->allocator < right->allocator ? -1 : 1;
     if (left->time_ns != right->time_ns)
@@ -75,6 +79,7 @@ static void note_peak(struct memory_timeline *timeline, const struct memory_even
     timeline->peak_time_ns = (double)event->time_ns;
     if (event->reserved_bytes >= 0)
         timeline->reserved_bytes = (double)event->reserved_bytes;
+    timeline->stack_bytes = (double)event->stack_bytes;
     if (event->fragmentation >= 0)
         timeline->fragmentation = event->fragmentation;
     if (event->in_use_bytes >= 0 && event->available_bytes >= 0)
@@ -126,7 +131,8 @@ static size_t replay_until(struct replay *replay, const struct sorted_event *eve
         if (is_full)
             return SIZE_MAX;
         bytes = event->in_use_bytes >= 0 ? (double)event->in_use_bytes : replay->running_bytes;
-        if (i == 0 || bytes > timeline->peak_bytes) {
+        /* Of equal peaks the last: most of what is held then was seen being taken. */
+        if (i == 0 || bytes >= timeline->peak_bytes) {
             note_peak(timeline, event, bytes);
             peak = i;
         }
@@ -134,7 +140,7 @@ static size_t replay_until(struct replay *replay, const struct sorted_event *eve
             timeline->lifetime_peak_bytes = (double)event->peak_bytes;
         if (window == SIZE_MAX)
             continue;
-        ends[window] = bytes;
+        ends[window] = bytes - (double)event->stack_bytes; /* which comes and goes */
         is_seen[window] = true;
         if (event->kind == MEMORY_ALLOCATE ||
             (event->kind == MEMORY_SNAPSHOT && event->bytes > 0)) {
@@ -162,6 +168,7 @@ static bool find_owners(struct replay *replay, const struct sorted_event *events
                         struct memory_timeline *timeline)
 {
     struct id_map rows = { .arena = replay->arena };
+    double        owned_bytes = timeline->stack_bytes;
     bool          is_full = false;
 
     replay->blocks_by_address = (struct id_map) { .arena = replay->arena };
@@ -185,11 +192,14 @@ static bool find_owners(struct replay *replay, const struct sorted_event *events
             if (!id_map_put(&rows, key, row))
                 return false;
         }
+        owned_bytes += block->bytes;
         timeline->owners[row].bytes += block->bytes;
         timeline->owners[row].count++;
     }
     if (timeline->owner_count > 1)
         qsort(timeline->owners, timeline->owner_count, sizeof *timeline->owners, compare_owners);
+    if (timeline->peak_bytes > owned_bytes)
+        timeline->earlier_bytes = timeline->peak_bytes - owned_bytes;
     return true;
 }
 
@@ -204,7 +214,7 @@ static bool make_one(const struct study *study, const struct windows *windows, s
 
     *timeline = (struct memory_timeline) { .allocator = events->allocator,
                                            .device = events->device,
-                                           .host = NO_ID,
+                                           .host = events->host,
                                            .event_count = count,
                                            .reserved_bytes = -1,
                                            .capacity_bytes = -1,
@@ -219,7 +229,6 @@ static bool make_one(const struct study *study, const struct windows *windows, s
     if (events->device != NO_ID) {
         const struct device *device = &study->profile->devices.items[events->device];
 
-        timeline->host = device->host;
         if (device->memory_bytes > 0 && timeline->capacity_bytes < 0)
             timeline->capacity_bytes = (double)device->memory_bytes;
     }
@@ -237,7 +246,44 @@ static int compare_timelines(const void *a, const void *b)
         return left->peak_bytes > right->peak_bytes ? -1 : 1;
     if (left->device != right->device)
         return left->device < right->device ? -1 : 1;
+    if (left->host != right->host)
+        return left->host < right->host ? -1 : 1;
     return (left->allocator > right->allocator) - (left->allocator < right->allocator);
+}
+
+/* By memory, then by time. */
+static struct sorted_event *sort_events(const struct profile *profile, struct arena *arena)
+{
+    size_t                count = profile->memory_events.count;
+    struct sorted_event  *events = arena_new_array(arena, struct sorted_event, count + 1);
+    struct timeline_index index;
+
+    if (!events || !timeline_index_make(profile, arena, &index))
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct memory_event *event = &profile->memory_events.items[i];
+        uint32_t                   timeline = event->event == NO_ID || profile->hosts.count < 2
+                                                  ? NO_ID
+                                                  : timeline_index_find(profile, &index, event->event);
+
+        events[i] = (struct sorted_event) { .allocator = event->allocator,
+                                            .device = event->device,
+                                            .host = profile->hosts.count == 1 ? 0 : NO_ID,
+                                            .time_ns = event->time_ns,
+                                            .row = (uint32_t)i };
+        if (event->device != NO_ID)
+            events[i].host = profile->devices.items[event->device].host;
+        else if (timeline != NO_ID)
+            events[i].host = profile->timelines.items[timeline].host;
+    }
+    if (count > 1)
+        qsort(events, count, sizeof *events, compare_events);
+    return events;
+}
+
+static bool is_one_memory(const struct sorted_event *a, const struct sorted_event *b)
+{
+    return a->device == b->device && a->host == b->host && a->allocator == b->allocator;
 }
 
 bool memory_timelines_make(const struct study *study, const struct windows *windows,
@@ -245,24 +291,15 @@ bool memory_timelines_make(const struct study *study, const struct windows *wind
 {
     const struct profile *profile = study->profile;
     size_t                count = profile->memory_events.count, end;
-    struct sorted_event  *events = arena_new_array(arena, struct sorted_event, count + 1);
+    struct sorted_event  *events = sort_events(profile, arena);
 
     *timelines = (struct memory_timelines) { 0 };
     if (!events)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        const struct memory_event *event = &profile->memory_events.items[i];
-
-        events[i] =
-            (struct sorted_event) { event->allocator, event->device, event->time_ns, (uint32_t)i };
-    }
-    if (count > 1)
-        qsort(events, count, sizeof *events, compare_events);
     for (size_t start = 0; start < count; start = end) {
         struct memory_timeline timeline;
 
-        for (end = start + 1; end < count && events[end].device == events[start].device &&
-                              events[end].allocator == events[start].allocator;)
+        for (end = start + 1; end < count && is_one_memory(&events[start], &events[end]);)
             end++;
         if (!make_one(study, windows, arena, &events[start], end - start, &timeline) ||
             !vec_push(&timelines->list, arena, timeline))

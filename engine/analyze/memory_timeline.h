@@ -15,6 +15,8 @@ struct memory_timeline {
     size_t   event_count;
     double   peak_bytes, peak_time_ns;
     double   reserved_bytes;                    /* at the peak; < 0 unknown */
+    double   stack_bytes;                       /* of the peak, held for running programs */
+    double   earlier_bytes;                     /* of the peak, what no recorded event took */
     double   capacity_bytes;                    /* < 0 unknown */
     double   fragmentation;                     /* at the peak; < 0 unknown */
     double   lifetime_peak_bytes;               /* as the allocator says; < 0 unknown */

@@ -227,6 +227,7 @@ struct memory_event {
     uint8_t  kind;
     int64_t  time_ns, bytes;             /* signed for SNAPSHOT deltas */
     int64_t  in_use_bytes, reserved_bytes, available_bytes, peak_bytes; /* after it; -1 unknown */
+    int64_t  stack_bytes;                /* of those in use, held for running programs */
     double   fragmentation;              /* 1 - largest free / free; < 0 unknown */
     uint64_t address;
     uint32_t op_name, region;            /* interned, 0 unknown */
@@ -264,6 +265,7 @@ struct profile {
     char               *name;      /* short, for the head of a report */
     uint32_t            framework; /* interned "tensorflow", "jax", "pytorch", "torch-xla"; 0 */
     uint32_t            framework_version;
+    uint32_t            capture_error; /* the first the profiler wrote down, interned; 0 none */
     int64_t             origin_ns; /* unix time of time 0; 0 unknown */
     int64_t             start_ns, end_ns; /* extent of the capture */
     int64_t             resolution_ns;

@@ -32,6 +32,25 @@ static int score(struct str bytes, const char *path)
     return plane.is_broken ? 0 : 30;
 }
 
+/* What the profiler itself wrote down. */
+static void note_words(const struct xhost *host, struct profile *profile)
+{
+    enum { MOST_NOTED = 16 };
+    const struct xspace *space = &host->space;
+    const char          *path = host->input->path;
+
+    for (size_t i = 0; i < space->errors.count && i < MOST_NOTED; i++)
+        profile_note(profile, path, 1, "the profiler reports an error: %.*s",
+                     STR_ARG(space->errors.items[i]));
+    for (size_t i = 0; i < space->warnings.count && i < MOST_NOTED; i++)
+        profile_note(profile, path, 1, "the profiler warns: %.*s",
+                     STR_ARG(space->warnings.items[i]));
+    if (space->errors.count && !profile->capture_error)
+        profile->capture_error = profile_intern(profile, space->errors.items[0]);
+    if (profile->capture_error == NO_ID)
+        profile->capture_error = 0;
+}
+
 static bool start_host(struct xhost *host, struct read_input *input, struct profile *profile,
                        struct arena *scratch, struct err *err)
 {
@@ -51,6 +70,7 @@ static bool start_host(struct xhost *host, struct read_input *input, struct prof
         profile->files.items[input->source].host = host->host;
     xspace_environment(host, profile);
     profile->unknown_fields += host->space.unknown_fields;
+    note_words(host, profile);
     if (host->space.is_cut)
         profile_note(profile, input->path, 1,
                      "the file is cut or damaged at byte %llu; what is whole before it is used",

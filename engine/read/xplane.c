@@ -197,6 +197,10 @@ bool xspace_index(struct str bytes, struct arena *arena, struct xspace *space, s
             ok = add_plane(space, arena, field.bytes);
         else if (field.number == XSPACE_HOSTNAMES && field.type == WIRE_BYTES)
             ok = vec_push(&space->hostnames, arena, field.bytes);
+        else if (field.number == XSPACE_ERRORS && field.type == WIRE_BYTES)
+            ok = vec_push(&space->errors, arena, field.bytes);
+        else if (field.number == XSPACE_WARNINGS && field.type == WIRE_BYTES)
+            ok = vec_push(&space->warnings, arena, field.bytes);
         else if (field.number > XSPACE_HOSTNAMES)
             space->unknown_fields++;
     }

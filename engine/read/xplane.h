@@ -83,6 +83,8 @@ struct xplane {
 struct xspace {
     VEC(struct xplane) planes;
     VEC(struct str) hostnames;
+    VEC(struct str) errors; /* what the profiler says went wrong */
+    VEC(struct str) warnings;
     bool     is_cut;
     uint64_t cut_offset; /* first byte that could not be read */
     uint64_t unknown_fields;

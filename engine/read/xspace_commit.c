@@ -1,5 +1,6 @@
 #include "read/xspace_commit.h"
 
+#include "read/xspace_memory.h"
 #include "read/xspace_planes.h"
 
 struct commit {
@@ -173,6 +174,7 @@ static bool add_memory_events(struct commit *commit)
         event.region = global_name(commit, event.region);
         event.op_name = owner_name(commit, event.op_name);
         if (event.allocator == NO_ID || event.region == NO_ID || event.op_name == NO_ID ||
+            !xspace_memory_place(profile, commit->task->host->host, &event) ||
             !vec_push(&profile->memory_events, profile->arena, event))
             return false;
     }

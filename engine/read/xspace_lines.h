@@ -102,7 +102,7 @@ struct sink {
     VEC(uint32_t) variant_labels; /* by variant and line class */
 
     struct variant      variant; /* of the event at hand */
-    struct memory_event memory;
+    struct memory_event memory; /* device: the ordinal, until rows are put into the profile */
     int64_t             memory_size;
     bool                has_memory;
     uint64_t            unknown_stats;

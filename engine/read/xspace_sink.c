@@ -130,6 +130,8 @@ static void keep_memory(struct sink *sink, unsigned key, int64_t value)
     }
     if (key == EXTRA_ALLOCATOR)
         memory->allocator = name;
+    else if (key == EXTRA_ORDINAL)
+        memory->device = value >= 0 && value < NO_ID ? (uint32_t)value : NO_ID;
     else if (key == EXTRA_REGION)
         memory->region = name;
     else if (key == EXTRA_ALLOCATED)

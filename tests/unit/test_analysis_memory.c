@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -66,6 +67,73 @@ static void leaks_grow_and_owners_are_named(void **state)
     builder_free(&b);
 }
 
+/*
+ * The allocator held 900 bytes before, so that 1000 for "conv" make 1900, twice. At the second peak
+ * 50 of the 900 are free again and 50 for "loss" are there: 850 were taken before the recording.
+ * Times are on the clock of the steps, which begins before the first event.
+ */
+static void rows_sum_to_the_last_peak(void **state)
+{
+    static const struct {
+        int64_t     time_ns, bytes, in_use_bytes;
+        uint64_t    address;
+        const char *op;
+    } rows[] = {
+        { 310, 1000, 1900, 1, "conv" }, { 320, 0, 900, 1, "" },         { 330, 0, 850, 99, "" },
+        { 340, 50, 900, 2, "loss" },    { 350, 1000, 1900, 3, "conv" },
+    };
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, gpu;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
+    builder_step(&b, host, 300, 400);
+    builder_slice(&b, builder_timeline(&b, host, NO_ID, "t"), "x", ACTIVITY_OP, 300, 100);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        add(&b, gpu, rows[i].bytes ? MEMORY_ALLOCATE : MEMORY_FREE, rows[i].time_ns, rows[i].bytes,
+            rows[i].address, rows[i].op);
+        b.profile.memory_events.items[i].in_use_bytes = rows[i].in_use_bytes;
+    }
+    builder_finish(&b);
+    b.profile.start_ns = 300;
+    assert_true(analysis_memory.run(&b.study, &err));
+    assert_true(builder_cell(&b, "allocators", "allocator", "GPU_0_bfc", "peak_time_ns") == 350);
+    assert_true(builder_cell(&b, "memory_owners", "owner", "conv", "bytes") == 1000);
+    assert_true(builder_cell(&b, "memory_owners", "owner", "loss", "bytes") == 50);
+    assert_true(builder_cell(&b, "memory_owners", "owner", "taken before the recording", "bytes") ==
+                850);
+    builder_free(&b);
+}
+
+/* 203 owners of 1000, 1001 … bytes: the 200 largest, and the three smallest in one row. */
+static void small_owners_share_a_row(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, gpu;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
+    builder_step(&b, host, 0, 1000);
+    for (int i = 0; i < 203; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "op%d", i);
+        add(&b, gpu, MEMORY_ALLOCATE, i, 1000 + i, 1 + (uint64_t)i, name);
+    }
+    builder_finish(&b);
+    assert_true(analysis_memory.run(&b.study, &err));
+    assert_true(builder_cell(&b, "memory_owners", "owner", "3 others", "bytes") == 3003);
+    assert_true(builder_cell(&b, "memory_owners", "owner", "3 others", "count") == 3);
+    assert_true(builder_cell(&b, "memory_owners", "owner", "op3", "bytes") == 1003);
+    builder_free(&b);
+}
+
 static void memory_by_op_has_owners_only(void **state)
 {
     struct op_memory records[] = {
@@ -97,6 +165,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaks_grow_and_owners_are_named),
         cmocka_unit_test(memory_by_op_has_owners_only),
+        cmocka_unit_test(rows_sum_to_the_last_peak),
+        cmocka_unit_test(small_owners_share_a_row),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
