@@ -104,6 +104,7 @@ static bool run(struct call *call, struct err *err)
 {
     const struct advise_values *values = call->values;
     struct advise_options       rules = values->rules;
+    struct input_values         how = values->input;
     struct project              project;
     struct input                input;
     bool                        is_done;
@@ -117,7 +118,8 @@ static bool run(struct call *call, struct err *err)
     if (!project_load(&project, values->config, call->arena, err) ||
         !project_apply(&project, &rules, call->arena, err) || !advise_check(&rules, err))
         return false;
-    is_done = input_load(&input, &values->input, &call->operands, err);
+    how.notes = result_notes(&values->result);
+    is_done = input_load(&input, &how, &call->operands, err);
     if (is_done) {
         is_done = advise_loaded(call, &input, &project, &rules, err);
         input_free(&input);

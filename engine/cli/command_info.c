@@ -26,13 +26,15 @@ static bool run(struct call *call, struct err *err)
 {
     const struct info_values *values = call->values;
     struct output_options     shape = result_options(&values->result);
+    struct input_values       how = values->input;
     struct input              input;
     bool                      is_done;
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
     shape.is_complete = values->is_complete;
-    is_done = input_load(&input, &values->input, &call->operands, err);
+    how.notes = result_notes(&values->result);
+    is_done = input_load(&input, &how, &call->operands, err);
     if (is_done) {
         struct text text = { .arena = &input.report_arena };
 

@@ -35,7 +35,7 @@ static bool refuse(const struct view_call *call, struct err *err)
 }
 
 static bool show(const struct view *view, const struct view_command_values *values,
-                 struct input *input, const struct classic *other, struct err *err)
+                 struct input *input, const struct input *other, struct err *err)
 {
     struct view_options checked;
     struct view_call    view_call;
@@ -48,7 +48,10 @@ static bool show(const struct view *view, const struct view_command_values *valu
                             err))
         return false;
     view_call.options = &checked;
-    view_call.other = other;
+    if (other) {
+        view_call.other = other->profile.classic;
+        view_call.recordings[1] = &other->profile;
+    }
     view_call.is_streamed = true;
     progress_end();
     is_done = view_report(view, &view_call, err);
@@ -77,8 +80,8 @@ static bool show_against(struct call *call, struct input *input, struct err *err
         return err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit");
     if (!input_read(&other, &plain, &operands, INPUT_VIEWS, err))
         return false;
-    is_done = (!view->needs_code || input_lines(&other, err)) &&
-              show(view, values, input, other.profile.classic, err);
+    is_done =
+        (!view->needs_code || input_lines(&other, err)) && show(view, values, input, &other, err);
     input_free(&other);
     return is_done;
 }

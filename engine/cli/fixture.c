@@ -73,7 +73,7 @@ static bool read_described(const struct fixture *fixture, const struct recording
 static bool read_recorded(const struct fixture *fixture, struct input *input, struct arena *arena,
                           struct err *err)
 {
-    struct input_values values = { .threads = 1 };
+    struct input_values values = { .threads = 1, .notes = NOTES_KEEP };
     struct option_list  operands = { 0 };
     struct str          folder = str_from(fixture->path), name = fixture->sketch.profile;
     const char         *path;

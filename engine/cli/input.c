@@ -4,6 +4,7 @@
 #include "analyze/analysis.h"
 #include "analyze/classic_model.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "cli/progress.h"
 #include "model/classic.h"
 #include "model/selection.h"
@@ -105,6 +106,29 @@ static bool no_steps(const struct input *input, struct err *err)
     return advise_steps(first, last, err);
 }
 
+static const char *first_path(const struct input_values *values, const struct option_list *operands)
+{
+    const struct option_list *lists[] = { operands, &values->profile_paths, &values->graph_paths,
+                                          &values->run_meta_paths, &values->op_log_paths };
+
+    for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
+        if (lists[i]->values.count > 0)
+            return lists[i]->values.items[0];
+    return "the profile";
+}
+
+/* Also where analysing then fails: damage may be why. */
+static bool tell_notes(const struct input *input, const struct input_values *values,
+                       const struct option_list *operands, struct err *err)
+{
+    const char *name = first_path(values, operands);
+
+    if (values->is_strict && !notes_refuse(&input->profile, name, err))
+        return err_advise(err, "without --strict what is whole is used");
+    notes_tell(&input->profile, name, values->notes);
+    return true;
+}
+
 bool input_study(struct input *input, struct err *err)
 {
     if (!input->is_studied)
@@ -177,6 +201,7 @@ bool input_read(struct input *input, const struct input_values *values,
         return err_advise(err, "name a file or directory, or - for standard input");
     }
     if (read_all(input, values, operands, use, err) && select_places(input, values, err) &&
+        tell_notes(input, values, operands, err) &&
         (use == INPUT_ANALYSES ||
          (input->profile.classic ? select_classic_steps(input, err) : make_classic(input, err))))
         return true;

@@ -5,6 +5,7 @@
 #include "analyze/study.h"
 #include "base/err.h"
 #include "base/option.h"
+#include "cli/notes.h"
 #include "model/profile.h"
 
 struct input_values { /* filled through cli/input_options.def */
@@ -13,6 +14,7 @@ struct input_values { /* filled through cli/input_options.def */
     double             memory_bytes; /* 0: no limit */
     int64_t            threads;      /* 0: one a core */
     bool               is_list, is_strict;
+    enum notes_use     notes; /* no option: where notes of reading go beside standard error */
 };
 
 struct input {

@@ -5,6 +5,9 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 
+#include <string.h>
+#include <unistd.h>
+
 struct output_options result_options(const struct result_values *values)
 {
     return (struct output_options) {
@@ -16,6 +19,13 @@ struct output_options result_options(const struct result_values *values)
 const struct output *result_output(const struct result_values *values)
 {
     return output_find(values->format);
+}
+
+enum notes_use result_notes(const struct result_values *values)
+{
+    bool is_shown = !values->path && strcmp(values->format, "text") == 0 && isatty(STDOUT_FILENO);
+
+    return is_shown ? NOTES_KEEP : NOTES_TELL_DAMAGE;
 }
 
 bool result_write(const struct result_values *values, const struct text *text, struct err *err)

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cli/notes.h"
 #include "report/output.h"
 
 struct result_values { /* filled through cli/result_options.def */
@@ -13,6 +14,8 @@ struct result_values { /* filled through cli/result_options.def */
 /* How the chosen format should print where the result goes. */
 struct output_options result_options(const struct result_values *values);
 const struct output  *result_output(const struct result_values *values);
+/* For results that hold the notes of reading: what standard error says beside them. */
+enum notes_use result_notes(const struct result_values *values);
 /* Ends progress and writes; a text that was cut is ERR_LIMIT. */
 bool result_write(const struct result_values *values, const struct text *text, struct err *err);
 

@@ -12,6 +12,7 @@ bool view_input_call(struct input *input, struct view_call *call, struct text te
     for (int i = 0; i < 2; i++)
         texts[i] = (struct text) { .arena = &input->report_arena };
     *call = (struct view_call) { .classic = input->profile.classic,
+                                 .recordings = { &input->profile },
                                  .arena = &input->report_arena,
                                  .text = &texts[0],
                                  .complaints = &texts[1] };

@@ -64,28 +64,54 @@ uint8_t *profile_label_kinds(const struct profile *profile, struct arena *arena)
     return kinds;
 }
 
-bool profile_note(struct profile *profile, const char *where, uint64_t count, const char *format,
-                  ...)
+static bool add_note(struct profile *profile, struct note note, const char *where, const char *what)
 {
-    char        what[512];
-    va_list     arguments;
-    struct note note = { .count = count };
-
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
     for (size_t i = 0; i < profile->notes.count; i++) {
         struct note *same = &profile->notes.items[i];
 
         if (strcmp(same->what, what) == 0 &&
             strcmp(same->where ? same->where : "", where ? where : "") == 0) {
-            same->count += count;
+            same->count += note.count;
             return true;
         }
     }
     note.what = arena_text(profile->arena, "%s", what);
     note.where = where ? arena_text(profile->arena, "%s", where) : NULL;
     return note.what && vec_push(&profile->notes, profile->arena, note);
+}
+
+enum { NOTE_BYTES = 512 };
+
+bool profile_note(struct profile *profile, const char *where, uint64_t count, const char *format,
+                  ...)
+{
+    char    what[NOTE_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return add_note(profile, (struct note) { .count = count }, where, what);
+}
+
+bool profile_damage(struct profile *profile, const char *where, uint64_t count, const char *format,
+                    ...)
+{
+    char    what[NOTE_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return add_note(profile, (struct note) { .count = count, .is_damage = true }, where, what);
+}
+
+const struct note *profile_first_damage(const struct profile *profile)
+{
+    for (size_t i = 0; i < profile->notes.count; i++)
+        if (profile->notes.items[i].is_damage)
+            return &profile->notes.items[i];
+    return NULL;
 }
 
 uint32_t profile_intern(struct profile *profile, struct str name)

@@ -249,10 +249,11 @@ struct counter_sample {
     double   value;
 };
 
-struct note { /* a recoverable oddity: damaged, lost, repaired, assumed */
+struct note { /* what a reader found and went on: an oddity, or damage */
     char    *where; /* NULL: the whole file */
     char    *what;
     uint64_t count;
+    bool     is_damage; /* part of what was recorded is lost, so any number may be wrong */
 };
 
 struct classic;
@@ -325,8 +326,14 @@ void            profile_fit(struct profile *profile); /* after the last event */
 /* For walks over all events, which read a column EVENT_BATCH rows at a time: by label, the kind of
  * its activity. NULL past the budget. */
 uint8_t        *profile_label_kinds(const struct profile *profile, struct arena *arena);
+/* For a remark: something was assumed, repaired or left out as foreign. */
 bool            profile_note(struct profile *profile, const char *where, uint64_t count,
                              const char *format, ...) CHECK_PRINTF(4, 5);
+/* For damage: every command says it, `baseline` and --strict refuse it, a gate does not pass. */
+bool            profile_damage(struct profile *profile, const char *where, uint64_t count,
+                               const char *format, ...) CHECK_PRINTF(4, 5);
+/* The first note of damage; NULL: none. */
+const struct note *profile_first_damage(const struct profile *profile);
 uint32_t        profile_intern(struct profile *profile, struct str name);
 struct str      profile_str(const struct profile *profile, uint32_t name);
 bool            profile_stat(const struct profile *profile, enum stat_key key, uint32_t event,

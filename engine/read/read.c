@@ -177,7 +177,7 @@ static bool keep_files(struct opened *opened, const struct reader *reader, bool 
             continue;
         }
         if (input->file.is_damaged)
-            profile_note(profile, input->path, 1, "%s", input->file.damage);
+            profile_damage(profile, input->path, 1, "%s", input->file.damage);
         source.name = arena_text(profile->arena, "%s", input->path);
         input->source = (uint32_t)profile->files.count;
         if (!source.name || !vec_push(&profile->files, profile->arena, source))

@@ -44,8 +44,8 @@ static bool tolerate(struct tf_model *model, const struct read_input *input,
     err_source(err, input->path);
     if (options->is_strict || err->code != ERR_FORMAT || !model->profile->ops.count)
         return false;
-    profile_note(model->profile, input->path, 1, "damaged, read as far as possible: %s",
-                 err_format(err, text, sizeof text));
+    profile_damage(model->profile, input->path, 1, "damaged, read as far as possible: %s",
+                   err_format(err, text, sizeof text));
     *err = (struct err) { 0 };
     return true;
 }

@@ -147,25 +147,32 @@ static void end_source(struct kineto_job *job, const struct read_input *input)
 static void note_trouble(struct kineto_job *job, const struct read_input *input, bool is_whole,
                          const struct kineto_window *window)
 {
-    static const char *const texts[TROUBLE_COUNT] = {
-        [TROUBLE_TIME] = "events without a usable time were left out",
-        [TROUBLE_NEGATIVE] = "events with a negative duration were left out",
-        [TROUBLE_SYNTAX] = "events that are no JSON were stepped over",
-        [TROUBLE_PHASE] = "events of kinds that torch.profiler does not write were left out",
+    /* torch.profiler itself writes negative durations now and then. */
+    static const struct {
+        const char *text;
+        bool        is_damage;
+    } troubles[TROUBLE_COUNT] = {
+        [TROUBLE_TIME] = { "events without a usable time were left out", true },
+        [TROUBLE_NEGATIVE] = { "events with a negative duration were left out", false },
+        [TROUBLE_SYNTAX] = { "events that are no JSON were stepped over", true },
+        [TROUBLE_PHASE] = { "events of kinds that torch.profiler does not write were left out",
+                            false },
     };
 
     char damage[128];
 
     for (size_t i = 0; i < TROUBLE_COUNT; i++)
         if (job->source->trouble[i])
-            profile_note(job->profile, input->path, job->source->trouble[i], "%s", texts[i]);
+            (troubles[i].is_damage ? profile_damage : profile_note)(
+                job->profile, input->path, job->source->trouble[i], "%s", troubles[i].text);
     if (window->stream && file_stream_damage(window->stream, damage, sizeof damage))
-        profile_note(job->profile, input->path, 1, "%s", damage);
+        profile_damage(job->profile, input->path, 1, "%s", damage);
     if (!is_whole)
-        profile_note(job->profile, input->path, 1,
-                     "the trace ends early, at byte %llu (%s was expected); what was whole is used",
-                     (unsigned long long)window_offset(window),
-                     window->scan.expected ? window->scan.expected : "more");
+        profile_damage(
+            job->profile, input->path, 1,
+            "the trace ends early, at byte %llu (%s was expected); what was whole is used",
+            (unsigned long long)window_offset(window),
+            window->scan.expected ? window->scan.expected : "more");
 }
 
 static bool open_window(struct kineto_window *window, struct kineto_job *job,
@@ -329,8 +336,8 @@ static bool is_budget_spent(const struct kineto_job *job, const struct read_opti
 static void note_left_out(struct profile *profile, const struct read_input *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        profile_note(profile, inputs[i].path, 1,
-                     "is left out: with it the trace needs more memory than --memory allows");
+        profile_damage(profile, inputs[i].path, 1,
+                       "is left out: with it the trace needs more memory than --memory allows");
 }
 
 static bool kineto_read(struct read_input *inputs, size_t count, const struct read_options *options,

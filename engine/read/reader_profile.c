@@ -27,8 +27,8 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
         is_read = !options->is_strict && err->code == ERR_FORMAT && profile->ops.count > 0;
         if (!is_read)
             break;
-        profile_note(profile, inputs[i].path, 1, "damaged, read as far as possible: %s",
-                     err_format(err, text, sizeof text));
+        profile_damage(profile, inputs[i].path, 1, "damaged, read as far as possible: %s",
+                       err_format(err, text, sizeof text));
         *err = (struct err) { 0 };
     }
     is_read = is_read && tf_model_finish(&model, options->threads, err);

@@ -72,9 +72,9 @@ static bool start_host(struct xhost *host, struct read_input *input, struct prof
     profile->unknown_fields += host->space.unknown_fields;
     note_words(host, profile);
     if (host->space.is_cut)
-        profile_note(profile, input->path, 1,
-                     "the file is cut or damaged at byte %llu; what is whole before it is used",
-                     (unsigned long long)host->space.cut_offset);
+        profile_damage(profile, input->path, 1,
+                       "the file is cut or damaged at byte %llu; what is whole before it is used",
+                       (unsigned long long)host->space.cut_offset);
     return true;
 }
 
@@ -199,7 +199,7 @@ static bool read_hosts(struct read_input *inputs, size_t count, const struct rea
             *err = inner;
             return false;
         }
-        profile_note(profile, inputs[i].path, 1, "is left out: %s", inner.text);
+        profile_damage(profile, inputs[i].path, 1, "is left out: %s", inner.text);
     }
     if (used == 0)
         return err_set(err, ERR_FORMAT, "none of the %zu files holds a plane of an XSpace", count);

@@ -76,7 +76,7 @@ static bool read_times(struct tf_model *model, struct message times, struct op_r
             return err_in(err, "times");
         if (count != 2 || values[0] < 0 || values[1] < 0 || values[0] >> TIMES_LIMIT_BITS ||
             values[1] >> TIMES_LIMIT_BITS) {
-            profile_note(profile, NULL, 1, "times that are no start and length left out");
+            profile_damage(profile, NULL, 1, "times that are no start and length left out");
             continue;
         }
         run.start_ns = values[0] * 1000;

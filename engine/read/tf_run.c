@@ -428,8 +428,8 @@ bool tf_run_join(struct tf_model *model, struct tf_run_scan *scan, int64_t numbe
     if (scan->misses_streams)
         tf_classic_misses_streams(model);
     if (scan->unusable)
-        profile_note(model->profile, NULL, scan->unusable,
-                     "records without a usable start or length left out");
+        profile_damage(model->profile, NULL, scan->unusable,
+                       "records without a usable start or length left out");
     is_joined = join_names(&join) || tf_model_full(err);
     is_joined = is_joined && (!scan->has_stats || join_rows(&join, err));
     model->block_count += scan->block_count;

@@ -165,19 +165,21 @@ static void note_oddities(const struct xspace_tasks *tasks, struct profile *prof
         const struct {
             uint64_t    count;
             const char *what;
+            bool        is_damage;
         } rows[] = {
-            { task->negative_count, "events with a negative duration count as instants" },
-            { task->overflow_count,
-              "events with a time out of range are put at their line's start" },
-            { task->nameless_count, "events refer to metadata that is not there" },
-            { task->aggregate_count, "aggregated events without a time are left out" },
-            { task->is_cut, "lines are cut or damaged; the events before that are used" },
-            { task->is_unsorted, "lines were not sorted by time and have been sorted" },
+            { task->negative_count, "events with a negative duration count as instants", false },
+            { task->overflow_count, "events with a time out of range are put at their line's start",
+              true },
+            { task->nameless_count, "events refer to metadata that is not there", true },
+            { task->aggregate_count, "aggregated events without a time are left out", false },
+            { task->is_cut, "lines are cut or damaged; the events before that are used", true },
+            { task->is_unsorted, "lines were not sorted by time and have been sorted", false },
         };
 
         for (size_t n = 0; n < ARRAY_COUNT(rows); n++)
             if (rows[n].count)
-                profile_note(profile, NULL, rows[n].count, "%s", rows[n].what);
+                (rows[n].is_damage ? profile_damage : profile_note)(profile, NULL, rows[n].count,
+                                                                    "%s", rows[n].what);
     }
 }
 

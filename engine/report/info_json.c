@@ -2,6 +2,7 @@
 #include "report/info_json.h"
 
 #include "analyze/analysis.h"
+#include "model/notes_json.h"
 #include "report/describe.h"
 #include "report/inventory.h"
 #include "report/json_fields.h"
@@ -69,21 +70,6 @@ static void write_devices(struct json_writer *json, const struct profile *profil
     json_array_end(json);
 }
 
-static void write_notes(struct json_writer *json, const struct profile *profile)
-{
-    put_array(json, "notes");
-    for (size_t i = 0; i < profile->notes.count; i++) {
-        const struct note *note = &profile->notes.items[i];
-
-        json_object(json);
-        put_text(json, "where", note->where);
-        put_text(json, "what", note->what ? note->what : "");
-        put_integer(json, "count", (int64_t)note->count);
-        json_object_end(json);
-    }
-    json_array_end(json);
-}
-
 void info_json_profile(struct json_writer *json, const struct profile *profile, bool has_details)
 {
     json_object(json);
@@ -95,7 +81,7 @@ void info_json_profile(struct json_writer *json, const struct profile *profile, 
         put_name(json, "framework_version", profile, profile->framework_version);
     put_integer(json, "hosts", (int64_t)profile->hosts.count);
     write_devices(json, profile, has_details);
-    write_notes(json, profile);
+    notes_json(json, &profile, 1);
     json_object_end(json);
 }
 

@@ -5,6 +5,7 @@
 #include "base/intern.h"
 #include "base/json_writer.h"
 #include "base/macros.h"
+#include "model/notes_json.h"
 #include "view/groups.h"
 #include "view/nodes.h"
 
@@ -489,6 +490,8 @@ static bool print_json(const struct grid *grid)
         print_json_row(grid, i, names, &json);
     }
     json_array_end(&json);
+    json.is_compact = false;
+    notes_json(&json, grid->call->recordings, ARRAY_COUNT(grid->call->recordings));
     json_object_end(&json);
     text_add_byte(grid->call->text, '\n');
     return true;

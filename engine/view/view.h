@@ -12,6 +12,7 @@
 #include "view/attributes.h"
 #include "view/options.h"
 
+struct profile;
 struct view_rows;
 struct sources;
 struct tree_cache;
@@ -20,6 +21,7 @@ struct view_call { /* one showing of a view */
     const struct classic      *classic;
     const struct view_options *options;
     const struct classic      *other; /* a profile to compare with, or NULL */
+    const struct profile      *recordings[2]; /* whose notes JSON holds; NULL: none */
     struct tree_cache         *trees;   /* kept between calls on one profile; or NULL */
     struct sources            *sources; /* of the user's program; NULL: not asked for */
     struct columns             columns;
