@@ -71,11 +71,36 @@ def patterns(check):
                                                      letters)][1:], ["x", "é", "模型"], "letters")
 
 
+def named_files(check):
+    """A file that an option names must be what the option says."""
+    run, log = check.softmax / "run_meta_0", check.softmax / "tfprof_log"
+    wrong = {check.file("random", bytes(i * i * 37 % 251 for i in range(5000))): "is not RunMetadata",
+             check.file("empty", b""): "is empty",
+             check.file("cut", run.read_bytes()[:3000]): "claims 22604 bytes where 2996 are left",
+             check.graph: "is a GraphDef, and --run_meta_path takes RunMetadata",
+             log: "is an OpLogProto, and", check.profile: "is a ProfileProto, and"}
+    for path, words in wrong.items():
+        for last in ([], ["--strict"], ["--compat"]):
+            check.expect(check.run("scope", "--graph_path", check.graph, "--run_meta_path", path,
+                                   *last), 3, f"{path}: ", words, absent=["node name"])
+    text = check.file("log.txt", 'log_entries { name: "MatMul" types: "mine" }')
+    for path in (text, run, check.folder / "random"):
+        check.expect(check.run("scope", "--graph_path", check.graph, "--run_meta_path", run,
+                               "--op_log_path", path), 3, "--op_log_path takes")
+    check.expect(check.run("scope", "--profile_path", check.profile, "--graph_path", check.graph), 2,
+                 "--profile_path is set, do not set --graph_path or --run_meta_path")
+    check.expect(check.run("scope", "--profile_path", check.profile, "--op_log_path", log), 2,
+                 "has no place beside", absent=["node name"])
+    check.expect(check.run("scope", check.profile, "--graph_path", check.graph), 2,
+                 "graph.pbtxt: --graph_path has no place beside")
+
+
 def main():
     tfprof, recordings = (pathlib.Path(path).resolve() for path in sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
         check = Checks(tfprof, recordings, pathlib.Path(folder))
         patterns(check)
+        named_files(check)
     print("failed:", check.failed)
     sys.exit(check.failed > 0)
 

@@ -4,6 +4,7 @@
 #include "read/checkpoint.h"
 #include "read/clocks.h"
 #include "read/float_ops.h"
+#include "read/named.h"
 #include "read/read_paths.h"
 #include "read/recognise.h"
 
@@ -99,7 +100,9 @@ static bool open_one(struct opened *opened, const struct read_path *path,
     uint64_t             stored_bytes;
     const struct reader *streaming = streaming_reader(path->path, options, &stored_bytes);
 
-    *input = (struct read_input) { .path = path->path, .host_name = path->host_name };
+    *input = (struct read_input) { .path = path->path,
+                                   .host_name = path->host_name,
+                                   .role = path->role };
     if (streaming) {
         input->file.stored_bytes = stored_bytes;
         opened->kinds[opened->count++] = streaming;
@@ -127,6 +130,9 @@ static bool open_all(struct opened *opened, const struct read_paths *paths,
             continue;
         if (!open_one(opened, path, options, err))
             return false;
+        if (path->role && !named_check(path->role, opened->items[opened->count - 1].file.bytes,
+                                       opened->kinds[opened->count - 1], err))
+            return err_source(err, path->path);
     }
     if (opened->count == 0 && options->host) {
         err_set(err, ERR_INPUT, "no file of host '%s' is there", options->host);
@@ -154,9 +160,9 @@ static const struct reader *chosen_reader(const struct opened *opened)
     return best;
 }
 
-/* Keeps the files of this reader, in order; says which are left out. */
+/* Keeps the files of this reader, in order; says which operands are left out. */
 static bool keep_files(struct opened *opened, const struct reader *reader, bool is_directory,
-                       struct profile *profile)
+                       struct profile *profile, struct err *err)
 {
     size_t kept = 0;
 
@@ -168,6 +174,10 @@ static bool keep_files(struct opened *opened, const struct reader *reader, bool 
                                       .host = NO_ID,
                                       .rank = -1 };
 
+        if (opened->kinds[i] != reader && input->role) {
+            named_left_out(input->role, reader, err);
+            return err_source(err, input->path);
+        }
         if (opened->kinds[i] != reader) {
             if (opened->kinds[i] || !is_directory)
                 profile_note(profile, input->path, 1, "is left out: it is %s, not %s",
@@ -181,7 +191,7 @@ static bool keep_files(struct opened *opened, const struct reader *reader, bool 
         source.name = arena_text(profile->arena, "%s", input->path);
         input->source = (uint32_t)profile->files.count;
         if (!source.name || !vec_push(&profile->files, profile->arena, source))
-            return false;
+            return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
         opened->items[kept++] = *input;
         if (kept - 1 != i)
             *input = (struct read_input) { 0 };
@@ -225,8 +235,8 @@ static bool read_opened(struct opened *opened, const struct read_options *option
 
     if (!reader)
         return refuse(opened, folder, err);
-    if (!keep_files(opened, reader, folder != NULL, profile))
-        return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+    if (!keep_files(opened, reader, folder != NULL, profile, err))
+        return false;
     profile->format = reader->format;
     if (!reader->read(opened->items, opened->count, options, profile, err))
         return err_source(err, opened->items[0].path);
@@ -244,23 +254,6 @@ static char *short_name(struct arena *arena, const char *path)
         text.len > 1 && str_find_last(text, '/') < text.len ? str_find_last(text, '/') + 1 : 0,
         text.len);
     return arena_text(arena, "%.*s", STR_ARG(text));
-}
-
-/* Files named by options of their own; what they are, their content says. */
-static bool add_named_files(const struct read_options *options, struct arena *arena,
-                            struct read_paths *found, struct err *err)
-{
-    const struct option_list *lists[] = { &options->graph_paths, &options->run_meta_paths,
-                                          &options->op_log_paths, &options->profile_paths };
-
-    for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
-        for (size_t n = 0; n < lists[i]->values.count; n++) {
-            struct read_path item = { .path = arena_text(arena, "%s", lists[i]->values.items[n]) };
-
-            if (!item.path || !vec_push(&found->list, arena, item))
-                return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
-        }
-    return true;
 }
 
 /* The original marks no variables in a ProfileProto. */
@@ -352,7 +345,7 @@ bool read_profile(const char *const *paths, size_t count, const struct read_opti
     for (size_t i = 0; i < count; i++)
         folder = file_is_directory(paths[i]) ? paths[i] : folder;
     ok = find_paths(paths, count, options, &scratch, &found, profile, err) &&
-         add_named_files(options, &scratch, &found, err) &&
+         named_add(options, &scratch, &found, err) &&
          open_all(&opened, &found, options, &scratch, err) &&
          read_opened(&opened, options, folder, profile, err);
     if (ok && profile->classic && !options->is_compat)

@@ -26,12 +26,14 @@ struct read_options {
     bool               is_compat;           /* of a checkpoint: only what the original takes */
 };
 
+struct named_role;
 /* One input of a job as handed to a reader. */
 struct read_input {
     const char *path;      /* as shown to the user */
     const char *host_name; /* from the file's name where the layout says so, or NULL */
     struct file file;      /* open; the reader may drop pages behind itself */
     uint32_t    source;    /* row of profile->files */
+    const struct named_role *role; /* of the option that names it; NULL: an operand */
 };
 
 struct reader {

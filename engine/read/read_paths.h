@@ -9,6 +9,7 @@ struct read_path {
     char *path;
     char *host_name; /* NULL unless the layout says so */
     char *run;       /* NULL outside a log directory */
+    const struct named_role *role; /* of the option that names it (named.h); NULL: an operand */
 };
 struct read_paths {
     VEC(struct read_path) list;

@@ -35,14 +35,16 @@ static int64_t number_of(const char *path)
                : -1;
 }
 
-/* Damage in one of several files, or behind what could be read, is a note. */
-static bool tolerate(struct tf_model *model, const struct read_input *input,
+/* Damage in one of several files of a folder, or behind what could be read, is a note; a file that
+ * was named and gave nothing is an error. */
+static bool tolerate(struct tf_model *model, const struct read_input *input, bool has_some,
                      const struct read_options *options, struct err *err)
 {
     char text[ERR_TEXT_BYTES];
 
     err_source(err, input->path);
-    if (options->is_strict || err->code != ERR_FORMAT || !model->profile->ops.count)
+    if (options->is_strict || err->code != ERR_FORMAT || !model->profile->ops.count ||
+        (input->role && !has_some))
         return false;
     profile_damage(model->profile, input->path, 1, "damaged, read as far as possible: %s",
                    err_format(err, text, sizeof text));
@@ -158,6 +160,7 @@ static bool read_graphs(struct job *job, struct err *err)
 {
     for (size_t i = 0; i < job->parts.count; i++) {
         const struct part *part = &job->parts.items[i];
+        size_t             ops_before = job->model->profile->ops.count;
 
         if (!part->is_packed) {
             if (is_run(part->kind)) /* said when it is joined */
@@ -165,7 +168,9 @@ static bool read_graphs(struct job *job, struct err *err)
             *err = part->err;
         }
         if ((!part->is_packed || !read_graph_part(job->model, part, err)) &&
-            !tolerate(job->model, part->input, job->options, err))
+            !tolerate(job->model, part->input,
+                      part->kind == TF_LOG || job->model->profile->ops.count > ops_before,
+                      job->options, err))
             return false;
     }
     return true;
@@ -223,8 +228,9 @@ static bool read_parts(struct job *job, struct err *err)
     for (size_t i = 0; i < job->parts.count; i++) {
         struct part *part = &job->parts.items[i];
 
-        is_read = is_read && (!is_run(part->kind) || join_run(job->model, part, err) ||
-                              tolerate(job->model, part->input, job->options, err));
+        is_read =
+            is_read && (!is_run(part->kind) || join_run(job->model, part, err) ||
+                        tolerate(job->model, part->input, part->scan.has_stats, job->options, err));
         tf_run_free(&part->scan);
     }
     return is_read;

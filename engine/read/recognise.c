@@ -121,6 +121,15 @@ bool recognise_is_spoilt(struct str bytes)
     return bytes.len == 0 || is_html(bytes) || is_lfs(bytes) || is_text_damaged(bytes);
 }
 
+bool recognise_is_known(struct str bytes)
+{
+    bool is_known = bytes.len == 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        is_known |= rows[i].is != is_text && rows[i].is(bytes);
+    return is_known;
+}
+
 bool recognise(struct str bytes, struct err *err)
 {
     if (bytes.len == 0) {

@@ -42,6 +42,22 @@ static bool has_name(const struct glance *glance, uint32_t number)
     return has(glance, number, WIRE_BYTES) && is_plain(glance->fields[number].bytes);
 }
 
+/* Bytes of the first submessage, cut where the file is: damaged files are still what they are. */
+static struct str first_submessage(struct str bytes)
+{
+    uint64_t length = 0;
+    size_t   at = 1;
+
+    for (unsigned shift = 0; at < bytes.len && at < 11; at++, shift += 7) {
+        length |= shift < 64 ? (uint64_t)((uint8_t)bytes.data[at] & 0x7f) << shift : 0;
+        if (!((uint8_t)bytes.data[at] & 0x80)) {
+            at++;
+            break;
+        }
+    }
+    return str_slice(bytes, at, length < bytes.len - at ? at + (size_t)length : bytes.len);
+}
+
 /* Of the first field 1 of the file. */
 static enum tf_kind kind_of_first(struct str bytes)
 {
@@ -49,6 +65,10 @@ static enum tf_kind kind_of_first(struct str bytes)
 
     if (has_name(&first, 1) && has_name(&first, 2)) /* a damaged one is still what it is */
         return TF_GRAPH;
+    if (first.is_damaged && !first.fields[1].number) { /* steps of which the first is cut */
+        inner = look(first_submessage(bytes));
+        return has_name(&inner, 1) && inner.fields[1].bytes.data[0] == '/' ? TF_RUN : TF_NONE;
+    }
     if (first.is_damaged)
         return TF_NONE;
     if (has(&first, 1, WIRE_VARINT) && has(&first, 2, WIRE_BYTES)) {
@@ -94,22 +114,6 @@ static enum tf_kind kind_of_text(struct str text)
             return words[i].kind;
     }
     return TF_NONE;
-}
-
-/* Bytes of the first submessage, cut where the file is: damaged files are still what they are. */
-static struct str first_submessage(struct str bytes)
-{
-    uint64_t length = 0;
-    size_t   at = 1;
-
-    for (unsigned shift = 0; at < bytes.len && at < 11; at++, shift += 7) {
-        length |= shift < 64 ? (uint64_t)((uint8_t)bytes.data[at] & 0x7f) << shift : 0;
-        if (!((uint8_t)bytes.data[at] & 0x80)) {
-            at++;
-            break;
-        }
-    }
-    return str_slice(bytes, at, length < bytes.len - at ? at + (size_t)length : bytes.len);
 }
 
 /* MetaGraphDef: what it is (1), then a GraphDef (2). */
