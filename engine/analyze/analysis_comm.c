@@ -4,6 +4,7 @@
 #include "analyze/device_activity.h"
 #include "analyze/emit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ enum comm_fact {
     TAIL_BYTES,
     SKEW_NS,
     SKEW_SHARE,
+    SKEW_RATIO,
     MATCHED_COUNT,
     ALONE_COUNT,
     MATCHED_BY,
@@ -48,7 +50,10 @@ static const struct fact_spec produces[] = {
     [TAIL_BYTES] = { "comm.tail_bytes", UNIT_BYTES, "payload of one such all-reduce, where known" },
     [SKEW_NS] = { "comm.skew_ns", UNIT_NS, "mean of latest less earliest start over ranks" },
     [SKEW_SHARE] = { "comm.skew_share", UNIT_SHARE,
-                     "skew over the mean time of a collective, all ranks" },
+                     "skew over the mean time of a collective, all ranks; at most all of it" },
+    [SKEW_RATIO] = { "comm.skew_ratio", UNIT_RATIO,
+                     "the same without a bound: above 1 where ranks come further apart than a "
+                     "collective takes" },
     [MATCHED_COUNT] = { "comm.matched_count", UNIT_COUNT,
                         "collectives found to be the same on two ranks or more, all steps" },
     [ALONE_COUNT] = { "comm.alone_count", UNIT_COUNT,
@@ -266,6 +271,25 @@ static bool fill_collectives(struct comm *comm)
     return table != NULL;
 }
 
+static bool set_skew(const struct comm *comm)
+{
+    struct facts *facts = &comm->study->facts;
+    double        skew_ns, sum_ns = 0, ratio;
+
+    if (comm->list.matched_count == 0)
+        return true;
+    skew_ns = comm->list.skew_ns / comm->list.matched_count;
+    for (size_t i = 0; i < comm->list.items.count; i++)
+        sum_ns += (double)(comm->list.items.items[i].end_ns - comm->list.items.items[i].start_ns);
+    if (!facts_set(facts, &produces[SKEW_NS], skew_ns))
+        return false;
+    if (sum_ns <= 0)
+        return true;
+    ratio = skew_ns * (double)comm->list.items.count / sum_ns;
+    return facts_set(facts, &produces[SKEW_SHARE], fmin(1, ratio)) &&
+           facts_set(facts, &produces[SKEW_RATIO], ratio);
+}
+
 /* Unions, so that ranks on several devices or streams do not count twice. */
 static bool set_comm_facts(struct comm *comm)
 {
@@ -307,17 +331,7 @@ static bool set_comm_facts(struct comm *comm)
     values[SMALL_COUNT] = comm->small_count / steps;
     for (int i = COUNT; i <= SMALL_COUNT; i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
-    if (comm->list.matched_count > 0) {
-        double skew_ns = comm->list.skew_ns / comm->list.matched_count, sum_ns = 0;
-
-        for (size_t i = 0; i < comm->list.items.count; i++)
-            sum_ns +=
-                (double)(comm->list.items.items[i].end_ns - comm->list.items.items[i].start_ns);
-        is_set = is_set && facts_set(&study->facts, &produces[SKEW_NS], skew_ns) &&
-                 (sum_ns <= 0 || facts_set(&study->facts, &produces[SKEW_SHARE],
-                                           skew_ns * (double)comm->list.items.count / sum_ns));
-    }
-    return is_set;
+    return is_set && set_skew(comm);
 }
 
 static bool match_absent(struct study *study, const char *capture, const char *reason)

@@ -75,6 +75,12 @@ static bool has_host_ops(const struct op_times *times)
     return false;
 }
 
+/* What numbers of a step are divided by. */
+static double divisor_of(const struct builder *builder)
+{
+    return builder->diff->is_per_batch ? builder->diff->batches[builder->side] : 1;
+}
+
 /* Runs of each op; without paths its own time too. */
 static bool add_ops(struct builder *builder, struct arena *scratch)
 {
@@ -84,7 +90,7 @@ static bool add_ops(struct builder *builder, struct arena *scratch)
 
     if (!op_times_make(builder->charges.study, scratch, &times))
         return false;
-    step_count = fmax(times.step_count, 1);
+    step_count = fmax(times.step_count, 1) * divisor_of(builder);
     has_ops = has_host_ops(&times);
     for (size_t i = 0; i < times.count; i++) {
         const struct op_time *row = &times.rows[i];
@@ -116,7 +122,7 @@ static bool add_bytes(struct builder *builder, enum part part, const struct op_t
 
         if (!sums)
             return false;
-        sums->bytes += llround(bytes);
+        sums->bytes += llround(bytes / divisor_of(builder));
     }
     return true;
 }
@@ -258,6 +264,23 @@ static bool set_step(struct diff *diff, int side, struct err *err)
                    absence ? absence->reason : "none took any time");
 }
 
+bool diff_is_per_batch(double before, double after)
+{
+    static const double UNLIKE = 1.5;
+
+    return fmin(before, after) >= 1 && fmax(before, after) >= UNLIKE * fmin(before, after);
+}
+
+static void set_unit(struct diff *diff)
+{
+    for (int side = 0; side < 2; side++)
+        if (!facts_get(&diff->studies[side]->facts, "work.per_step", &diff->batches[side]))
+            diff->batches[side] = 0;
+    diff->is_per_batch = diff_is_per_batch(diff->batches[0], diff->batches[1]);
+    for (int side = 0; side < 2 && diff->is_per_batch; side++)
+        diff->step_ns[side] = llround((double)diff->step_ns[side] / diff->batches[side]);
+}
+
 static bool add_sides(struct builder *builder, int64_t depth)
 {
     for (int by = 0; by < CHARGE_BY_COUNT; by++) {
@@ -282,6 +305,7 @@ bool diff_make(struct diff *diff, const struct study *before, const struct study
     for (int side = 0; side < 2; side++)
         if (!set_step(diff, side, err))
             return false;
+    set_unit(diff);
     if (!add_sides(&builder, depth))
         return err_set(err, ERR_LIMIT, "the comparison does not fit the memory limit");
     for (int by = 0; by < CHARGE_BY_COUNT; by++)

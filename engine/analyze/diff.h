@@ -21,7 +21,9 @@ struct diff_row {
 };
 struct diff {
     const struct study *studies[2];
-    int64_t             step_ns[2]; /* the step that advice is about */
+    int64_t             step_ns[2]; /* the step that advice is about, or a batch of it */
+    double              batches[2]; /* that a step works through; 0: not known */
+    bool                is_per_batch; /* one side's step has many more: all is of a batch */
     int64_t             part_ns[PART_COUNT][2];
     /* The path of both was recorded; else rows hold the own time of ops, whatever ran beside them,
      * and sum to nothing. */
@@ -33,6 +35,8 @@ struct diff {
  * exhausted. */
 bool diff_make(struct diff *diff, const struct study *before, const struct study *after,
                int64_t depth, struct arena *arena, struct err *err);
+/* Whether steps that work through so many batches compare by the batch; 0 is not known. */
+bool diff_is_per_batch(double before, double after);
 /* Whether some line was recorded. */
 bool diff_has_lines(const struct diff *diff);
 

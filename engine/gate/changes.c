@@ -82,6 +82,8 @@ bool judge_change(struct judging *judging, struct change change)
     }
     judge_fingerprint(change.fingerprint, change.rule ? change.rule : change.noun, change.name,
                       change.file);
+    if (change.title)
+        change.title = judge_in_unit(judging, change.title);
     return change.title && vec_push(&judging->result->changes, judging->arena, change);
 }
 

@@ -89,6 +89,8 @@ bool judge_add(struct judging *judging, struct check check)
 {
     check.detail = check.detail ? check.detail : "";
     check.file = check.file ? check.file : "";
+    if (check.title && check.kind != CHECK_BUDGET)
+        check.title = judge_in_unit(judging, check.title);
     judge_fingerprint(check.fingerprint, check.rule, check.id, check.file);
     return check.title && check.id && vec_push(&judging->result->checks, judging->arena, check);
 }
@@ -146,21 +148,24 @@ static const char *make_headline(const struct gate_result *result, struct arena 
 
 static bool explain(struct judging *judging)
 {
-    return !judging->before || !judging->is_comparable ||
-           (judge_parts(judging) && judge_changes(judging));
+    return !judging->is_comparable || (judge_parts(judging) && judge_changes(judging));
+}
+
+static bool compare(struct judging *judging)
+{
+    return judge_unit(judging) && judge_workload(judging) && judge_counts(judging) &&
+           judge_memory(judging) && judge_time(judging) && judge_findings(judging) &&
+           explain(judging);
 }
 
 static bool judge(struct judging *judging, struct err *err)
 {
-    bool has_memory = true;
+    const struct summary *recorded = judging->after;
 
-    if (judging->before)
-        has_memory = judge_workload(judging) && judge_counts(judging) && judge_memory(judging) &&
-                     judge_time(judging) && judge_findings(judging);
-    if (has_memory && !judge_budgets(judging, err))
-        return false;
-    return (has_memory && explain(judging)) ||
-           err_set(err, ERR_LIMIT, "no memory left for the comparison");
+    if (judging->before && !compare(judging))
+        return err_set(err, ERR_LIMIT, "no memory left for the comparison");
+    judging->after = recorded; /* budgets are of a step, whatever was compared */
+    return judge_budgets(judging, err);
 }
 
 bool gate_run(const struct summary *baseline, const struct summary *after,

@@ -55,7 +55,9 @@ struct gate_result {
     const char  *profile, *baseline; /* names; baseline NULL: budgets alone */
     size_t       runs_before, runs_after, steps_before, steps_after;
     bool         has_step;
-    double       before_ns, after_ns; /* step, median */
+    double       before_ns, after_ns; /* the step, or a batch of it */
+    bool         is_per_batch; /* what follows is of a batch: one side's step has many more */
+    double       batches_before, batches_after; /* a step, where is_per_batch */
     double       change; /* share */
     double       change_low, change_high; /* holds 95 %, with fewer than four runs a side 99 %;
                                            * NaN: unknown */

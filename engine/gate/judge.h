@@ -15,6 +15,7 @@ struct judging {
 
 /* Adds a check; fills its fingerprint. */
 bool judge_add(struct judging *judging, struct check check);
+bool judge_unit(struct judging *judging);      /* per_batch.c: may put others for both sides */
 bool judge_workload(struct judging *judging);  /* workload.c: sets is_comparable */
 bool judge_counts(struct judging *judging);    /* judge_counts.c */
 bool judge_memory(struct judging *judging);  /* judge_memory.c */
@@ -30,6 +31,8 @@ bool judge_change(struct judging *judging, struct change change);
 
 /* Stable over runs: `rule` and names without their digits. */
 void judge_fingerprint(char fingerprint[17], const char *rule, const char *name, const char *more);
+/* "launches a step" as "launches a batch" where batches are compared. */
+const char *judge_in_unit(const struct judging *judging, const char *title);
 /* "212.4 ms" in the arena. */
 const char *judge_value(struct arena *arena, double value, enum unit unit);
 /* "+4.1 %", "-0.3 %". */

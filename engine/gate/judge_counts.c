@@ -37,6 +37,18 @@ static double tolerance(const struct judging *judging, const struct count_spec *
     return fmax(judging->limits->count_tolerance, spec->source == COUNT_FACT ? MEAN_TOLERANCE : 0);
 }
 
+/* Shared out over batches, what a step does once is a part of one: a whole one more is more. */
+static bool has_grown(const struct judging *judging, const struct count_spec *spec, double before,
+                      double after)
+{
+    static const double BATCH_TOLERANCE = 0.02, WHOLE = 1 - 1e-9;
+
+    if (judging->result->is_per_batch && spec->unit == UNIT_COUNT && after < before + WHOLE)
+        return false;
+    return after > before * (1 + fmax(tolerance(judging, spec),
+                                      judging->result->is_per_batch ? BATCH_TOLERANCE : 0));
+}
+
 static const char *title_of(struct judging *judging, const struct count_spec *spec,
                             const struct side *before, const struct side *after)
 {
@@ -84,16 +96,16 @@ static bool judge_count(struct judging *judging, size_t index)
         return add_unknown(judging, check, spec);
     check.title = title_of(judging, spec, &before, &after);
     if (before.is_steady && after.is_steady) {
-        bool has_grown = after.value > before.value * (1 + tolerance(judging, spec));
+        bool is_more = has_grown(judging, spec, before.value, after.value);
 
-        check.outcome = has_grown ? OUTCOME_FAIL : OUTCOME_PASS;
-        check.detail = has_grown ? "the same in nearly every step, so one more is one more" : "";
+        check.outcome = is_more ? OUTCOME_FAIL : OUTCOME_PASS;
+        check.detail = is_more ? "the same in nearly every step, so one more is one more" : "";
     } else {
-        bool has_grown = after.low > before.high;
+        bool is_more = has_grown(judging, spec, before.high, after.low);
 
-        check.outcome = has_grown ? OUTCOME_FAIL : OUTCOME_PASS;
-        check.detail = has_grown ? "varies, but every step has more than any step before"
-                                 : "varies from step to step";
+        check.outcome = is_more ? OUTCOME_FAIL : OUTCOME_PASS;
+        check.detail = is_more ? "varies, but every step has more than any step before"
+                               : "varies from step to step";
     }
     return judge_add(judging, check);
 }

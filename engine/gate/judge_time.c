@@ -19,6 +19,7 @@ static const double SMALLEST_CHANGE = 0.02, STEP_ALPHA = 0.01, OUTLIER_Z = 3.5,
 
 struct side {
     struct observations observed;
+    double              step_ns; /* what the advice says a step takes: of all steps */
     size_t              step_count, outlier_count;
 };
 
@@ -62,11 +63,17 @@ static bool side_start(struct side *side, const struct summary *summary, struct 
             return false;
         if (run->step_count > 0)
             memcpy(values[i], run->step_ns, run->step_count * sizeof(double));
+        counts[i] = run->step_count;
+    }
+    side->observed = (struct observations) { values, counts, runs };
+    side->step_ns = observations_median(&side->observed, scratch);
+    for (size_t i = 0; i < runs; i++) {
+        const struct run *run = &summary->runs.items[i];
+
         counts[i] = drop_outliers(values[i], run->step_count, scratch);
         side->step_count += counts[i];
         side->outlier_count += run->step_count - counts[i];
     }
-    side->observed = (struct observations) { values, counts, runs };
     return true;
 }
 
@@ -161,7 +168,8 @@ static const char *time_title(struct judging *judging, const char *verb)
 {
     const struct gate_result *result = judging->result;
 
-    return arena_text(judging->arena, "step %s: %s, was %s (%s)", verb,
+    return arena_text(judging->arena, "%s %s: %s, was %s (%s)",
+                      judging->result->is_per_batch ? "batch" : "step", verb,
                       judge_value(judging->arena, result->after_ns, UNIT_NS),
                       judge_value(judging->arena, result->before_ns, UNIT_NS),
                       judge_percent(judging->arena, result->change));
@@ -307,8 +315,8 @@ static bool compare(struct judging *judging, const struct side *before, const st
     struct judgement      judgement;
     double                grain_ns;
 
-    result->before_ns = observations_median(&before->observed, judging->scratch);
-    result->after_ns = observations_median(&after->observed, judging->scratch);
+    result->before_ns = before->step_ns;
+    result->after_ns = after->step_ns;
     result->has_step = result->before_ns > 0 && result->after_ns > 0;
     if (!result->has_step)
         return add_too_few(judging, before, after);

@@ -12,15 +12,18 @@ static void put_times(struct json_writer *json, int64_t before_ns, int64_t after
     put_integer(json, "change_ns", after_ns - before_ns);
 }
 
-static void put_side(struct json_writer *json, const char *key, const struct study *study)
+static void put_side(struct json_writer *json, const char *key, const struct diff *diff, int side)
 {
-    struct step_range range = study_step_range(study);
+    const struct study *study = diff->studies[side];
+    struct step_range   range = study_step_range(study);
 
     put_object(json, key);
     json_key(json, "profile");
     info_json_profile(json, study->recording, false);
     put_integer(json, "steps", range.used);
     put_text(json, "steps_from", step_source_name(study->steps.source));
+    if (diff->batches[side] > 0)
+        put_number(json, "batches_per_step", diff->batches[side]);
     json_object_end(json);
 }
 
@@ -61,8 +64,9 @@ void diff_json(const struct diff *diff, int64_t rows, const struct output_option
     (void)rows, (void)options;
     json_object(&json);
     put_text(&json, "schema", "tfprof.diff/1");
-    put_side(&json, "before", diff->studies[0]);
-    put_side(&json, "after", diff->studies[1]);
+    put_side(&json, "before", diff, 0);
+    put_side(&json, "after", diff, 1);
+    put_text(&json, "per", diff->is_per_batch ? "batch" : "step");
     put_object(&json, "step");
     put_times(&json, diff->step_ns[0], diff->step_ns[1]);
     json_object_end(&json);

@@ -64,11 +64,16 @@ static struct diff_sums *step_sums(const struct diff *diff, struct diff_sums sum
     return sums;
 }
 
+static struct str unit_title(const struct diff *diff)
+{
+    return diff->is_per_batch ? STR("a batch") : STR("the step");
+}
+
 static void write_parts(struct layout *layout, const struct diff *diff)
 {
     struct diff_sums sums[2];
 
-    write_heads(layout, "part of the step", false);
+    write_heads(layout, diff->is_per_batch ? "part of a batch" : "part of the step", false);
     for (int part = 0; part < PART_COUNT; part++) {
         if (!diff->part_ns[part][0] && !diff->part_ns[part][1])
             continue;
@@ -76,7 +81,7 @@ static void write_parts(struct layout *layout, const struct diff *diff)
             sums[side] = (struct diff_sums) { .ns = diff->part_ns[part][side] };
         write_row(layout, str_from(part_title((enum part)part)), sums, false);
     }
-    write_row(layout, STR("the step"), step_sums(diff, sums), false);
+    write_row(layout, unit_title(diff), step_sums(diff, sums), false);
 }
 
 static bool is_told(const struct diff_row *row)
@@ -140,7 +145,7 @@ static void write_list(struct layout *layout, const struct diff *diff, enum char
     }
     write_others(layout, left_out, others, has_bytes);
     if (diff->has_paths)
-        write_row(layout, STR("the step"), step_sums(diff, step), false);
+        write_row(layout, unit_title(diff), step_sums(diff, step), false);
 }
 
 /* Ops without scopes stand under their types in both lists. */
@@ -160,12 +165,15 @@ static void write_head(struct layout *layout, const struct diff *diff)
     struct text line = { .arena = layout->arena };
     double      before = (double)diff->step_ns[0], after = (double)diff->step_ns[1];
 
-    text_add(&line, STR("A step took "));
+    text_add(&line, diff->is_per_batch ? STR("A batch took ") : STR("A step took "));
     unit_print(&line, before, UNIT_NS);
     text_add(&line, STR(" and takes "));
     unit_print(&line, after, UNIT_NS);
     text_print(&line, " (%+.1f %%); steps: %u and %u.", 100 * (after / before - 1),
                diff->studies[0]->steps.used_count, diff->studies[1]->steps.used_count);
+    if (diff->is_per_batch)
+        text_print(&line, " A step worked through %.3g batch%s and works through %.3g.",
+                   diff->batches[0], diff->batches[0] == 1 ? "" : "es", diff->batches[1]);
     layout_wrap(layout, 0, "", 0, text_str(&line));
 }
 

@@ -2,6 +2,7 @@
 
 #include "gate/gate.h"
 #include "report/finding_json.h"
+#include "report/gate_words.h"
 #include "report/json_fields.h"
 #include "report/output.h"
 
@@ -27,6 +28,11 @@ static void write_step(struct json_writer *json, const struct gate_result *resul
     if (!result->has_step)
         return;
     put_object(json, "step");
+    put_text(json, "of", gate_words_unit(result));
+    if (result->is_per_batch) {
+        put_number(json, "batches_before", result->batches_before);
+        put_number(json, "batches_after", result->batches_after);
+    }
     put_exact(json, "before_ms", result->before_ns / 1e6);
     put_exact(json, "after_ms", result->after_ns / 1e6);
     put_number(json, "change", result->change);

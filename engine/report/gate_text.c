@@ -73,8 +73,8 @@ static void write_checks(struct layout *layout, const struct gate_result *result
             counts += result->checks.items[i].outcome == OUTCOME_PASS &&
                       result->checks.items[i].kind == CHECK_COUNT;
         if (counts > 0)
-            text_print(layout->text, "  pass  %zu exact count%s a step\n", counts,
-                       counts == 1 ? "" : "s");
+            text_print(layout->text, "  pass  %zu exact count%s a %s\n", counts,
+                       counts == 1 ? "" : "s", gate_words_unit(result));
     }
     layout_line(layout);
 }
@@ -117,14 +117,15 @@ static void write_parts(struct layout *layout, const struct gate_result *result)
 
     if (result->parts.count == 0)
         return;
-    layout_pad(layout, STR("The step in parts"), NAME_COLUMNS + 2);
+    layout_pad(layout, result->is_per_batch ? STR("A batch in parts") : STR("The step in parts"),
+               NAME_COLUMNS + 2);
     layout_pad_left(layout, STR("before"), TIME_COLUMNS);
     layout_pad_left(layout, STR("now"), TIME_COLUMNS);
     layout_pad_left(layout, STR("change"), TIME_COLUMNS);
     layout_line(layout);
     for (size_t i = 0; i < result->parts.count; i++)
         write_row(layout, result, part_name(result->parts.items[i].part), &result->parts.items[i]);
-    write_row(layout, result, "step", &total);
+    write_row(layout, result, gate_words_unit(result), &total);
     layout_line(layout);
 }
 

@@ -15,6 +15,11 @@ const char *gate_words_subject(const struct gate_result *result, struct arena *a
     return line ? line : result->profile;
 }
 
+const char *gate_words_unit(const struct gate_result *result)
+{
+    return result->is_per_batch ? "batch" : "step";
+}
+
 const char *gate_words_time(const struct gate_result *result, double ns, bool is_change,
                             struct arena *arena)
 {

@@ -9,6 +9,8 @@ const char *gate_words_subject(const struct gate_result *result, struct arena *a
 /* A time of the step's parts: all of them with the same decimals, so that columns sum. */
 const char *gate_words_time(const struct gate_result *result, double ns, bool is_change,
                             struct arena *arena);
+/* What times and counts are of: "step" or "batch". */
+const char *gate_words_unit(const struct gate_result *result);
 /* The sum of the parts' rows. */
 struct part_change gate_words_total(const struct gate_result *result);
 /* "in train.py:41", or "" */

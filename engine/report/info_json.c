@@ -210,6 +210,18 @@ static void write_facts(struct json_writer *json, const struct study *study)
     json_object_end(json);
 }
 
+/* What the numbers of `facts` are in, whatever their names end in: times are ms here. */
+static void write_units(struct json_writer *json, const struct study *study)
+{
+    put_object(json, "fact_units");
+    for (size_t i = 0; i < study->facts.list.count; i++) {
+        const struct fact_spec *spec = study->facts.list.items[i].spec;
+
+        put_text(json, spec->name, unit_json_name(spec->unit));
+    }
+    json_object_end(json);
+}
+
 void info_json(const struct study *study, const struct output_options *options, struct text *text)
 {
     struct json_writer    json = { .text = text };
@@ -229,6 +241,7 @@ void info_json(const struct study *study, const struct output_options *options, 
     write_replay(&json, study);
     write_analyses(&json, study);
     write_facts(&json, study);
+    write_units(&json, study);
     put_integer(&json, "unknown_fields", (int64_t)profile->unknown_fields);
     put_integer(&json, "unknown_stats", (int64_t)profile->unknown_stats);
     json_object_end(&json);

@@ -63,6 +63,30 @@ static void the_late_rank_is_named(void **state)
     builder_free(&b);
 }
 
+/* Two ranks come 100 us apart to a collective that takes either of them 10 us. */
+static void a_skew_longer_than_the_collective_is_no_share(void **state)
+{
+    static const char     *names[] = { "h0", "h1" };
+    struct profile_builder b;
+    struct err             err = { 0 };
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        uint32_t host = builder_host(&b, names[rank]);
+        uint32_t thread = builder_timeline(&b, host, NO_ID, "python");
+
+        builder_step(&b, host, 0, 1000000);
+        builder_slice(&b, thread, "all-reduce", ACTIVITY_COLLECTIVE, 100000 * (int64_t)rank, 10000);
+    }
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_comm.run(&b.study, &err));
+    assert_true(builder_fact(&b, "comm.skew_ratio") == 10);
+    assert_true(builder_fact(&b, "comm.skew_share") == 1);
+    builder_free(&b);
+}
+
 static void one_rank_without_collectives_is_said(void **state)
 {
     struct profile_builder b;
@@ -82,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_late_rank_is_named),
+        cmocka_unit_test(a_skew_longer_than_the_collective_is_no_share),
         cmocka_unit_test(one_rank_without_collectives_is_said),
     };
 

@@ -4,6 +4,7 @@
 #define BEFORE CASES_DIR "/published-example/step0.pbtxt"
 #define AFTER CASES_DIR "/published-example/step1.pbtxt"
 #define PROFILE CASES_DIR "/recordings/tf1-mnist-softmax/profile/profile_11"
+#define KERAS CASES_DIR "/pairs/tf2-keras-fit-overhead"
 #define GRAPH CASES_DIR "/recordings/tf1-mnist-softmax/profile/graph.pbtxt"
 
 /* Step 0 goes from 990 to 1700 + 4000, its stream works from 1040 to 1340; of the bytes MatMul
@@ -62,6 +63,23 @@ static void own_times_are_told_as_such(void **state)
     arena_free(&arena);
 }
 
+/* Keras runs 20 batches in one call after the fix, and one before. */
+static void steps_of_more_batches_are_compared_by_the_batch(void **state)
+{
+    static const char *const arguments[] = { "diff",     KERAS "/slow", KERAS "/fixed",
+                                             "--format", "json",        NULL };
+    struct arena             arena = { 0 };
+    struct str               answer;
+
+    (void)state;
+    answer = command_answer(arguments, &arena);
+    assert_true(str_contains(answer, STR("\"per\": \"batch\"")));
+    assert_true(str_contains(answer, STR("\"batches_per_step\": 20")));
+    /* 5068.61 us for 20, as the marks of its steps say. */
+    assert_true(str_contains(answer, STR("\"after_ns\": 25343")));
+    arena_free(&arena);
+}
+
 static void a_side_without_steps_is_told(void **state)
 {
     static const char *const arguments[] = { "diff", BEFORE, GRAPH, NULL };
@@ -88,6 +106,7 @@ int main(void)
         cmocka_unit_test(parts_sum_to_the_step),
         cmocka_unit_test(depth_says_what_a_scope_is),
         cmocka_unit_test(own_times_are_told_as_such),
+        cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
         cmocka_unit_test(a_side_without_steps_is_told),
         cmocka_unit_test(two_recordings_are_needed),
     };

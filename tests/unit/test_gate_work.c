@@ -1,4 +1,5 @@
 /* Recordings of other work, sizes and hardware, which a gate does not compare. */
+#include "base/macros.h"
 #include "gate_program.h"
 
 static void other_hardware_is_not_compared(void **state)
@@ -129,9 +130,75 @@ static void other_sizes_are_not_compared(void **state)
     }
 }
 
+/* A step that works through four batches in 300 ms where it worked through one in 100 is faster. */
+static void steps_of_more_batches_are_compared_by_the_batch(void **state)
+{
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+    static const struct program     longer = { 300e6, 0.02, 0, 16001, 1 };
+    static const struct {
+        double       batches;
+        enum outcome outcome;
+        double       before_ns, after_ns;
+        const char  *title;
+    } rows[] = { { 4, OUTCOME_PASS, 100e6, 75e6, "launches a batch: 4000, was 4000 (+0.25)" },
+                 { 1, OUTCOME_FAIL, 100e6, 300e6, "launches a step: 16001, was 4000 (+12001)" } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct summary     before, after;
+        struct random      random = { .state = 3 };
+        struct arena       arena = { 0 };
+        struct err         err = { 0 };
+        struct gate_result result;
+        bool               has_title = false;
+
+        make(&before, &usual, 1, &random, &arena);
+        make(&after, &longer, 1, &random, &arena);
+        assert_true(add_fact(&before, "work.per_step", 1, &arena));
+        assert_true(add_fact(&after, "work.per_step", rows[i].batches, &arena));
+        assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+        assert_int_equal(result.outcome, rows[i].outcome);
+        assert_int_equal(result.is_per_batch, rows[i].batches > 1);
+        assert_true(fabs(result.before_ns / rows[i].before_ns - 1) < 0.02);
+        assert_true(fabs(result.after_ns / rows[i].after_ns - 1) < 0.02);
+        for (size_t at = 0; at < result.checks.count; at++) {
+            print_message("%s\n", result.checks.items[at].title);
+            has_title |= strcmp(result.checks.items[at].title, rows[i].title) == 0;
+        }
+        assert_true(has_title);
+        arena_free(&arena);
+    }
+}
+
+/* Of 100 x 5, 110 x 4 and 300 x 2 ms the advice says 110. Two pauses do not count as its pace, but
+ * they are steps. */
+static void the_step_is_that_of_all_steps(void **state)
+{
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+    static const double step_ms[] = { 100, 110, 100, 300, 110, 100, 110, 300, 100, 110, 100 };
+    struct summary      before, after;
+    struct random       random = { .state = 3 };
+    struct arena        arena = { 0 };
+    struct err          err = { 0 };
+    struct gate_result  result;
+
+    (void)state;
+    make(&before, &usual, 1, &random, &arena);
+    make(&after, &usual, 1, &random, &arena);
+    after.runs.items[0].step_count = ARRAY_COUNT(step_ms);
+    for (size_t i = 0; i < ARRAY_COUNT(step_ms); i++)
+        after.runs.items[0].step_ns[i] = step_ms[i] * 1e6;
+    assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+    assert_true(result.after_ns == 110e6);
+    assert_int_equal(result.steps_after, 9);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
+        cmocka_unit_test(the_step_is_that_of_all_steps),
         cmocka_unit_test(other_hardware_is_not_compared),
         cmocka_unit_test(other_shapes_are_not_compared),
         cmocka_unit_test(other_work_is_told_by_its_amount),
