@@ -36,7 +36,7 @@ only Lua      'lua\.h|lualib|lauxlib|lua5' 'rules/'
 only protobuf 'protobuf-c|[a-z_0-9]+\.pb-c\.h' 'engine/read/'
 only libedit  'histedit'                'engine/cli/line_editor\.c:'
 only snappy   'snappy'                  'engine/read/table\.c:'
-only gzip     'zlib\.h|isa-l'              'engine/base/gzip\.c:'
+only gzip     'zlib\.h|isa-l'              'engine/base/(gzip|deflate)\.c:'
 
 [ $broken = 0 ] && echo "layers are kept"
 exit $broken

@@ -23,5 +23,8 @@ size_t gzip_inflate(struct gzip *gzip, struct str *input, char *out, size_t room
 const char *gzip_damage(struct gzip *gzip, bool is_end);
 /* Adds the bytes as gzip data, not compressed. */
 void gzip_store(struct str bytes, struct text *packed);
+/* Adds the bytes as raw deflate data, without gzip's head and sums. False: no memory, or 4 GB and
+ * more. */
+bool gzip_deflate(struct str bytes, struct text *packed);
 
 #endif

@@ -1,0 +1,57 @@
+// Text first, then tables, then the timeline; a section that fails says so and leaves the others alone.
+function section(main, name, make) {
+  try {
+    const made = make();
+    if (made) main.append(made);
+    return made;
+  } catch (error) {
+    main.append(el('p', { class: 'failed' }, name + ' cannot be shown: ' + error.message));
+    console.error(error);
+    return null;
+  }
+}
+
+function stepTimes(tables, number) {
+  const table = tables.find((one) => one.name === 'steps');
+  const at = (name) => table.columns.findIndex((column) => column.name === name);
+  const row = table && table.rows.find((one) => one[at('number')] === number);
+  return row && [row[at('start_ns')], row[at('start_ns')] + row[at('duration_ns')]];
+}
+
+async function start() {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const { advice, tables, slices } = data;
+  const main = document.querySelector('main');
+  const packed = document.getElementById('slices').textContent.trim();
+  let timeline = null;
+  const find = slices ? (name) => timeline?.find(name) : null;
+  const go = slices ? (number) => { const times = stepTimes(tables, number); if (times) timeline?.go(...times); } : null;
+  main.replaceChildren();
+  document.title = (advice.profile.name || 'profile') + ' · tfprof';
+  section(main, 'The verdict', () => drawHead(advice));
+  section(main, 'The findings', () => drawFindings(advice, find));
+  section(main, 'The composition', () => drawComposition(advice));
+  section(main, 'The steps', () => drawSteps(tables, go));
+  const place = slices ? main.appendChild(el('div', { class: 'stack' })) : null;
+  section(main, 'The tables', () => drawTables(tables));
+  section(main, 'The coverage', () => drawCoverage(advice));
+  main.append(el('footer', { class: 'quiet' }, 'tfprof ' + advice.tool.version));
+  if (slices) {
+    await new Promise(requestAnimationFrame);
+    const decoded = await decodeSlices(slices, packed);
+    section(place, 'The timeline', () => {
+      timeline = drawTimeline(decoded, slices, { id: 'timeline', title: 'Timeline' });
+      return timeline.section;
+    });
+    section(place, 'The flame graph', () => {
+      const flames = makeFlames(decoded);
+      return flames && drawTimeline(flames, flames.about, { id: 'flames', title: 'Flame graph',
+        help: 'Time by call stack over the whole recording, the busiest tracks first: width is time, below a call what it called.' }).section;
+    });
+  }
+  addEventListener('beforeprint', () => document.querySelectorAll('details.finding').forEach((one) => { one.open = true; }));
+  return { advice, tables, timeline };
+}
+
+start().then((page) => { globalThis.page = page; document.documentElement.dataset.ready = 'yes'; },
+  (error) => { console.error(error); document.documentElement.dataset.ready = 'failed'; });

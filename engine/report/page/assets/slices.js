@@ -1,0 +1,49 @@
+// Slices as the page carries them: varint columns, raw deflate, base64 (docs/report.md).
+async function inflate(text) {
+  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text)
+    : Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function varints(bytes) {
+  let at = 0;
+  return {
+    next() {
+      let value = 0, factor = 1, byte;
+      do {
+        byte = bytes[at++];
+        value += (byte & 127) * factor;
+        factor *= 128;
+      } while (byte > 127);
+      return value;
+    },
+    text(length) {
+      const from = at;
+      at += length;
+      return new TextDecoder().decode(bytes.subarray(from, at));
+    },
+  };
+}
+
+// rows: [{ track, depth, first, count }]; starts in ns from the page's origin.
+async function decodeSlices(about, text) {
+  const read = varints(await inflate(text));
+  const names = [];
+  for (let i = 0; i < about.names; i++) {
+    const part = about.parts[read.next()];
+    names.push({ part, text: read.text(read.next()) });
+  }
+  const rows = [];
+  let count = 0;
+  about.tracks.forEach((track, at) => track.depths.forEach((inRow, depth) => {
+    rows.push({ track: at, depth, first: count, count: inRow });
+    count += inRow;
+  }));
+  const starts = new Float64Array(count), durations = new Float64Array(count), ids = new Uint32Array(count);
+  for (const row of rows)
+    for (let i = row.first, start = 0; i < row.first + row.count; i++) starts[i] = start += read.next();
+  for (let i = 0; i < count; i++) durations[i] = read.next();
+  for (let i = 0; i < count; i++) ids[i] = read.next();
+  return { about, names, rows, starts, durations, ids, count };
+}

@@ -1,0 +1,137 @@
+#include "report/page/page.h"
+
+#include "analyze/study.h"
+#include "analyze/table_view.h"
+#include "base/json_writer.h"
+#include "report/json_fields.h"
+#include "report/output.h"
+#include "report/page/assets.h"
+#include "report/page/slices.h"
+
+#include <math.h>
+
+static void put_cell(struct json_writer *json, const struct table_view *view, size_t row,
+                     size_t column)
+{
+    double value = table_view_number(view, row, column);
+
+    if (isnan(value))
+        json_null(json);
+    else if (table_view_column(view, column)->unit == UNIT_NAME)
+        json_str(json, table_view_text(view, row, column));
+    else if (table_view_column(view, column)->unit == UNIT_BOOL)
+        json_bool(json, value != 0);
+    else
+        json_exact(json, value);
+}
+
+static void put_columns(struct json_writer *json, const struct table_view *view)
+{
+    put_array(json, "columns");
+    for (size_t i = 0; i < view->column_count; i++) {
+        json_object(json);
+        put_text(json, "name", table_view_column(view, i)->name);
+        put_text(json, "unit", unit_name(table_view_column(view, i)->unit));
+        put_text(json, "help", table_view_column(view, i)->help);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void put_table(struct json_writer *json, const struct table_view *view)
+{
+    json_object(json);
+    put_text(json, "name", view->table->spec->name);
+    put_text(json, "help", view->table->spec->help);
+    put_integer(json, "matched", (int64_t)view->matched_count);
+    put_columns(json, view);
+    put_array(json, "rows");
+    for (size_t row = 0; row < view->row_count; row++) {
+        json_array(json);
+        for (size_t column = 0; column < view->column_count; column++)
+            put_cell(json, view, row, column);
+        json_array_end(json);
+    }
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static bool put_tables(struct json_writer *json, const struct facts *facts, size_t most_rows,
+                       struct err *err)
+{
+    struct table_query query = { .top = (int64_t)most_rows };
+    struct table_view  view;
+
+    put_array(json, "tables");
+    for (size_t i = 0; i < facts->tables.count; i++) {
+        if (!table_view_make(&view, facts, facts->tables.items[i], &query, json->text->arena, err))
+            return false;
+        put_table(json, &view);
+    }
+    json_array_end(json);
+    return true;
+}
+
+static void open_page(struct text *text)
+{
+    text_print(text,
+               "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+               "script-src '%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+               "form-action 'none'\">\n"
+               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+               "<title>tfprof</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n",
+               page_script_hash);
+    text_add(text, page_style);
+    text_add(text,
+             STR("</style>\n</head>\n<body>\n<main><p>This page could not start: its script was "
+                 "changed, or the browser is older than 2023.</p></main>\n"));
+}
+
+static bool put_data(const struct advice *advice, const struct study *study,
+                     const struct page_options *options, const struct slice_set *slices,
+                     struct text *text, struct err *err)
+{
+    struct output_options shape = { .width = 80 };
+    struct json_writer    json = { .text = text, .is_compact = true };
+
+    /* "<" is \u003c in all of it, so that no name can end the element. */
+    text_add(text, STR("<script type=\"application/json\" id=\"data\">"));
+    json_object(&json);
+    json_key(&json, "advice");
+    output_find("json")->advice(advice, study, &shape, text);
+    json.after_key = false;
+    if (!put_tables(&json, &study->facts, options->most_rows, err))
+        return false;
+    if (slices) {
+        json_key(&json, "slices");
+        slices_about(&json, slices);
+    }
+    json_object_end(&json);
+    text_add(text, STR("</script>\n"));
+    return true;
+}
+
+bool page_write(const struct advice *advice, const struct study *study,
+                const struct page_options *options, struct text *text, struct err *err)
+{
+    struct slice_set *slices = NULL;
+
+    if (options->most_slices) {
+        slices = slices_make(study->profile, options->most_slices, text->arena);
+        if (!slices)
+            return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
+        if (slices_are_empty(slices))
+            slices = NULL;
+    }
+    open_page(text);
+    if (!put_data(advice, study, options, slices, text, err))
+        return false;
+    text_add(text, STR("<script type=\"text/plain\" id=\"slices\">"));
+    if (slices && !slices_pack(slices, text))
+        return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
+    text_add(text, STR("</script>\n<script>"));
+    text_add(text, page_script);
+    text_add(text, STR("</script>\n</body>\n</html>\n"));
+    return !text->is_cut || err_set(err, ERR_LIMIT, "the page does not fit the memory limit");
+}

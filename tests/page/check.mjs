@@ -1,0 +1,191 @@
+// Opens pages of tfprof report in Chromium and uses them as a person would.
+//   usage: node check.mjs TFPROF PROFILE...
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+
+const [tfprof, ...profiles] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'tfprof-page-'));
+const failures = [];
+let checks = 0;
+
+function expect(what, condition) {
+  checks++;
+  if (!condition) failures.push(what);
+}
+
+// A page whose console, errors, dialogs and requests are watched.
+async function open(browser, path, options = {}) {
+  const context = await browser.newContext({ viewport: { width: options.width || 1280, height: 900 },
+    colorScheme: options.dark ? 'dark' : 'light', offline: true });
+  const page = await context.newPage();
+  const complain = (what) => failures.push(basename(path) + ': ' + what);
+  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) complain('console: ' + message.text()); });
+  page.on('pageerror', (error) => complain('error: ' + error.message));
+  page.on('dialog', (dialog) => { complain('dialog: ' + dialog.message()); dialog.dismiss(); });
+  page.on('request', (request) => { if (!/^(file|data|blob):/.test(request.url())) complain('request: ' + request.url()); });
+  const began = Date.now();
+  await page.goto('file://' + path);
+  await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 20000 });
+  page.loadedIn = Date.now() - began;
+  return page;
+}
+
+async function checkAxe(page, name) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await window.axe.run()).violations
+    .map((one) => one.id + ': ' + one.nodes.map((node) => node.target.join(' ')).slice(0, 3).join(', ')));
+  for (const one of found) failures.push(name + ': accessibility: ' + one);
+  checks++;
+}
+
+async function checkWidth(page, name) {
+  const [wide, inner] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  expect(name + ': ' + wide + ' px of content in ' + inner, wide <= inner);
+}
+
+async function checkWords(page, name, advice) {
+  expect(name + ': ready', await page.evaluate(() => document.documentElement.dataset.ready) === 'yes');
+  expect(name + ': no section failed', await page.locator('.failed').count() === 0);
+  expect(name + ': verdict', await page.locator('h1').innerText() === advice.verdict.text);
+  const shown = advice.findings.filter((finding) => !finding.hidden_by);
+  expect(name + ': ' + shown.length + ' findings', await page.locator('details.finding').count() === shown.length);
+  const priced = shown.filter((finding) => finding.impact.method !== 'none' && !finding.impact.resource);
+  if (priced.length)
+    expect(name + ': first finding', (await page.locator('details.finding .title').first().innerText()).replace(/\s+/g, ' ') === priced[0].title);
+  expect(name + ': parts', await page.locator('#composition .parts tr').count() === (advice.composition.length ? advice.composition.length + 1 : 0));
+}
+
+// Sorting orders, filtering reduces, and the CSV has what is shown.
+async function checkTable(page, name) {
+  if (!await page.locator('#tables').count()) return;
+  const numbers = () => page.locator('#tables tbody tr:not([aria-hidden]) td.number:nth-child(2)').allInnerTexts();
+  await page.locator('#tables thead th.number button').first().click();
+  await page.waitForTimeout(60);
+  const sorted = await page.locator('#tables th[aria-sort="descending"]').count();
+  expect(name + ': a column is sorted', sorted === 1);
+  const before = (await numbers()).length;
+  expect(name + ': rows are shown', before > 0);
+  await page.locator('#tables input[type=search]').fill('no name has this in it');
+  await page.waitForTimeout(60);
+  expect(name + ': the filter leaves nothing', (await numbers()).length === 0);
+  await page.locator('#tables input[type=search]').fill('');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#tables button', { hasText: 'CSV' }).click()]);
+  const lines = readFileSync(await download.path(), 'utf8').trim().split('\r\n').length;
+  const count = Number((await page.locator('#tables [role=status]').innerText()).split(' ')[0]);
+  expect(name + ': CSV has ' + lines + ' lines for ' + count + ' rows', lines >= count + 1);
+}
+
+async function checkTimeline(page, name) {
+  const canvas = page.locator('#timeline canvas');
+  if (!await canvas.count()) return;
+  await canvas.scrollIntoViewIfNeeded();
+  const colors = await canvas.evaluate((one) => {
+    const { data } = one.getContext('2d').getImageData(0, 0, one.width, one.height);
+    const seen = new Set();
+    for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+    return seen.size;
+  });
+  expect(name + ': something is drawn (' + colors + ' colours)', colors > 3);
+  const span = () => page.evaluate(() => [window.page.timeline.view.from, window.page.timeline.view.to, window.page.timeline.view.chosen]);
+  const whole = await span();
+  await canvas.focus();
+  await page.keyboard.press('+');
+  await page.keyboard.press('ArrowRight');
+  const near = await span();
+  expect(name + ': keys zoom', near[1] - near[0] < whole[1] - whole[0] && near[0] > whole[0]);
+  await page.keyboard.press('0');
+  await page.keyboard.press('Enter');
+  await page.waitForTimeout(60);
+  expect(name + ': Enter chooses a slice', (await span())[2] >= 0);
+  expect(name + ': the slice is described', /from/.test(await page.locator('#timeline [role=status]').innerText()));
+  const frames = await page.evaluate(async () => {
+    const { timeline } = window.page, times = [];
+    const canvas = document.querySelector('#timeline canvas');
+    for (let i = 0, last = performance.now(); i < 60; i++) {
+      canvas.dispatchEvent(new KeyboardEvent('keydown', { key: i % 30 < 15 ? '+' : '-', bubbles: true }));
+      await new Promise(requestAnimationFrame);
+      times.push(performance.now() - last);
+      last = performance.now();
+    }
+    return times.sort((a, b) => a - b)[Math.floor(times.length * 0.5)];
+  });
+  page.frame = frames;
+}
+
+// Names that try to be markup, in every place a recording has names.
+function hostileTrace() {
+  const names = ['</script><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '<!--<script>', '{{7*7}}', '=cmd|A1',
+    'a\u0000b', '\u202Egnp.exe', 'x'.repeat(5000), '😀', '"><svg onload=alert(1)>', '\ud800 lone'];
+  const events = [];
+  for (let step = 0; step < 8; step++) {
+    events.push({ ph: 'X', cat: 'user_annotation', name: 'ProfilerStep#' + step, pid: 1, tid: 1, ts: step * 20000, dur: 19990 });
+    names.forEach((name, i) => events.push({ ph: 'X', cat: 'cpu_op', name, pid: 1, tid: 1, ts: step * 20000 + 100 + i * 1500, dur: 1400,
+      args: { 'Input Dims': [[2, 2]], 'Call stack': name } }));
+  }
+  events.push({ ph: 'M', name: 'thread_name', pid: 1, tid: 1, args: { name: names[0] } });
+  return JSON.stringify({ schemaVersion: 1, traceEvents: events });
+}
+
+async function checkHostile(browser) {
+  const trace = join(folder, 'hostile.json'), path = join(folder, 'hostile.html');
+  writeFileSync(trace, hostileTrace());
+  execFileSync(tfprof, ['report', trace, '-o', path]);
+  const page = await open(browser, path);
+  await page.waitForTimeout(300);
+  expect('hostile: no element comes from a name', await page.locator('main img, main iframe, main script, main a[href]').count() === 0);
+  expect('hostile: names are shown as text', await page.locator('#tables td', { hasText: '<img src=x onerror=alert(1)>' }).count() > 0);
+  expect('hostile: a turned name is escaped', await page.locator('#tables td', { hasText: '\\u202egnp.exe' }).count() > 0);
+  await checkAxe(page, 'hostile');
+  await page.context().close();
+}
+
+// A page that someone changed does not run, and says so.
+async function checkChanged(browser, path) {
+  const changed = join(folder, 'changed.html');
+  writeFileSync(changed, readFileSync(path, 'utf8').replace("'use strict';", "'use strict' ;"));
+  const context = await browser.newContext({ offline: true });
+  const page = await context.newPage();
+  await page.goto('file://' + changed);
+  await page.waitForTimeout(300);
+  expect('changed: nothing runs', await page.evaluate(() => document.documentElement.dataset.ready) === undefined);
+  expect('changed: the page says why', (await page.locator('main').innerText()).startsWith('This page could not start'));
+  await context.close();
+}
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+let first = null;
+for (const profile of profiles) {
+  const name = basename(dirname(profile)) + '/' + basename(profile), path = join(folder, name.replaceAll('/', '-') + '.html');
+  execFileSync(tfprof, ['report', profile, '-o', path]);
+  const advice = JSON.parse(execFileSync(tfprof, ['advise', profile, '--format=json'], { maxBuffer: 1 << 28 }));
+  expect(name + ': at most 3 MB', statSync(path).size <= 3e6);
+  const page = await open(browser, path);
+  await checkWords(page, name, advice);
+  await checkWidth(page, name);
+  await checkTable(page, name);
+  await checkTimeline(page, name);
+  console.log(name + ': ' + Math.round(statSync(path).size / 1000) + ' kB, ready in ' + page.loadedIn + ' ms, ' +
+    (page.frame ? 'a frame in ' + page.frame.toFixed(1) + ' ms' : 'no timeline'));
+  await page.context().close();
+  if (first === null) {
+    first = path;
+    await checkChanged(browser, path);
+    for (const options of [{}, { dark: true }, { width: 400 }]) {
+      const other = await open(browser, path, options);
+      await checkWidth(other, name + ' ' + JSON.stringify(options));
+      await checkAxe(other, name + ' ' + JSON.stringify(options));
+      await other.context().close();
+    }
+  }
+}
+await checkHostile(browser);
+await browser.close();
+rmSync(folder, { recursive: true });
+for (const failure of failures) console.log('FAILED ' + failure);
+console.log(checks + ' checks of ' + profiles.length + ' pages, ' + failures.length + ' failures');
+process.exit(failures.length ? 1 : 0);
