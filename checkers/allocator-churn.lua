@@ -4,7 +4,7 @@ return rule {
   title = "The driver allocates and frees memory in steady steps",
   category = "memory", severity = "error",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "step.used", "device.idle_share", "activities" },
+  needs = { "step.ns", "step.used", "device.idle_share", "activities" },
   cause = "host", tags = { "memory" },
   more_specific_than = { "host-bound", "long-gpu-gap" },
   params = {
@@ -23,7 +23,7 @@ there are very many, and where few steps have such calls.]],
     local is_short = p.fact["step.used"] < cfg.min_steps
     local calls = p:table("activities"):where { name = { like = "^(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)$|^(cuMemAlloc|cuMemFree|cuMemCreate|cuMemUnmap)" },
                                                 steps_share = { min = cfg.min_steps_share } }
-    local count, ns, step_ns = calls:sum("events"), calls:sum("path_ns"), p.fact["step.median_ns"]
+    local count, ns, step_ns = calls:sum("events"), calls:sum("path_ns"), p.fact["step.ns"]
     if count < cfg.min_count then return nil end
     if is_short and (count < cfg.min_many or ns < cfg.min_short_share * step_ns) then return nil end
     local top = calls:top("total_ns", 1):rows()[1]
@@ -44,13 +44,13 @@ there are very many, and where few steps have such calls.]],
 
   examples = {
     { name = "four a step", framework = "pytorch", format = "kineto", finding = true, replay = { 1e6 },
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaMalloc", events = 4, steps_share = 1, path_ns = 1e6, total_ns = 2e6 } } } },
     { name = "hundreds in one recording", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 1, ["device.idle_share"] = 0.8 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 1, ["device.idle_share"] = 0.8 },
       tables = { activities = { { name = "hipFree", events = 800, steps_share = 1, path_ns = 4e6, total_ns = 5e6 } } } },
     { name = "in the first step", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaMalloc", events = 4, steps_share = 0.2, path_ns = 1e6, total_ns = 2e6 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "The gradient scaler waits for the device",
   category = "idle", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_share", "torch.scaler_reads", "syncs" },
+  needs = { "step.ns", "device.idle_share", "torch.scaler_reads", "syncs" },
   cause = "sync", tags = { "sync", "precision" },
   more_specific_than = { "scalar-readback", "blocking-sync-in-step" },
   params = {
@@ -17,7 +17,7 @@ device then waits for the host. bfloat16 needs no scaler, and fused optimizers t
 device's idle time after values are read, by the scaler's part of the reads. Silent where work is queued behind.]],
 
   check = function(p, cfg)
-    local step_ns, reads = p.fact["step.median_ns"], p.fact["torch.scaler_reads"]
+    local step_ns, reads = p.fact["step.ns"], p.fact["torch.scaler_reads"]
     local all = p:table("syncs"):where { owner = { like = "^aten::(item|_local_scalar_dense)$" } }
     local count = all:sum("count")
     if reads < cfg.min_reads or count == 0 then return nil end
@@ -38,13 +38,13 @@ device's idle time after values are read, by the scaler's part of the reads. Sil
 
   examples = {
     { name = "one a step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["torch.scaler_reads"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["torch.scaler_reads"] = 1 },
       tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::_local_scalar_dense", count = 1, bubble_ns = 5e5 } } } },
     { name = "no scaler", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["torch.scaler_reads"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["torch.scaler_reads"] = 0 },
       tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::_local_scalar_dense", count = 1, bubble_ns = 5e5 } } } },
     { name = "work is queued", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.02, ["torch.scaler_reads"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02, ["torch.scaler_reads"] = 1 },
       tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::_local_scalar_dense", count = 1, bubble_ns = 0 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Anomaly detection is on",
   category = "host", severity = "error",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.gradient_checks", "torch.gradient_checks_ns", "torch.backward_nodes" },
+  needs = { "step.ns", "torch.gradient_checks", "torch.gradient_checks_ns", "torch.backward_nodes" },
   cause = "anomaly", tags = { "ops" },
   more_specific_than = { "tiny-ops", "python-in-step", "hot-op", "tiny-kernels", "graph-capture-candidate",
                          "repeated-op-sequence", "memcpy-storm" },
@@ -23,7 +23,7 @@ Priced as the tests and as what the shortest recorded calls take more than usual
 inside the backward pass.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local checks, ns, nodes = p.fact["torch.gradient_checks"], p.fact["torch.gradient_checks_ns"],
         p.fact["torch.backward_nodes"]
     if checks < cfg.min_checks or checks < cfg.min_ratio * nodes or ns < cfg.min_share * step_ns then return nil end
@@ -51,10 +51,10 @@ inside the backward pass.]],
 
   examples = {
     { name = "on", framework = "pytorch", finding = true, impact_ns = 2.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.gradient_checks"] = 40, ["torch.gradient_checks_ns"] = 2e6,
+      facts = { ["step.ns"] = 1e7, ["torch.gradient_checks"] = 40, ["torch.gradient_checks_ns"] = 2e6,
           ["torch.backward_nodes"] = 40, ["torch.forward_ns"] = 2e6 } },
     { name = "off", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.gradient_checks"] = 0, ["torch.gradient_checks_ns"] = 0,
+      facts = { ["step.ns"] = 1e7, ["torch.gradient_checks"] = 0, ["torch.gradient_checks_ns"] = 0,
           ["torch.backward_nodes"] = 40 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "A library still tries algorithms in steady steps",
   category = "compile", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "step.used", "device.idle_share", "activities" },
+  needs = { "step.ns", "step.used", "device.idle_share", "activities" },
   cause = "compile", tags = { "compile" },
   params = {
     min_steps = { default = 3, min = 2, max = 1e6, unit = "count", doc = "steps, to tell steady ones from the first" },
@@ -17,7 +17,7 @@ keep changing or that the result is not kept. Priced as its time on the path. Si
 
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local tries = p:table("activities"):where { name = { like = "(?i)^cudnnFind|redzone|autotun|benchmark_all_configs|miopenFind" },
                                                 steps_share = { min = cfg.min_steps_share } }
     local ns = math.min(tries:max("path_ns") or 0, step_ns)
@@ -40,10 +40,10 @@ keep changing or that the result is not kept. Priced as its time on the path. Si
 
   examples = {
     { name = "each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 8e5,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.3 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.3 },
       tables = { activities = { { name = "cudnnFindConvolutionForwardAlgorithmEx", steps_share = 1, events = 2, path_ns = 1e6 } } } },
     { name = "the first step", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.3 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.3 },
       tables = { activities = { { name = "cudnnFindConvolutionForwardAlgorithmEx", steps_share = 0.2, events = 0.2, path_ns = 1e6 } } } },
   },
 }

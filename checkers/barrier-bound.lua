@@ -1,6 +1,6 @@
 -- Cores of a TPU, or processes, wait for each other in barriers.
 local function of_processes(p, cfg)
-  local step_ns, barriers = p.fact["step.median_ns"], p:table("collectives"):where { type = "barrier" }
+  local step_ns, barriers = p.fact["step.ns"], p:table("collectives"):where { type = "barrier" }
   local count, ns = barriers:sum("count"), math.min(barriers:sum("exposed_ns"), step_ns)
   if count < cfg.min_barriers or ns < cfg.min_share * step_ns then return nil end
   return finding {
@@ -20,7 +20,7 @@ return rule {
   title = "Cores wait for each other in barriers",
   category = "communication", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "communication", tags = { "communication", "tpu" },
   params = {
     min_barriers = { default = 1, min = 0, max = 1e6, unit = "count", doc = "PyTorch: barriers a step" },
@@ -39,7 +39,7 @@ in the step are priced by what of them nothing covers.]],
     if not p:has("device.idle_share") then
       return skip { reason = "the program ran on the CPU: there is no accelerator" }
     end
-    local step_ns, by_device, names = p.fact["step.median_ns"], {}, {}
+    local step_ns, by_device, names = p.fact["step.ns"], {}, {}
     for row in p:table("ops"):where { name = { like = "^barrier-cores" } }:each() do
       if row.device then
         if not by_device[row.device] then names[#names + 1] = row.device end
@@ -69,23 +69,23 @@ in the step are priced by what of them nothing covers.]],
 
   examples = {
     { name = "barriers in each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.7e6,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mm", self_ns = 1e6 } },
                  collectives = { { type = "barrier", count = 6, exposed_ns = 2e6 } } } },
     { name = "a barrier now and then", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mm", self_ns = 1e6 } },
                  collectives = { { type = "barrier", count = 0.1, exposed_ns = 2e6 } } } },
-    { name = "one process", framework = "pytorch", format = "kineto", skipped = true, facts = { ["step.median_ns"] = 1e7 },
+    { name = "one process", framework = "pytorch", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mm", self_ns = 1e6 } } } },
-    { name = "no accelerator", framework = "jax", format = "xspace", skipped = true, facts = { ["step.median_ns"] = 1e7 },
+    { name = "no accelerator", framework = "jax", format = "xspace", skipped = true, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "dot.1", self_ns = 1e6 } } } },
     { name = "one late core", framework = "jax", format = "xspace", finding = true, impact_ns = 1.2e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "barrier-cores", device = "TPU 0", self_ns = 2e6 }, { name = "barrier-cores", device = "TPU 1", self_ns = 2.4e6 },
                          { name = "barrier-cores", device = "TPU 2", self_ns = 1e5 } } } },
     { name = "short", framework = "jax", format = "xspace", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "barrier-cores", device = "TPU 0", self_ns = 2e4 }, { name = "barrier-cores", device = "TPU 1", self_ns = 2e4 } } } },
   },
 }

@@ -56,7 +56,7 @@ end
 
 -- Many backward passes of a few rows each lead to one update.
 local function of_pytorch(p, cfg)
-  local step_ns, passes, rows = p.fact["step.median_ns"], p.fact["torch.backward_passes"], p.fact["torch.product_rows"]
+  local step_ns, passes, rows = p.fact["step.ns"], p.fact["torch.backward_passes"], p.fact["torch.product_rows"]
   if passes < cfg.min_passes or rows == 0 or rows > cfg.max_rows then return nil end
   local ns = p.fact["torch.forward_ns"] + p.fact["torch.forward_gap_ns"] + p.fact["torch.backward_ns"]
   ns = math.min(ns, step_ns)
@@ -82,7 +82,7 @@ return rule {
   title = "Items are run one by one instead of as a batch",
   category = "model", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns" },
+  needs = { "step.ns" },
   cause = "batch", tags = { "inference", "model" },
   more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step" },
   params = {
@@ -152,41 +152,41 @@ backward many times over a few rows before they update do the same.]],
 
   examples = {
     { name = "one by one", framework = "jax", finding = true, replay = { 8e6 },
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" } },
     { name = "parameters one by one", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 61, ["runs.programs"] = 2, ["runs.main_count"] = 60,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 61, ["runs.programs"] = 2, ["runs.main_count"] = 60,
                 ["runs.main_median_ns"] = 7e3, ["runs.main_program"] = "jit_update" },
       tables = { ops = { { name = "multiply_add_fusion", type = "fusion", module = "jit_update", self_ns = 2e5,
                            shapes = "[64,64]x[64,64]->[64,64]" } } } },
     { name = "a loop until it converges", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1.4e7, ["runs.count"] = 400, ["runs.programs"] = 2, ["runs.main_count"] = 200,
+      facts = { ["step.ns"] = 1.4e7, ["runs.count"] = 400, ["runs.programs"] = 2, ["runs.main_count"] = 200,
                 ["runs.main_median_ns"] = 3e3, ["runs.main_program"] = "jit_body", ["sync.count_per_step"] = 200,
                 ["sync.wait_share"] = 0.3 } },
     { name = "an optimiser op by op", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 320, ["runs.programs"] = 6, ["runs.main_count"] = 160,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 320, ["runs.programs"] = 6, ["runs.main_count"] = 160,
                 ["runs.main_median_ns"] = 3e3, ["runs.main_program"] = "jit_multiply" } },
     { name = "layers one by one", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_layer" },
       tables = { ops = { { name = "dot.1", type = "dot", module = "jit_layer", shapes = "[32,64]x[64,64]->[32,64]", self_ns = 8e6 } } } },
     { name = "losses of validation batches", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 9, ["runs.programs"] = 2, ["runs.main_count"] = 8,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 9, ["runs.programs"] = 2, ["runs.main_count"] = 8,
                 ["runs.main_median_ns"] = 1e6, ["runs.main_program"] = "jit_loss" },
       tables = { ops = { { name = "ynn_fusion", type = "fusion", module = "jit_loss", shapes = "[256,256]x[128,256]->[]", self_ns = 8e6 } } } },
     { name = "rows one by one", framework = "jax", finding = true, replay = { 8e6 },
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" },
       tables = { ops = { { name = "dot.1", type = "dot", module = "jit_f", shapes = "[512,1]x[512,512]->[1,512]", self_ns = 8e6 } } } },
     { name = "small parts of a batch", framework = "pytorch", format = "kineto", finding = true, impact_ns = 6.4e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 8,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 8,
                 ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 1e6, ["torch.backward_ns"] = 4.5e6 } },
     { name = "larger parts of a batch", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 32,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 32,
                 ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 1e6, ["torch.backward_ns"] = 4.5e6 } },
-    { name = "nothing to look at", format = "xspace", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+    { name = "nothing to look at", format = "xspace", skipped = true, facts = { ["step.ns"] = 1e7 } },
     { name = "one batch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
                 ["runs.main_median_ns"] = 9e6, ["runs.main_program"] = "jit_f" } },
   },
 }

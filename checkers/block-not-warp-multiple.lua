@@ -3,7 +3,7 @@ return rule {
   id = "block-not-warp-multiple", api = 1, version = "1.0.0",
   title = "A kernel's block size is no multiple of the warp",
   category = "kernels", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "device.model", "kernels" },
+  needs = { "step.ns", "device.idle_share", "device.model", "kernels" },
   cause = "compute.kernel", tags = { "kernels" },
   params = {
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "the kernel's time over the step" },
@@ -14,7 +14,7 @@ A block runs in warps of 32 threads (64 on AMD's Instinct); the rest of the last
 Priced as that part of the kernel's time. Silent for kernels of libraries.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.median_ns"], {}
+    local step_ns, findings = p.fact["step.ns"], {}
     local warp = cfg.warp > 0 and cfg.warp or p.fact["device.model"]:find("MI\\d|Instinct") and 64 or 32
     for _, row in ipairs(p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, block_threads = { min = 1 } }:top("total_ns", 50):rows()) do
       local rest = row.block_threads % warp
@@ -39,10 +39,10 @@ Priced as that part of the kernel's time. Silent for kernels of libraries.]],
 
   examples = {
     { name = "a hundred threads", finding = true, impact_ns = 2e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100" },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100" },
       tables = { kernels = { { name = "mine", library = "", category = "other", block_threads = 100, total_ns = 1e6, op = "" } } } },
     { name = "four warps", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100" },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100" },
       tables = { kernels = { { name = "mine", library = "", category = "other", block_threads = 128, total_ns = 1e6 } } } },
   },
 }

@@ -1,7 +1,7 @@
 -- The loop waits for each step's result before it prepares the next one.
 -- A program that is run several times a step and only read, beside one that goes backward: validation, or metrics.
 local function only_read(p, cfg, evidence)
-  local step_ns, reads = p.fact["step.median_ns"], p.fact["sync.count"]
+  local step_ns, reads = p.fact["step.ns"], p.fact["sync.count"]
   local name, runs = p.fact["runs.main_program"], p.fact["runs.main_count"] or 0
   if not name or not p:has("ops") or runs < cfg.min_read_runs or reads < 0.8 * runs then return nil end
   local ops = p:table("ops")
@@ -30,7 +30,7 @@ return rule {
   title = "The loop waits for every step's result",
   category = "idle", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "sync.count", "sync.path_ns", "sync.steps_share", "host.lead_ns",
+  needs = { "step.ns", "sync.count", "sync.path_ns", "sync.steps_share", "host.lead_ns",
             "part.compute_ns", "part.copy_ns" },
   cause = "sync", tags = { "jax", "idle" },
   params = {
@@ -55,7 +55,7 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
   check = function(p, cfg)
     -- A function that TensorFlow compiled with XLA returns when it is done, whatever the loop does.
     if p.framework == "tensorflow" then return nil end
-    local lead_ns, step_ns = p.fact["host.lead_ns"] + p.fact["part.copy_ns"], p.fact["step.median_ns"]
+    local lead_ns, step_ns = p.fact["host.lead_ns"] + p.fact["part.copy_ns"], p.fact["step.ns"]
     local hidden_ns = math.min(lead_ns, p.fact["part.compute_ns"])
     local steps_share = p.fact["sync.steps_share"]
     if steps_share < cfg.min_steps_share or hidden_ns / step_ns < cfg.min_share or
@@ -107,22 +107,22 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
 
   examples = {
     { name = "reads the loss each step", framework = "jax", finding = true, replay = { 4e6 },
-      facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
+      facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
     { name = "a loop until it converges", framework = "jax", finding = true, replay = { 6e6, 4e6 },
-      facts = { ["step.median_ns"] = 1.4e7, ["sync.count"] = 200, ["sync.path_ns"] = 4e6, ["sync.steps_share"] = 1,
+      facts = { ["step.ns"] = 1.4e7, ["sync.count"] = 200, ["sync.path_ns"] = 4e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 5.8e6, ["part.compute_ns"] = 6.7e6, ["part.copy_ns"] = 3e4, ["runs.count"] = 400 } },
     { name = "a wait that is over at once", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 1e4, ["sync.steps_share"] = 1,
+      facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 1e4, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
     { name = "validation in each step", framework = "jax", finding = true, impact_ns = 4.95e6,
-      facts = { ["step.median_ns"] = 5.4e6, ["sync.count"] = 6, ["sync.path_ns"] = 3e5, ["sync.steps_share"] = 1,
+      facts = { ["step.ns"] = 5.4e6, ["sync.count"] = 6, ["sync.path_ns"] = 3e5, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 7e5, ["part.compute_ns"] = 5e6, ["part.copy_ns"] = 0, ["runs.count"] = 7,
                 ["runs.main_count"] = 6, ["runs.main_program"] = "jit_evaluate" },
       tables = { ops = { { name = "dot", module = "jit_evaluate", scope = "jit(evaluate)/dot", self_ns = 9e6 },
                          { name = "dot.1", module = "jit_train", scope = "jit(train)/transpose(jvp())/dot", self_ns = 1e6 } } } },
     { name = "every tenth step", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["sync.count"] = 0.1, ["sync.path_ns"] = 6e6,
+      facts = { ["step.ns"] = 1e7, ["sync.count"] = 0.1, ["sync.path_ns"] = 6e6,
                 ["sync.steps_share"] = 0.1, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
   },
 }

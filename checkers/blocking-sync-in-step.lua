@@ -3,7 +3,7 @@ return rule {
   id = "blocking-sync-in-step", api = 1, version = "1.0.0",
   title = "Blocking calls leave the device without work",
   category = "idle", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "sync.bubble_ns", "sync.count_per_step", "syncs" },
+  needs = { "step.ns", "device.idle_share", "sync.bubble_ns", "sync.count_per_step", "syncs" },
   cause = "sync", tags = { "sync", "idle" },
   more_specific_than = { "long-gpu-gap" },
   params = {
@@ -20,7 +20,7 @@ new work. Only that is counted, and no Python that runs then, unless it is short
 between many waits as the waits, as far as the device is idle for late launches. Silent where work is queued behind the wait.]],
 
   check = function(p, cfg)
-    local step_ns, bubble_ns = p.fact["step.median_ns"], p.fact["sync.bubble_ns"]
+    local step_ns, bubble_ns = p.fact["step.ns"], p.fact["sync.bubble_ns"]
     local waits = p.fact["sync.count_per_step"]
     local is_reading = waits >= cfg.min_waits and bubble_ns < waits * cfg.short_ns
     if not is_reading and p:has("part.compute_ns") and p:has("python.path_ns") then
@@ -59,26 +59,26 @@ between many waits as the waits, as far as the device is idle for late launches.
 
   examples = {
     { name = "a tenth of the step", framework = "pytorch", finding = true, impact_ns = 1e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 4 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 4 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 4 } } } },
     { name = "the host never catches up", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.5, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 96,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 96,
                 ["device.idle_host_late_ns"] = 5e6, ["device.idle_sync_ns"] = 0 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "", bubble_ns = 1e6, wait_ns = 3e6, count = 96 } } } },
     { name = "now and then", framework = "jax", finding = true, impact_ns = 1e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 0.1 },
       tables = { syncs = { { name = "block_until_ready", owner = "", bubble_ns = 1e6, count = 0.1 } } } },
     { name = "Python runs after the wait", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 1,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 1,
                 ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 1 } } } },
     { name = "many results are read one by one", framework = "jax", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1.8e6, ["sync.count_per_step"] = 12,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1.8e6, ["sync.count_per_step"] = 12,
                 ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
       tables = { syncs = { { name = "_value", owner = "", bubble_ns = 1.8e6, count = 12 } } } },
     { name = "work is queued", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.count_per_step"] = 4 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.count_per_step"] = 4 },
       tables = { syncs = {} } },
-    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7, ["sync.count_per_step"] = 4 } },
+    { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7, ["sync.count_per_step"] = 4 } },
   },
 }

@@ -1,7 +1,7 @@
 -- The same tensors are converted to another element type again and again.
 -- Compiled and graph programs name their conversions.
 local function of_ops(p, cfg)
-  local step_ns, ops = p.fact["step.median_ns"], p:table("ops")
+  local step_ns, ops = p.fact["step.ns"], p:table("ops")
   local casts = p.framework == "jax" and
     ops:where { name = { like = "^(wrapped_convert|convert|convert_convert|copy_convert|convert_copy|bitcast_convert)(_fusion)?([.].*)?$" } } or
     ops:where { type = "Cast" }
@@ -31,7 +31,7 @@ return rule {
   title = "Tensors are converted again and again",
   category = "precision", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns" },
+  needs = { "step.ns" },
   cause = "casts", tags = { "ops" },
   more_specific_than = { "unrolled-rnn", "loop-indexing", "many-small-gemms", "hot-op", "elementwise-chain",
       "tiny-ops", "batch-too-small" },
@@ -54,7 +54,7 @@ one, and as six tenths of them. Silent for conversions made once a step and belo
     if not p:has("eager_casts") then
       return skip { reason = "neither PyTorch ops nor ops on a host are recorded", capture = "a timeline of ops" }
     end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local ns, high_ns, count, biggest = 0, 0, 0, nil
     for row in p:table("eager_casts"):each() do
       if row.count >= cfg.min_repeats and row.ns >= cfg.min_share_of_one * step_ns then
@@ -84,13 +84,13 @@ one, and as six tenths of them. Silent for conversions made once a step and belo
 
   examples = {
     { name = "a weight in a loop", framework = "pytorch", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7,  },
+      facts = { ["step.ns"] = 1e7,  },
       tables = { eager_casts = { { count = 40, ns = 4e6, from = "bfloat16", shapes = "[512,512]" } } } },
     { name = "once", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7,  },
+      facts = { ["step.ns"] = 1e7,  },
       tables = { eager_casts = { { count = 1, ns = 4e6, from = "bfloat16", shapes = "[512,512]" } } } },
     { name = "short", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7,  },
+      facts = { ["step.ns"] = 1e7,  },
       tables = { eager_casts = { { count = 40, ns = 4e4, from = "bfloat16", shapes = "[8]" } } } },
   },
 }

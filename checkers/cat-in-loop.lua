@@ -4,7 +4,7 @@ return rule {
   title = "A tensor grows by concatenation in a loop",
   category = "host", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "eager_loops" },
+  needs = { "step.ns", "eager_loops" },
   cause = "loop", tags = { "ops", "python" },
   more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
       "elementwise-chain", "python-in-step", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
@@ -21,7 +21,7 @@ Each round copies all that came before to append a little: the bytes grow with t
 concatenations, at best with a part of the loop round them. Silent where what is concatenated keeps its size.]],
 
   check = function(p, cfg)
-    local step_ns, worst = p.fact["step.median_ns"], nil
+    local step_ns, worst = p.fact["step.ns"], nil
     for row in p:table("eager_loops"):each() do
       local ns = row.concat_ns
       if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.is_growing and
@@ -59,21 +59,21 @@ concatenations, at best with a part of the loop round them. Silent where what is
   end,
 
   examples = {
-    { name = "only concatenations", framework = "pytorch", finding = true, impact_ns = 9e6, facts = { ["step.median_ns"] = 2e7 },
+    { name = "only concatenations", framework = "pytorch", finding = true, impact_ns = 9e6, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "cat", ns = 1.04e7, repeats = 50, body = 1, calls = 50, span_ns = 1e7,
           backward_ns = 0, call_ns = 2e5, view_ns = 2e3, products = 0, gates = 0, concats = 50, concat_ns = 8e6, readbacks = 0,
           conversion_ns = 0, kept_ns = 0, flops = 0, elements = 1000, is_growing = true } } } },
-    { name = "loop", framework = "pytorch", finding = true, impact_ns = 7e6, facts = { ["step.median_ns"] = 2e7 },
+    { name = "loop", framework = "pytorch", finding = true, impact_ns = 7e6, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7,
           backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 64, concat_ns = 8e6,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = true } } } },
-    { name = "does not grow", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
+    { name = "does not grow", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7,
           backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 64, concat_ns = 8e6,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
-    { name = "no concatenation", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
+    { name = "no concatenation", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.2e7, backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 0,
           concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,

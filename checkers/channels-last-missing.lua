@@ -4,7 +4,7 @@ return rule {
   title = "Convolutions run with channels before pixels",
   category = "kernels", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.conv_ns", "torch.conv_channels_first_ns", "torch.forward_gap_ns" },
+  needs = { "step.ns", "torch.conv_ns", "torch.conv_channels_first_ns", "torch.forward_gap_ns" },
   cause = "layout", tags = { "ops" },
   more_specific_than = { "hot-op", "depthwise-conv-slow", "roofline-gap", "layout-transposes" },
   params = {
@@ -22,7 +22,7 @@ the parameters' shares, at worst a third of them. Silent where the recording has
 accelerators, which show the transposes themselves.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local first_ns, all_ns = p.fact["torch.conv_channels_first_ns"], p.fact["torch.conv_ns"]
     if first_ns < cfg.min_share * step_ns then return nil end
     local depthwise_ns = p.fact["torch.conv_channels_first_depthwise_ns"] or 0
@@ -50,9 +50,9 @@ accelerators, which show the transposes themselves.]],
 
   examples = {
     { name = "all of them", framework = "pytorch", finding = true, impact_ns = 2.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0, ["torch.conv_channels_first_ns"] = 8e6,
+      facts = { ["step.ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0, ["torch.conv_channels_first_ns"] = 8e6,
           ["torch.conv_channels_first_depthwise_ns"] = 4e6 } },
     { name = "channels last", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0, ["torch.conv_channels_first_ns"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0, ["torch.conv_channels_first_ns"] = 0 } },
   },
 }

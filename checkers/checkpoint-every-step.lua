@@ -4,7 +4,7 @@ return rule {
   title = "A checkpoint is written in every step",
   category = "output", severity = "error",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "activities", "output.steps_share" },
+  needs = { "step.ns", "activities", "output.steps_share" },
   cause = "output", tags = { "output" },
   more_specific_than = { "logging-in-step", "summary-every-step", "eager-heavy", "output-bound", "host-bound", "python-in-step" },
   params = {
@@ -24,7 +24,7 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
       names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
       evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
     end
-    local share = ns / p.fact["step.median_ns"]
+    local share = ns / p.fact["step.ns"]
     if #names == 0 or share < cfg.min_share or steps_share < cfg.min_steps_share then return nil end
 
     local edits = { { "scale", name = table.concat(names, "|"), factor = 0.01 } }
@@ -49,9 +49,9 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
 
   examples = {
     { name = "every step", framework = "tensorflow", finding = true, replay = { 4e6 },
-      facts = { ["step.median_ns"] = 1e7, ["output.steps_share"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 1 },
       tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6, steps_share = 1 } } } },
-    { name = "one step in ten", finding = false, facts = { ["step.median_ns"] = 1e7, ["output.steps_share"] = 0.1 },
+    { name = "one step in ten", finding = false, facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0.1 },
       tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6, steps_share = 0.1 } } } },
   },
 }

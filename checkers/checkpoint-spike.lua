@@ -4,7 +4,7 @@ return rule {
   title = "Saving makes single steps far longer",
   category = "output", severity = "info",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "step.max_ns", "step.used", "activities" },
+  needs = { "step.ns", "step.max_ns", "step.used", "activities" },
   cause = "output", tags = { "output" },
   more_specific_than = { "step-outliers", "step-bimodal", "logging-in-step" },
   params = {
@@ -18,7 +18,7 @@ recorded steps; how often it happens outside the recording is not known. Silent 
 rule) and where saving is short.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.fact["step.used"] < cfg.min_steps or p.fact["step.max_ns"] < 2 * step_ns then return nil end
     local saves = p:table("activities"):where { name = { like = "(?i)^(SaveV2|MergeV2Checkpoints)$|:(SaveV2|MergeV2Checkpoints)$|save_checkpoint|serialization\\.py.*: save$|checkpoint.*save" },
                                                 steps_share = { max = cfg.max_steps_share },
@@ -43,10 +43,10 @@ rule) and where saving is short.]],
 
   examples = {
     { name = "one in ten", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["step.max_ns"] = 5e7, ["step.used"] = 10 },
+      facts = { ["step.ns"] = 1e7, ["step.max_ns"] = 5e7, ["step.used"] = 10 },
       tables = { activities = { { name = "SaveV2", steps_share = 0.1, max_ns = 4e7, path_ns = 4e6 } } } },
     { name = "each step", framework = "tensorflow", format = "xspace", finding = false,
-      facts = { ["step.median_ns"] = 5e7, ["step.max_ns"] = 5.2e7, ["step.used"] = 10 },
+      facts = { ["step.ns"] = 5e7, ["step.max_ns"] = 5.2e7, ["step.used"] = 10 },
       tables = { activities = { { name = "SaveV2", steps_share = 1, max_ns = 4e7, path_ns = 4e7 } } } },
   },
 }

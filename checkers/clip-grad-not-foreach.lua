@@ -4,7 +4,7 @@ return rule {
   title = "Gradients are clipped one parameter at a time",
   category = "host", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.clip_ns", "torch.clip_norms" },
+  needs = { "step.ns", "torch.clip_ns", "torch.clip_norms" },
   cause = "clip", tags = { "ops" },
   more_specific_than = { "unfused-optimizer", "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound", "logging-in-step" },
   params = {
@@ -19,7 +19,7 @@ waits for it. One call over all parameters stacks the norms. Priced as most of t
 the optimizer. Silent where few norms are taken there.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local norms, clip_ns = p.fact["torch.clip_norms"], p.fact["torch.clip_ns"]
     if norms < cfg.min_norms or clip_ns < cfg.min_share * step_ns then return nil end
     local low_ns, high_ns = 0.7 * clip_ns, 0.95 * clip_ns
@@ -45,11 +45,11 @@ the optimizer. Silent where few norms are taken there.]],
 
   examples = {
     { name = "each by itself", framework = "pytorch", finding = true, impact_ns = 3.3e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.clip_ns"] = 4e6, ["torch.clip_norms"] = 240,
+      facts = { ["step.ns"] = 1e7, ["torch.clip_ns"] = 4e6, ["torch.clip_norms"] = 240,
           ["torch.clip_calls"] = 1440 } },
     { name = "one norm", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.clip_ns"] = 4e6, ["torch.clip_norms"] = 1 } },
+      facts = { ["step.ns"] = 1e7, ["torch.clip_ns"] = 4e6, ["torch.clip_norms"] = 1 } },
     { name = "short", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.clip_ns"] = 1e5, ["torch.clip_norms"] = 240 } },
+      facts = { ["step.ns"] = 1e7, ["torch.clip_ns"] = 1e5, ["torch.clip_norms"] = 240 } },
   },
 }

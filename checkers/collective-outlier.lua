@@ -4,7 +4,7 @@ return rule {
   title = "A collective once took many times as long as usual",
   category = "communication", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "step.used", "comm.exposed_ns", "collectives" },
+  needs = { "step.ns", "step.used", "comm.exposed_ns", "collectives" },
   cause = "communication", tags = { "communication" },
   params = {
     min_ratio = { default = 10, min = 2, max = 1e6, unit = "ratio", doc = "longest over the median" },
@@ -17,7 +17,7 @@ came late once. Priced as the excess spread over the steps. Silent for fewer tha
 differ or were not recorded.]],
 
   check = function(p, cfg)
-    local step_ns, steps, findings = p.fact["step.median_ns"], p.fact["step.used"], {}
+    local step_ns, steps, findings = p.fact["step.ns"], p.fact["step.used"], {}
     for _, row in ipairs(p:table("collectives"):top("max_ns", 5):rows()) do
       local excess_ns = (row.max_ns - row.median_ns) / steps
       if row.same_bytes and row.median_ns > 0 and row.count * steps >= cfg.min_count and row.max_ns >= cfg.min_ratio * row.median_ns and
@@ -42,13 +42,13 @@ differ or were not recorded.]],
 
   examples = {
     { name = "once in forty", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1e6,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["comm.exposed_ns"] = 3e6 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["comm.exposed_ns"] = 3e6 },
       tables = { collectives = { { type = "all-reduce", name = "nccl", same_bytes = true, count = 4, max_ns = 2e7, median_ns = 5e5 } } } },
     { name = "alike", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["comm.exposed_ns"] = 3e6 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["comm.exposed_ns"] = 3e6 },
       tables = { collectives = { { type = "all-reduce", name = "nccl", same_bytes = true, count = 4, max_ns = 8e5, median_ns = 5e5 } } } },
     { name = "payloads differ", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["comm.exposed_ns"] = 3e6 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["comm.exposed_ns"] = 3e6 },
       tables = { collectives = { { type = "send-recv", name = "nccl", same_bytes = false, count = 4, max_ns = 2e7, median_ns = 5e5 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Collectives mostly wait for the last rank",
   category = "communication", severity = "info",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "comm.ns", "comm.share", "comm.skew_ns", "comm.skew_share", "ranks.count" },
+  needs = { "step.ns", "comm.ns", "comm.share", "comm.skew_ns", "comm.skew_share", "ranks.count" },
   cause = "imbalance", tags = { "ranks", "communication" },
   params = {
     min_skew_share = { default = 0.20, min = 0, max = 1, unit = "share",
@@ -44,10 +44,10 @@ A fact without a price: rules about the late rank have one. Silent where ranks s
 
   examples = {
     { name = "ranks start apart", finding = true,
-      facts = { ["step.median_ns"] = 2e8, ["comm.ns"] = 7e7, ["comm.share"] = 0.33, ["comm.skew_ns"] = 6e7,
+      facts = { ["step.ns"] = 2e8, ["comm.ns"] = 7e7, ["comm.share"] = 0.33, ["comm.skew_ns"] = 6e7,
                 ["comm.skew_share"] = 0.85, ["ranks.count"] = 2 } },
     { name = "ranks start together", finding = false,
-      facts = { ["step.median_ns"] = 2e8, ["comm.ns"] = 7e7, ["comm.share"] = 0.33, ["comm.skew_ns"] = 1e6,
+      facts = { ["step.ns"] = 2e8, ["comm.ns"] = 7e7, ["comm.share"] = 0.33, ["comm.skew_ns"] = 1e6,
                 ["comm.skew_share"] = 0.02, ["ranks.count"] = 2 } },
   },
 }

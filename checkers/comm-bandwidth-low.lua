@@ -3,7 +3,7 @@ return rule {
   id = "comm-bandwidth-low", api = 1, version = "1.0.0",
   title = "Large collectives move their data slowly",
   category = "communication", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "collectives" },
+  needs = { "step.ns", "device.idle_share", "collectives" },
   cause = "communication", tags = { "communication" },
   more_specific_than = { "exposed-comm" },
   params = {
@@ -19,7 +19,7 @@ rank. Priced as what the same payload at four fifths of the best would save. Sil
 
   check = function(p, cfg)
     local large = p:table("collectives"):where { mean_bytes = { min = cfg.min_bytes }, bus_bytes_per_s = { min = 1 } }
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local best = cfg.ceiling > 0 and cfg.ceiling or large:max("bus_bytes_per_s")
     local slow = best and large:where { bus_bytes_per_s = { max = cfg.min_ratio * best } }:top("exposed_ns", 1):rows()[1]
     if not slow or slow.exposed_ns / step_ns < cfg.min_share then return nil end
@@ -41,10 +41,10 @@ rank. Priced as what the same payload at four fifths of the best would save. Sil
   end,
 
   examples = {
-    { name = "one at a tenth", finding = true, impact_ns = 8e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "one at a tenth", finding = true, impact_ns = 8e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { collectives = { { type = "all-reduce", name = "a", mean_bytes = 3e7, bus_bytes_per_s = 2e11, exposed_ns = 1e5 },
                                  { type = "all-gather", name = "b", mean_bytes = 3e7, bus_bytes_per_s = 2e10, exposed_ns = 1e6 } } } },
-    { name = "all alike", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "all alike", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { collectives = { { type = "all-reduce", name = "a", mean_bytes = 3e7, bus_bytes_per_s = 2e11, exposed_ns = 1e6 } } } },
   },
 }

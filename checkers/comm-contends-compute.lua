@@ -4,7 +4,7 @@ return rule {
   title = "Products run slower while a collective is active",
   category = "communication", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "part.compute_ns", "contention.ns", "contention.ratio", "contention.kernels" },
+  needs = { "step.ns", "part.compute_ns", "contention.ns", "contention.ratio", "contention.kernels" },
   cause = "contention", tags = { "communication", "kernels" },
   params = {
     min_ratio = { default = 1.15, min = 1, max = 100, unit = "ratio", doc = "time beside collectives over time alone" },
@@ -16,7 +16,7 @@ overlap and no fault. Compares the same product, of the same shapes, beside coll
 Priced as up to half of the difference. Silent below 1.15 times.]],
 
   check = function(p, cfg)
-    local step_ns, ratio = p.fact["step.median_ns"], p.fact["contention.ratio"]
+    local step_ns, ratio = p.fact["step.ns"], p.fact["contention.ratio"]
     local ns = math.min(p.fact["contention.ns"], p.fact["part.compute_ns"], step_ns)
     if ratio < cfg.min_ratio or ns < cfg.min_share * step_ns then return nil end
     return finding {
@@ -33,9 +33,9 @@ Priced as up to half of the difference. Silent below 1.15 times.]],
 
   examples = {
     { name = "a third slower", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1e5,
-      facts = { ["step.median_ns"] = 1e7, ["part.compute_ns"] = 8e6, ["contention.ns"] = 5e5, ["contention.ratio"] = 1.35,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["contention.ns"] = 5e5, ["contention.ratio"] = 1.35,
                 ["contention.kernels"] = 4, ["contention.kernel"] = "gemm" } },
     { name = "hardly", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["part.compute_ns"] = 8e6, ["contention.ns"] = 5e5, ["contention.ratio"] = 1.05, ["contention.kernels"] = 4 } },
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["contention.ns"] = 5e5, ["contention.ratio"] = 1.05, ["contention.kernels"] = 4 } },
   },
 }

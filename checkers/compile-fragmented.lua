@@ -4,7 +4,7 @@ return rule {
   title = "Compiled code consists of many short kernels",
   category = "compile", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_host_late_ns", "device.idle_launch_ns", "kernels" },
+  needs = { "step.ns", "device.idle_host_late_ns", "device.idle_launch_ns", "kernels" },
   cause = "host", tags = { "compile", "launch" },
   more_specific_than = { "tiny-kernels", "kernel-launch-bound" },
   params = {
@@ -17,7 +17,7 @@ Inductor names its kernels triton_…; hundreds of them of a few microseconds me
 fusions short. Priced as up to half of the idle time around launches. Silent where launches are ahead of the device.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local kernels = p:table("kernels"):where { name = { like = "^triton_" } }
     local count, total_ns = kernels:sum("calls"), kernels:sum("total_ns")
     local idle_ns = math.min(p.fact["device.idle_host_late_ns"] + p.fact["device.idle_launch_ns"], step_ns)
@@ -40,10 +40,10 @@ fusions short. Priced as up to half of the idle time around launches. Silent whe
 
   examples = {
     { name = "four hundred", framework = "pytorch", format = "kineto", finding = true, impact_ns = 6e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6 },
       tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 400, total_ns = 1.6e6 } } } },
     { name = "long ones", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e8, ["device.idle_host_late_ns"] = 2e7, ["device.idle_launch_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e8, ["device.idle_host_late_ns"] = 2e7, ["device.idle_launch_ns"] = 1e6 },
       tables = { kernels = { { name = "triton_red_fused_mean_1", calls = 400, total_ns = 4e7 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Compiled code launches its kernels one by one",
   category = "compile", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_host_late_ns", "device.idle_launch_ns", "kernels", "activities" },
+  needs = { "step.ns", "device.idle_host_late_ns", "device.idle_launch_ns", "kernels", "activities" },
   cause = "host", tags = { "compile", "launch" },
   more_specific_than = { "tiny-kernels", "kernel-launch-bound", "host-bound", "graph-capture-candidate" },
   params = {
@@ -19,7 +19,7 @@ no graph is launched and the device waits for launches. Priced as three fifths o
 of memory, where graphs are launched, and where most kernels come from code that is not compiled.]],
 
   check = function(p, cfg)
-    local step_ns, activities = p.fact["step.median_ns"], p:table("activities")
+    local step_ns, activities = p.fact["step.ns"], p:table("activities")
     local regions = activities:where { name = { like = "^(Torch-Compiled Region|CompiledFunction$|## Call CompiledFxGraph)" } }
     if regions:count() == 0 or activities:where { name = { like = "GraphLaunch" } }:count() > 0 then return nil end
     local triton = p:table("kernels"):where { name = { like = "^triton_" } }
@@ -44,15 +44,15 @@ of memory, where graphs are launched, and where most kernels come from code that
 
   examples = {
     { name = "late launches", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.3e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6, ["memory.peak_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6, ["memory.peak_share"] = 0.5 },
       tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 100 } },
                  activities = { { name = "Torch-Compiled Region: 0/0" } } } },
     { name = "mostly eager", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6, ["memory.peak_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6, ["memory.peak_share"] = 0.5 },
       tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 10 }, { name = "gemm", calls = 400 } },
                  activities = { { name = "Torch-Compiled Region: 0/0" } } } },
     { name = "graphs are launched", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6, ["memory.peak_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6, ["memory.peak_share"] = 0.5 },
       tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 100 } },
                  activities = { { name = "Torch-Compiled Region: 0/0" }, { name = "cudaGraphLaunch" } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "Computing waits for a collective",
   category = "communication", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "streams.comm_wait_ns", "comm_waits" },
+  needs = { "step.ns", "streams.comm_wait_ns", "comm_waits" },
   cause = "communication", tags = { "communication", "idle" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "of the step, waiting without computing" },
@@ -15,7 +15,7 @@ as it ended, and the device computed nothing meanwhile: the two are tied. Names 
 stands with exposed-comm. Silent where the kernel's launch came later, for then the host was late.]],
 
   check = function(p, cfg)
-    local step_ns, ns = p.fact["step.median_ns"], p.fact["streams.comm_wait_ns"]
+    local step_ns, ns = p.fact["step.ns"], p.fact["streams.comm_wait_ns"]
     if ns < cfg.min_share * step_ns then return nil end
     local top = p:table("comm_waits"):top("ns", 1):rows()[1]
     local evidence = { { "waiting for collectives without computing, a step", ns, "ns", share = math.min(1, ns / step_ns) } }
@@ -37,10 +37,10 @@ stands with exposed-comm. Silent where the kernel's launch came later, for then 
 
   examples = {
     { name = "an all-gather before a product", framework = "pytorch", format = "kineto", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["streams.comm_wait_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["streams.comm_wait_ns"] = 2e6 },
       tables = { comm_waits = { { collective = "ncclDevKernel_AllGather_RING_LL", kernel = "gemm", count = 12, ns = 2e6 } } } },
     { name = "hidden", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["streams.comm_wait_ns"] = 1e5 },
+      facts = { ["step.ns"] = 1e7, ["streams.comm_wait_ns"] = 1e5 },
       tables = { comm_waits = { { collective = "ncclDevKernel_AllGather_RING_LL", kernel = "gemm", count = 1, ns = 1e5 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "A constant is copied to the device in each step",
   category = "copies", severity = "warn",
   formats = { "profile", "graph" },
-  needs = { "step.median_ns", "graph_patterns", "graph_patterns.accelerators" },
+  needs = { "step.ns", "graph_patterns", "graph_patterns.accelerators" },
   cause = "copy", tags = { "tensorflow", "copies" },
   more_specific_than = { "h2d-share" },
   params = {
@@ -20,7 +20,7 @@ Priced as their bytes over the link's rate. Silent without a device, below 64 Ki
     if p.fact["graph_patterns.accelerators"] == 0 then
       return skip { reason = "the program ran on the CPU: there is no accelerator" }
     end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local constants = p:table("graph_patterns"):where { pattern = "constant-copied" }
     local bytes = constants:sum("bytes")
     local ns = math.min(bytes / cfg.link * 1e9, step_ns)
@@ -41,12 +41,12 @@ Priced as their bytes over the link's rate. Silent without a device, below 64 Ki
 
   examples = {
     { name = "a table", format = "graph", framework = "tensorflow", finding = true, impact_ns = 6e5,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
       tables = { graph_patterns = { { pattern = "constant-copied", op = "table", device = "/device:CPU:0", bytes = 1e7, count = 1, ns = 0 } } } },
     { name = "an axis", format = "graph", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
       tables = { graph_patterns = { { pattern = "constant-copied", op = "axis", device = "/device:CPU:0", bytes = 4, count = 1, ns = 0 } } } },
     { name = "CPU only", format = "profile", skipped = true,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
   },
 }

@@ -20,7 +20,7 @@ end
 
 -- A compiled concatenation of which one operand is nearly all of the result.
 local function of_compiled(p, cfg)
-  local step_ns, ns, worst = p.fact["step.median_ns"], 0, nil
+  local step_ns, ns, worst = p.fact["step.ns"], 0, nil
   for _, row in ipairs(p:table("ops"):where { name = { like = "concatenate|concat" }, type = { like = "^(fusion|concatenate)$" } }:top("self_ns",
       8):rows()) do
     local before, after = (row.shapes or ""):match("^(.*)->\\[([0-9,]+)\\]$")
@@ -53,7 +53,7 @@ return rule {
   title = "Tensors are copied into another layout",
   category = "kernels", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "layout", tags = { "ops" },
   more_specific_than = { "hot-op", "elementwise-chain" },
   params = {
@@ -73,7 +73,7 @@ is worth keeping.]],
     if not p:has("torch.copies_ns") then
       return skip { reason = "no timeline of PyTorch ops is recorded", capture = "a timeline of ops" }
     end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local count, high_ns = p.fact["torch.copies"], p.fact["torch.copies_ns"]
     local appends, appends_ns = p.fact["torch.appends"] or 0, p.fact["torch.appends_ns"] or 0
     if appends > 0 and appends_ns >= high_ns and appends_ns >= cfg.min_share * step_ns then
@@ -104,26 +104,26 @@ is worth keeping.]],
 
   examples = {
     { name = "a window that moves on", framework = "jax", format = "xspace", finding = true, impact_ns = 8.3e6,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "bitcast_concatenate_fusion", type = "fusion", self_ns = 9e6,
                            shapes = "[16,128]x[16,1024,128]->[16,1024,128]" } } } },
     { name = "two halves", framework = "jax", format = "xspace", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "concatenate_fusion", type = "fusion", self_ns = 9e6,
                            shapes = "[16,512,128]x[16,512,128]->[16,1024,128]" } } } },
-    { name = "without ops of PyTorch", format = "kineto", skipped = true, facts = { ["step.median_ns"] = 1e7 },
+    { name = "without ops of PyTorch", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mm", self_ns = 9e6 } } } },
     { name = "a cache that grows", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.7e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0,
+      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0,
                 ["torch.appends"] = 8, ["torch.appends_ns"] = 4e6 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
     { name = "each layer", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
     { name = "part of sums over all pairs", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 2, ["torch.copies_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 2, ["torch.copies_ns"] = 2e6 },
       tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } }, eager_idioms = { { idiom = "outer", ns = 8e6 } } } },
     { name = "none", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
     { name = "small", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e5 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e5 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "A convolution adds a bias that the batch norm behind it removes",
   category = "kernels", severity = "warn",
   formats = { "profile", "graph" },
-  needs = { "step.median_ns", "graph_patterns" },
+  needs = { "step.ns", "graph_patterns" },
   cause = "bias", tags = { "tensorflow", "ops" },
   more_specific_than = { "hot-op", "tiny-ops" },
   params = {
@@ -17,7 +17,7 @@ and fused batch norm one behind the other. Priced as the time of the additions a
 batch norms in inference, and where the biases take little.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local biases = p:table("graph_patterns"):where { pattern = "bias-before-norm" }
     local ns = math.min(biases:sum("ns"), step_ns)
     if biases:count() == 0 or ns < cfg.min_share * step_ns then return nil end
@@ -39,11 +39,11 @@ batch norms in inference, and where the biases take little.]],
   end,
 
   examples = {
-    { name = "twelve layers", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3e5, facts = { ["step.median_ns"] = 1e7 },
+    { name = "twelve layers", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3e5, facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "bias-before-norm", op = "conv1/BiasAdd", ns = 3e5, count = 1 },
                                     { pattern = "bias-before-norm", op = "conv2/BiasAdd", ns = 1e5, count = 1 } } } },
-    { name = "no such bias", format = "graph", finding = false, facts = { ["step.median_ns"] = 1e7 }, tables = { graph_patterns = {} } },
-    { name = "hardly any time", format = "profile", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "no such bias", format = "graph", finding = false, facts = { ["step.ns"] = 1e7 }, tables = { graph_patterns = {} } },
+    { name = "hardly any time", format = "profile", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "bias-before-norm", op = "conv1/BiasAdd", ns = 3e4, count = 1 } } } },
   },
 }

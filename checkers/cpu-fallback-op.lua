@@ -4,7 +4,7 @@ return rule {
   title = "An op between device ops runs on the CPU",
   category = "copies", severity = "error",
   formats = { "profile", "graph" },
-  needs = { "step.median_ns", "graph_patterns", "graph_patterns.accelerators" },
+  needs = { "step.ns", "graph_patterns", "graph_patterns.accelerators" },
   cause = "placement", tags = { "tensorflow", "ops" },
   more_specific_than = { "hot-op", "d2h-share", "h2d-share" },
   params = {
@@ -20,7 +20,7 @@ random numbers, variables and checkpoints, which belong on the host, and below 2
     if p.fact["graph_patterns.accelerators"] == 0 then
       return skip { reason = "the program ran on the CPU: there is no accelerator" }
     end
-    local step_ns, findings = p.fact["step.median_ns"], {}
+    local step_ns, findings = p.fact["step.ns"], {}
     local ops = p:table("graph_patterns"):where { pattern = "cpu-fallback", ns = { min = cfg.min_share * step_ns } }
     for i, row in ipairs(ops:top("ns", 3):rows()) do
       local ns = math.min(row.ns, step_ns)
@@ -42,12 +42,12 @@ random numbers, variables and checkpoints, which belong on the host, and below 2
 
   examples = {
     { name = "a loss", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
       tables = { graph_patterns = { { pattern = "cpu-fallback", op = "loss/xent", type = "SoftmaxCrossEntropyWithLogits",
                                       device = "/device:CPU:0", ns = 3.6e6, count = 1, bytes = 4e5 } } } },
-    { name = "a short one", format = "graph", finding = false, facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
+    { name = "a short one", format = "graph", finding = false, facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
       tables = { graph_patterns = { { pattern = "cpu-fallback", op = "a/Mul", type = "Mul", device = "/device:CPU:0", ns = 1e4, count = 1, bytes = 4 } } } },
     { name = "CPU only", format = "profile", skipped = true,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
   },
 }

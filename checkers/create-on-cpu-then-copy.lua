@@ -4,7 +4,7 @@ return rule {
   title = "Tensors are made on the CPU and copied at once",
   category = "copies", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_share", "torch.created_on_cpu", "torch.created_ns" },
+  needs = { "step.ns", "device.idle_share", "torch.created_on_cpu", "torch.created_ns" },
   cause = "copy", tags = { "copies" },
   more_specific_than = { "h2d-share", "memcpy-storm" },
   params = {
@@ -17,7 +17,7 @@ a creation followed at once by `aten::to` with a copy. Priced as half to all of 
 per cent of the step.]],
 
   check = function(p, cfg)
-    local step_ns, count = p.fact["step.median_ns"], p.fact["torch.created_on_cpu"]
+    local step_ns, count = p.fact["step.ns"], p.fact["torch.created_on_cpu"]
     local ns = math.min(p.fact["torch.created_ns"], step_ns)
     if count < cfg.min_count or ns < cfg.min_share * step_ns then return nil end
     return finding {
@@ -33,8 +33,8 @@ per cent of the step.]],
 
   examples = {
     { name = "noise for each batch", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["torch.created_on_cpu"] = 2, ["torch.created_ns"] = 1e6 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["torch.created_on_cpu"] = 2, ["torch.created_ns"] = 1e6 } },
     { name = "made on the device", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["torch.created_on_cpu"] = 0, ["torch.created_ns"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["torch.created_on_cpu"] = 0, ["torch.created_ns"] = 0 } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "d2d-copies", api = 1, version = "1.0.0",
   title = "Copies inside the device take much of the step",
   category = "copies", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "device.model", "part.copy_ns", "copies.d2d_ns", "copies.d2d_exposed_ns", "copies.d2d_bytes", "copies.d2d_count" },
+  needs = { "step.ns", "device.idle_share", "device.model", "part.copy_ns", "copies.d2d_ns", "copies.d2d_exposed_ns", "copies.d2d_bytes", "copies.d2d_count" },
   cause = "copy", tags = { "copies" },
   params = { min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "share of the step in uncovered copies inside the device" } },
   doc = [[
@@ -12,7 +12,7 @@ time: some copies are needed. Silent below min_share and on TPUs, whose
 copies the compiler schedules.]],
 
   check = function(p, cfg)
-    local ns, step_ns = math.min(p.fact["copies.d2d_exposed_ns"], p.fact["part.copy_ns"]), p.fact["step.median_ns"]
+    local ns, step_ns = math.min(p.fact["copies.d2d_exposed_ns"], p.fact["part.copy_ns"]), p.fact["step.ns"]
     if p.fact["device.model"]:find("TPU") then return nil end -- its copies between memories are the compiler's
     if ns / step_ns < cfg.min_share then return nil end
     return finding {
@@ -30,10 +30,10 @@ copies the compiler schedules.]],
 
   examples = {
     { name = "a tenth", framework = "pytorch", finding = true, impact_ns = 5e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100", ["part.copy_ns"] = 1e6, ["copies.d2d_ns"] = 1e6, ["copies.d2d_exposed_ns"] = 1e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100", ["part.copy_ns"] = 1e6, ["copies.d2d_ns"] = 1e6, ["copies.d2d_exposed_ns"] = 1e6,
                 ["copies.d2d_bytes"] = 1e8, ["copies.d2d_count"] = 40 } },
     { name = "little", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100", ["part.copy_ns"] = 1e6, ["copies.d2d_ns"] = 1e5, ["copies.d2d_exposed_ns"] = 1e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100", ["part.copy_ns"] = 1e6, ["copies.d2d_ns"] = 1e5, ["copies.d2d_exposed_ns"] = 1e5,
                 ["copies.d2d_bytes"] = 1e7, ["copies.d2d_count"] = 40 } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "d2h-share", api = 1, version = "1.0.0",
   title = "Copies from the device hold the step up",
   category = "copies", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "copies.d2h_exposed_ns", "copies.d2h_exposed_share", "part.copy_ns", "copies.d2h_ns",
+  needs = { "step.ns", "device.idle_share", "copies.d2h_exposed_ns", "copies.d2h_exposed_share", "part.copy_ns", "copies.d2h_ns",
             "copies.d2h_bytes", "copies.d2h_count", "copies" },
   cause = "copy", tags = { "copies" },
   params = {
@@ -17,7 +17,7 @@ where they are hidden or short.]],
   check = function(p, cfg)
     -- The facts sum over devices that copy side by side; the step waits for one of them.
     local ns = math.min(p.fact["copies.d2h_exposed_ns"], p.fact["part.copy_ns"])
-    local share = math.min(p.fact["copies.d2h_exposed_share"], ns / p.fact["step.median_ns"])
+    local share = math.min(p.fact["copies.d2h_exposed_share"], ns / p.fact["step.ns"])
     if share < cfg.min_share then return nil end
     local evidence = { { "copies from the device that nothing hides, a step", ns, "ns", share = math.min(1, share) },
                        { "all of them a step", p.fact["copies.d2h_ns"], "ns" },
@@ -43,12 +43,12 @@ where they are hidden or short.]],
 
   examples = {
     { name = "a tenth of the step", framework = "pytorch", finding = true, replay = { 1e6 },
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e6, ["copies.d2h_exposed_share"] = 0.1,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e6, ["copies.d2h_exposed_share"] = 0.1,
                 ["copies.d2h_ns"] = 2e6, ["part.copy_ns"] = 1e6, ["copies.d2h_bytes"] = 2e7, ["copies.d2h_count"] = 4 },
       tables = { copies = { { direction = "d2h", exposed_ns = 1e6 } } } },
     { name = "hidden", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e4, ["copies.d2h_exposed_share"] = 0.001,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e4, ["copies.d2h_exposed_share"] = 0.001,
                 ["copies.d2h_ns"] = 2e6, ["part.copy_ns"] = 1e6, ["copies.d2h_bytes"] = 2e7, ["copies.d2h_count"] = 4 }, tables = { copies = {} } },
-    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+    { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "DataParallel copies the model in every step",
   category = "communication", severity = "error",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.count", "activities" },
+  needs = { "step.ns", "device.count", "activities" },
   cause = "communication", tags = { "communication" },
   more_specific_than = { "exposed-comm", "host-bound", "d2d-copies" },
   params = {
@@ -17,7 +17,7 @@ outputs in each step. Priced as the time of those calls on the path. Silent with
 
   check = function(p, cfg)
     if p.fact["device.count"] < cfg.min_devices then return nil end
-    local activities, step_ns = p:table("activities"), p.fact["step.median_ns"]
+    local activities, step_ns = p:table("activities"), p.fact["step.ns"]
     local forward = activities:where { name = { like = "^(DataParallel\\.forward|nn\\.Module: DataParallel(_\\d+)?)$" },
                                        steps_share = { min = cfg.min_steps_share } }
     if forward:count() == 0 then return nil end
@@ -39,15 +39,15 @@ outputs in each step. Priced as the time of those calls on the path. Silent with
 
   examples = {
     { name = "two devices", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.8e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.count"] = 2 },
+      facts = { ["step.ns"] = 1e7, ["device.count"] = 2 },
       tables = { activities = { { name = "DataParallel.forward", steps_share = 1, events = 1, path_self_ns = 0 },
                                 { name = "Broadcast", steps_share = 1, events = 1, path_self_ns = 1.5e6 },
                                 { name = "Gather", steps_share = 1, events = 1, path_self_ns = 5e5 } } } },
     { name = "one device", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.count"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["device.count"] = 1 },
       tables = { activities = { { name = "DataParallel.forward", steps_share = 1, events = 1, path_self_ns = 0 } } } },
     { name = "distributed", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.count"] = 2 },
+      facts = { ["step.ns"] = 1e7, ["device.count"] = 2 },
       tables = { activities = { { name = "DistributedDataParallel.forward", steps_share = 1, events = 1, path_self_ns = 0 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Every k-th batch is late",
   category = "input", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "step_parts", "activities" },
+  needs = { "step.ns", "step_parts", "activities" },
   cause = "input", tags = { "input", "variance" },
   more_specific_than = { "dataloader-slow-next", "input-bound-step", "step-outliers", "step-bimodal" },
   params = {
@@ -18,7 +18,7 @@ at the end of an epoch workers start anew. Seen where waits for input at every k
 as what these waits are longer than the median one. Silent with fewer than three periods, and without workers.]],
 
   check = function(p, cfg)
-    local step_ns, waits, numbers = p.fact["step.median_ns"], {}, {}
+    local step_ns, waits, numbers = p.fact["step.ns"], {}, {}
     if p:table("activities"):where { name = { like = "DataLoader" } }:count() == 0 then return nil end
     for row in p:table("step_parts"):each() do
       if #numbers > 0 and row.number ~= numbers[#numbers] + 1 then return nil end -- a sample: no rhythm to see
@@ -63,18 +63,18 @@ as what these waits are longer than the median one. Silent with fewer than three
 
   examples = {
     { name = "every fourth", framework = "pytorch", format = "kineto", finding = true, impact_ns = 6.75e5,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__" } }, step_parts = {
         { number = 1, input_ns = 1e5 }, { number = 2, input_ns = 1e5 }, { number = 3, input_ns = 1e5 }, { number = 4, input_ns = 3.7e6 },
         { number = 5, input_ns = 1e5 }, { number = 6, input_ns = 1e5 }, { number = 7, input_ns = 1e5 }, { number = 8, input_ns = 3.7e6 },
         { number = 9, input_ns = 1e5 }, { number = 10, input_ns = 1e5 }, { number = 11, input_ns = 1e5 }, { number = 12, input_ns = 3.7e6 } } } },
     { name = "without a rhythm", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__" } }, step_parts = {
         { number = 1, input_ns = 1e5 }, { number = 2, input_ns = 3.7e6 }, { number = 3, input_ns = 1e5 }, { number = 4, input_ns = 3.7e6 },
         { number = 5, input_ns = 1e5 }, { number = 6, input_ns = 1e5 }, { number = 7, input_ns = 1e5 }, { number = 8, input_ns = 3.7e6 } } } },
     { name = "every step waits", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__" } }, step_parts = {
         { number = 1, input_ns = 3e6 }, { number = 2, input_ns = 3e6 }, { number = 3, input_ns = 3e6 }, { number = 4, input_ns = 3e6 },
         { number = 5, input_ns = 3e6 }, { number = 6, input_ns = 3e6 } } } },

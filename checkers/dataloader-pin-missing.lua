@@ -4,7 +4,7 @@ return rule {
   title = "Batches are copied from pageable memory",
   category = "copies", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_share", "copies.h2d_bytes", "part.copy_ns", "copies", "activities" },
+  needs = { "step.ns", "device.idle_share", "copies.h2d_bytes", "part.copy_ns", "copies", "activities" },
   cause = "copy", tags = { "copies", "input" },
   more_specific_than = { "pageable-async-memcpy", "h2d-share" },
   params = {
@@ -18,7 +18,7 @@ time. Silent for programs without a DataLoader, where most bytes come from pinne
 
   check = function(p, cfg)
     if p:table("activities"):where { name = { like = "DataLoader" } }:count() == 0 then return nil end
-    local step_ns, all_bytes = p.fact["step.median_ns"], p.fact["copies.h2d_bytes"]
+    local step_ns, all_bytes = p.fact["step.ns"], p.fact["copies.h2d_bytes"]
     local copies = p:table("copies"):where { direction = "h2d", is_pageable = true, mean_bytes = { min = 65536 } }
     local bytes, ns = copies:sum("bytes"), math.min(copies:sum("exposed_ns"), p.fact["part.copy_ns"])
     if all_bytes == 0 or bytes < cfg.min_pageable * all_bytes or ns < cfg.min_share * step_ns then return nil end
@@ -40,17 +40,17 @@ time. Silent for programs without a DataLoader, where most bytes come from pinne
 
   examples = {
     { name = "a tenth of the step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6, ["copies.h2d_bytes"] = 2e7 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6, ["copies.h2d_bytes"] = 2e7 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__" } },
                  copies = { { direction = "h2d", name = "Memcpy HtoD (Pageable -> Device)", is_pageable = true, bytes = 2e7,
                               mean_bytes = 1e7, exposed_ns = 1e6 } } } },
     { name = "pinned", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6, ["copies.h2d_bytes"] = 2e7 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6, ["copies.h2d_bytes"] = 2e7 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__" } },
                  copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false, bytes = 2e7,
                               mean_bytes = 1e7, exposed_ns = 1e6 } } } },
     { name = "no loader", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6, ["copies.h2d_bytes"] = 2e7 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6, ["copies.h2d_bytes"] = 2e7 },
       tables = { activities = {},
                  copies = { { direction = "h2d", name = "Memcpy HtoD (Pageable -> Device)", is_pageable = true, bytes = 2e7,
                               mean_bytes = 1e7, exposed_ns = 1e6 } } } },

@@ -4,7 +4,7 @@ return rule {
   title = "Batches are prepared in the training process",
   category = "input", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "input.wait_share", "activities" },
+  needs = { "step.ns", "input.wait_share", "activities" },
   cause = "input", tags = { "input", "host" },
   more_specific_than = { "input-bound-step", "host-bound", "long-gpu-gap", "hot-op" },
   params = {
@@ -19,7 +19,7 @@ that loader _SingleProcessDataLoaderIter. Priced by replay: batches are made bes
 workers, and where fetching a batch takes next to nothing, as with tensors in memory.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local calls = p:table("activities"):where { name = { like = "_SingleProcessDataLoaderIter" }, on_leader = true }
     local top = calls:top("path_ns", 1):rows()[1]
     if not top or top.path_ns < cfg.min_share * step_ns then return nil end
@@ -44,15 +44,15 @@ workers, and where fetching a batch takes next to nothing, as with tensors in me
 
   examples = {
     { name = "decodes images", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.3 }, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.3 }, replay = { 3e6 },
       tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", on_leader = true,
                                   path_ns = 3e6, events = 1, max_ns = 4e6 } } } },
     { name = "tensors in memory", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.001 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.001 },
       tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", on_leader = true,
                                   path_ns = 1e4, events = 1, max_ns = 2e4 } } } },
     { name = "workers", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.3 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.3 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", on_leader = true,
                                   path_ns = 3e6, events = 1, max_ns = 4e6 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "The loader's workers do not keep up",
   category = "input", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "input.wait_share", "activities" },
+  needs = { "step.ns", "input.wait_share", "activities" },
   cause = "input", tags = { "input" },
   more_specific_than = { "input-bound-step", "host-bound", "long-gpu-gap" },
   params = {
@@ -18,7 +18,7 @@ Priced as the waiting on the path. Silent for waits below 10 ms, which are handi
 without workers, which have a rule of their own.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local top = p:table("activities"):where { name = { like = "_MultiProcessingDataLoaderIter" }, on_leader = true }
       :top("path_ns", 1):rows()[1]
     if not top or top.path_ns < cfg.min_share * step_ns or top.max_ns < cfg.min_wait_ns then return nil end
@@ -43,11 +43,11 @@ without workers, which have a rule of their own.]],
 
   examples = {
     { name = "waits for a quarter", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2e7,
-      facts = { ["step.median_ns"] = 1e8, ["input.wait_share"] = 0.25 },
+      facts = { ["step.ns"] = 1e8, ["input.wait_share"] = 0.25 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", on_leader = true,
                                   path_ns = 2.5e7, events = 1, max_ns = 6e7 } } } },
     { name = "hands over", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.08 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.08 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", on_leader = true,
                                   path_ns = 8e5, events = 1, max_ns = 2e6 } } } },
   },

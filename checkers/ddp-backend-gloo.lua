@@ -4,7 +4,7 @@ return rule {
   title = "Gradients of the device travel through gloo",
   category = "communication", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_share", "comm.exposed_ns", "collectives" },
+  needs = { "step.ns", "device.idle_share", "comm.exposed_ns", "collectives" },
   cause = "communication", tags = { "communication" },
   more_specific_than = { "exposed-comm", "comm-bandwidth-low", "overlap-low" },
   params = {
@@ -17,7 +17,7 @@ Priced at four fifths of the uncovered time. Silent for programs on the CPU, whe
 own collectives run too.]],
 
   check = function(p, cfg)
-    local step_ns, all = p.fact["step.median_ns"], p:table("collectives")
+    local step_ns, all = p.fact["step.ns"], p:table("collectives")
     local gloo = all:where { name = { like = "^gloo:" } }
     if gloo:count() == 0 or all:where { name = { like = "(?i)nccl|rccl" } }:count() > 0 then return nil end
     local ns = math.min(gloo:sum("exposed_ns"), p.fact["comm.exposed_ns"], step_ns)
@@ -38,13 +38,13 @@ own collectives run too.]],
 
   examples = {
     { name = "a fifth of the step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.4, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.4, ["comm.exposed_ns"] = 2e6 },
       tables = { collectives = { { name = "gloo:all_reduce", count = 4, bytes = 1e8, exposed_ns = 2e6 } } } },
     { name = "nccl", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.4, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.4, ["comm.exposed_ns"] = 2e6 },
       tables = { collectives = { { name = "ncclDevKernel_AllReduce_Sum_f32", count = 4, bytes = 1e8, exposed_ns = 2e6 } } } },
     { name = "a CPU program", framework = "pytorch", format = "kineto", skipped = true,
-      facts = { ["step.median_ns"] = 1e7, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 2e6 },
       tables = { collectives = { { name = "gloo:all_reduce", count = 4, bytes = 1e8, exposed_ns = 2e6 } } } },
   },
 }

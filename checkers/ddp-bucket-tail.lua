@@ -4,7 +4,7 @@ return rule {
   title = "The last bucket of gradients is reduced uncovered",
   category = "communication", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "comm.exposed_ns", "comm.tail_ns", "activities" },
+  needs = { "step.ns", "comm.exposed_ns", "comm.tail_ns", "activities" },
   cause = "communication", tags = { "communication" },
   more_specific_than = { "exposed-comm", "overlap-low" },
   params = {
@@ -18,7 +18,7 @@ ends, and nothing covers it. A smaller last one ends sooner. Priced as a quarter
 Silent where most communication is uncovered anyway, which is another matter.]],
 
   check = function(p, cfg)
-    local step_ns, exposed_ns = p.fact["step.median_ns"], p.fact["comm.exposed_ns"]
+    local step_ns, exposed_ns = p.fact["step.ns"], p.fact["comm.exposed_ns"]
     local ns = math.min(p.fact["comm.tail_ns"], exposed_ns, step_ns)
     if ns < cfg.min_share * step_ns or exposed_ns - ns > cfg.max_rest * exposed_ns then return nil end
     if p:table("activities"):where { name = { like = "DistributedDataParallel|ddp::reducer" } }:count() == 0 then return nil end
@@ -38,16 +38,16 @@ Silent where most communication is uncovered anyway, which is another matter.]],
 
   examples = {
     { name = "a large last bucket", framework = "pytorch", format = "kineto", finding = true, impact_ns = 5e5,
-      facts = { ["step.median_ns"] = 1e7, ["comm.exposed_ns"] = 1.2e6, ["comm.tail_ns"] = 1e6, ["comm.tail_bytes"] = 2.5e7 },
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 1.2e6, ["comm.tail_ns"] = 1e6, ["comm.tail_bytes"] = 2.5e7 },
       tables = { activities = { { name = "DistributedDataParallel.forward" } } } },
     { name = "a small one", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["comm.exposed_ns"] = 2e5, ["comm.tail_ns"] = 1e5 },
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 2e5, ["comm.tail_ns"] = 1e5 },
       tables = { activities = { { name = "DistributedDataParallel.forward" } } } },
     { name = "most is uncovered", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["comm.exposed_ns"] = 4e6, ["comm.tail_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 4e6, ["comm.tail_ns"] = 1e6 },
       tables = { activities = { { name = "DistributedDataParallel.forward" } } } },
     { name = "no gradients", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["comm.exposed_ns"] = 1.2e6, ["comm.tail_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 1.2e6, ["comm.tail_ns"] = 1e6 },
       tables = { activities = {} } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "DDP searches for unused parameters in each step",
   category = "communication", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "activities" },
+  needs = { "step.ns", "activities" },
   cause = "host", tags = { "communication", "host" },
   more_specific_than = { "host-bound" },
   params = {
@@ -15,7 +15,7 @@ find_unused_parameters=True walks the autograd graph after each forward pass. It
 take no part in a step. Priced as the search on the path and one of the all-reduces. Silent where the search is off or hidden.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local search = p:table("activities"):where { name = { like = "search_unused_parameters" } }
     -- Which parameters were used goes round the ranks in one more collective.
     local collectives = p:has("collectives") and p:table("collectives"):where { type = "all-reduce" }
@@ -39,13 +39,13 @@ take no part in a step. Priced as the search on the path and one of the all-redu
 
   examples = {
     { name = "a large graph", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2e5,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { activities = { { name = "torch.distributed.ddp.reducer::search_unused_parameters", events = 1, path_ns = 2.4e5 } } } },
     { name = "between ranks", framework = "pytorch", format = "kineto", finding = true, impact_ns = 9.3e5,
-      facts = { ["step.median_ns"] = 1e7, ["part.communication_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["part.communication_ns"] = 2e6 },
       tables = { activities = { { name = "torch.distributed.ddp.reducer::search_unused_parameters", events = 1, path_ns = 2.4e5 } },
                  collectives = { { type = "all-reduce", count = 2, exposed_ns = 2e6 } } } },
-    { name = "off", framework = "pytorch", format = "kineto", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "off", framework = "pytorch", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { activities = { { name = "DistributedDataParallel.forward", events = 1, path_ns = 2.4e6 } } } },
   },
 }

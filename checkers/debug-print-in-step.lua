@@ -4,7 +4,7 @@ return rule {
   title = "Tensors are printed from inside the step",
   category = "output", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "activities" },
+  needs = { "step.ns", "activities" },
   cause = "callback", tags = { "jax", "tensorflow", "output", "host" },
   more_specific_than = { "host-callback-in-step", "summary-every-step", "output-bound", "logging-in-step", "python-in-step",
                          "host-bound", "block-until-ready-each-step", "tiny-ops" },
@@ -18,7 +18,7 @@ jax.debug.print, jax.debug.callback and tf.print stop the compiled step, move th
 Priced as the step's time inside them, less one step in fifty. Silent below min_share.]],
 
   check = function(p, cfg)
-    local step_ns, ns, count, evidence = p.fact["step.median_ns"], 0, 0, {}
+    local step_ns, ns, count, evidence = p.fact["step.ns"], 0, 0, {}
     for _, row in ipairs(p:table("activities"):where { kind = { like = "^(callback|output)$" },
                          name = { like = "debug_(print|callback)|(^|:)(Print|PrintV2|StringFormat)$" } }:top("path_ns", 20):rows()) do
       ns, count = ns + row.path_self_ns, count + row.events
@@ -50,9 +50,9 @@ Priced as the step's time inside them, less one step in fifty. Silent below min_
 
   examples = {
     { name = "three prints", framework = "jax", finding = true, impact_ns = 3e6, replay = { 3e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { activities = { { name = "debug_print.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
-    { name = "another callback", framework = "jax", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "another callback", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { activities = { { name = "pure_callback.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
   },
 }

@@ -1,6 +1,6 @@
 -- A whole embedding table is updated although a step looks up few rows.
 local function of_pytorch(p, cfg)
-  local step_ns = p.fact["step.median_ns"]
+  local step_ns = p.fact["step.ns"]
   -- On an accelerator embedding-bound says it.
   if not p:has("torch.embedding_rows") or not p:has("torch.forward_gap_ns") then return nil end
   local rows, lookups, gradient_ns = p.fact["torch.embedding_rows"], p.fact["torch.embedding_lookups"],
@@ -37,7 +37,7 @@ return rule {
   title = "A whole embedding table is updated for a few rows",
   category = "kernels", severity = "warn",
   formats = { "xspace", "kineto", "graph" },
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "compute.embedding", tags = { "embedding", "kernels" },
   more_specific_than = { "hot-op", "gather-scatter-bound", "roofline-gap", "unfused-optimizer" },
   params = {
@@ -115,7 +115,7 @@ and no segment sum of TensorFlow's densified gradients shows.]],
     if not best or best.ns / all_ns < cfg.min_share then return nil end
 
     local evidence = { { "updating the table a step", best.ns, "ns",
-        share = math.min(best.ns / p.fact["step.median_ns"], 1) },
+        share = math.min(best.ns / p.fact["step.ns"], 1) },
                        { "table", best.shape }, { "longest op", best.top.name } }
     local kept = 0.1
     if best.info then
@@ -141,27 +141,27 @@ and no segment sum of TensorFlow's densified gradients shows.]],
 
   examples = {
     { name = "dense update of a large table", framework = "jax", finding = true, replay = { 6e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "gather.1", type = "gather", shapes = "[100000,64]x[256]->[256,64]",
           self_ns = 1e5 },
                          { name = "multiply_subtract_fusion", type = "fusion",
                              shapes = "[100000,64]x[100000,64]->[100000,64]", self_ns = 7e6 } } } },
-    { name = "small table", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "small table", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "gather.1", type = "gather", shapes = "[2048,64]x[1024]->[1024,64]",
           self_ns = 1e5 },
                          { name = "multiply_subtract_fusion", type = "fusion",
                              shapes = "[2048,64]x[2048,64]->[2048,64]", self_ns = 7e6 } } } },
     { name = "large table", format = "kineto", framework = "pytorch", finding = true, impact_ns = 5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1e6,
+      facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1e6,
           ["torch.embedding_lookups"] = 512, ["torch.embedding_elements"] = 9e7, ["torch.accumulated_elements"] = 1e8,
           ["torch.update_ns"] = 4e6 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
     { name = "small table", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1000,
+      facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1000,
           ["torch.embedding_lookups"] = 512 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
     { name = "sparse", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1e6,
+      facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1e6,
           ["torch.embedding_lookups"] = 512 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "Depthwise convolutions run far below the memory's rate",
   category = "kernels", severity = "info",
   formats = { "kineto", "profile", "graph" },
-  needs = { "step.median_ns", "roofline" },
+  needs = { "step.ns", "roofline" },
   cause = "layout", tags = { "ops", "kernels" },
   more_specific_than = { "hot-op", "roofline-gap" },
   params = {
@@ -16,7 +16,7 @@ A filter a channel is little arithmetic for each byte: memory is the limit, and 
 Priced as the gap to the roofline. Silent where the device's rates are not known.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local slow = p:table("roofline"):where { type = { like = "(?i)depthwise" }, efficiency = { min = 1e-6, max = cfg.max_efficiency } }
     local ns, floor_ns = 0, 0
     for row in slow:each() do ns, floor_ns = ns + row.ns, floor_ns + row.ns * row.efficiency end
@@ -39,9 +39,9 @@ Priced as the gap to the roofline. Silent where the device's rates are not known
 
   examples = {
     { name = "a tenth of its rate", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.4e6,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { roofline = { { op = "aten::_conv_depthwise2d", type = "aten::_conv_depthwise2d", ns = 2e6, efficiency = 0.1 } } } },
-    { name = "good", framework = "pytorch", format = "kineto", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "good", framework = "pytorch", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { roofline = { { op = "aten::_conv_depthwise2d", type = "aten::_conv_depthwise2d", ns = 2e6, efficiency = 0.6 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Deterministic algorithms take time",
   category = "kernels", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.filled_ns", "torch.filled_count", "torch.sorted_ns", "torch.sorted_scatters" },
+  needs = { "step.ns", "torch.filled_ns", "torch.filled_count", "torch.sorted_ns", "torch.sorted_scatters" },
   cause = "determinism", tags = { "kernels", "ops" },
   more_specific_than = { "hot-op", "tiny-kernels" },
   params = {
@@ -17,7 +17,7 @@ Seen by those calls. Priced as the fills and half of the sorted writes. Silent b
 repeat to the last bit, this is their cost.]],
 
   check = function(p, cfg)
-    local step_ns, fill_ns, sort_ns = p.fact["step.median_ns"], p.fact["torch.filled_ns"], p.fact["torch.sorted_ns"]
+    local step_ns, fill_ns, sort_ns = p.fact["step.ns"], p.fact["torch.filled_ns"], p.fact["torch.sorted_ns"]
     local ns = math.min(fill_ns + cfg.sort_excess * sort_ns, step_ns)
     if p.fact["torch.filled_count"] + p.fact["torch.sorted_scatters"] == 0 or ns < cfg.min_share * step_ns then return nil end
     return finding {
@@ -36,10 +36,10 @@ repeat to the last bit, this is their cost.]],
 
   examples = {
     { name = "scatters by sorting", framework = "pytorch", format = "kineto", finding = true, impact_ns = 9e5,
-      facts = { ["step.median_ns"] = 1e7, ["torch.filled_ns"] = 2e5, ["torch.filled_count"] = 80, ["torch.sorted_ns"] = 2e6, ["torch.sorted_scatters"] = 4 } },
+      facts = { ["step.ns"] = 1e7, ["torch.filled_ns"] = 2e5, ["torch.filled_count"] = 80, ["torch.sorted_ns"] = 2e6, ["torch.sorted_scatters"] = 4 } },
     { name = "off", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.filled_ns"] = 0, ["torch.filled_count"] = 0, ["torch.sorted_ns"] = 0, ["torch.sorted_scatters"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["torch.filled_ns"] = 0, ["torch.filled_count"] = 0, ["torch.sorted_ns"] = 0, ["torch.sorted_scatters"] = 0 } },
     { name = "cheap", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.filled_ns"] = 2e4, ["torch.filled_count"] = 80, ["torch.sorted_ns"] = 0, ["torch.sorted_scatters"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["torch.filled_ns"] = 2e4, ["torch.filled_count"] = 80, ["torch.sorted_ns"] = 0, ["torch.sorted_scatters"] = 0 } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "device-idle-high", api = 1, version = "1.0.0",
   title = "The accelerator is idle for much of the step",
   category = "idle", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "devices" },
+  needs = { "step.ns", "device.idle_share", "devices" },
   tags = { "device", "idle" },
   params = {
     min_share = { default = 0.15, min = 0, max = 1, unit = "share",
@@ -51,11 +51,11 @@ stream had a kernel, a copy or a set. Silent below min_share and where the timel
   end,
 
   examples = {
-    { name = "idle for half the step", finding = true, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.5 },
+    { name = "idle for half the step", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
       tables = { devices = { { device = "GPU 0", busy_ns = 5e6, idle_ns = 5e6, idle_share = 0.5, idle_host_late_ns = 4e6, idle_launch_ns = 1e6 } } } },
-    { name = "one of two is busy", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.5 },
+    { name = "one of two is busy", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
       tables = { devices = { { device = "GPU 0", busy_ns = 9.5e6, idle_ns = 5e5, idle_share = 0.05 },
                              { device = "GPU 1", busy_ns = 5e5, idle_ns = 9.5e6, idle_share = 0.95 } } } },
-    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+    { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

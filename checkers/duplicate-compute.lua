@@ -4,7 +4,7 @@ local function second_forward(p, ns, products, severity)
   return finding {
     title = ("A second forward pass takes %s a step, and no backward pass uses it"):format(fmt.ms(ns)),
     severity = severity,
-    evidence = { { "second forward pass a step", ns, "ns", share = math.min(1, ns / p.fact["step.median_ns"]) },
+    evidence = { { "second forward pass a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
                  { "products in it a step", products, "count" } },
     condition = ("%s products repeat trained ones and no backward node belongs to them"):format(fmt.count(products)),
     remedy = { text = trains and "Keep the results of the first pass for metrics and logging." or
@@ -19,7 +19,7 @@ local function twice_backward(p, ns, nodes)
   return finding {
     title = ("The backward pass runs twice over the same calls: %s a step"):format(fmt.ms(ns)),
     severity = "warn",
-    evidence = { { "backward nodes that ran before, a step", ns, "ns", share = math.min(1, ns / p.fact["step.median_ns"]) },
+    evidence = { { "backward nodes that ran before, a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
                  { "such nodes a step", nodes, "count" } },
     condition = ("%s nodes of the backward pass run again for the same forward call"):format(fmt.count(math.floor(nodes + 0.5))),
     remedy = { text = "Add up the losses and go back once.", code = "(loss_a + loss_b).backward()   # instead of retain_graph=True" },
@@ -47,7 +47,7 @@ local again = {
     code = 'self.register_buffer("mask", build_mask(length), persistent=False)' },
 }
 local function built_again(p, least_ns)
-  local step_ns, worst, ns = p.fact["step.median_ns"], nil, 0
+  local step_ns, worst, ns = p.fact["step.ns"], nil, 0
   for _, kind in ipairs(again) do
     local own_ns = p:has(kind.fact) and math.min(p.fact[kind.fact], step_ns) or 0
     if own_ns >= math.max(least_ns, ns) and own_ns > 0 and p.fact[kind.count] >= kind.min_count then worst, ns = kind, own_ns end
@@ -67,7 +67,7 @@ end
 -- TensorFlow names the ops of a gradient after those that it is for.
 local product = "^(_?(Mkl)?(Native|Fused)*(Batch)?MatMul(V2)?|_?(Mkl)?(Native|Fused)*Conv2D|BatchMatMulV2|Einsum)$"
 local function of_tensorflow(p, cfg)
-  local step_ns, trained = p.fact["step.median_ns"], {}
+  local step_ns, trained = p.fact["step.ns"], {}
   local products = p:table("ops"):where { type = { like = product } }
   for row in products:where { name = { like = "^gradient_tape/" } }:each() do
     local of = row.name:match("^gradient_tape/(.*)/[^/]+$")
@@ -105,7 +105,7 @@ return rule {
   title = "The same work runs twice",
   category = "kernels", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "forward", tags = { "ops" },
   more_specific_than = { "hot-op" },
   params = {
@@ -131,7 +131,7 @@ them.]],
     if not p:has("torch.repeated_forward_ns") then
       return skip { reason = "neither PyTorch nor TensorFlow ops with gradients are recorded", capture = "a timeline of ops" }
     end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local least_ns = cfg.min_share * step_ns
     local ns, products = p.fact["torch.repeated_forward_ns"], p.fact["torch.repeated_products"]
     local again_ns, nodes = p.fact["torch.backward_again_ns"] or 0, p.fact["torch.backward_again_nodes"] or 0
@@ -149,51 +149,51 @@ them.]],
 
   examples = {
     { name = "the model called again", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.05e6,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = {
         { name = "model/dense/Relu", type = "_MklNativeFusedMatMul", calls = 2, self_ns = 2e6 },
         { name = "model/head/BiasAdd", type = "_MklNativeFusedMatMul", calls = 2, self_ns = 2e6 },
         { name = "gradient_tape/model/dense/MatMul/MatMul_1", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
         { name = "gradient_tape/model/head/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 } } } },
     { name = "as often as its gradient", framework = "tensorflow", format = "xspace", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = {
         { name = "model/dense/Relu", type = "_MklNativeFusedMatMul", calls = 4, self_ns = 2e6 },
         { name = "model/head/BiasAdd", type = "_MklNativeFusedMatMul", calls = 4, self_ns = 2e6 },
         { name = "gradient_tape/model/dense/MatMul/MatMul_1", type = "_MklMatMul", calls = 4, self_ns = 1e6 },
         { name = "gradient_tape/model/head/MatMul/MatMul", type = "_MklMatMul", calls = 4, self_ns = 1e6 } } } },
     { name = "a compiled program", framework = "jax", format = "xspace", skipped = true,
-      facts = { ["step.median_ns"] = 1e7 }, tables = { ops = { { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = { { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
     { name = "for accuracy", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.9e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 3e6, ["torch.repeated_products"] = 3 },
+      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 3e6, ["torch.repeated_products"] = 3 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "a target network", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.9e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
+      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.untrained_forward_ns"] = 3e6, ["torch.untrained_products"] = 3 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "two losses", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.7e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
+      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.backward_again_ns"] = 3e6, ["torch.backward_again_nodes"] = 12 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "one node again", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
+      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.backward_again_ns"] = 1e5, ["torch.backward_again_nodes"] = 1 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "validation in each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.85e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
+      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.validation_ns"] = 3e6, ["torch.validation_products"] = 12, ["torch.constants_again_ns"] = 1e6,
                 ["torch.constants_again"] = 5 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "a normed weight for each step of time", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.775e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
+      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.weights_again_ns"] = 3e6, ["torch.weights_again"] = 39 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "a small mask", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
+      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.constants_again_ns"] = 1e5, ["torch.constants_again"] = 5 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "once", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Ops run eagerly, one by one from Python",
   category = "host", severity = "error",
   formats = { "xspace" },
-  needs = { "step.median_ns", "eager.ops", "eager.function_calls", "part.host_ns", "part.host_share" },
+  needs = { "step.ns", "eager.ops", "eager.function_calls", "part.host_ns", "part.host_share" },
   cause = "host", tags = { "tensorflow", "host" },
   params = {
     min_ops = { default = 30, min = 1, max = 1e6, unit = "count",
@@ -34,7 +34,7 @@ Silent where a step has few eager ops besides the functions it calls, and where 
     -- Beside a compiled step, summaries and checkpoints are written op by op: the rules about output speak.
     local writes = p:has("output.count") and p.fact["output.count"] or 0
     local writing_ns = p:has("output.path_ns") and p.fact["output.path_ns"] or 0
-    local writing = writing_ns / p.fact["step.median_ns"]
+    local writing = writing_ns / p.fact["step.ns"]
     if calls >= 1 and (writing >= cfg.min_writing and ops <= cfg.max_ops_a_write * writes or
        writing >= cfg.min_short and writes >= cfg.min_writes and ops <= cfg.max_ops_a_short * writes) then
       return nil
@@ -57,19 +57,19 @@ Silent where a step has few eager ops besides the functions it calls, and where 
 
   examples = {
     { name = "eager loop", framework = "tensorflow", finding = true, replay = { 8e6 },
-      facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 2000, ["eager.function_calls"] = 0,
+      facts = { ["step.ns"] = 1e7, ["eager.ops"] = 2000, ["eager.function_calls"] = 0,
                 ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 } },
     { name = "summaries beside a function", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 36, ["eager.function_calls"] = 1, ["part.host_ns"] = 4e6,
+      facts = { ["step.ns"] = 1e7, ["eager.ops"] = 36, ["eager.function_calls"] = 1, ["part.host_ns"] = 4e6,
                 ["part.host_share"] = 0.4, ["output.count"] = 10, ["output.path_ns"] = 4e6 } },
     { name = "ops beside a short write", framework = "tensorflow", finding = true, replay = { 3e6 },
-      facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 36, ["eager.function_calls"] = 1, ["part.host_ns"] = 4e6,
+      facts = { ["step.ns"] = 1e7, ["eager.ops"] = 36, ["eager.function_calls"] = 1, ["part.host_ns"] = 4e6,
                 ["part.host_share"] = 0.4, ["output.count"] = 10, ["output.path_ns"] = 4e4 } },
     { name = "statistics of each gradient, op by op", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 6.8e7, ["eager.ops"] = 855, ["eager.function_calls"] = 1, ["part.host_ns"] = 5.6e7,
+      facts = { ["step.ns"] = 6.8e7, ["eager.ops"] = 855, ["eager.function_calls"] = 1, ["part.host_ns"] = 5.6e7,
                 ["part.host_share"] = 0.83, ["output.count"] = 22, ["output.path_ns"] = 7.4e5 } },
     { name = "one function a step", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["eager.ops"] = 2, ["eager.function_calls"] = 1,
+      facts = { ["step.ns"] = 1e7, ["eager.ops"] = 2, ["eager.function_calls"] = 1,
                 ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 } },
   },
 }

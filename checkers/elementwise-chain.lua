@@ -3,7 +3,7 @@
 local elementwise = "^(Mul|AddV2|Add|AddN|Sub|Square|SquaredDifference|Pow|Tanh|Exp|Log|Log1p|Neg|RealDiv|Sqrt|Rsqrt|Sigmoid|"
   .. "Maximum|Minimum|Sum|Mean|Max|Min|Tile|BroadcastTo|SelectV2|Abs|Sign|Erf|TanhGrad|SigmoidGrad|Greater|Less|Cast)$"
 local function of_graph(p, cfg)
-  local step_ns, ops = p.fact["step.median_ns"], p:table("ops")
+  local step_ns, ops = p.fact["step.ns"], p:table("ops")
   local all_ns, ns, calls, worst = ops:sum("self_ns"), 0, 0, nil
   for row in ops:where { type = { like = elementwise } }:each() do
     if row.self_ns >= cfg.min_op_ns * row.calls then
@@ -37,7 +37,7 @@ return rule {
   title = "Elementwise ops pass over the same values one after the other",
   category = "kernels", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns" },
+  needs = { "step.ns" },
   cause = "formula.chain", tags = { "ops" },
   more_specific_than = { "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op", "python-in-step" },
   params = {
@@ -68,7 +68,7 @@ matrices, which never makes that tensor: priced as most of it. TensorFlow progra
     if not p:has("eager_idioms") then
       return skip { reason = "neither PyTorch ops nor TensorFlow ops on a host are recorded", capture = "a timeline of ops" }
     end
-    local step_ns, rows = p.fact["step.median_ns"],
+    local step_ns, rows = p.fact["step.ns"],
         p:table("eager_idioms"):where { idiom = { like = "^(chain|softmax|dropout|outer)$" } }
     local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
     for row in rows:each() do
@@ -107,30 +107,30 @@ matrices, which never makes that tensor: priced as most of it. TensorFlow progra
 
   examples = {
     { name = "spelled out", framework = "pytorch", finding = true, impact_ns = 2.8e7,
-        facts = { ["step.median_ns"] = 1e8 },
+        facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 5e7, count = 8, calls = 64,
           product_ns = 0, pivot_ns = 0, longest_ns = 1e7, last_dim = 512, elements = 200000.0 } } } },
     { name = "distances of all pairs", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 6.5e7,
-        facts = { ["step.median_ns"] = 1e8 },
+        facts = { ["step.ns"] = 1e8 },
       tables = { ops = { { name = "sub", type = "Sub", calls = 1, self_ns = 4e7 }, { name = "Square", type = "Square", calls = 1, self_ns = 3e7 },
                          { name = "Sum", type = "Sum", calls = 1, self_ns = 2e7 }, { name = "matmul", type = "MatMul", calls = 2, self_ns = 5e6 } } } },
     { name = "an optimizer beside products", framework = "tensorflow", format = "xspace", finding = false,
-        facts = { ["step.median_ns"] = 1e8 },
+        facts = { ["step.ns"] = 1e8 },
       tables = { ops = { { name = "mul_1", type = "Mul", calls = 1, self_ns = 4e7 }, { name = "Square", type = "Square", calls = 1, self_ns = 1e7 },
                          { name = "Sum", type = "Sum", calls = 1, self_ns = 1e7 }, { name = "matmul", type = "MatMul", calls = 2, self_ns = 3e7 } } } },
     { name = "a normalisation spelled out", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.7e7,
-        facts = { ["step.median_ns"] = 1e8 },
+        facts = { ["step.ns"] = 1e8 },
       tables = { ops = { { name = "truediv", type = "RealDiv", calls = 12, self_ns = 4e7 }, { name = "sub", type = "Sub", calls = 12, self_ns = 2e7 },
                          { name = "matmul", type = "MatMul", calls = 2, self_ns = 5e7 } } } },
-    { name = "nothing to look at", format = "xspace", framework = "jax", skipped = true, facts = { ["step.median_ns"] = 1e8 } },
+    { name = "nothing to look at", format = "xspace", framework = "jax", skipped = true, facts = { ["step.ns"] = 1e8 } },
     { name = "all pairs", framework = "pytorch", finding = true, impact_ns = 4.1e7,
-        facts = { ["step.median_ns"] = 1e8 },
+        facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "outer", first_op = "aten::mul", ns = 5e7, count = 1, calls = 2,
           product_ns = 0, pivot_ns = 0, longest_ns = 4e7, last_dim = 64, elements = 65536 } } } },
-    { name = "small", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
+    { name = "small", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64,
           product_ns = 0, pivot_ns = 0, longest_ns = 2e5, last_dim = 512, elements = 200000.0 } } } },
-    { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
+    { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0,
           longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },
   },

@@ -1,6 +1,6 @@
 -- Embedding lookups cost far more than the rows they read.
 local function of_pytorch(p, cfg)
-  local step_ns, rows = p.fact["step.median_ns"], p.fact["torch.embedding_rows"]
+  local step_ns, rows = p.fact["step.ns"], p.fact["torch.embedding_rows"]
   local lookups, gradient_ns = p.fact["torch.embedding_lookups"], p.fact["torch.embedding_gradient_ns"]
   if gradient_ns <= 0 or lookups <= 0 or rows < cfg.min_ratio * lookups then return nil end
   local elements, all = p.fact["torch.embedding_elements"] or 0, p.fact["torch.accumulated_elements"] or 0
@@ -27,7 +27,7 @@ return rule {
   title = "Embedding lookups take much of the step",
   category = "kernels", severity = "warn",
   formats = { "xspace", "kineto", "graph", "profile" },
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "compute.embedding", tags = { "kernels", "embedding" },
   more_specific_than = { "hot-op", "roofline-gap" },
   params = {
@@ -115,7 +115,7 @@ Silent for small tables and small shares.]],
     if #found == 0 or share < cfg.min_share then return nil end
 
     table.sort(found, function(a, b) return a.self_ns > b.self_ns end)
-    local evidence = { { "one-hot vectors and their products a step", ns, "ns", share = math.min(ns / p.fact["step.median_ns"], 1) },
+    local evidence = { { "one-hot vectors and their products a step", ns, "ns", share = math.min(ns / p.fact["step.ns"], 1) },
                        { "their share of all op time", share, "share" } }
     for i = 1, math.min(#found, 3) do
       evidence[#evidence + 1] = { found[i].name .. " " .. (found[i].shapes or ""), found[i].self_ns, "ns" }
@@ -140,31 +140,31 @@ Silent for small tables and small shares.]],
 
   examples = {
     { name = "a dense gradient on an accelerator", format = "kineto", framework = "pytorch", finding = true, impact_ns = 5.4e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.embedding_rows"] = 1e6, ["torch.embedding_lookups"] = 4096,
+      facts = { ["step.ns"] = 1e7, ["torch.embedding_rows"] = 1e6, ["torch.embedding_lookups"] = 4096,
                 ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_elements"] = 1e8,
                 ["torch.accumulated_elements"] = 1e8, ["torch.update_ns"] = 4e6 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "one-hot matmul with shapes", framework = "jax", finding = true, replay = { 5e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "convert_fusion", type = "fusion", shapes = "[128,8]->[1024,2048]", self_ns = 1e6 },
                          { name = "dot.1", type = "dot", shapes = "[1024,2048]x[2048,64]->[1024,64]", self_ns = 5e6 },
                          { name = "dot.2", type = "dot", shapes = "[128,64]x[64,64]->[128,64]", self_ns = 1e6 } } } },
     { name = "one-hot vectors of sequences", framework = "jax", finding = true, replay = { 5e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "compare_convert_fusion", type = "fusion", shapes = "[16,32]->[16,32,8000]", self_ns = 1e6 },
                          { name = "ynn_fusion", type = "fusion", shapes = "[64,64]x[8000,64]x[16,32,8000]->[]", self_ns = 5e6 },
                          { name = "dot.2", type = "dot", shapes = "[128,64]x[64,64]->[128,64]", self_ns = 1e6 } } } },
-    { name = "a mean broadcast over features", framework = "jax", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "a mean broadcast over features", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "broadcast_fusion", type = "fusion", shapes = "[16,32]->[16,32,512]", self_ns = 1e6 },
                          { name = "subtract_fusion", type = "fusion", shapes = "[16,32,512]x[16,32,512]->[16,32,512]",
                            self_ns = 5e6 } } } },
     { name = "OneHot without shapes", framework = "tensorflow", finding = true, replay = { 5e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 5e5 },
                          { name = "Tensordot/MatMul", type = "_MklMatMul", self_ns = 3e6 },
                          { name = "gradient_tape/Tensordot/MatMul/MatMul", type = "_MklMatMul", self_ns = 3e6 },
                          { name = "Relu", type = "Relu", self_ns = 1e6 } } } },
-    { name = "labels only", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "labels only", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 1e3 },
                          { name = "dense/MatMul", type = "_MklMatMul", self_ns = 8e6 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "The allocator's cache is emptied in each step",
   category = "memory", severity = "error",
   formats = { "kineto" },
-  needs = { "step.median_ns", "step.used", "device.idle_share", "activities" },
+  needs = { "step.ns", "step.used", "device.idle_share", "activities" },
   cause = "host", tags = { "memory" },
   more_specific_than = { "allocator-churn", "host-bound", "long-gpu-gap" },
   params = {
@@ -18,7 +18,7 @@ few steps have it.]],
 
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
-    local step_ns, activities = p.fact["step.median_ns"], p:table("activities")
+    local step_ns, activities = p.fact["step.ns"], p:table("activities")
     local empties = activities:where { name = { like = "(cuda/memory|cuda/__init__|accelerator/memory)\\.py.*: empty_cache$|_cuda_emptyCache" },
                                        steps_share = { min = cfg.min_steps_share } }
     if empties:count() == 0 then return nil end
@@ -43,12 +43,12 @@ few steps have it.]],
 
   examples = {
     { name = "each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2e6, replay = { 2e6 }, selected_ns = 2e6,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 4, ["device.idle_share"] = 0.3 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 4, ["device.idle_share"] = 0.3 },
       tables = { activities = { { name = "torch/cuda/memory.py(170): empty_cache", steps_share = 1, events = 1, total_ns = 1e6 },
                                 { name = "cudaFree", steps_share = 1, events = 20, path_ns = 1e6, total_ns = 1e6 },
                                 { name = "cudaMalloc", steps_share = 1, events = 20, path_ns = 1e6, total_ns = 1e6 } } } },
     { name = "between phases", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 4, ["device.idle_share"] = 0.3 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 4, ["device.idle_share"] = 0.3 },
       tables = { activities = { { name = "torch/cuda/memory.py(170): empty_cache", steps_share = 0.25, events = 0.25, total_ns = 1e6 } } } },
   },
 }

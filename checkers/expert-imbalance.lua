@@ -4,7 +4,7 @@ return rule {
   title = "One rank gets far more of an all-to-all than the others",
   category = "communication", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "collectives" },
+  needs = { "step.ns", "collectives" },
   cause = "imbalance", tags = { "communication", "ranks" },
   more_specific_than = { "collective-skew" },
   params = {
@@ -17,7 +17,7 @@ wait at the next collective. Reads the sizes that were recorded with the call. P
 would be less with even parts. Silent where sizes were not recorded.]],
 
   check = function(p, cfg)
-    local step_ns, ns, saved_ns, worst = p.fact["step.median_ns"], 0, 0, nil
+    local step_ns, ns, saved_ns, worst = p.fact["step.ns"], 0, 0, nil
     for row in p:table("collectives"):where { type = "all-to-all", unevenness = { min = cfg.min_ratio } }:each() do
       local exposed = row.exposed_ns or 0
       ns, saved_ns = ns + exposed, saved_ns + exposed * (1 - 1 / row.unevenness)
@@ -40,13 +40,13 @@ would be less with even parts. Silent where sizes were not recorded.]],
 
   examples = {
     { name = "one rank gets three times the mean", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1e6,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { collectives = { { type = "all-to-all", name = "ncclDevKernel_SendRecv", unevenness = 3, exposed_ns = 2e6, count = 4 } } } },
     { name = "even", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { collectives = { { type = "all-to-all", name = "ncclDevKernel_SendRecv", unevenness = 1.1, exposed_ns = 2e6, count = 4 } } } },
     { name = "covered", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { collectives = { { type = "all-to-all", name = "ncclDevKernel_SendRecv", unevenness = 3, exposed_ns = 1e5, count = 4 } } } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "exposed-comm", api = 1, version = "1.0.0",
   title = "Collectives run while nothing is computed",
   category = "communication", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "comm.exposed_ns", "comm.ns", "comm.count_per_step", "part.communication_ns", "collectives" },
+  needs = { "step.ns", "device.idle_share", "comm.exposed_ns", "comm.ns", "comm.count_per_step", "part.communication_ns", "collectives" },
   cause = "communication", tags = { "communication" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in collectives that no kernel hides" },
@@ -16,7 +16,7 @@ enough of it. Silent for one rank, where computation covers them, and
 where there is none to run them beside.]],
 
   check = function(p, cfg)
-    local step_ns, ns = p.fact["step.median_ns"], p.fact["part.communication_ns"]
+    local step_ns, ns = p.fact["step.ns"], p.fact["part.communication_ns"]
     local share = ns / step_ns
     if share < cfg.min_share then return nil end
     local _, saved_ns = p:whatif { { "overlap", parts = { "communication" } } }
@@ -52,12 +52,12 @@ where there is none to run them beside.]],
 
   examples = {
     { name = "a fifth of the step", framework = "pytorch", finding = true, replay = { 2e6 },
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.exposed_ns"] = 2e6, ["comm.ns"] = 4e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.exposed_ns"] = 2e6, ["comm.ns"] = 4e6,
                 ["comm.count_per_step"] = 9, ["part.communication_ns"] = 2e6 },
       tables = { collectives = { { type = "all-reduce", name = "ncclKernel_AllReduce", exposed_ns = 2e6, ns = 4e6 } } } },
     { name = "hidden", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.exposed_ns"] = 1e5, ["comm.ns"] = 4e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.exposed_ns"] = 1e5, ["comm.ns"] = 4e6,
                 ["comm.count_per_step"] = 9, ["part.communication_ns"] = 1e5 }, tables = { collectives = {} } },
-    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+    { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

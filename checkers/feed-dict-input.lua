@@ -4,7 +4,7 @@ return rule {
   title = "Data enters the graph through feeds",
   category = "input", severity = "warn",
   formats = { "graph", "profile" },
-  needs = { "step.median_ns", "ops", "copies.h2d_bytes", "copies.h2d_exposed_ns" },
+  needs = { "step.ns", "ops", "copies.h2d_bytes", "copies.h2d_exposed_ns" },
   cause = "input", tags = { "tensorflow", "input" },
   more_specific_than = { "input-bound-step", "input-transfer-bound", "h2d-share" },
   params = {
@@ -17,7 +17,7 @@ pipeline makes and copies the next batch beside the step. Priced as the copies t
 takes to make the feed is not in the recording and comes on top. Silent where the graph has an iterator.]],
 
   check = function(p, cfg)
-    local ops, step_ns = p:table("ops"), p.fact["step.median_ns"]
+    local ops, step_ns = p:table("ops"), p.fact["step.ns"]
     local feeds = ops:where { type = { like = "^(Placeholder|PlaceholderV2|_Arg|_Feed|_Recv_feed)$" } }
     local bytes, copy_ns = p.fact["copies.h2d_bytes"], p.fact["copies.h2d_exposed_ns"]
     if feeds:count() == 0 or ops:where { type = { like = "Iterator|DequeueMany|QueueDequeue" } }:count() > 0 or
@@ -43,10 +43,10 @@ takes to make the feed is not in the recording and comes on top. Silent where th
 
   examples = {
     { name = "images are fed", format = "graph", framework = "tensorflow", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_exposed_ns"] = 2e6 },
       tables = { ops = { { name = "x", type = "Placeholder" }, { name = "m", type = "MatMul" } } } },
     { name = "an iterator", format = "graph", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_exposed_ns"] = 2e6 },
       tables = { ops = { { name = "x", type = "Placeholder" }, { name = "next", type = "IteratorGetNext" } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Much time is in ops whose operations are not known",
   category = "model", severity = "info",
   formats = { "profile", "graph" },
-  needs = { "step.median_ns", "flops.known_share", "roofline", "op_types" },
+  needs = { "step.ns", "flops.known_share", "roofline", "op_types" },
   tags = { "model" },
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "of the computing time, ops of unknown cost" },
@@ -23,7 +23,7 @@ those that do arithmetic. A fact without a price.]],
     for _, row in ipairs(p:table("op_types"):where { type = { like = "MatMul|Conv|Softmax|Norm|Pool|Einsum|Mul|Sum|Mean|Exp|Relu|LSTM|GRU" } }:top("self_ns", 20):rows()) do
       if not known[row.type] and not worst then worst = row end
     end
-    if not worst or worst.self_ns < cfg.min_type * p.fact["step.median_ns"] then return nil end
+    if not worst or worst.self_ns < cfg.min_type * p.fact["step.ns"] then return nil end
     return finding {
       title = ("The operations of ops that take %s of computing are unknown, %s first"):format(fmt.pct(unknown), worst.type),
       subject = { op = worst.type },
@@ -37,9 +37,9 @@ those that do arithmetic. A fact without a price.]],
   end,
 
   examples = {
-    { name = "batch norm", finding = true, facts = { ["step.median_ns"] = 1e7, ["flops.known_share"] = 0.6 },
+    { name = "batch norm", finding = true, facts = { ["step.ns"] = 1e7, ["flops.known_share"] = 0.6 },
       tables = { roofline = { { type = "Conv2D", flops = 1e9 } }, op_types = { { type = "Conv2D", self_ns = 5e6 }, { type = "FusedBatchNorm", self_ns = 3e6 } } } },
-    { name = "known", finding = false, facts = { ["step.median_ns"] = 1e7, ["flops.known_share"] = 0.95 },
+    { name = "known", finding = false, facts = { ["step.ns"] = 1e7, ["flops.known_share"] = 0.95 },
       tables = { roofline = { { type = "Conv2D", flops = 1e9 } }, op_types = { { type = "Conv2D", self_ns = 5e6 } } } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "fp64-on-device", api = 1, version = "1.0.0",
   title = "Work runs in double precision",
   category = "precision", severity = "warn",
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "precision", tags = { "precision" },
   params = {
     min_share = { default = 0.005, min = 0, max = 1, unit = "share",
@@ -29,7 +29,7 @@ library may be switched off. Silent below min_share.]],
   check = function(p, cfg)
     local ops = p:table("ops")
     local doubles = ops:where { dtype = { like = "^(float64|double|complex128)$" } }
-    local self_ns, step_ns = doubles:sum("self_ns"), p.fact["step.median_ns"]
+    local self_ns, step_ns = doubles:sum("self_ns"), p.fact["step.ns"]
     local all_ns, guessed, unsure = ops:sum("self_ns"), false, false
     if self_ns == 0 and p.framework == "tensorflow" and p:has("iterators") then
       -- oneDNN's products (_Mkl...) take no doubles: a pipeline of doubles and plain products.
@@ -96,32 +96,32 @@ library may be switched off. Silent below min_share.]],
 
   examples = {
     { name = "a tenth in double", framework = "jax", finding = true, impact_ns = 6e5,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "dot.1", type = "dot", dtype = "float64", self_ns = 1e6 },
                          { name = "dot.2", type = "dot", dtype = "float32", self_ns = 1e6 } } } },
     { name = "double convolutions on a host", framework = "jax", finding = true, impact_ns = 8.8e6,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "convolution.1", type = "convolution", dtype = "float64", self_ns = 1e7 } } } },
     { name = "variables in double precision", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 6e6,
-      facts = { ["step.median_ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
       tables = { iterators = { { name = "Iterator::Root", type = "Root", dtypes = "float int64" } },
                  ops = { { name = "matmul", type = "MatMul", self_ns = 3e6 }, { name = "matmul_1", type = "MatMul", self_ns = 3e6 },
                          { name = "gradient_tape/matmul_1/MatMul", type = "MatMul", self_ns = 3e6 } } } },
     { name = "eager products in single precision", framework = "tensorflow", format = "xspace", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
       tables = { iterators = { { name = "Iterator::Root", type = "Root", dtypes = "float int64" } },
                  ops = { { name = "MatMul", type = "MatMul", self_ns = 9e6 } } } },
     { name = "a double scalar for single-precision kernels", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 0 },
       tables = { ops = { { name = "aten::mul", type = "aten::mul", dtype = "float64", self_ns = 1e6 } } } },
     { name = "kernels of a host that runs ahead", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4.74e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 6e6 },
+      facts = { ["step.ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 6e6 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", dtype = "float32", self_ns = 1e3 } } } },
     { name = "parameters converted at each use", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::copy_", type = "aten::copy_", dtype = "float64", self_ns = 4e6 },
                          { name = "aten::mm", type = "aten::mm", dtype = "float32", self_ns = 5e6 } } } },
-    { name = "single", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "single", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "dot.2", type = "dot", dtype = "float32", self_ns = 1e6 } } } },
   },
 }

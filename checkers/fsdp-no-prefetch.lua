@@ -4,7 +4,7 @@ return rule {
   title = "Sharded parameters are gathered only when needed",
   category = "communication", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_share", "comm.exposed_ns", "collectives", "activities" },
+  needs = { "step.ns", "device.idle_share", "comm.exposed_ns", "collectives", "activities" },
   cause = "communication", tags = { "communication" },
   more_specific_than = { "exposed-comm", "overlap-low" },
   params = {
@@ -18,7 +18,7 @@ Fires where most all-gathers run with nothing beside them. Priced as three quart
 without FSDP and where they are hidden. Prefetching keeps two layers' parameters in memory.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p:table("activities"):where { name = { like = "FSDP|FullyShardedDataParallel" } }:count() == 0 then return nil end
     local gathers = p:table("collectives"):where { type = "all-gather" }
     local count, alone = gathers:sum("count"), gathers:sum("solo_count")
@@ -41,15 +41,15 @@ without FSDP and where they are hidden. Prefetching keeps two layers' parameters
 
   examples = {
     { name = "each layer waits", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.2e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["comm.exposed_ns"] = 2.5e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["comm.exposed_ns"] = 2.5e6 },
       tables = { activities = { { name = "FullyShardedDataParallel.forward" } },
                  collectives = { { type = "all-gather", name = "nccl", count = 24, solo_count = 20, exposed_ns = 2e6 } } } },
     { name = "hidden", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.02, ["comm.exposed_ns"] = 1e5 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02, ["comm.exposed_ns"] = 1e5 },
       tables = { activities = { { name = "FullyShardedDataParallel.forward" } },
                  collectives = { { type = "all-gather", name = "nccl", count = 24, solo_count = 2, exposed_ns = 1e5 } } } },
     { name = "tensor parallel", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["comm.exposed_ns"] = 2.5e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["comm.exposed_ns"] = 2.5e6 },
       tables = { activities = {}, collectives = { { type = "all-gather", name = "nccl", count = 24, solo_count = 20, exposed_ns = 2e6 } } } },
   },
 }

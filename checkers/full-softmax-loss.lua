@@ -1,7 +1,7 @@
 -- A loss over all of very many classes takes a large part of the step.
 -- Compiled programs tell the classes by their shapes: probabilities and all that has one dimension as large.
 local function of_compiled(p, cfg)
-  local step_ns, classes = p.fact["step.median_ns"], 0
+  local step_ns, classes = p.fact["step.ns"], 0
   for row in p:table("ops"):where { name = { like = "exp|softmax|log" }, shapes = { like = "[,\\[][0-9]{4,}\\]" } }:each() do
     for dims in row.shapes:gmatch("\\[([0-9,]+)\\]") do
       local rows, last = dims:match("^([0-9,]+),([0-9]+)$")
@@ -32,7 +32,7 @@ return rule {
   title = "The loss is computed over very many classes",
   category = "model", severity = "info",
   formats = { "profile", "graph", "xspace" },
-  needs = { "step.median_ns" },
+  needs = { "step.ns" },
   cause = "loss", tags = { "tensorflow", "ops" },
   more_specific_than = { "hot-op" },
   params = {
@@ -55,7 +55,7 @@ all classes and does not train.]],
       return of_compiled(p, cfg)
     end
     if not p:has("graph_patterns") then return skip { reason = "no graph is recorded", capture = "a graph" } end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local losses = p:table("graph_patterns"):where { pattern = "softmax-loss", elements = { min = cfg.min_classes } }
     local worst = losses:top("ns", 1):rows()[1]
     if not worst then return nil end
@@ -78,11 +78,11 @@ all classes and does not train.]],
   end,
 
   examples = {
-    { name = "a vocabulary", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3.5e6, facts = { ["step.median_ns"] = 1e7 },
+    { name = "a vocabulary", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3.5e6, facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1, elements = 80000 } } } },
-    { name = "ten classes", format = "graph", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "ten classes", format = "graph", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1, elements = 10 } } } },
-    { name = "little time", format = "profile", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "little time", format = "profile", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e5, count = 1, elements = 80000 } } } },
   },
 }

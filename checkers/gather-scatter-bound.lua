@@ -11,7 +11,7 @@ local function of_device(p, cfg)
   local moved = kernels:where { category = "sort", op = { like = "^aten::(?!(sort|argsort|topk|kthvalue)$)" } }
   local gathered = kernels:where { category = "gather" }
   local move_ns = moved:sum("total_ns") + gathered:sum("total_ns")
-  local ns, step_ns = sort_ns + move_ns, p.fact["step.median_ns"]
+  local ns, step_ns = sort_ns + move_ns, p.fact["step.ns"]
   if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
   local sorting = sort_ns > move_ns
   local top = (sorting and sorts or gathered):top("total_ns", 1):rows()[1]
@@ -41,7 +41,7 @@ return rule {
   title = "Sorting, gathering or scattering data takes much of the step",
   category = "kernels", severity = "warn",
   formats = { "xspace", "kineto", "graph", "profile" },
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "compute.shuffle", tags = { "kernels" },
   more_specific_than = { "hot-op", "roofline-gap" },
   params = {
@@ -76,7 +76,7 @@ Without a sort, indexing is worth a note only: models of graphs consist of it. S
     local top = ops:where { type = { like =
       "^(sort|Sort|TopKV?2?|ArgSort|gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|Gather(V2|Nd)?|Scatter.*|UnsortedSegmentSum|StridedSlice|aten::(sort|argsort|index_select|gather|scatter.*|index_put_?|index))$" } }:top("self_ns", 3):rows()
     if wrapped:sum("self_ns") > 0.5 * ns then top = wrapped:top("self_ns", 3):rows() end
-    local evidence = { { "moving data a step", ns, "ns", share = math.min(ns / p.fact["step.median_ns"], 1) },
+    local evidence = { { "moving data a step", ns, "ns", share = math.min(ns / p.fact["step.ns"], 1) },
                        { "share of all op time", ns / all_ns, "share" } }
     local locations = {}
     for _, row in ipairs(top) do
@@ -115,25 +115,25 @@ Without a sort, indexing is worth a note only: models of graphs consist of it. S
 
   examples = {
     { name = "a sort on an accelerator", format = "kineto", framework = "pytorch", finding = true, impact_ns = 7e6,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::sort", type = "aten::sort", self_ns = 1e4 } },
                  kernels = { { name = "DeviceRadixSort", category = "sort", op = "aten::sort", total_ns = 8e6 },
                              { name = "gemm", category = "gemm", op = "aten::mm", total_ns = 2e6 } } } },
     { name = "a top-k on an accelerator", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::topk", type = "aten::topk", self_ns = 1e4 } },
                  kernels = { { name = "gatherTopK", category = "sort", op = "aten::topk", total_ns = 8e6 },
                              { name = "gemm", category = "gemm", op = "aten::mm", total_ns = 2e6 } } } },
     { name = "a program of scatters on an accelerator", format = "xspace", framework = "jax", finding = true,
-      impact_ns = 3.5e6, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      impact_ns = 3.5e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
       tables = { ops = { { name = "fusion.1", type = "fusion", self_ns = 8e6 } },
                  kernels = { { name = "wrapped_scatter", category = "gather", total_ns = 8e6 },
                              { name = "gemm", category = "gemm", total_ns = 2e6 } } } },
     { name = "a full sort", framework = "jax", finding = true, replay = { 8e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "sort.0", type = "sort", shapes = "[6,32000]->[]", self_ns = 9e6 },
                          { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
-    { name = "computing", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "computing", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "gather.1", type = "gather", self_ns = 1e5 },
                          { name = "dot.1", type = "dot", self_ns = 9e6 } } } },
   },

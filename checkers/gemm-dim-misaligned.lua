@@ -3,7 +3,7 @@ return rule {
   id = "gemm-dim-misaligned", api = 1, version = "1.0.0",
   title = "A product's dimension is no multiple of 8",
   category = "precision", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "roofline" },
+  needs = { "step.ns", "device.idle_share", "roofline" },
   cause = "compute.gemm", tags = { "kernels", "precision" },
   params = {
     odd_low = { default = 0.35, min = 0, max = 1, unit = "share", doc = "of a product with an odd dimension, what padding saves at least" },
@@ -18,7 +18,7 @@ products that have it. Dimensions below the multiple are
 left alone: they are vectors or small batches. Silent for small products.]],
 
   check = function(p, cfg)
-    local step_ns, m = p.fact["step.median_ns"], cfg.multiple
+    local step_ns, m = p.fact["step.ns"], cfg.multiple
     local findings, by_dim, order = {}, {}, {}
     local products = p:table("roofline"):where { dtype = { like = "^(float16|bfloat16)$" }, type = { like = "^aten::(mm|bmm|addmm|baddbmm|matmul|linear)$|MatMul|^dot" },
                                                  ns = { min = cfg.min_share * step_ns } }
@@ -67,12 +67,12 @@ left alone: they are vectors or small batches. Silent for small products.]],
   end,
 
   examples = {
-    { name = "GPT-2's vocabulary", finding = true, impact_ns = 5.25e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "GPT-2's vocabulary", finding = true, impact_ns = 5.25e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,768]x[768,50257]", ns = 1e6 } } } },
-    { name = "both ways, even", finding = true, impact_ns = 4.5e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "both ways, even", finding = true, impact_ns = 4.5e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,1000]x[1000,2756]", ns = 1e6 },
                               { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,2756]x[2756,1000]", ns = 8e5 } } } },
-    { name = "padded", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "padded", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,768]x[768,50304]", ns = 1e6 } } } },
   },
 }

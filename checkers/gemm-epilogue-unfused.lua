@@ -4,7 +4,7 @@ return rule {
   title = "Bias and activation run as passes of their own behind products",
   category = "kernels", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_share", "part.compute_ns", "epilogue.count", "epilogue.ns", "epilogue.product_ns" },
+  needs = { "step.ns", "device.idle_share", "part.compute_ns", "epilogue.count", "epilogue.ns", "epilogue.product_ns" },
   cause = "elementwise", tags = { "kernels" },
   more_specific_than = { "elementwise-chain", "hot-op" },
   params = {
@@ -16,7 +16,7 @@ library itself can do that before the product writes. Counted where one takes at
 half to all of their time. Silent below 2 % of the step and without shapes; results that others read as well stay.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local ns = math.min(p.fact["epilogue.ns"], p.fact["part.compute_ns"], step_ns)
     if p.fact["epilogue.count"] == 0 or ns < cfg.min_share * step_ns then return nil end
     return finding {
@@ -34,10 +34,10 @@ half to all of their time. Silent below 2 % of the step and without shapes; resu
 
   examples = {
     { name = "a tenth of the step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["part.compute_ns"] = 9e6, ["epilogue.count"] = 96, ["epilogue.ns"] = 1e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["part.compute_ns"] = 9e6, ["epilogue.count"] = 96, ["epilogue.ns"] = 1e6,
                 ["epilogue.product_ns"] = 4e6, ["epilogue.product"] = "ampere_sgemm", ["epilogue.op"] = "aten::gelu" } },
     { name = "fused", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["part.compute_ns"] = 9e6, ["epilogue.count"] = 0, ["epilogue.ns"] = 0,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["part.compute_ns"] = 9e6, ["epilogue.count"] = 0, ["epilogue.ns"] = 0,
                 ["epilogue.product_ns"] = 0 } },
   },
 }

@@ -35,7 +35,7 @@ return rule {
   title = "Tiles of a product reach over its edges",
   category = "kernels", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "kernels", "roofline", "flops.peak_per_s", "flops.memory_peak_per_s" },
+  needs = { "step.ns", "kernels", "roofline", "flops.peak_per_s", "flops.memory_peak_per_s" },
   cause = "compute.gemm", tags = { "kernels" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "the kernel's time over the step" },
@@ -49,7 +49,7 @@ tiles than multiprocessors (the last ones are then done beside the others), wher
 fit the shapes, and for kernels whose name has no tile.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.median_ns"], {}
+    local step_ns, findings = p.fact["step.ns"], {}
     local kernels = p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, category = "gemm",
                                                op = { like = "^aten::(mm|bmm|addmm|baddbmm)$" } }
     for _, row in ipairs(kernels:top("total_ns", 20):rows()) do
@@ -87,37 +87,37 @@ fit the shapes, and for kernels whose name has no tile.]],
   examples = {
     -- 17 x 9 tiles of 128x128 over 2052x1026: 1 - 2052 * 1026 / (153 * 16384) = 16.01 %
     { name = "a little over a multiple both ways", format = "kineto", finding = true, impact_ns = 8.005e4,
-      facts = { ["step.median_ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
+      facts = { ["step.ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
       tables = { kernels = { { name = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn", category = "gemm", op = "aten::mm",
                                shapes = "[2052,1024]x[1024,1026]", total_ns = 1e6, grid_blocks = 153, sm_count = 108 } },
                  roofline = { { op = "aten::mm", type = "aten::mm", shapes = "[2052,1024]x[1024,1026]", bound = "compute", ns = 1e6 } } } },
     -- 4 x 6 tiles of 256x192 over 1000x1000, 16 times: 1 - 10^6 / (24 * 49152) = 15.23 %
     { name = "a batch of products on an Instinct", format = "kineto", finding = true, impact_ns = 7.614e4,
-      facts = { ["step.median_ns"] = 1e7, ["flops.peak_per_s"] = 1.3e15, ["flops.memory_peak_per_s"] = 5.3e12 },
+      facts = { ["step.ns"] = 1e7, ["flops.peak_per_s"] = 1.3e15, ["flops.memory_peak_per_s"] = 5.3e12 },
       tables = { kernels = { { name = "Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN_LDSB1", category = "gemm",
                                op = "aten::bmm", shapes = "[16,1000,4096]x[16,4096,1000]", total_ns = 1e6, grid_blocks = 384, sm_count = 304 } },
                  roofline = { { op = "aten::bmm", type = "aten::bmm", shapes = "[16,1000,4096]x[16,4096,1000]", bound = "compute", ns = 1e6 } } } },
     { name = "a grid of something else", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
+      facts = { ["step.ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
       tables = { kernels = { { name = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn", category = "gemm", op = "aten::mm",
                                shapes = "[2052,1024]x[1024,1026]", total_ns = 1e6, grid_blocks = 120, sm_count = 108 } },
                  roofline = { { op = "aten::mm", type = "aten::mm", shapes = "[2052,1024]x[1024,1026]", bound = "compute", ns = 1e6 } } } },
     { name = "multiples", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
+      facts = { ["step.ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
       tables = { kernels = { { name = "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", category = "gemm", op = "aten::addmm",
                                shapes = "[4096]x[4096,1024]x[1024,4096]", total_ns = 1e6, grid_blocks = 132, sm_count = 132 } },
                  roofline = { { op = "aten::addmm", type = "aten::addmm", shapes = "[4096]x[4096,1024]x[1024,4096]", bound = "compute", ns = 1e6 } } } },
     { name = "memory is the limit", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
+      facts = { ["step.ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
       tables = { kernels = { { name = "ampere_sgemm_128x64_nn", category = "gemm", op = "aten::mm", shapes = "[8,4096]x[4096,50304]",
                                total_ns = 1e6, grid_blocks = 786, sm_count = 108 } },
                  roofline = { { op = "aten::mm", type = "aten::mm", shapes = "[8,4096]x[4096,50304]", bound = "memory", ns = 1e6 } } } },
     { name = "fewer tiles than multiprocessors", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
+      facts = { ["step.ns"] = 1e7, ["flops.peak_per_s"] = 3.12e14, ["flops.memory_peak_per_s"] = 2e12 },
       tables = { kernels = { { name = "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x32_stage3_warpsize2x2x1", category = "gemm",
                                op = "aten::mm", shapes = "[520,4096]x[4096,520]", total_ns = 1e6, grid_blocks = 25, sm_count = 108 } },
                  roofline = { { op = "aten::mm", type = "aten::mm", shapes = "[520,4096]x[4096,520]", bound = "compute", ns = 1e6 } } } },
-    { name = "a device of unknown peak", format = "kineto", skipped = true, facts = { ["step.median_ns"] = 1e7 },
+    { name = "a device of unknown peak", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 },
       tables = { kernels = { { name = "ampere_sgemm_128x64_nn", category = "gemm", op = "aten::mm", total_ns = 1e6 } } } },
   },
 }

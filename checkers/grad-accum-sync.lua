@@ -3,7 +3,7 @@
 local function within_steps(p, cfg)
   local passes, elements = p.fact["torch.backward_passes"] or 0, p.fact["torch.accumulated_elements"] or 0
   local reduces = p:table("collectives"):where { type = "all-reduce" }
-  local bytes, step_ns = reduces:sum("bytes"), p.fact["step.median_ns"]
+  local bytes, step_ns = reduces:sum("bytes"), p.fact["step.ns"]
   passes = math.floor(passes + 0.5)
   -- Two bytes an element at least; with one reduction in all it would be no more than four for one pass.
   if passes < 2 or elements <= 0 or bytes < cfg.min_reduced * elements * (passes > 2 and 2 or 4) then return nil end
@@ -28,7 +28,7 @@ return rule {
   title = "Gradients are reduced in each micro-step",
   category = "communication", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "step.used", "comm.exposed_ns", "activities", "collectives" },
+  needs = { "step.ns", "step.used", "comm.exposed_ns", "activities", "collectives" },
   cause = "communication", tags = { "communication" },
   more_specific_than = { "exposed-comm", "overlap-low", "small-collectives" },
   params = {
@@ -45,7 +45,7 @@ where each step runs the optimizer after one pass. Sharded parameters reduce eac
 
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
-    local step_ns, activities = p.fact["step.median_ns"], p:table("activities")
+    local step_ns, activities = p.fact["step.ns"], p:table("activities")
     local updates = activities:where { name = { like = "^Optimizer\\.step#" } }
     local share = updates:max("steps_share") or 0
     local forward = activities:where { name = "DistributedDataParallel.forward", steps_share = { min = 0.9 } }
@@ -71,22 +71,22 @@ where each step runs the optimizer after one pass. Sharded parameters reduce eac
 
   examples = {
     { name = "four passes a step", framework = "pytorch", finding = true, impact_ns = 1.27e6,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6, ["torch.backward_passes"] = 4,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6, ["torch.backward_passes"] = 4,
                 ["torch.accumulated_elements"] = 4e6 },
       tables = { activities = { { name = "Optimizer.step#SGD.step", steps_share = 1 }, { name = "DistributedDataParallel.forward", steps_share = 1 } },
                  collectives = { { type = "all-reduce", count = 8, exposed_ns = 2e6, bytes = 1.6e7 } } } },
     { name = "four passes and one reduction", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6, ["torch.backward_passes"] = 4,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6, ["torch.backward_passes"] = 4,
                 ["torch.accumulated_elements"] = 4e6 },
       tables = { activities = { { name = "Optimizer.step#SGD.step", steps_share = 1 }, { name = "DistributedDataParallel.forward", steps_share = 1 } },
                  collectives = { { type = "all-reduce", count = 2, exposed_ns = 2e6, bytes = 4e6 } } } },
     { name = "every fourth", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.2e6,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6 },
       tables = { activities = { { name = "Optimizer.step#AdamW.step", steps_share = 0.25 }, { name = "DistributedDataParallel.forward", steps_share = 1 },
                                 { name = "nccl:all_reduce", steps_share = 1 } },
                  collectives = { { type = "all-reduce", count = 8, exposed_ns = 2e6 } } } },
     { name = "each step", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6 },
       tables = { activities = { { name = "Optimizer.step#AdamW.step", steps_share = 1 }, { name = "DistributedDataParallel.forward", steps_share = 1 },
                                 { name = "nccl:all_reduce", steps_share = 1 } },
                  collectives = { { type = "all-reduce", count = 8, exposed_ns = 2e6 } } } },

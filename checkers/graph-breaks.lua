@@ -4,7 +4,7 @@ return rule {
   title = "A compiled model runs as several regions",
   category = "compile", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_host_late_ns", "activities" },
+  needs = { "step.ns", "device.idle_host_late_ns", "activities" },
   cause = "host", tags = { "compile", "host" },
   more_specific_than = { "host-bound", "kernel-launch-bound" },
   params = {
@@ -18,7 +18,7 @@ for late launches. Silent where the host is fast enough, and for one region that
 compiled apart look the same: then nothing is wrong.]],
 
   check = function(p, cfg)
-    local step_ns, ns = p.fact["step.median_ns"], math.min(p.fact["device.idle_host_late_ns"], p.fact["step.median_ns"])
+    local step_ns, ns = p.fact["step.ns"], math.min(p.fact["device.idle_host_late_ns"], p.fact["step.ns"])
     if ns < cfg.min_share * step_ns then return nil end
     local seen, regions, calls, names = {}, 0, 0, {}
     for row in p:table("activities"):where { name = { like = "^Torch-Compiled Region: \\d+" } }:each() do
@@ -48,14 +48,14 @@ compiled apart look the same: then nothing is wrong.]],
 
   examples = {
     { name = "five regions", framework = "pytorch", format = "kineto", finding = true, impact_ns = 5e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6 },
       tables = { activities = { { name = "Torch-Compiled Region: 0/0", events = 1 }, { name = "Torch-Compiled Region: 1/0", events = 1 },
                                 { name = "Torch-Compiled Region: 2/0", events = 3 } } } },
     { name = "one region, four calls", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6 },
       tables = { activities = { { name = "Torch-Compiled Region: 0/0", events = 4 } } } },
     { name = "the host is ahead", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_host_late_ns"] = 2e4 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e4 },
       tables = { activities = { { name = "Torch-Compiled Region: 0/0", events = 1 }, { name = "Torch-Compiled Region: 1/0", events = 1 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "The same kernels run in every step and could be captured as a graph",
   category = "host", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "step.used", "step.source", "device.idle_host_late_ns", "device.idle_launch_ns", "kernels.count_per_step",
+  needs = { "step.ns", "step.used", "step.source", "device.idle_host_late_ns", "device.idle_launch_ns", "kernels.count_per_step",
             "sync.count_per_step", "kernels", "activities" },
   cause = "host", tags = { "launch" },
   more_specific_than = { "host-bound", "kernel-launch-bound" },
@@ -21,7 +21,7 @@ every step. Priced as the idle time before kernels, at half. Silent where the ho
 the step, where graphs are launched already, and for few kernels.]],
 
   check = function(p, cfg)
-    local step_ns, count = p.fact["step.median_ns"], p.fact["kernels.count_per_step"]
+    local step_ns, count = p.fact["step.ns"], p.fact["kernels.count_per_step"]
     local ns = p.fact["device.idle_host_late_ns"] + p.fact["device.idle_launch_ns"]
     if p.fact["step.used"] < cfg.min_steps or p.fact["step.source"] == "whole-trace" or count < cfg.min_kernels then return nil end
     if ns / step_ns < cfg.min_share or p.fact["sync.count_per_step"] > cfg.max_syncs then return nil end
@@ -47,15 +47,15 @@ the step, where graphs are launched already, and for few kernels.]],
 
   examples = {
     { name = "static steps", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1e6,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6, ["device.idle_launch_ns"] = 5e5,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6, ["device.idle_launch_ns"] = 5e5,
                 ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 0 },
       tables = { kernels = { { name = "a", calls = 500 } }, activities = {} } },
     { name = "reads results", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6, ["device.idle_launch_ns"] = 5e5,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6, ["device.idle_launch_ns"] = 5e5,
                 ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 3 },
       tables = { kernels = { { name = "a", calls = 500 } }, activities = {} } },
     { name = "shapes vary", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6, ["device.idle_launch_ns"] = 5e5,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6, ["device.idle_launch_ns"] = 5e5,
                 ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 0 },
       tables = { kernels = { { name = "a", calls = 300.4 }, { name = "b", calls = 199.6 } }, activities = {} } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "The host is the limit",
   category = "host", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "host.dispatch_ns", "part.host_ns", "part.host_share" },
+  needs = { "step.ns", "host.dispatch_ns", "part.host_ns", "part.host_share" },
   cause = "host", tags = { "host" },
   params = {
     min_share = { default = 0.25, min = 0, max = 1, unit = "share",
@@ -24,7 +24,7 @@ take long, the device is seldom busy; priced as three fifths of the host's part 
 say what is dispatched so often take its place. Silent where dispatch hides behind computation.]],
 
   check = function(p, cfg)
-    local dispatch_ns, step_ns = p.fact["host.dispatch_ns"], p.fact["step.median_ns"]
+    local dispatch_ns, step_ns = p.fact["host.dispatch_ns"], p.fact["step.ns"]
     if p:has("device.idle_share") then
       local idle, busy, host_share = p.fact["device.idle_share"], p.fact["device.busy_share"] or 0, p.fact["part.host_share"]
       local launch = (p:has("launch.ns_per_step") and p.fact["launch.ns_per_step"] or 0) / step_ns
@@ -64,20 +64,20 @@ say what is dispatched so often take its place. Silent where dispatch hides behi
 
   examples = {
     { name = "a few calls", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6, replay = { 4e6 },
-      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
+      facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
                 ["eager.function_calls"] = 5, ["eager.ops"] = 8 } },
     { name = "half the step", framework = "jax", finding = true, replay = { 4e6 },
-      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
+      facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
     { name = "many eager calls", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6, replay = { 4e6 },
-      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
+      facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
                 ["eager.function_calls"] = 64, ["eager.ops"] = 4 } },
     { name = "a device that waits", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
-      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7,
+      facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7,
                 ["device.idle_share"] = 0.75, ["device.busy_share"] = 0.25, ["launch.ns_per_step"] = 5e5 } },
     { name = "a busy device", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 1e5, ["part.host_share"] = 0.01,
+      facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 1e5, ["part.host_share"] = 0.01,
                 ["device.idle_share"] = 0.05, ["device.busy_share"] = 0.95, ["launch.ns_per_step"] = 5e6 } },
     { name = "hidden", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["host.dispatch_ns"] = 1e5, ["part.host_ns"] = 6e5, ["part.host_share"] = 0.06 } },
+      facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e5, ["part.host_ns"] = 6e5, ["part.host_share"] = 0.06 } },
   },
 }

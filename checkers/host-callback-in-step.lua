@@ -4,7 +4,7 @@ return rule {
   title = "The compiled program calls the host",
   category = "host", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "callback.count", "callback.path_ns", "callback.steps_share" },
+  needs = { "step.ns", "callback.count", "callback.path_ns", "callback.steps_share" },
   cause = "callback", tags = { "jax", "host" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",
@@ -22,7 +22,7 @@ program does not wait for them.]],
 
   check = function(p, cfg)
     local path_ns = p.fact["callback.path_ns"]
-    local share = path_ns / p.fact["step.median_ns"]
+    local share = path_ns / p.fact["step.ns"]
     if share < cfg.min_share or p.fact["callback.steps_share"] < cfg.min_steps_share then return nil end
 
     local evidence = { { "time a step inside callbacks", path_ns, "ns", share = math.min(share, 1) },
@@ -52,10 +52,10 @@ program does not wait for them.]],
 
   examples = {
     { name = "a third", framework = "jax", finding = true, replay = { 3e6 },
-      facts = { ["step.median_ns"] = 1e7, ["callback.count"] = 6, ["callback.path_ns"] = 3e6,
+      facts = { ["step.ns"] = 1e7, ["callback.count"] = 6, ["callback.path_ns"] = 3e6,
                 ["callback.steps_share"] = 1 } },
     { name = "none", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["callback.count"] = 0, ["callback.path_ns"] = 0,
+      facts = { ["step.ns"] = 1e7, ["callback.count"] = 0, ["callback.path_ns"] = 0,
                 ["callback.steps_share"] = 0 } },
   },
 }

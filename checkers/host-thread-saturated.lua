@@ -4,7 +4,7 @@ return rule {
   title = "One thread is busy all the time while the device waits",
   category = "host", severity = "info",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "host.lead_ns", "host.cpu_ns", "host.cores", "device.idle_share" },
+  needs = { "step.ns", "host.lead_ns", "host.cpu_ns", "host.cores", "device.idle_share" },
   cause = "host", tags = { "host", "idle" },
   params = {
     min_busy = { default = 0.9, min = 0, max = 1, unit = "share", doc = "work of the leading thread over the step" },
@@ -17,7 +17,7 @@ The thread that leads the steps works nearly all the time, the device waits for 
 threads could share the work. Without a price: what the thread does has findings of its own. Silent where it only waits.]],
 
   check = function(p, cfg)
-    local step_ns, busy = p.fact["step.median_ns"], p.fact["host.lead_ns"] / p.fact["step.median_ns"]
+    local step_ns, busy = p.fact["step.ns"], p.fact["host.lead_ns"] / p.fact["step.ns"]
     local cores, idle = p.fact["host.cores"], p.fact["device.idle_share"]
     local use = p.fact["host.cpu_ns"] / (step_ns * math.max(cores, 1))
     if busy < cfg.min_busy or idle < cfg.min_idle or cores < cfg.min_cores or use > cfg.max_use then return nil end
@@ -34,10 +34,10 @@ threads could share the work. Without a price: what the thread does has findings
 
   examples = {
     { name = "one of sixteen cores", framework = "tensorflow", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["host.lead_ns"] = 9.7e6, ["host.cpu_ns"] = 2e7, ["host.cores"] = 16, ["device.idle_share"] = 0.4 } },
+      facts = { ["step.ns"] = 1e7, ["host.lead_ns"] = 9.7e6, ["host.cpu_ns"] = 2e7, ["host.cores"] = 16, ["device.idle_share"] = 0.4 } },
     { name = "all cores are busy", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["host.lead_ns"] = 9.7e6, ["host.cpu_ns"] = 1.5e8, ["host.cores"] = 16, ["device.idle_share"] = 0.4 } },
+      facts = { ["step.ns"] = 1e7, ["host.lead_ns"] = 9.7e6, ["host.cpu_ns"] = 1.5e8, ["host.cores"] = 16, ["device.idle_share"] = 0.4 } },
     { name = "the device is busy", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["host.lead_ns"] = 9.7e6, ["host.cpu_ns"] = 2e7, ["host.cores"] = 16, ["device.idle_share"] = 0.02 } },
+      facts = { ["step.ns"] = 1e7, ["host.lead_ns"] = 9.7e6, ["host.cpu_ns"] = 2e7, ["host.cores"] = 16, ["device.idle_share"] = 0.02 } },
   },
 }

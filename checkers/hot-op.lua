@@ -3,7 +3,7 @@ return rule {
   id = "hot-op", api = 1, version = "1.0.0",
   title = "One type of op takes most of the time",
   category = "kernels", severity = "info",
-  needs = { "step.median_ns", "op_types" },
+  needs = { "step.ns", "op_types" },
   cause = "compute", tags = { "ops" },
   params = {
     min_share = { default = 0.30, min = 0, max = 1, unit = "share",
@@ -26,7 +26,7 @@ a small part of the step.]],
     local total_ns, top = types:sum("self_ns"), types:top("self_ns", 3):rows()
     if total_ns <= 0 or #top == 0 then return nil end
     local share = top[1].self_ns / total_ns
-    if share < cfg.min_share or top[1].self_ns < cfg.min_step_share * p.fact["step.median_ns"] then
+    if share < cfg.min_share or top[1].self_ns < cfg.min_step_share * p.fact["step.ns"] then
       return nil
     end
 
@@ -63,16 +63,16 @@ a small part of the step.]],
       evidence = evidence,
       condition = ("%s of the self time of ops, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(subject) },
-      impact = is_priced and impact.share { ns = math.min(top[1].self_ns, p.fact["step.median_ns"]) } or impact.none(),
+      impact = is_priced and impact.share { ns = math.min(top[1].self_ns, p.fact["step.ns"]) } or impact.none(),
       claims = is_priced and { parts = { "compute" } } or nil,
       confidence = is_priced and "low" or "high",
     }
   end,
 
   examples = {
-    { name = "one type dominates", finding = true, facts = { ["step.median_ns"] = 1e7 },
+    { name = "one type dominates", finding = true, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "MatMul", self_ns = 6e6 }, { type = "Relu", self_ns = 2e6 } } } },
-    { name = "spread", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "spread", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "MatMul", self_ns = 1e6 }, { type = "Relu", self_ns = 1e6 },
                               { type = "Conv2D", self_ns = 1e6 }, { type = "Add", self_ns = 1e6 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "Dropout runs without training",
   category = "kernels", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.dropout_ns", "torch.backward_nodes" },
+  needs = { "step.ns", "torch.dropout_ns", "torch.backward_nodes" },
   cause = "dropout", tags = { "ops" },
   more_specific_than = { "hot-op", "elementwise-chain" },
   params = {
@@ -16,7 +16,7 @@ Dropout draws random numbers and drops values, which makes inference slower and 
 Silent where a backward pass runs, and where dropout hands its input on.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local high_ns = p.fact["torch.dropout_ns"]
     if p.fact["torch.backward_nodes"] > 0 or high_ns < cfg.min_share * step_ns then return nil end
     local low_ns = 0.8 * high_ns
@@ -37,10 +37,10 @@ Silent where a backward pass runs, and where dropout hands its input on.]],
 
   examples = {
     { name = "still training mode", framework = "pytorch", finding = true, impact_ns = 1.8e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.dropout_ns"] = 2e6, ["torch.backward_nodes"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["torch.dropout_ns"] = 2e6, ["torch.backward_nodes"] = 0 } },
     { name = "trains", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.dropout_ns"] = 2e6, ["torch.backward_nodes"] = 50 } },
+      facts = { ["step.ns"] = 1e7, ["torch.dropout_ns"] = 2e6, ["torch.backward_nodes"] = 50 } },
     { name = "hands on", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.dropout_ns"] = 2e3, ["torch.backward_nodes"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["torch.dropout_ns"] = 2e3, ["torch.backward_nodes"] = 0 } },
   },
 }

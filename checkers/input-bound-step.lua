@@ -4,7 +4,7 @@ return rule {
   title = "The step waits for its input",
   category = "input", severity = "warn",
   formats = { "xspace", "kineto", "graph" },
-  needs = { "step.median_ns", "input.wait_ns", "input.wait_share" },
+  needs = { "step.ns", "input.wait_ns", "input.wait_share" },
   cause = "input", tags = { "input" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -58,12 +58,12 @@ pipelines anew. A rule that names the stage at fault takes the place of this one
 
   examples = {
     { name = "waits for a third", framework = "tensorflow", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 }, replay = { 3e6 } },
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 }, replay = { 3e6 } },
     { name = "batches are ready in time", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 6e5, ["input.wait_share"] = 0.06,
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e5, ["input.wait_share"] = 0.06,
                 ["input.keeps_up"] = true } },
     { name = "keeps up", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 1e5, ["input.wait_share"] = 0.01 } },
-    { name = "no input seen", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 1e5, ["input.wait_share"] = 0.01 } },
+    { name = "no input seen", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

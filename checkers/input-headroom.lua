@@ -1,7 +1,7 @@
 -- How fast the input pipeline could go at best, with all cores.
 -- On a host that computes too, a pipeline that runs ahead of the step still takes the cores that the step needs.
 local function contends(p, cfg)
-  local step_ns, cores = p.fact["step.median_ns"], p.fact["host.cores"]
+  local step_ns, cores = p.fact["step.ns"], p.fact["host.cores"]
   local share = p:has("input.cpu_share") and p.fact["input.cpu_share"] or 0
   local used = p:has("host.cpu_ns") and p.fact["host.cpu_ns"] / cores / step_ns or 0
   if p:has("device.count") or p.fact["input.wait_share"] > cfg.max_wait_share or share < cfg.min_cpu_share or
@@ -28,7 +28,7 @@ return rule {
   title = "All cores together do not make batches fast enough",
   category = "input", severity = "info",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_ns", "input.wait_share", "iterators", "host.cores" },
+  needs = { "step.ns", "input.wait_ns", "input.wait_share", "iterators", "host.cores" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   params = {
     max_wait_share = { default = 0.2, min = 0, max = 1, unit = "share",
@@ -45,7 +45,7 @@ machines. A fact without a price. Where the program computes on the same cores a
 ahead slows the step as well: priced as a part of its processor time over the cores. Silent where tuning the pipeline can suffice.]],
 
   check = function(p, cfg)
-    local step_ns, cores = p.fact["step.median_ns"], p.fact["host.cores"]
+    local step_ns, cores = p.fact["step.ns"], p.fact["host.cores"]
     local contended = contends(p, cfg)
     if contended then return contended end
     if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
@@ -78,16 +78,16 @@ ahead slows the step as well: priced as a part of its processor time over the co
 
   examples = {
     { name = "more work than cores", framework = "tensorflow", finding = true,
-      facts = { ["step.median_ns"] = 1.2e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.33, ["host.cores"] = 2 },
+      facts = { ["step.ns"] = 1.2e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.33, ["host.cores"] = 2 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2", type = "ParallelMapV2", self_ns = 1e5,
                                  cpu_ns = 1.9e7 } } } },
     { name = "cores that the step needs", framework = "tensorflow", finding = true, impact_ns = 4.134e6,
-      facts = { ["step.median_ns"] = 1.2e7, ["input.wait_ns"] = 1.2e6, ["input.wait_share"] = 0.1, ["host.cores"] = 2,
+      facts = { ["step.ns"] = 1.2e7, ["input.wait_ns"] = 1.2e6, ["input.wait_share"] = 0.1, ["host.cores"] = 2,
                 ["input.cpu_share"] = 0.53, ["host.cpu_ns"] = 2.25e7 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2", type = "ParallelMapV2", self_ns = 1e5,
                                  cpu_ns = 1.2e7 } } } },
     { name = "cores enough", finding = false,
-      facts = { ["step.median_ns"] = 1.2e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.33, ["host.cores"] = 16 },
+      facts = { ["step.ns"] = 1.2e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.33, ["host.cores"] = 16 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::Map", type = "Map", self_ns = 1.9e7, cpu_ns = 1.9e7 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Preparing batches on the host makes the step wait",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_ns", "input.wait_share", "input.cpu_share", "host.cores", "activities" },
+  needs = { "step.ns", "input.wait_ns", "input.wait_share", "input.cpu_share", "host.cores", "activities" },
   cause = "input", tags = { "input", "host" },
   more_specific_than = { "input-bound-step" },
   params = {
@@ -19,7 +19,7 @@ processes do that beside the step. Priced by replay: the batch is made beside th
 remains. Silent where a tf.data pipeline or other threads make the batches.]],
 
   check = function(p, cfg)
-    local step_ns, wait_ns = p.fact["step.median_ns"], p.fact["input.wait_ns"]
+    local step_ns, wait_ns = p.fact["step.ns"], p.fact["input.wait_ns"]
     if p.fact["input.wait_share"] < cfg.min_wait_share or p:has("iterators") then return nil end
 
     local own = p:table("activities"):where { on_leader = true, kind = { like = "^input-(stage|work)$" } }
@@ -52,13 +52,13 @@ remains. Silent where a tf.data pipeline or other threads make the batches.]],
 
   examples = {
     { name = "decoding in next()", framework = "jax", finding = true, impact_ns = 4.5e6,
-      facts = { ["step.median_ns"] = 1.9e7, ["input.wait_ns"] = 1.45e7, ["input.wait_share"] = 0.76,
+      facts = { ["step.ns"] = 1.9e7, ["input.wait_ns"] = 1.45e7, ["input.wait_share"] = 0.76,
                 ["input.cpu_share"] = 0.38, ["host.cores"] = 2 },
       tables = { activities = { { name = "PrefetchDatasetIterator.__next__", kind = "input-stage", on_leader = true,
                                   path_self_ns = 1.4e7, events = 48 } } },
       replay = { 4.5e6 }, selected_ns = 1.45e7 },
     { name = "read threads at work", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1.5e7, ["input.wait_ns"] = 1e7, ["input.wait_share"] = 0.69,
+      facts = { ["step.ns"] = 1.5e7, ["input.wait_ns"] = 1e7, ["input.wait_share"] = 0.69,
                 ["input.cpu_share"] = 0.83, ["host.cores"] = 2 },
       tables = { activities = { { name = "PrefetchDatasetIterator.__next__", kind = "input-stage", on_leader = true,
                                   path_self_ns = 9e6, events = 48 } } } },

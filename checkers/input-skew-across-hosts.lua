@@ -4,7 +4,7 @@ return rule {
   title = "The input of one host holds up all hosts",
   category = "input", severity = "error",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "ranks", "ranks.count", "ranks.slowest_late_ns", "ranks.slowest_last_share" },
+  needs = { "step.ns", "ranks", "ranks.count", "ranks.slowest_late_ns", "ranks.slowest_last_share" },
   cause = "input", tags = { "ranks", "input" },
   more_specific_than = { "straggler-rank", "rank-variance", "collective-skew", "exposed-comm", "comm-bandwidth-low",
                          "input-bound-step", "input-host-processing-bound", "tfdata-cache", "tfdata-slow-iterator",
@@ -26,7 +26,7 @@ The others show it as time in collectives. Priced by replay on that host, with i
 Silent where hosts wait alike, or where the one that waits is not the one that comes late.]],
 
   check = function(p, cfg)
-    local step_ns, ranks = p.fact["step.median_ns"], p:table("ranks")
+    local step_ns, ranks = p.fact["step.ns"], p:table("ranks")
     local last_share, late_ns = p.fact["ranks.slowest_last_share"], p.fact["ranks.slowest_late_ns"]
     if p.fact["ranks.count"] < 2 or last_share < cfg.min_last_share or late_ns < cfg.min_late_share * step_ns then
       return nil
@@ -76,13 +76,13 @@ Silent where hosts wait alike, or where the one that waits is not the one that c
 
   examples = {
     { name = "one worker decodes more", framework = "tensorflow", finding = true, impact_ns = 1.3e7,
-      facts = { ["step.median_ns"] = 2.6e7, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 1.4e7,
+      facts = { ["step.ns"] = 2.6e7, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 1.4e7,
                 ["ranks.slowest_last_share"] = 0.93 },
       tables = { ranks = { { host = "worker0", comm_ns = 2.4e7, input_ns = 4e5, collectives = 30, late_ns = 1e5 },
                            { host = "worker1", comm_ns = 1e7, input_ns = 1.1e7, collectives = 30, late_ns = 1.4e7 } } },
       replay = { 1.3e7 } },
     { name = "not the late one", finding = false,
-      facts = { ["step.median_ns"] = 1.2e7, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 2.5e6,
+      facts = { ["step.ns"] = 1.2e7, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 2.5e6,
                 ["ranks.slowest_last_share"] = 0.5 },
       tables = { ranks = { { host = "worker0", comm_ns = 1.3e7, input_ns = 2.6e6, collectives = 28, late_ns = 2.5e6 },
                            { host = "worker1", comm_ns = 1.3e7, input_ns = 1.5e6, collectives = 28, late_ns = 1e6 } } } },

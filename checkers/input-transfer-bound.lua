@@ -4,7 +4,7 @@ return rule {
   title = "Copying batches to the device makes the step wait",
   category = "input", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "input.wait_ns", "input.wait_share", "copies.h2d_exposed_ns", "copies.h2d_count",
+  needs = { "step.ns", "input.wait_ns", "input.wait_share", "copies.h2d_exposed_ns", "copies.h2d_count",
             "copies.h2d_bytes" },
   cause = "input", tags = { "input", "copy" },
   more_specific_than = { "input-bound-step", "h2d-share" },
@@ -20,7 +20,7 @@ they are the thing to change: smaller types, pinned memory, copying while the st
 copies. Silent where copies are hidden, or the step hardly waits for input.]],
 
   check = function(p, cfg)
-    local step_ns, wait_ns = p.fact["step.median_ns"], p.fact["input.wait_ns"]
+    local step_ns, wait_ns = p.fact["step.ns"], p.fact["input.wait_ns"]
     local copy_ns = p.fact["copies.h2d_exposed_ns"]
     local input_ns = wait_ns + copy_ns
     if p.fact["input.wait_share"] < cfg.min_input_share or copy_ns < cfg.min_copy_share * input_ns then return nil end
@@ -50,10 +50,10 @@ copies. Silent where copies are hidden, or the step hardly waits for input.]],
 
   examples = {
     { name = "half of input is copying", framework = "pytorch", finding = true, impact_ns = 8e5,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 1e6, ["input.wait_share"] = 0.1,
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 1e6, ["input.wait_share"] = 0.1,
                 ["copies.h2d_exposed_ns"] = 1e6, ["copies.h2d_count"] = 4, ["copies.h2d_bytes"] = 4e7 } },
     { name = "copies are hidden", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 1e6, ["input.wait_share"] = 0.1,
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 1e6, ["input.wait_share"] = 0.1,
                 ["copies.h2d_exposed_ns"] = 1e4, ["copies.h2d_count"] = 4, ["copies.h2d_bytes"] = 4e7 } },
   },
 }

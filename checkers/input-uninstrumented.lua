@@ -4,7 +4,7 @@ return rule {
   title = "Batches are made where the recording does not look",
   category = "input", severity = "info",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "input.wait_ns", "input.wait_share", "input.cpu_share", "activities" },
+  needs = { "step.ns", "input.wait_ns", "input.wait_share", "input.cpu_share", "activities" },
   cause = "input", tags = { "input" },
   params = {
     min_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -17,7 +17,7 @@ The step waits for input, but no thread in the recording reads or prepares it: w
 events. A fact without a price; it says why no rule names the slow part. Silent where stages or work of the input are recorded.]],
 
   check = function(p, cfg)
-    local step_ns, wait_ns = p.fact["step.median_ns"], p.fact["input.wait_ns"]
+    local step_ns, wait_ns = p.fact["step.ns"], p.fact["input.wait_ns"]
     if p.fact["input.wait_share"] < cfg.min_wait_share or p:has("iterators") or
        p.fact["input.cpu_share"] > cfg.max_work_share then
       return nil
@@ -54,11 +54,11 @@ events. A fact without a price; it says why no rule names the slow part. Silent 
 
   examples = {
     { name = "worker processes", format = "kineto", framework = "pytorch", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.4, ["input.cpu_share"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.4, ["input.cpu_share"] = 0 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
                                   kind = "input-wait", self_ns = 4e6, path_ns = 4e6 } } } },
     { name = "decoding is recorded", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.4, ["input.cpu_share"] = 0.3 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.4, ["input.cpu_share"] = 0.3 },
       tables = { activities = { { name = "PrefetchDatasetIterator.__next__", kind = "input-stage", self_ns = 4e6,
                                   path_ns = 4e6 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "The training loop puts each batch on the device itself",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "transfer.count", "transfer.path_ns", "host.lead_ns", "part.copy_ns", "part.compute_ns",
+  needs = { "step.ns", "transfer.count", "transfer.path_ns", "host.lead_ns", "part.copy_ns", "part.compute_ns",
             "runs.count" },
   cause = "input", tags = { "jax", "input", "copy" },
   more_specific_than = { "block-until-ready-each-step", "input-bound-step", "input-transfer-bound", "h2d-share",
@@ -34,7 +34,7 @@ programs or calls back to the host.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
-    local step_ns, transfer_ns = p.fact["step.median_ns"], p.fact["transfer.path_ns"]
+    local step_ns, transfer_ns = p.fact["step.ns"], p.fact["transfer.path_ns"]
     local hidden_ns = math.min(p.fact["host.lead_ns"] + p.fact["part.copy_ns"], p.fact["part.compute_ns"])
     local lead_ns = p.fact["host.lead_ns"]
     local is_long = lead_ns > 0.5 * step_ns and lead_ns > cfg.min_long_lead * p.fact["part.compute_ns"]
@@ -102,29 +102,29 @@ programs or calls back to the host.]],
 
   examples = {
     { name = "made in the loop", framework = "jax", finding = true, impact_ns = 3e7,
-      facts = { ["step.median_ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7,
+      facts = { ["step.ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7,
                 ["part.copy_ns"] = 3e6, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 },
       replay = { 3e7 }, selected_ns = 3e7 },
     { name = "from lists of Python numbers", framework = "jax", finding = true, impact_ns = 6.65e7,
       tables = { activities = { { name = "$dtypes.py:7 dtype", kind = "python", on_leader = true, events = 30000, path_self_ns = 5e7 } } },
-      facts = { ["step.median_ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
+      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
                 ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 2 } },
     { name = "a long loader", framework = "jax", finding = true, impact_ns = 3.575e7,
-      facts = { ["step.median_ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
+      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
                 ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 2 } },
     { name = "column by column", framework = "jax", finding = true, impact_ns = 6.5e6,
-      facts = { ["step.median_ns"] = 1.1e7, ["transfer.count"] = 256, ["transfer.path_ns"] = 4e6, ["host.lead_ns"] = 5e6,
+      facts = { ["step.ns"] = 1.1e7, ["transfer.count"] = 256, ["transfer.path_ns"] = 4e6, ["host.lead_ns"] = 5e6,
                 ["part.copy_ns"] = 4e6, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 1 },
       replay = { 7.6e6 }, selected_ns = 7.6e6 },
     { name = "put ahead by a thread", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1.07e8, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 5e4,
+      facts = { ["step.ns"] = 1.07e8, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 5e4,
                 ["part.copy_ns"] = 1e3, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 } },
     { name = "a result is read in each step", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 5e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 4e5, ["host.lead_ns"] = 1.8e7,
+      facts = { ["step.ns"] = 5e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 4e5, ["host.lead_ns"] = 1.8e7,
                 ["part.copy_ns"] = 4e5, ["part.compute_ns"] = 3e7, ["runs.count"] = 1 },
       tables = { activities = { { name = "np.asarray(jax.Array)", kind = "sync", on_leader = true, events = 1 } } } },
     { name = "many programs a step", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 2e7, ["transfer.count"] = 16, ["transfer.path_ns"] = 3e5, ["host.lead_ns"] = 9e6,
+      facts = { ["step.ns"] = 2e7, ["transfer.count"] = 16, ["transfer.path_ns"] = 3e5, ["host.lead_ns"] = 9e6,
                 ["part.copy_ns"] = 3e5, ["part.compute_ns"] = 5e6, ["runs.count"] = 40 } },
   },
 }

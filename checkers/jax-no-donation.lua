@@ -1,9 +1,9 @@
 -- A training step writes its new state beside the old one instead of over it.
 -- An array that may not be overwritten is copied as a whole before a part of it changes.
 local function copies(p, cfg)
-  if p.framework ~= "jax" or not p:has("ops") or not p:has("step.median_ns") or
+  if p.framework ~= "jax" or not p:has("ops") or not p:has("step.ns") or
      p.fact["program.donated_bytes"] >= p.fact["program.state_bytes"] then return nil end
-  local step_ns = p.fact["step.median_ns"]
+  local step_ns = p.fact["step.ns"]
   local rows = p:table("ops"):where { module = p.fact["program.name"], type = "copy",
     bytes = { min = cfg.min_bytes }, shapes = { like = "^(\\[[0-9,]+\\])->\\1$" } }
   local ns = math.min(rows:sum("self_ns"), step_ns)
@@ -80,13 +80,13 @@ whose results do not look like their inputs (inference), and below 1 MiB. Do not
       facts = { ["program.name"] = "jit_train_step", ["program.time_share"] = 0.99, ["program.parameter_bytes"] = 1.3e7,
                 ["program.state_bytes"] = 1.2e7, ["program.state_count"] = 27, ["program.donated_bytes"] = 0 } },
     { name = "a cache that is copied", framework = "jax", format = "xspace", finding = true, impact_ns = 8.1e6,
-      facts = { ["step.median_ns"] = 1e7, ["program.name"] = "jit_token", ["program.time_share"] = 0.99,
+      facts = { ["step.ns"] = 1e7, ["program.name"] = "jit_token", ["program.time_share"] = 0.99,
                 ["program.parameter_bytes"] = 3.4e7, ["program.state_bytes"] = 3.36e7, ["program.state_count"] = 2,
                 ["program.donated_bytes"] = 0 },
       tables = { ops = { { name = "copy.1", type = "copy", module = "jit_token", shapes = "[4096,8,256]->[4096,8,256]",
                            bytes = 6.7e7, self_ns = 9e6 } } } },
     { name = "a short copy", framework = "jax", format = "xspace", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["program.name"] = "jit_token", ["program.time_share"] = 0.99,
+      facts = { ["step.ns"] = 1e7, ["program.name"] = "jit_token", ["program.time_share"] = 0.99,
                 ["program.parameter_bytes"] = 3.4e7, ["program.state_bytes"] = 3.36e7, ["program.state_count"] = 2,
                 ["program.donated_bytes"] = 0 },
       tables = { ops = { { name = "copy.1", type = "copy", module = "jit_token", shapes = "[4096,8,256]->[4096,8,256]",

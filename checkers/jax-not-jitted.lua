@@ -1,7 +1,7 @@
 -- JAX operations are dispatched one by one.
 -- A transformation of a jitted function that is itself not jitted is traced in Python in each call.
 local function transformed(p, cfg)
-  local step_ns, share = p.fact["step.median_ns"], p.fact["part.host_share"]
+  local step_ns, share = p.fact["step.ns"], p.fact["part.host_share"]
   if share < cfg.min_traced_share or not p:has("activities") or (p.fact["compile.count"] or 0) >= 0.5 then return nil end
   local calls = p:table("activities"):where { kind = "dispatch", on_leader = true, name = { like = "^PjitFunction\\(" } }
   local worst = calls:top("path_self_ns", 1):rows()[1]
@@ -26,7 +26,7 @@ return rule {
   title = "JAX operations are dispatched one by one",
   category = "host", severity = "error",
   formats = { "xspace" },
-  needs = { "step.median_ns", "runs.count", "runs.programs", "runs.median_ns", "part.host_share", "part.host_ns" },
+  needs = { "step.ns", "runs.count", "runs.programs", "runs.median_ns", "part.host_share", "part.host_ns" },
   cause = "host", tags = { "jax", "host" },
   more_specific_than = { "python-in-step", "xla-cluster-fragmentation", "host-bound", "tiny-kernels" },
   params = {
@@ -69,18 +69,18 @@ compiled functions, which other rules name.]],
 
   examples = {
     { name = "eager step", framework = "jax", finding = true, replay = { 7e6 },
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 180, ["runs.programs"] = 70,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 180, ["runs.programs"] = 70,
                 ["runs.median_ns"] = 3e3, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },
     { name = "grad of a jitted function", framework = "jax", finding = true, replay = { 2e6 },
-      facts = { ["step.median_ns"] = 2.4e6, ["runs.count"] = 4, ["runs.programs"] = 4,
+      facts = { ["step.ns"] = 2.4e6, ["runs.count"] = 4, ["runs.programs"] = 4,
                 ["runs.median_ns"] = 1e5, ["part.host_ns"] = 2.1e6, ["part.host_share"] = 0.9, ["compile.count"] = 0 },
       tables = { activities = { { name = "PjitFunction(loss)", kind = "dispatch", on_leader = true, events = 6, path_self_ns = 1e6 } } } },
     { name = "calls that are short", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 2.4e6, ["runs.count"] = 4, ["runs.programs"] = 4,
+      facts = { ["step.ns"] = 2.4e6, ["runs.count"] = 4, ["runs.programs"] = 4,
                 ["runs.median_ns"] = 1e5, ["part.host_ns"] = 2.1e6, ["part.host_share"] = 0.9, ["compile.count"] = 0 },
       tables = { activities = { { name = "PjitFunction(loss)", kind = "dispatch", on_leader = true, events = 6, path_self_ns = 1.2e5 } } } },
     { name = "one program", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1,
                 ["runs.median_ns"] = 9e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },
   },
 }

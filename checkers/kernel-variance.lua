@@ -3,7 +3,7 @@ return rule {
   id = "kernel-variance", api = 1, version = "1.0.0",
   title = "The same kernel takes very different times",
   category = "variance", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "kernels" },
+  needs = { "step.ns", "device.idle_share", "kernels" },
   tags = { "kernels", "variance" },
   params = {
     min_ratio = { default = 5, min = 1, max = 1000, unit = "ratio", doc = "longest over mean" },
@@ -34,9 +34,9 @@ clock. Collectives wait for ranks and are left out. A fact without a price. Sile
   end,
 
   examples = {
-    { name = "seven times", finding = true, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "seven times", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "gemm", category = "gemm", grid_blocks = 100, calls = 40, mean_ns = 1e5, max_ns = 7e5, min_ns = 5e4, share = 0.4, total_ns = 4e6 } } } },
-    { name = "alike", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "alike", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "gemm", category = "gemm", grid_blocks = 100, calls = 40, mean_ns = 1e5, max_ns = 1.2e5, share = 0.4, total_ns = 4e6 } } } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "launch-blocking-on", api = 1, version = "1.0.0",
   title = "Launches wait for their kernels",
   category = "validity", severity = "error",
-  needs = { "step.median_ns", "device.busy_ns", "launch.blocking_share", "launch.count_per_step", "launch.ns_per_step" },
+  needs = { "step.ns", "device.busy_ns", "launch.blocking_share", "launch.count_per_step", "launch.ns_per_step" },
   cause = "host", tags = { "launch", "validity" },
   more_specific_than = { "host-bound", "kernel-launch-bound", "tiny-kernels", "graph-capture-candidate", "python-in-step" },
   params = {
@@ -21,7 +21,7 @@ right.]],
     local share, count = p.fact["launch.blocking_share"], p.fact["launch.count_per_step"]
     if share < cfg.min_share or count < cfg.min_launches then return nil end
     local extra_ns = math.max(0, math.min(p.fact["launch.ns_per_step"] - count * cfg.launch_ns,
-                                          p.fact["step.median_ns"] - p.fact["device.busy_ns"]))
+                                          p.fact["step.ns"] - p.fact["device.busy_ns"]))
     return finding {
       title = ("%s of launches wait for their kernel: blocking mode is on"):format(fmt.pct(share)),
       evidence = { { "launch calls as long as their kernel", share, "share" }, { "launches a step", count, "count" },
@@ -38,10 +38,10 @@ right.]],
 
   examples = {
     { name = "all of them", framework = "pytorch", finding = true, impact_ns = 2e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 0.98,
+      facts = { ["step.ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 0.98,
                 ["launch.count_per_step"] = 500, ["launch.ns_per_step"] = 9e6 } },
     { name = "a graph launch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 1,
+      facts = { ["step.ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 1,
                 ["launch.count_per_step"] = 1, ["launch.ns_per_step"] = 9e6 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Some launches take far longer than the others",
   category = "host", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "launch.linked_count", "launch.slow_share", "launch.slow_count", "launch.slow_excess_ns",
+  needs = { "step.ns", "launch.linked_count", "launch.slow_share", "launch.slow_count", "launch.slow_excess_ns",
             "launch.slow_worst_ns", "launch.latency_median_ns" },
   cause = "host", tags = { "launch" },
   params = {
@@ -19,7 +19,7 @@ of code or memory calls in between. Priced as what is above the median launch wh
 work was queued, for then waiting is free, and below 5 % of the launches.]],
 
   check = function(p, cfg)
-    local step_ns, share = p.fact["step.median_ns"], p.fact["launch.slow_share"]
+    local step_ns, share = p.fact["step.ns"], p.fact["launch.slow_share"]
     local ns = math.min(p.fact["launch.slow_excess_ns"], step_ns)
     if p.fact["launch.linked_count"] < cfg.min_launches or share < cfg.min_share or share > cfg.max_share then return nil end
     if ns < cfg.min_cost * step_ns then return nil end
@@ -40,13 +40,13 @@ work was queued, for then waiting is free, and below 5 % of the launches.]],
 
   examples = {
     { name = "a tenth", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4e5,
-      facts = { ["step.median_ns"] = 1e7, ["launch.linked_count"] = 1000, ["launch.slow_share"] = 0.1, ["launch.slow_count"] = 10,
+      facts = { ["step.ns"] = 1e7, ["launch.linked_count"] = 1000, ["launch.slow_share"] = 0.1, ["launch.slow_count"] = 10,
                 ["launch.slow_excess_ns"] = 5e5, ["launch.slow_worst_ns"] = 4e5, ["launch.latency_median_ns"] = 8e3 } },
     { name = "all of them", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["launch.linked_count"] = 1000, ["launch.slow_share"] = 0.9, ["launch.slow_count"] = 90,
+      facts = { ["step.ns"] = 1e7, ["launch.linked_count"] = 1000, ["launch.slow_share"] = 0.9, ["launch.slow_count"] = 90,
                 ["launch.slow_excess_ns"] = 5e5, ["launch.slow_worst_ns"] = 4e5, ["launch.latency_median_ns"] = 1e5 } },
     { name = "few", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["launch.linked_count"] = 1000, ["launch.slow_share"] = 0.01, ["launch.slow_count"] = 1,
+      facts = { ["step.ns"] = 1e7, ["launch.linked_count"] = 1000, ["launch.slow_share"] = 0.01, ["launch.slow_count"] = 1,
                 ["launch.slow_excess_ns"] = 5e5, ["launch.slow_worst_ns"] = 4e5, ["launch.latency_median_ns"] = 8e3 } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "launch-queue-empty", api = 1, version = "1.0.0",
   title = "The host is hardly ahead of the device",
   category = "host", severity = "warn",
-  needs = { "step.median_ns", "device.busy_share", "launch.queue_empty_share", "launch.queue_depth_median", "launch.count_per_step", "launch.ns_per_step" },
+  needs = { "step.ns", "device.busy_share", "launch.queue_empty_share", "launch.queue_depth_median", "launch.count_per_step", "launch.ns_per_step" },
   tags = { "launch", "device" },
   params = {
     min_share = { default = 0.50, min = 0, max = 1, unit = "share", doc = "share of launches onto an empty queue" },
@@ -30,10 +30,10 @@ the host. A fact without a price. Silent where the host is the limit already.]],
 
   examples = {
     { name = "just in time", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["device.busy_share"] = 0.8, ["launch.queue_empty_share"] = 0.7, ["launch.queue_depth_median"] = 0,
+      facts = { ["step.ns"] = 1e7, ["device.busy_share"] = 0.8, ["launch.queue_empty_share"] = 0.7, ["launch.queue_depth_median"] = 0,
                 ["launch.count_per_step"] = 500, ["launch.ns_per_step"] = 3e6 } },
     { name = "ahead", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.busy_share"] = 0.8, ["launch.queue_empty_share"] = 0.05, ["launch.queue_depth_median"] = 60,
+      facts = { ["step.ns"] = 1e7, ["device.busy_share"] = 0.8, ["launch.queue_empty_share"] = 0.05, ["launch.queue_depth_median"] = 60,
                 ["launch.count_per_step"] = 500, ["launch.ns_per_step"] = 3e6 } },
   },
 }

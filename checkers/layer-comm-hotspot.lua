@@ -4,7 +4,7 @@ return rule {
   title = "One part of the program makes most of the communication",
   category = "communication", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "comm.share", "comm.exposed_ns", "comm_regions" },
+  needs = { "step.ns", "comm.share", "comm.exposed_ns", "comm_regions" },
   cause = "communication", tags = { "communication" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "collectives over the step" },
@@ -24,7 +24,7 @@ many, and where communication is little of the step.]],
     if top[1].share < cfg.min_part or top[1].ns < cfg.min_ratio * top[2].ns then return nil end
     local evidence = {}
     for i, row in ipairs(top) do
-      evidence[i] = { row.region .. ", collectives a step", row.ns, "ns", share = math.min(1, row.ns / p.fact["step.median_ns"]) }
+      evidence[i] = { row.region .. ", collectives a step", row.ns, "ns", share = math.min(1, row.ns / p.fact["step.ns"]) }
     end
     evidence[#evidence + 1] = { "uncovered communication a step, of all", p.fact["comm.exposed_ns"], "ns" }
     return finding {
@@ -41,18 +41,18 @@ many, and where communication is little of the step.]],
 
   examples = {
     { name = "experts", framework = "pytorch", format = "kineto", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["comm.share"] = 0.3, ["comm.exposed_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.share"] = 0.3, ["comm.exposed_ns"] = 1e6 },
       tables = { comm_regions = { { region = "experts", count = 8, ns = 2e6, share = 0.67 }, { region = "attention", count = 4, ns = 5e5, share = 0.17 } } } },
     { name = "two alike", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["comm.share"] = 0.3, ["comm.exposed_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.share"] = 0.3, ["comm.exposed_ns"] = 1e6 },
       tables = { comm_regions = { { region = "encoder", count = 8, ns = 1.6e6, share = 0.53 }, { region = "decoder", count = 8, ns = 1.4e6, share = 0.47 } } } },
     { name = "one range around all", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["comm.share"] = 0.3, ["comm.exposed_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.share"] = 0.3, ["comm.exposed_ns"] = 1e6 },
       tables = { comm_regions = { { region = "train", count = 12, ns = 3e6, share = 1 } } } },
     { name = "little communication", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["comm.share"] = 0.04, ["comm.exposed_ns"] = 1e5 },
+      facts = { ["step.ns"] = 1e7, ["comm.share"] = 0.04, ["comm.exposed_ns"] = 1e5 },
       tables = { comm_regions = { { region = "experts", count = 8, ns = 1.5e5, share = 0.75 }, { region = "attention", count = 4, ns = 5e4, share = 0.25 } } } },
     { name = "no ranges", framework = "pytorch", format = "kineto", skipped = true,
-      facts = { ["step.median_ns"] = 1e7, ["comm.share"] = 0.3, ["comm.exposed_ns"] = 1e6 } },
+      facts = { ["step.ns"] = 1e7, ["comm.share"] = 0.3, ["comm.exposed_ns"] = 1e6 } },
   },
 }

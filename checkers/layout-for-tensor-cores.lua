@@ -4,7 +4,7 @@ return rule {
   title = "16 bit convolutions run with channels before pixels",
   category = "kernels", severity = "info",
   formats = { "profile", "graph" },
-  needs = { "step.median_ns", "graph_patterns", "graph_patterns.accelerators" },
+  needs = { "step.ns", "graph_patterns", "graph_patterns.accelerators" },
   cause = "layout", tags = { "tensorflow", "precision" },
   more_specific_than = { "hot-op" },
   params = {
@@ -19,7 +19,7 @@ nothing is said about it. Priced as up to a fifth of the convolutions: what the 
     if p.fact["graph_patterns.accelerators"] == 0 then
       return skip { reason = "the program ran on the CPU: there is no accelerator" }
     end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local convolutions = p:table("graph_patterns"):where { pattern = "channels-first" }
     local ns = math.min(convolutions:sum("ns"), step_ns)
     if ns < cfg.min_share * step_ns then return nil end
@@ -38,11 +38,11 @@ nothing is said about it. Priced as up to a fifth of the convolutions: what the 
 
   examples = {
     { name = "half of the step", format = "graph", framework = "tensorflow", finding = true, impact_ns = 8e5,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
       tables = { graph_patterns = { { pattern = "channels-first", op = "conv1/Conv2D", device = "/device:GPU:0", ns = 5e6, count = 1 } } } },
     { name = "channels last", format = "graph", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 }, tables = { graph_patterns = {} } },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 }, tables = { graph_patterns = {} } },
     { name = "CPU only", format = "graph", skipped = true,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
   },
 }

@@ -1,7 +1,7 @@
 -- Convolutions pay for turning their operands round.
 -- TensorFlow on a host: its libraries transpose as they need inside the convolution, so these are the program's own.
 local function of_tensorflow(p, cfg)
-  local step_ns, ops = p.fact["step.median_ns"], p:table("ops")
+  local step_ns, ops = p.fact["step.ns"], p:table("ops")
   local turns = ops:where { type = { like = "^(_Mkl)?Transpose$" } }
   local turn_ns, conv_ns = turns:sum("self_ns"), ops:where { type = { like = "Conv2D|Conv3D" } }:sum("self_ns")
   if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_host_share or turn_ns / step_ns < cfg.min_host_step then
@@ -25,7 +25,7 @@ return rule {
   id = "layout-transposes", api = 1, version = "1.0.0",
   title = "Convolutions pay for turning their operands round",
   category = "kernels", severity = "warn",
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "compute.kernel", tags = { "kernels", "layout" },
   params = {
     min_share = { default = 0.10, min = 0, max = 10, unit = "ratio", doc = "transposes over convolutions" },
@@ -42,7 +42,7 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
     if not p:has("device.idle_share") or not p:has("kernels") then
       return p.framework == "tensorflow" and p.format == "xspace" and of_tensorflow(p, cfg) or nil
     end
-    local step_ns, kernels = p.fact["step.median_ns"], p:table("kernels")
+    local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
     local turns = kernels:where { name = { like = "(?i)nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|SwapDimension" } }
     local turn_ns, conv_ns = turns:sum("total_ns"), kernels:where { category = "conv" }:sum("total_ns")
     conv_ns = math.max(conv_ns - turns:where { category = "conv" }:sum("total_ns"), 1)
@@ -66,15 +66,15 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
 
   examples = {
     { name = "a quarter", framework = "pytorch", finding = true, replay = { 1e6 },
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
                  kernels = { { name = "void nchwToNhwcKernel<float>", category = "transpose", calls = 40, total_ns = 1e6 },
                              { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
     { name = "a host", framework = "tensorflow", format = "xspace", finding = true, replay = { 2e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "transpose_1", type = "_MklTranspose", self_ns = 2e6 },
                          { name = "Conv2D", type = "_MklNativeConv2D", self_ns = 5e6 } } } },
-    { name = "none", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "none", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
                  kernels = { { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
   },

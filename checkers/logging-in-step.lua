@@ -19,8 +19,8 @@ end
 -- Means, norms and histograms of activations and gradients that Python reads.
 local function statistics(p, cfg)
   if not p:has("torch.statistics_reads") or p:has("device.idle_share") then return nil end
-  local reads, ns = p.fact["torch.statistics_reads"], math.min(p.fact["torch.statistics_ns"], p.fact["step.median_ns"])
-  local share = ns / p.fact["step.median_ns"]
+  local reads, ns = p.fact["torch.statistics_reads"], math.min(p.fact["torch.statistics_ns"], p.fact["step.ns"])
+  local share = ns / p.fact["step.ns"]
   if reads < cfg.min_reads or share < cfg.min_share then return nil end
   return finding {
     title = ("%s statistics of tensors are taken and read in each step: %s"):format(fmt.count(math.floor(reads + 0.5)), fmt.ms(ns)),
@@ -39,7 +39,7 @@ return rule {
   title = "Every step writes logs",
   category = "output", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "activities", "output.path_ns", "output.steps_share" },
+  needs = { "step.ns", "activities", "output.path_ns", "output.steps_share" },
   cause = "output", tags = { "output" },
   more_specific_than = { "python-in-step", "host-bound", "loop-indexing", "tiny-ops" },
   params = {
@@ -67,11 +67,11 @@ checkpoints and TensorFlow summaries, which have rules of their own, and below m
         if row.file and row.file ~= "" then locations[#locations + 1] = { file = row.file, line = row.line } end
       end
     end
-    local share = ns / p.fact["step.median_ns"]
+    local share = ns / p.fact["step.ns"]
     local print_ns, most = 0, 1
     if #names == 0 then print_ns, most = printed_ns(p) end
-    if print_ns >= cfg.min_share * p.fact["step.median_ns"] then
-      share = print_ns / p.fact["step.median_ns"]
+    if print_ns >= cfg.min_share * p.fact["step.ns"] then
+      share = print_ns / p.fact["step.ns"]
       return finding {
         title = ("Tensors are formatted for printing: %s of each step"):format(fmt.ms(print_ns)),
         evidence = { { "reading values one by one a step", print_ns, "ns", share = math.min(share, 1) } },
@@ -79,7 +79,7 @@ checkpoints and TensorFlow summaries, which have rules of their own, and below m
         remedy = { text = "Print every 100 steps, and scalars instead of whole tensors.",
                    code = "if step % 100 == 0: print(loss.item())" },
         impact = impact.exposed { ns = print_ns, low = 0.8 * print_ns,
-                                  high = math.min(most * print_ns, 0.95 * p.fact["step.median_ns"]) },
+                                  high = math.min(most * print_ns, 0.95 * p.fact["step.ns"]) },
         confidence = "medium",
       }
     end
@@ -101,24 +101,24 @@ checkpoints and TensorFlow summaries, which have rules of their own, and below m
 
   examples = {
     { name = "means read in hooks", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.775e6,
-      facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0,
+      facts = { ["step.ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0,
                 ["torch.statistics_reads"] = 100, ["torch.statistics_ns"] = 3e6 },
       tables = { activities = { { name = "aten::mm", kind = "op", path_ns = 1e6 } } } },
     { name = "a loss and an accuracy", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0,
+      facts = { ["step.ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0,
                 ["torch.statistics_reads"] = 2, ["torch.statistics_ns"] = 3e6 },
       tables = { activities = { { name = "aten::mm", kind = "op", path_ns = 1e6 } } } },
     { name = "prints each step", finding = true, replay = { 2e6 },
-      facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 2e6, ["output.steps_share"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["output.path_ns"] = 2e6, ["output.steps_share"] = 1 },
       tables = { activities = { { name = "$<unknown> print", kind = "output", path_ns = 2e6 } } } },
     { name = "whole tensors", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3.6e6,
-      facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0 },
       tables = { activities = { { name = "aten::mm", kind = "op", path_ns = 1e6 } },
                  ops = { { type = "aten::isfinite", calls = 2 }, { type = "aten::masked_select", calls = 2 },
                          { type = "aten::ceil", calls = 2 }, { type = "aten::is_nonzero", calls = 60 } },
                  eager_loops = { { anchor = "select", repeats = 60, readbacks = 120, products = 0, ns = 3e6 } } } },
     { name = "now and then", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["output.path_ns"] = 2e6, ["output.steps_share"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["output.path_ns"] = 2e6, ["output.steps_share"] = 0.1 },
       tables = { activities = { { name = "$<unknown> print", kind = "output", path_ns = 2e6 } } } },
   },
 }

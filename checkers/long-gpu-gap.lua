@@ -3,7 +3,7 @@ return rule {
   id = "long-gpu-gap", api = 1, version = "1.0.0",
   title = "The accelerator stands still for a long time at once",
   category = "idle", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "path.steps", "step.source", "gaps" },
+  needs = { "step.ns", "device.idle_share", "path.steps", "step.source", "gaps" },
   cause = "host", tags = { "device", "idle" },
   params = {
     min_ns = { default = 1e6, min = 0, max = 1e12, unit = "ns", doc = "length of a pause from which it is long" },
@@ -18,7 +18,7 @@ steps there is no price, for a start-up may be in the recording. Silent
 for short pauses and for single ones among many steps.]],
 
   check = function(p, cfg)
-    local step_ns, steps = p.fact["step.median_ns"], math.max(1, p.fact["path.steps"])
+    local step_ns, steps = p.fact["step.ns"], math.max(1, p.fact["path.steps"])
     local gaps = p:table("gaps"):where { cause = { like = "host-late|sync|compile" },
                                          ns = { min = math.max(cfg.min_ns, cfg.min_share * step_ns) } }
     local top = gaps:group("host_activity", "ns")[1]
@@ -46,12 +46,12 @@ for short pauses and for single ones among many steps.]],
 
   examples = {
     { name = "logging between steps", finding = true, impact_ns = 1e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["path.steps"] = 3, ["step.source"] = "marker" },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["path.steps"] = 3, ["step.source"] = "marker" },
       tables = { gaps = { { device = "GPU 0", cause = "host-late", ns = 2e6, host_activity = "log_metrics" },
                           { device = "GPU 0", cause = "host-late", ns = 2e6, host_activity = "log_metrics" },
                           { device = "GPU 0", cause = "host-late", ns = 2e6, host_activity = "log_metrics" } } } },
     { name = "short ones", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["path.steps"] = 3, ["step.source"] = "marker" },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["path.steps"] = 3, ["step.source"] = "marker" },
       tables = { gaps = { { device = "GPU 0", cause = "host-late", ns = 2e5, host_activity = "f" } } } },
   },
 }

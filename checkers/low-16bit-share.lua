@@ -3,7 +3,7 @@ return rule {
   id = "low-16bit-share", api = 1, version = "1.0.0",
   title = "Little is computed in 16 bits",
   category = "precision", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "device.count", "device.compute_share", "precision.f16_share", "precision.f8_share", "precision.f32_share",
+  needs = { "step.ns", "device.idle_share", "device.count", "device.compute_share", "precision.f16_share", "precision.f8_share", "precision.f32_share",
             "precision.product_f32_ns" },
   cause = "precision", tags = { "precision" },
   params = {
@@ -17,7 +17,7 @@ law has it, over the products in float32 alone. Silent without such products.]],
 
   check = function(p, cfg)
     local half, single = p.fact["precision.f16_share"] + p.fact["precision.f8_share"], p.fact["precision.f32_share"]
-    local ns, step_ns = p.fact["precision.product_f32_ns"] / p.fact["device.count"], p.fact["step.median_ns"]
+    local ns, step_ns = p.fact["precision.product_f32_ns"] / p.fact["device.count"], p.fact["step.ns"]
     if half + single <= 0 or half / (half + single) >= cfg.max_share or ns / step_ns < cfg.min_share then return nil end
     local code = { pytorch = "with torch.autocast('cuda', torch.bfloat16):", jax = "x = x.astype(jnp.bfloat16)",
                    tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')" }
@@ -36,11 +36,11 @@ law has it, over the products in float32 alone. Silent without such products.]],
 
   examples = {
     { name = "all in float32", framework = "tensorflow", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.compute_share"] = 0.9, ["precision.f16_share"] = 0,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.compute_share"] = 0.9, ["precision.f16_share"] = 0,
                 ["precision.f8_share"] = 0, ["precision.f32_share"] = 0.9, ["precision.product_f32_ns"] = 4e6 } },
     { name = "mixed", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.compute_share"] = 0.9, ["precision.f16_share"] = 0.5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.compute_share"] = 0.9, ["precision.f16_share"] = 0.5,
                 ["precision.f8_share"] = 0, ["precision.f32_share"] = 0.4, ["precision.product_f32_ns"] = 4e6 } },
-    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+    { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

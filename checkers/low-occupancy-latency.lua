@@ -3,7 +3,7 @@ return rule {
   id = "low-occupancy-latency", api = 1, version = "1.0.0",
   title = "A kernel keeps few warps on each multiprocessor",
   category = "kernels", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "kernels" },
+  needs = { "step.ns", "device.idle_share", "kernels" },
   cause = "compute.kernel", tags = { "kernels" },
   params = {
     max_occupancy = { default = 0.25, min = 0, max = 1, unit = "share", doc = "estimated occupancy" },
@@ -16,7 +16,7 @@ libraries. Priced as a share of the
 kernel's time, at low confidence.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.median_ns"], {}
+    local step_ns, findings = p.fact["step.ns"], {}
     for _, row in ipairs(p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, occupancy = { min = 0.001, max = cfg.max_occupancy } }
                            :top("total_ns", 20):rows()) do
       local is_deep = row.tensor_core == "yes" or (row.category or ""):find("gemm|conv|attention|collective")
@@ -41,9 +41,9 @@ kernel's time, at low confidence.]],
   end,
 
   examples = {
-    { name = "a scan", finding = true, impact_ns = 3e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "a scan", finding = true, impact_ns = 3e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "scan", category = "scan", tensor_core = "unknown", occupancy = 0.1, grid_blocks = 800, sm_count = 80, total_ns = 1e6, op = "" } } } },
-    { name = "a product", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "a product", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "gemm", category = "gemm", tensor_core = "yes", occupancy = 0.1, grid_blocks = 800, sm_count = 80, total_ns = 1e6 } } } },
   },
 }

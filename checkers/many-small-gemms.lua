@@ -14,7 +14,7 @@ local function unrolled(p, cfg)
     if not worst or group.count > worst.count then worst = group end
   end
   if not worst or worst.count < cfg.min_calls then return nil end
-  local step_ns, row = p.fact["step.median_ns"], worst.row
+  local step_ns, row = p.fact["step.ns"], worst.row
   local ns = math.min(p:table("ops"):where { module = row.module }:sum("self_ns"), step_ns)
   if ns < cfg.min_share * step_ns then return nil end
   return finding {
@@ -56,7 +56,7 @@ return rule {
   title = "The same small product runs many times a step",
   category = "kernels", severity = "warn",
   formats = { "xspace", "kineto", "graph" },
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "compute.gemm", tags = { "kernels" },
   more_specific_than = { "hot-op", "roofline-gap", "tiny-ops" },
   params = {
@@ -93,7 +93,7 @@ one function; priced as a part of the function. Silent for few runs and small sh
       end
     end
     if not best then return p.format == "xspace" and unrolled(p, cfg) or nil end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local locations = {}
     if best.source_file and best.source_file ~= "" then
       locations[1] = { file = best.source_file, line = best.source_line }
@@ -118,17 +118,17 @@ one function; priced as a part of the function. Silent for few runs and small sh
 
   examples = {
     { name = "a scan of outer products", framework = "jax", finding = true, replay = { 8e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "multiply_add_fusion", type = "fusion", calls = 256, flops = 1.18e6, bytes = 6.3e6,
                            shapes = "[768,768]x[256,768]x[]x[256,768]->[768,768]", self_ns = 9e6 } } } },
     { name = "a loop written out", framework = "jax", format = "xspace", finding = true, impact_ns = 4.9e5,
-      facts = { ["step.median_ns"] = 1e6 }, tables = { ops = products(70) } },
+      facts = { ["step.ns"] = 1e6 }, tables = { ops = products(70) } },
     { name = "layers of a deep network", framework = "jax", format = "xspace", finding = false,
-      facts = { ["step.median_ns"] = 1e6 }, tables = { ops = products(48) } },
-    { name = "layers in a scan", framework = "jax", finding = false, facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e6 }, tables = { ops = products(48) } },
+    { name = "layers in a scan", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "tanh_add_fusion", type = "fusion", calls = 256, flops = 4096, bytes = 24576,
                            shapes = "[32,64]x[32,64]->[32,64]", self_ns = 9e6 } } } },
-    { name = "large products", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "large products", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "dot.1", type = "dot", calls = 100, flops = 1e9, bytes = 1e7,
                            shapes = "[512,1024]x[1024,1024]->[512,1024]", self_ns = 9e6 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "Unexplained host time, probably input made in Python",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "host.python_ns", "host.python_share", "eager.path_share", "activities" },
+  needs = { "step.ns", "host.python_ns", "host.python_share", "eager.path_share", "activities" },
   cause = "input", tags = { "tensorflow", "input", "python" },
   more_specific_than = { "input-bound-step", "python-in-step", "host-bound", "input-uninstrumented" },
   params = {
@@ -24,7 +24,7 @@ pipeline of TensorFlow ops would do beside the step. The same is said of what is
 a tf.data pipeline that keeps up. Silent where the step waits for such a pipeline or where it runs eagerly.]],
 
   check = function(p, cfg)
-    local step_ns, python_ns = p.fact["step.median_ns"], p.fact["host.python_ns"]
+    local step_ns, python_ns = p.fact["step.ns"], p.fact["host.python_ns"]
     -- Beside a pipeline that keeps up, only what comes before the step can be a part of the batch.
     local beside = p:has("iterators")
     if beside then
@@ -61,22 +61,22 @@ a tf.data pipeline that keeps up. Silent where the step waits for such a pipelin
 
   examples = {
     { name = "numpy batches", framework = "tensorflow", finding = true, impact_ns = 1.1e7,
-      facts = { ["step.median_ns"] = 1.9e7, ["host.python_ns"] = 8e6, ["host.python_share"] = 0.42, ["eager.path_share"] = 0.06 },
+      facts = { ["step.ns"] = 1.9e7, ["host.python_ns"] = 8e6, ["host.python_share"] = 0.42, ["eager.path_share"] = 0.06 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 3e6 } } },
       replay = { 1.1e7 } },
     { name = "noise beside a pipeline", framework = "tensorflow", finding = true, impact_ns = 3.3e6,
-      facts = { ["step.median_ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53, ["eager.path_share"] = 0.01,
+      facts = { ["step.ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53, ["eager.path_share"] = 0.01,
                 ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.03 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 2.5e5 } },
                  iterators = { { name = "Iterator::Root::Prefetch", type = "Prefetch" } } },
       replay = { 3.3e6 } },
     { name = "a pipeline that the step waits for", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53, ["eager.path_share"] = 0.01,
+      facts = { ["step.ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53, ["eager.path_share"] = 0.01,
                 ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.3 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 2.5e5 } },
                  iterators = { { name = "Iterator::Root::Prefetch", type = "Prefetch" } } } },
     { name = "eager ops", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 6e7, ["host.python_ns"] = 1.8e7, ["host.python_share"] = 0.29, ["eager.path_share"] = 0.7 },
+      facts = { ["step.ns"] = 6e7, ["host.python_ns"] = 1.8e7, ["host.python_share"] = 0.29, ["eager.path_share"] = 0.7 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 3e6 } } } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "memcpy-storm", api = 1, version = "1.0.0",
   title = "Very many copies between host and device",
   category = "copies", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "copies" },
+  needs = { "step.ns", "device.idle_share", "copies" },
   cause = "copy", tags = { "copies" },
   more_specific_than = { "h2d-share", "d2h-share" },
   params = {
@@ -20,7 +20,7 @@ ones that take less than min_share.]],
   check = function(p, cfg)
     local copies = p:table("copies"):where { direction = { like = "^(h2d|d2h)$" }, where = { like = "." } }
     local count, bytes, ns = copies:sum("count"), copies:sum("bytes"), copies:sum("exposed_ns")
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local is_small = count > 0 and bytes / count < cfg.max_bytes
     if not (count > cfg.min_count and is_small or is_small and count >= 10 and ns / step_ns >= cfg.min_share) then return nil end
     local ceiling_ns = ns + p.fact["device.idle_share"] * step_ns
@@ -38,9 +38,9 @@ ones that take less than min_share.]],
   end,
 
   examples = {
-    { name = "four hundred", finding = true, impact_ns = 2e6, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3 },
+    { name = "four hundred", finding = true, impact_ns = 2e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
       tables = { copies = { { direction = "h2d", where = "GPU 0", count = 400, bytes = 4e5, exposed_ns = 4e5 } } } },
-    { name = "two large ones", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3 },
+    { name = "two large ones", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
       tables = { copies = { { direction = "h2d", where = "GPU 0", count = 2, bytes = 4e7, exposed_ns = 4e5 } } } },
   },
 }

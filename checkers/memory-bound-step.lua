@@ -3,7 +3,7 @@ return rule {
   id = "memory-bound-step", api = 1, version = "1.0.0",
   title = "Memory traffic is the limit",
   category = "kernels", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "flops.mfu", "flops.bytes_per_step", "flops.memory_peak_per_s", "flops.known_share" },
+  needs = { "step.ns", "device.idle_share", "flops.mfu", "flops.bytes_per_step", "flops.memory_peak_per_s", "flops.known_share" },
   tags = { "roofline" },
   params = {
     min_use = { default = 0.70, min = 0, max = 1, unit = "share", doc = "use of what limits" },
@@ -16,7 +16,7 @@ without a price: it tells which rules to follow. Silent where most ops are of un
 the sums exceed what the device can do, which means that traffic was counted that caches serve.]],
 
   check = function(p, cfg)
-    local memory = p.fact["flops.bytes_per_step"] / (p.fact["flops.memory_peak_per_s"] * p.fact["step.median_ns"] / 1e9)
+    local memory = p.fact["flops.bytes_per_step"] / (p.fact["flops.memory_peak_per_s"] * p.fact["step.ns"] / 1e9)
     local compute = p.fact["flops.mfu"]
     local use, other = memory, compute
     if p.fact["flops.known_share"] < cfg.min_known or use < cfg.min_use or use > 1.05 or other >= cfg.max_other then return nil end
@@ -33,10 +33,10 @@ the sums exceed what the device can do, which means that traffic was counted tha
 
   examples = {
     { name = "at the limit", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.05, ["flops.mfu"] = 0.1, ["flops.bytes_per_step"] = 1.6e10,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.05, ["flops.mfu"] = 0.1, ["flops.bytes_per_step"] = 1.6e10,
                 ["flops.memory_peak_per_s"] = 2e12, ["flops.known_share"] = 0.9 } },
     { name = "neither", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.5, ["flops.mfu"] = 0.2, ["flops.bytes_per_step"] = 4e9,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5, ["flops.mfu"] = 0.2, ["flops.bytes_per_step"] = 4e9,
                 ["flops.memory_peak_per_s"] = 2e12, ["flops.known_share"] = 0.9 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Memory grows from step to step",
   category = "memory", severity = "error",
   formats = { "kineto" },
-  needs = { "step.median_ns", "memory.is_growing", "memory.peak_bytes" },
+  needs = { "step.ns", "memory.is_growing", "memory.peak_bytes" },
   cause = "memory", tags = { "memory" },
   params = {
     min_growth = { default = 0.01, min = 0, max = 1, unit = "share",
@@ -18,7 +18,7 @@ with it all its activations, is the usual cause. It ends in running out of memor
 where memory is given back in any step, and for growth that is small beside the peak.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local growth = p.fact["memory.growth_bytes_per_step"] or p.fact["memory.host_growth_bytes_per_step"]
     local peak = p.fact["memory.peak_bytes"]
     if not p.fact["memory.is_growing"] or not growth or growth < cfg.min_bytes or growth < cfg.min_growth * peak then return nil end
@@ -43,13 +43,13 @@ where memory is given back in any step, and for growth that is small beside the 
 
   examples = {
     { name = "graphs are kept", framework = "pytorch", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["memory.is_growing"] = true, ["memory.peak_bytes"] = 1e8,
+      facts = { ["step.ns"] = 1e7, ["memory.is_growing"] = true, ["memory.peak_bytes"] = 1e8,
           ["memory.host_growth_bytes_per_step"] = 8e6 } },
     { name = "gives back", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["memory.is_growing"] = false, ["memory.peak_bytes"] = 1e8,
+      facts = { ["step.ns"] = 1e7, ["memory.is_growing"] = false, ["memory.peak_bytes"] = 1e8,
           ["memory.host_growth_bytes_per_step"] = 8e6 } },
     { name = "little", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["memory.is_growing"] = true, ["memory.peak_bytes"] = 1e8,
+      facts = { ["step.ns"] = 1e7, ["memory.is_growing"] = true, ["memory.peak_bytes"] = 1e8,
           ["memory.host_growth_bytes_per_step"] = 8e4 } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "mfu-low", api = 1, version = "1.0.0",
   title = "The device does a small part of the arithmetic it could",
   category = "model", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "flops.mfu", "flops.known_share", "flops.product_share", "flops.achieved_per_s", "flops.peak_per_s", "flops.per_step" },
+  needs = { "step.ns", "device.idle_share", "flops.mfu", "flops.known_share", "flops.product_share", "flops.achieved_per_s", "flops.peak_per_s", "flops.per_step" },
   tags = { "model", "roofline" },
   params = {
     max_mfu = { default = 0.35, min = 0, max = 1, unit = "share", doc = "use of the peak below which this is said" },
@@ -36,13 +36,13 @@ which means a wrong peak.]],
 
   examples = {
     { name = "a tenth", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["flops.mfu"] = 0.1, ["flops.known_share"] = 0.8, ["flops.product_share"] = 0.7,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["flops.mfu"] = 0.1, ["flops.known_share"] = 0.8, ["flops.product_share"] = 0.7,
                 ["flops.achieved_per_s"] = 3.1e13, ["flops.peak_per_s"] = 3.12e14, ["flops.per_step"] = 3.1e11 } },
     { name = "unknown operations", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["flops.mfu"] = 0.1, ["flops.known_share"] = 0.1, ["flops.product_share"] = 0.7,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["flops.mfu"] = 0.1, ["flops.known_share"] = 0.1, ["flops.product_share"] = 0.7,
                 ["flops.achieved_per_s"] = 3.1e13, ["flops.peak_per_s"] = 3.12e14, ["flops.per_step"] = 3.1e11 } },
     { name = "good", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["flops.mfu"] = 0.5, ["flops.known_share"] = 0.8, ["flops.product_share"] = 0.7,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["flops.mfu"] = 0.5, ["flops.known_share"] = 0.8, ["flops.product_share"] = 0.7,
                 ["flops.achieved_per_s"] = 1.5e14, ["flops.peak_per_s"] = 3.12e14, ["flops.per_step"] = 1.5e12 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Payloads of collectives are not aligned",
   category = "communication", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "comm.exposed_ns", "collectives" },
+  needs = { "step.ns", "comm.exposed_ns", "collectives" },
   cause = "communication", tags = { "communication" },
   params = {
     align_bytes = { default = 16, min = 2, max = 65536, unit = "bytes", doc = "what the part of each rank should be a multiple of" },
@@ -19,7 +19,7 @@ loads and stores. Looks at collectives that always carry the same payload, besid
 share of their uncovered time. Silent where they are about as fast as aligned ones, or where there are none to compare with.]],
 
   check = function(p, cfg)
-    local step_ns, fastest, ns, worst = p.fact["step.median_ns"], 0, 0, nil
+    local step_ns, fastest, ns, worst = p.fact["step.ns"], 0, 0, nil
     local function is_aligned(row) return row.mean_bytes % (cfg.align_bytes * row.group_size) == 0 end
     local big = p:table("collectives"):where { same_bytes = true, mean_bytes = { min = cfg.min_bytes }, group_size = { min = 2 } }
     for row in big:each() do
@@ -51,17 +51,17 @@ share of their uncovered time. Silent where they are about as fast as aligned on
 
   examples = {
     { name = "an odd bucket", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3e5,
-      facts = { ["step.median_ns"] = 1e7, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 2e6 },
       tables = { collectives = {
         { type = "reduce-scatter", name = "a", same_bytes = true, mean_bytes = 8388610, group_size = 8, bus_bytes_per_s = 5e10, exposed_ns = 1e6 },
         { type = "reduce-scatter", name = "b", same_bytes = true, mean_bytes = 8388608, group_size = 8, bus_bytes_per_s = 2e11, exposed_ns = 2e5 } } } },
     { name = "fast all the same", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 2e6 },
       tables = { collectives = {
         { type = "reduce-scatter", name = "a", same_bytes = true, mean_bytes = 8388610, group_size = 8, bus_bytes_per_s = 1.9e11, exposed_ns = 1e6 },
         { type = "reduce-scatter", name = "b", same_bytes = true, mean_bytes = 8388608, group_size = 8, bus_bytes_per_s = 2e11, exposed_ns = 2e5 } } } },
     { name = "nothing to compare with", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 2e6 },
       tables = { collectives = {
         { type = "all-reduce", name = "a", same_bytes = true, mean_bytes = 8388610, group_size = 8, bus_bytes_per_s = 5e10, exposed_ns = 1e6 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "Code is loaded onto the device during steady steps",
   category = "compile", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "step.used", "device.idle_share", "activities" },
+  needs = { "step.ns", "step.used", "device.idle_share", "activities" },
   cause = "compile", tags = { "compile", "launch" },
   params = {
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "steps, so that the first two do not count alone" },
@@ -17,7 +17,7 @@ spread over the steps. Silent in short recordings, where it is warm-up.]],
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
     local loads = p:table("activities"):where { name = { like = "^(cu|hip)(Module|Library)Load|Lazy Function Loading|Runtime Triggered Module Loading" } }
-    local ns, step_ns = math.max(loads:sum("path_ns"), 0), p.fact["step.median_ns"]
+    local ns, step_ns = math.max(loads:sum("path_ns"), 0), p.fact["step.ns"]
     if ns / step_ns < cfg.min_share then return nil end
     local top = loads:top("total_ns", 1):rows()[1]
     return finding {
@@ -35,9 +35,9 @@ spread over the steps. Silent in short recordings, where it is warm-up.]],
 
   examples = {
     { name = "each step", format = "kineto", finding = true, replay = { 3e5 },
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cuModuleLoadData", events = 2, path_ns = 3e5, total_ns = 6e5, max_ns = 2e5 } } } },
     { name = "none", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 }, tables = { activities = {} } },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 }, tables = { activities = {} } },
   },
 }

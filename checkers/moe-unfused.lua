@@ -4,7 +4,7 @@ return rule {
   title = "Products of experts run one after the other",
   category = "kernels", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "kernels", "ops" },
+  needs = { "step.ns", "kernels", "ops" },
   cause = "kernels", tags = { "kernels", "launch" },
   more_specific_than = { "many-small-gemms", "tiny-kernels" },
   params = {
@@ -17,7 +17,7 @@ of the op launches several times mean one launch an expert, where one grouped pr
 time. Says nothing of how evenly tokens are spread, which a recording does not tell. Silent with one launch a call.]],
 
   check = function(p, cfg)
-    local step_ns, first, second = p.fact["step.median_ns"], nil, nil
+    local step_ns, first, second = p.fact["step.ns"], nil, nil
     local ns = 0
     for row in p:table("kernels"):where { name = { like = "(?i)(^|_)gemm[12](_|$)" } }:each() do
       local calls = p:table("ops"):where { type = row.op }:sum("calls")
@@ -43,12 +43,12 @@ time. Says nothing of how evenly tokens are spread, which a recording does not t
 
   examples = {
     { name = "eight experts one by one", framework = "pytorch", format = "kineto", finding = true, impact_ns = 9e5,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { type = "moe::experts", calls = 4 } },
                  kernels = { { name = "expert_gemm1_bf16", op = "moe::experts", calls = 32, total_ns = 1.5e6 },
                              { name = "expert_gemm2_bf16", op = "moe::experts", calls = 32, total_ns = 1.5e6 } } } },
     { name = "one grouped kernel a call", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { type = "aiter::fused_moe", calls = 32 } },
                  kernels = { { name = "ck_moe_gemm1_stage", op = "aiter::fused_moe", calls = 32, total_ns = 1.5e6 },
                              { name = "ck_moe_gemm2_stage", op = "aiter::fused_moe", calls = 32, total_ns = 1.5e6 } } } },

@@ -4,7 +4,7 @@ return rule {
   title = "Copies from pinned memory still wait",
   category = "copies", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_share", "copies", "syncs" },
+  needs = { "step.ns", "device.idle_share", "copies", "syncs" },
   cause = "sync", tags = { "copies", "sync" },
   more_specific_than = { "blocking-sync-in-step", "long-gpu-gap" },
   params = {
@@ -16,7 +16,7 @@ return rule {
 after the waits. Silent where nothing is copied from pinned memory, and where work is queued behind the wait.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local pinned = p:table("copies"):where { direction = "h2d", is_pageable = false, name = { like = "(?i)pinned" } }
     if pinned:count() == 0 then return nil end
     local waits = p:table("syncs"):where { owner = { like = "^aten::(to|_to_copy|copy_|cuda)$" }, name = { like = "StreamSynchronize" } }
@@ -43,15 +43,15 @@ after the waits. Silent where nothing is copied from pinned memory, and where wo
 
   examples = {
     { name = "two waits", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false, count = 2, bytes = 2e7 } },
                  syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
     { name = "from pageable memory", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pageable -> Device)", is_pageable = true, count = 2, bytes = 2e7 } },
                  syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
     { name = "downloads", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false, count = 2, bytes = 2e7 },
                             { direction = "d2h", name = "Memcpy DtoH (Device -> Pageable)", is_pageable = true, count = 2, bytes = 8 } },
                  syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },

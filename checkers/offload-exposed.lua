@@ -4,7 +4,7 @@ return rule {
   title = "Offloaded state is moved while the device waits",
   category = "copies", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "copies" },
+  needs = { "step.ns", "copies" },
   cause = "copies", tags = { "copies", "memory" },
   more_specific_than = { "h2d-share", "d2h-share", "memcpy-storm" },
   params = {
@@ -18,7 +18,7 @@ bytes go down as come up, by pinned copies. Managed memory does the same page by
 Silent where copies run beside computing. Moving less may not be possible: the memory may be needed.]],
 
   check = function(p, cfg)
-    local step_ns, sums = p.fact["step.median_ns"], { h2d = { 0, 0 }, d2h = { 0, 0 } }
+    local step_ns, sums = p.fact["step.ns"], { h2d = { 0, 0 }, d2h = { 0, 0 } }
     local managed_ns = 0
     for row in p:table("copies"):each() do
       local sum = sums[row.direction]
@@ -54,15 +54,15 @@ Silent where copies run beside computing. Moving less may not be possible: the m
 
   examples = {
     { name = "optimizer state on the host", framework = "pytorch", format = "kineto", finding = true, impact_ns = 9.5e5, replay = { 1e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD", kind = "Pinned -> Device", bytes = 1e8, exposed_ns = 6e5 },
                             { direction = "d2h", name = "Memcpy DtoH", kind = "Device -> Pinned", bytes = 1e8, exposed_ns = 6e5 } } } },
     { name = "batches go up", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD", kind = "Pinned -> Device", bytes = 1e8, exposed_ns = 6e5 },
                             { direction = "d2h", name = "Memcpy DtoH", kind = "Device -> Pinned", bytes = 64, exposed_ns = 1e4 } } } },
     { name = "covered", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD", kind = "Pinned -> Device", bytes = 1e8, exposed_ns = 1e4 },
                             { direction = "d2h", name = "Memcpy DtoH", kind = "Device -> Pinned", bytes = 1e8, exposed_ns = 1e4 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "A one-hot product stands for a lookup",
   category = "kernels", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "eager_idioms" },
+  needs = { "step.ns", "eager_idioms" },
   cause = "formula.onehot-product", tags = { "ops" },
   more_specific_than = { "elementwise-chain", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
       "python-in-step" },
@@ -17,7 +17,7 @@ One-hot vectors are as wide as the table is long, nearly all of them zeros, and 
 lookup reads the rows it needs. Priced as nearly all of it. Silent below min_share.]],
 
   check = function(p, cfg)
-    local step_ns, rows = p.fact["step.median_ns"],
+    local step_ns, rows = p.fact["step.ns"],
         p:table("eager_idioms"):where { idiom = { like = "^(onehot-product)$" } }
     local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
     for row in rows:each() do
@@ -49,13 +49,13 @@ lookup reads the rows it needs. Priced as nearly all of it. Silent below min_sha
 
   examples = {
     { name = "spelled out", framework = "pytorch", finding = true, impact_ns = 4.2e7,
-        facts = { ["step.median_ns"] = 1e8 },
+        facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "onehot-product", first_op = "aten::mul", ns = 5e7, count = 1, calls = 3,
           product_ns = 3e7, pivot_ns = 0, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
-    { name = "small", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
+    { name = "small", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "onehot-product", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64,
           product_ns = 0, pivot_ns = 0, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
-    { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
+    { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0,
           longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "The step waits for results going out",
   category = "output", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "part.output_ns", "part.output_share" },
+  needs = { "step.ns", "part.output_ns", "part.output_share" },
   cause = "output", tags = { "output" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -36,8 +36,8 @@ does it. Silent where writing hides behind the step. Rules that say what is writ
 
   examples = {
     { name = "a third of the step", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["part.output_ns"] = 3e6, ["part.output_share"] = 0.3 }, replay = { 3e6 } },
+      facts = { ["step.ns"] = 1e7, ["part.output_ns"] = 3e6, ["part.output_share"] = 0.3 }, replay = { 3e6 } },
     { name = "little", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["part.output_ns"] = 1e5, ["part.output_share"] = 0.01 } },
+      facts = { ["step.ns"] = 1e7, ["part.output_ns"] = 1e5, ["part.output_share"] = 0.01 } },
   },
 }

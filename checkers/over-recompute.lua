@@ -1,6 +1,6 @@
 -- Activations are computed twice although memory would hold them.
 local function of_pytorch(p, cfg)
-  local step_ns, ns, calls = p.fact["step.median_ns"], p.fact["torch.recomputed_ns"], p.fact["torch.recomputed_calls"]
+  local step_ns, ns, calls = p.fact["step.ns"], p.fact["torch.recomputed_ns"], p.fact["torch.recomputed_calls"]
   if not ns or calls < 2 or ns < cfg.min_share * step_ns then return nil end
   return finding {
     title = ("Layers that run again in the backward pass take %s a step"):format(fmt.ms(ns)),
@@ -20,7 +20,7 @@ return rule {
   title = "Activations are computed twice",
   category = "memory", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "compute.recompute", tags = { "memory", "jax" },
   params = {
     min_share = { default = 0.08, min = 0, max = 1, unit = "share",
@@ -40,7 +40,7 @@ gives such instructions, in PyTorch by layers of the forward pass inside the bac
     if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
     if p:has("memory.peak_share") and p.fact["memory.peak_share"] > 1 - cfg.min_free then return nil end
 
-    local names, evidence = {}, { { "recomputing a step", ns, "ns", share = math.min(ns / p.fact["step.median_ns"],
+    local names, evidence = {}, { { "recomputing a step", ns, "ns", share = math.min(ns / p.fact["step.ns"],
         1) },
                                   { "share of all op time", ns / all_ns, "share" } }
     for i, row in ipairs(again:top("self_ns", 40):rows()) do
@@ -62,19 +62,19 @@ gives such instructions, in PyTorch by layers of the forward pass inside the bac
 
   examples = {
     { name = "a third again", framework = "jax", finding = true, replay = { 3e6 },
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "dot.9", type = "dot",
           scope = "jit(f)/jit(main)/transpose(jvp())/rematted_computation/dot_general", self_ns = 3e6 },
                          { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general",
                              self_ns = 6e6 } } } },
-    { name = "no recomputation", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "no recomputation", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "dot.1", type = "dot", scope = "jit(f)/jit(main)/jvp()/dot_general",
           self_ns = 6e6 } } } },
     { name = "checkpointed blocks", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.recomputed_ns"] = 3e6, ["torch.recomputed_calls"] = 24 },
+      facts = { ["step.ns"] = 1e7, ["torch.recomputed_ns"] = 3e6, ["torch.recomputed_calls"] = 24 },
       tables = { ops = { { name = "aten::linear", type = "aten::linear", self_ns = 3e6 } } } },
     { name = "no layer runs again", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.recomputed_ns"] = 0, ["torch.recomputed_calls"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["torch.recomputed_ns"] = 0, ["torch.recomputed_calls"] = 0 },
       tables = { ops = { { name = "aten::linear", type = "aten::linear", self_ns = 3e6 } } } },
   },
 }

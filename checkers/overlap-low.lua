@@ -3,7 +3,7 @@ return rule {
   id = "overlap-low", api = 1, version = "1.0.0",
   title = "Little of the communication runs beside computation",
   category = "communication", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "comm.ns", "comm.share", "comm.overlap", "comm.exposed_ns" },
+  needs = { "step.ns", "device.idle_share", "comm.ns", "comm.share", "comm.overlap", "comm.exposed_ns" },
   cause = "communication", tags = { "communication" },
   params = {
     max_overlap = { default = 0.70, min = 0, max = 1, unit = "share", doc = "share of collective time that kernels should hide" },
@@ -30,10 +30,10 @@ part of. Silent for little communication.]],
 
   examples = {
     { name = "half", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.ns"] = 3e6, ["comm.share"] = 0.3,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.ns"] = 3e6, ["comm.share"] = 0.3,
                 ["comm.overlap"] = 0.46, ["comm.exposed_ns"] = 1.6e6 } },
     { name = "most", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.ns"] = 3e6, ["comm.share"] = 0.3,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.ns"] = 3e6, ["comm.share"] = 0.3,
                 ["comm.overlap"] = 0.9, ["comm.exposed_ns"] = 3e5 } },
   },
 }

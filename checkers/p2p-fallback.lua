@@ -4,7 +4,7 @@ return rule {
   title = "Copies between devices go through the host",
   category = "copies", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "copies" },
+  needs = { "step.ns", "copies" },
   cause = "copies", tags = { "copies" },
   more_specific_than = { "placement-ping-pong" },
   params = {
@@ -17,7 +17,7 @@ often. Priced as half to all of their uncovered time less what one copy needs. S
 up from elsewhere.]],
 
   check = function(p, cfg)
-    local step_ns, ns, best, pair = p.fact["step.median_ns"], 0, 0, nil
+    local step_ns, ns, best, pair = p.fact["step.ns"], 0, 0, nil
     local downs = p:table("copies"):where { direction = "d2h", mean_bytes = { min = cfg.min_bytes } }
     local ups = p:table("copies"):where { direction = "h2d", mean_bytes = { min = cfg.min_bytes } }
     for down in downs:each() do
@@ -51,15 +51,15 @@ up from elsewhere.]],
 
   examples = {
     { name = "half down, half up", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7.5e5,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { copies = { { direction = "d2h", where = "GPU 0", mean_bytes = 4194304, count = 8, exposed_ns = 1e6 },
                             { direction = "h2d", where = "GPU 1", mean_bytes = 4194304, count = 8, exposed_ns = 1.2e6 } } } },
     { name = "the same device", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { copies = { { direction = "d2h", where = "GPU 0", mean_bytes = 4194304, count = 8, exposed_ns = 1e6 },
                             { direction = "h2d", where = "GPU 0", mean_bytes = 4194304, count = 8, exposed_ns = 1.2e6 } } } },
     { name = "other sizes", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { copies = { { direction = "d2h", where = "GPU 0", mean_bytes = 2097152, count = 8, exposed_ns = 1e6 },
                             { direction = "h2d", where = "GPU 1", mean_bytes = 4194304, count = 8, exposed_ns = 1.2e6 } } } },
   },

@@ -3,7 +3,7 @@ return rule {
   id = "pageable-async-memcpy", api = 1, version = "1.0.0",
   title = "Copies from pageable memory wait, though they are called asynchronous",
   category = "copies", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "part.copy_ns", "copies" },
+  needs = { "step.ns", "device.idle_share", "part.copy_ns", "copies" },
   cause = "copy", tags = { "copies" },
   more_specific_than = { "h2d-share", "d2h-share" },
   params = {
@@ -17,7 +17,7 @@ host waits. Priced at half of the uncovered time. Silent for copies up to 64 KiB
 
   check = function(p, cfg)
     local copies = p:table("copies"):where { is_pageable = true, mean_bytes = { min = cfg.min_bytes } }
-    local ns, step_ns = math.min(copies:sum("exposed_ns"), p.fact["part.copy_ns"]), p.fact["step.median_ns"]
+    local ns, step_ns = math.min(copies:sum("exposed_ns"), p.fact["part.copy_ns"]), p.fact["step.ns"]
     if ns / step_ns < cfg.min_share then return nil end
     local top = copies:top("exposed_ns", 1):rows()[1]
     local locations = {}
@@ -38,9 +38,9 @@ host waits. Priced at half of the uncovered time. Silent for copies up to 64 KiB
   end,
 
   examples = {
-    { name = "a tenth", framework = "pytorch", finding = true, impact_ns = 4e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6 },
+    { name = "a tenth", framework = "pytorch", finding = true, impact_ns = 4e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pageable -> Device)", is_pageable = true, count = 2, bytes = 2e7, mean_bytes = 1e7, exposed_ns = 1e6 } } } },
-    { name = "small", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6 },
+    { name = "small", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6 },
       tables = { copies = { { direction = "d2h", name = "Memcpy DtoH (Device -> Pageable)", is_pageable = true, count = 2, bytes = 8, mean_bytes = 4, exposed_ns = 1e6 } } } },
   },
 }

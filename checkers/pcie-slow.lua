@@ -4,7 +4,7 @@ return rule {
   title = "Large copies run below the link's rate",
   category = "copies", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "device.idle_share", "part.copy_ns", "copies" },
+  needs = { "step.ns", "device.idle_share", "part.copy_ns", "copies" },
   cause = "copy", tags = { "copies" },
   params = {
     min_bytes = { default = 8388608, min = 1, max = 1e12, unit = "bytes", doc = "a copy that should reach the link's rate" },
@@ -18,7 +18,7 @@ work. Compared with the fastest such copy of the recording, or the link given. P
 four fifths of that rate. Silent for pageable memory, which has a rule of its own, and for copies below 8 MiB.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local findings = {}
     for _, direction in ipairs { "h2d", "d2h" } do
       local copies = p:table("copies"):where { direction = direction, is_pageable = false, mean_bytes = { min = cfg.min_bytes } }
@@ -48,11 +48,11 @@ four fifths of that rate. Silent for pageable memory, which has a rule of its ow
 
   examples = {
     { name = "a quarter of the rate", framework = "pytorch", format = "kineto", finding = true, impact_ns = 5e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["part.copy_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["part.copy_ns"] = 1e6 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false, bytes = 6e7, mean_bytes = 6e7,
                               bytes_per_s = 3e9, exposed_ns = 1e6, where = "GPU 0" } } } },
     { name = "near the rate", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["part.copy_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["part.copy_ns"] = 1e6 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false, bytes = 6e7, mean_bytes = 6e7,
                               bytes_per_s = 11e9, exposed_ns = 1e6, where = "GPU 0" } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "Pinned memory is allocated in steady steps",
   category = "host", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "step.used", "device.idle_share", "activities" },
+  needs = { "step.ns", "step.used", "device.idle_share", "activities" },
   cause = "host", tags = { "memory", "launch" },
   params = {
     min_count = { default = 0.5, min = 0, max = 1e6, unit = "count", doc = "calls a step" },
@@ -21,7 +21,7 @@ cache serves, and for those of the first step alone.]],
                                                 steps_share = { min = cfg.min_steps_share } }
     local count, total_ns, ns = calls:sum("events"), calls:sum("total_ns"), calls:sum("path_ns")
     if count < cfg.min_count or total_ns / count < cfg.min_ns then return nil end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     return finding {
       title = ("%s pinned allocations a step take %s"):format(fmt.count(math.max(1, math.floor(count + 0.5))), fmt.ms(total_ns)),
       subject = { op = calls:top("total_ns", 1):rows()[1].name },
@@ -38,10 +38,10 @@ cache serves, and for those of the first step alone.]],
 
   examples = {
     { name = "each step", framework = "pytorch", format = "kineto", finding = true, replay = { 3e5 },
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaHostAlloc", events = 2, steps_share = 1, path_ns = 3e5, total_ns = 6e5 } } } },
     { name = "from a cache", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaHostAlloc", events = 2, steps_share = 1, path_ns = 3e3, total_ns = 6e3 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "A tensor leaves the device and comes back",
   category = "copies", severity = "warn",
   formats = { "profile", "graph" },
-  needs = { "step.median_ns", "graph_patterns", "graph_patterns.accelerators" },
+  needs = { "step.ns", "graph_patterns", "graph_patterns.accelerators" },
   cause = "placement", tags = { "tensorflow", "copies" },
   more_specific_than = { "h2d-share", "d2h-share" },
   params = {
@@ -21,7 +21,7 @@ the host, below 64 KiB, and below half a per cent of the step.]],
     if p.fact["graph_patterns.accelerators"] == 0 then
       return skip { reason = "the program ran on the CPU: there is no accelerator" }
     end
-    local step_ns, findings = p.fact["step.median_ns"], {}
+    local step_ns, findings = p.fact["step.ns"], {}
     for _, row in ipairs(p:table("graph_patterns"):where { pattern = "ping-pong", bytes = { min = cfg.min_bytes } }:top("bytes", 3):rows()) do
       local ns = math.min(row.bytes / cfg.link * 1e9 + row.ns, step_ns)
       if ns >= cfg.min_share * step_ns then
@@ -42,12 +42,12 @@ the host, below 64 KiB, and below half a per cent of the step.]],
 
   examples = {
     { name = "a unique in the middle", format = "graph", framework = "tensorflow", finding = true, impact_ns = 9e5,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
       tables = { graph_patterns = { { pattern = "ping-pong", op = "a/Unique", type = "Unique", device = "/device:CPU:0", bytes = 1.2e7, ns = 1e5, count = 1 } } } },
     { name = "few bytes", format = "graph", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
       tables = { graph_patterns = { { pattern = "ping-pong", op = "a/Neg", type = "Neg", device = "/device:CPU:0", bytes = 8, ns = 1e5, count = 1 } } } },
     { name = "CPU only", format = "profile", skipped = true,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "The host waits for the device very often",
   category = "idle", severity = "info",
   formats = { "kineto", "xspace", "graph" },
-  needs = { "step.median_ns", "sync.count_per_step", "sync.bubble_ns", "syncs", "device.idle_share" },
+  needs = { "step.ns", "sync.count_per_step", "sync.bubble_ns", "syncs", "device.idle_share" },
   cause = "sync", tags = { "sync", "idle" },
   params = {
     min_count = { default = 50, min = 1, max = 1e9, unit = "count", doc = "blocking calls a step" },
@@ -17,7 +17,7 @@ values, a loop over tensors, a debugging wait in a helper. Priced as the idle ti
 the device stays busy meanwhile.]],
 
   check = function(p, cfg)
-    local step_ns, count, bubble_ns = p.fact["step.median_ns"], p.fact["sync.count_per_step"], p.fact["sync.bubble_ns"]
+    local step_ns, count, bubble_ns = p.fact["step.ns"], p.fact["sync.count_per_step"], p.fact["sync.bubble_ns"]
     if count < cfg.min_count or bubble_ns < cfg.min_share * step_ns then return nil end
     bubble_ns = math.min(bubble_ns, step_ns)
     local evidence = { { "blocking calls a step", count, "count" },
@@ -40,13 +40,13 @@ the device stays busy meanwhile.]],
 
   examples = {
     { name = "a wait for each layer", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7.5e5,
-      facts = { ["step.median_ns"] = 1e7, ["sync.count_per_step"] = 96, ["sync.bubble_ns"] = 1e6, ["device.idle_share"] = 0.2 },
+      facts = { ["step.ns"] = 1e7, ["sync.count_per_step"] = 96, ["sync.bubble_ns"] = 1e6, ["device.idle_share"] = 0.2 },
       tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::item", count = 96, bubble_ns = 1e6 } } } },
     { name = "the device stays busy", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["sync.count_per_step"] = 96, ["sync.bubble_ns"] = 1e4, ["device.idle_share"] = 0.02 },
+      facts = { ["step.ns"] = 1e7, ["sync.count_per_step"] = 96, ["sync.bubble_ns"] = 1e4, ["device.idle_share"] = 0.02 },
       tables = { syncs = {} } },
     { name = "a few", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["sync.count_per_step"] = 6, ["sync.bubble_ns"] = 1e6, ["device.idle_share"] = 0.2 },
+      facts = { ["step.ns"] = 1e7, ["sync.count_per_step"] = 6, ["sync.bubble_ns"] = 1e6, ["device.idle_share"] = 0.2 },
       tables = { syncs = {} } },
   },
 }

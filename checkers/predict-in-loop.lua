@@ -1,7 +1,7 @@
 -- predict or evaluate is called again and again, each call with its own set-up.
 -- A call in or between training steps: its function and the one that trains both run.
 local function beside(p, cfg, builds, setup_ns)
-  local step_ns, functions = p.fact["step.median_ns"], 0
+  local step_ns, functions = p.fact["step.ns"], 0
   local calls = p:table("activities"):where { name = { like = "^EagerLocalExecute: __inference_" }, events = { min = cfg.min_beside } }
   local is_keras = false
   for row in calls:each() do
@@ -31,7 +31,7 @@ return rule {
   title = "predict is called in a loop",
   category = "host", severity = "error",
   formats = { "xspace" },
-  needs = { "step.median_ns", "activities", "eager.function_calls", "step.used" },
+  needs = { "step.ns", "activities", "eager.function_calls", "step.used" },
   cause = "host", tags = { "tensorflow", "keras", "host" },
   more_specific_than = { "eager-heavy", "host-bound", "steps-per-execution-1", "input-bound-step",
                          "recompile-in-steady-state", "batch-too-small", "step-boundary-gap" },
@@ -55,7 +55,7 @@ the step spends outside of ops. Silent where a step builds few datasets, and for
     local made = p:table("activities"):where { name = { like = "^MakeIterator::RootDataset$|^EagerLocalExecute: MakeIterator$" } }
     local builds = made:max("events") or 0
     local setup_ns = made:max("path_ns") or 0
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if builds < cfg.min_calls then return beside(p, cfg, builds, setup_ns) end
     if setup_ns / step_ns < cfg.min_share then return nil end
 
@@ -76,30 +76,30 @@ the step spends outside of ops. Silent where a step builds few datasets, and for
 
   examples = {
     { name = "sixteen calls", framework = "tensorflow", finding = true, replay = { 9e8 },
-      facts = { ["step.median_ns"] = 1e9, ["eager.function_calls"] = 16, ["step.used"] = 4 },
+      facts = { ["step.ns"] = 1e9, ["eager.function_calls"] = 16, ["step.used"] = 4 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 32, path_ns = 5e8 } } } },
     { name = "validation beside each step", framework = "tensorflow", finding = true, replay = { 8e7 },
-      facts = { ["step.median_ns"] = 1e8, ["eager.function_calls"] = 3, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
+      facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 3, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2, path_ns = 3e7 },
                                 { name = "EagerLocalExecute: __inference_train_8", kind = "dispatch", events = 1 },
                                 { name = "EagerLocalExecute: __inference_Dataset_map_3", kind = "dispatch", events = 1 },
                                 { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch", events = 1 } } } },
     { name = "one call of predict", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e8, ["eager.function_calls"] = 3, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
+      facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 3, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 3e7 },
                                 { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch", events = 4 } } } },
     { name = "a function traced again in each step", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e8, ["eager.function_calls"] = 8, ["step.used"] = 4, ["compile.path_ns"] = 4e7 },
+      facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 8, ["step.used"] = 4, ["compile.path_ns"] = 4e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 2e6 },
                                 { name = "EagerLocalExecute: __inference_one_step_on_data_8", kind = "dispatch", events = 0.25 },
                                 { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch", events = 0.25 } } } },
     { name = "an iterator a step by hand", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e8, ["eager.function_calls"] = 2, ["step.used"] = 4, ["compile.path_ns"] = 0 },
+      facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 2, ["step.used"] = 4, ["compile.path_ns"] = 0 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 4e7 },
                                 { name = "EagerLocalExecute: __inference_train_8", kind = "dispatch", events = 1 },
                                 { name = "EagerLocalExecute: __inference_metrics_9", kind = "dispatch", events = 1 } } } },
     { name = "one call", finding = false,
-      facts = { ["step.median_ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4 },
+      facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2, path_ns = 5e7 } } } },
   },
 }

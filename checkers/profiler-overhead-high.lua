@@ -4,7 +4,7 @@ return rule {
   title = "The profiler's own work takes much of the step",
   category = "validity", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "device.idle_share", "device.idle_profiler_ns", "device.idle_profiler_share" },
+  needs = { "step.ns", "device.idle_share", "device.idle_profiler_ns", "device.idle_profiler_share" },
   tags = { "validity", "device" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "idle time for the profiler over the step" },
@@ -31,8 +31,8 @@ fact without a price. Silent where it lies outside of steps.]],
 
   examples = {
     { name = "a tenth", framework = "pytorch", format = "kineto", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_profiler_ns"] = 1e6, ["device.idle_profiler_share"] = 0.1 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_profiler_ns"] = 1e6, ["device.idle_profiler_share"] = 0.1 } },
     { name = "little", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_profiler_ns"] = 1e4, ["device.idle_profiler_share"] = 0.001 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_profiler_ns"] = 1e4, ["device.idle_profiler_share"] = 0.001 } },
   },
 }

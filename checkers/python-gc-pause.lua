@@ -4,7 +4,7 @@ return rule {
   title = "Garbage collection stops the step",
   category = "host", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "gc.count", "gc.path_ns" },
+  needs = { "step.ns", "gc.count", "gc.path_ns" },
   cause = "host", tags = { "python", "host" },
   params = {
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "collections on the path over the step" },
@@ -15,7 +15,7 @@ Python's collector stops the thread that launches, at other times on each rank. 
 the path. Silent for collections below a millisecond.]],
 
   check = function(p, cfg)
-    local count, ns, step_ns = p.fact["gc.count"], p.fact["gc.path_ns"], p.fact["step.median_ns"]
+    local count, ns, step_ns = p.fact["gc.count"], p.fact["gc.path_ns"], p.fact["step.ns"]
     if count <= 0 or ns / step_ns < cfg.min_share or ns / count < cfg.min_ns then return nil end
     return finding {
       title = ("Garbage collection takes %s a step"):format(fmt.ms(ns)),
@@ -30,8 +30,8 @@ the path. Silent for collections below a millisecond.]],
 
   examples = {
     { name = "a tenth", framework = "pytorch", format = "kineto", finding = true, replay = { 9e6 },
-      facts = { ["step.median_ns"] = 1e8, ["gc.count"] = 0.5, ["gc.path_ns"] = 1e7 } },
+      facts = { ["step.ns"] = 1e8, ["gc.count"] = 0.5, ["gc.path_ns"] = 1e7 } },
     { name = "short ones", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e8, ["gc.count"] = 50, ["gc.path_ns"] = 2e6 } },
+      facts = { ["step.ns"] = 1e8, ["gc.count"] = 50, ["gc.path_ns"] = 2e6 } },
   },
 }

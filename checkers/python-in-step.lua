@@ -1,6 +1,6 @@
 -- Python runs inside the step while nothing else does.
 local function of_pytorch(p, cfg)
-  local step_ns = p.fact["step.median_ns"]
+  local step_ns = p.fact["step.ns"]
   local ns, longest_ns = p.fact["torch.pauses_ns"], p.fact["torch.longest_pause_ns"]
   if ns < cfg.min_pause_share * step_ns or (p.fact["step.used"] or cfg.min_steps) < cfg.min_steps then return nil end
   local low_ns, high_ns = 0.8 * ns, ns
@@ -27,7 +27,7 @@ return rule {
   title = "Python holds the step",
   category = "host", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "python.path_ns", "host.python_before_ns", "part.compute_ns" },
+  needs = { "step.ns", "python.path_ns", "host.python_before_ns", "part.compute_ns" },
   cause = "host.python", tags = { "host" },
   more_specific_than = { "block-until-ready-each-step", "host-bound" },
   params = {
@@ -50,7 +50,7 @@ before the first computation of a step usually prepares its input and belongs to
 Priced as that time. Silent where it hides behind computation.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.format == "kineto" and p:has("torch.pauses_ns") then return of_pytorch(p, cfg) end
     -- Eager dispatch and loops around programs leave gaps of their own.
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then return nil end
@@ -95,30 +95,30 @@ Priced as that time. Silent where it hides behind computation.]],
 
   examples = {
     { name = "a loader's Python in its own thread", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 },
       tables = { activities = { { name = "$load.py:3 decode", kind = "python", on_leader = false, path_self_ns = 3.7e6 } } } },
     { name = "metrics in Python", framework = "tensorflow", finding = true, impact_ns = 3.4e6,
-      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
     { name = "many results are read one by one", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 2.4e6, ["sync.count_per_step"] = 15,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 2.4e6, ["sync.count_per_step"] = 15,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
     { name = "much Python between some waits", framework = "jax", finding = true, impact_ns = 3.4e6,
-      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6, ["sync.count_per_step"] = 15,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6, ["sync.count_per_step"] = 15,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
     { name = "preparing input", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["python.path_ns"] = 4e6,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 3.9e6, ["part.compute_ns"] = 5e6 } },
     { name = "writes a file", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3.6e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.pauses_ns"] = 4e6, ["torch.longest_pause_ns"] = 4e6,
+      facts = { ["step.ns"] = 1e7, ["torch.pauses_ns"] = 4e6, ["torch.longest_pause_ns"] = 4e6,
           ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0,
               ["host.python_ns"] = 5e6 } },
     { name = "two steps", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 2, ["torch.pauses_ns"] = 4e6, ["torch.longest_pause_ns"] = 4e6,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 2, ["torch.pauses_ns"] = 4e6, ["torch.longest_pause_ns"] = 4e6,
           ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 5e6 } },
     { name = "small pauses", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.pauses_ns"] = 2e5, ["torch.longest_pause_ns"] = 2e5,
+      facts = { ["step.ns"] = 1e7, ["torch.pauses_ns"] = 2e5, ["torch.longest_pause_ns"] = 2e5,
           ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0,
               ["host.python_ns"] = 4e6 } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "Dequantising takes a good part of the products' time",
   category = "kernels", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "kernels" },
+  needs = { "step.ns", "kernels" },
   cause = "dequant", tags = { "precision", "kernels" },
   params = {
     min_ratio = { default = 0.10, min = 0, max = 10, unit = "ratio", doc = "of the products' time from which this is said" },
@@ -16,7 +16,7 @@ A separate kernel writes weights in 16 bits that the product then reads again; f
 Priced as their time less a tenth. Silent below a tenth of the products and 2 % of the step.]],
 
   check = function(p, cfg)
-    local step_ns, kernels = p.fact["step.median_ns"], p:table("kernels")
+    local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
     local unpack = kernels:where { name = { like = "(?i)dequant" }, category = { like = "^(?!gemm|attention)" } }
     local ns, product_ns = math.min(unpack:sum("total_ns"), step_ns), kernels:where { category = "gemm" }:sum("total_ns")
     if ns < cfg.min_share * step_ns or product_ns == 0 or ns < cfg.min_ratio * product_ns then return nil end
@@ -37,10 +37,10 @@ Priced as their time less a tenth. Silent below a tenth of the products and 2 % 
 
   examples = {
     { name = "a third of the products", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7e5,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { kernels = { { name = "kDequantizeBlockwise", category = "other", total_ns = 1e6, calls = 100 },
                              { name = "ampere_bf16_s16816gemm", category = "gemm", total_ns = 3e6, calls = 100 } } } },
-    { name = "fused", framework = "pytorch", format = "kineto", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "fused", framework = "pytorch", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { kernels = { { name = "gemm_dequant_kernel", category = "gemm", total_ns = 3e6, calls = 100 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Steps of the ranks differ in length",
   category = "variance", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "step.used", "ranks", "ranks.count" },
+  needs = { "step.ns", "step.used", "ranks", "ranks.count" },
   cause = "imbalance", tags = { "ranks", "variance" },
   params = {
     max_cv = { default = 0.02, min = 0, max = 1, unit = "ratio",
@@ -49,13 +49,13 @@ steps vary so much that their medians differ by chance.]],
 
   examples = {
     { name = "one of two is slower", finding = true, impact_ns = 4e6,
-      facts = { ["step.median_ns"] = 9e7, ["step.used"] = 10, ["ranks.count"] = 2 },
+      facts = { ["step.ns"] = 9e7, ["step.used"] = 10, ["ranks.count"] = 2 },
       tables = { ranks = { { host = "a", step_ns = 9e7 }, { host = "b", step_ns = 8e7 } } } },
     { name = "steps that vary as much", finding = false,
-      facts = { ["step.median_ns"] = 9e7, ["step.used"] = 9, ["step.cov"] = 0.3, ["ranks.count"] = 2 },
+      facts = { ["step.ns"] = 9e7, ["step.used"] = 9, ["step.cov"] = 0.3, ["ranks.count"] = 2 },
       tables = { ranks = { { host = "a", step_ns = 9e7 }, { host = "b", step_ns = 8e7 } } } },
     { name = "alike", finding = false,
-      facts = { ["step.median_ns"] = 9e7, ["step.used"] = 10, ["ranks.count"] = 2 },
+      facts = { ["step.ns"] = 9e7, ["step.used"] = 10, ["ranks.count"] = 2 },
       tables = { ranks = { { host = "a", step_ns = 9e7 }, { host = "b", step_ns = 8.95e7 } } } },
   },
 }

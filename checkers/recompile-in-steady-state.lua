@@ -4,7 +4,7 @@ return rule {
   title = "Programs are compiled again and again",
   category = "compile", severity = "error",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "compile.path_ns", "compile.steps_share", "compile.count" },
+  needs = { "step.ns", "compile.path_ns", "compile.steps_share", "compile.count" },
   cause = "compile", tags = { "compile" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -25,7 +25,7 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
 
   check = function(p, cfg)
     local path_ns, steps_share = p.fact["compile.path_ns"], p.fact["compile.steps_share"]
-    local share = path_ns / p.fact["step.median_ns"]
+    local share = path_ns / p.fact["step.ns"]
     if steps_share < cfg.min_steps_share or share < cfg.min_share then return nil end
 
     local evidence = { { "compiling and tracing a step", path_ns, "ns", share = math.min(share, 1) },
@@ -59,7 +59,7 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
     -- XLA compiles inside the call of the function; what surrounds its passes is the host's.
     local compiling_ns = p:has("activities") and
       p:table("activities"):where { kind = "compile", on_leader = true }:max("path_ns") or 0
-    if p.framework == "tensorflow" and compiling_ns >= cfg.min_compiling * p.fact["step.median_ns"] then
+    if p.framework == "tensorflow" and compiling_ns >= cfg.min_compiling * p.fact["step.ns"] then
       edits[2] = { "scale", parts = { "host" }, factor = 0.1 }
     end
     return finding {
@@ -76,13 +76,13 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
 
   examples = {
     { name = "every step", framework = "jax", finding = true, replay = { 8e6 },
-      facts = { ["step.median_ns"] = 1e7, ["compile.path_ns"] = 8e6, ["compile.steps_share"] = 1,
+      facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 8e6, ["compile.steps_share"] = 1,
                 ["compile.count"] = 3 } },
     { name = "a pipeline each step", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 1.7e6, replay = { 2e6 },
-      facts = { ["step.median_ns"] = 1e7, ["compile.path_ns"] = 2e6, ["compile.steps_share"] = 1, ["compile.count"] = 3 },
+      facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 2e6, ["compile.steps_share"] = 1, ["compile.count"] = 3 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2 } } } },
     { name = "warm-up only", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["compile.path_ns"] = 1e6, ["compile.steps_share"] = 0.1,
+      facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 1e6, ["compile.steps_share"] = 0.1,
                 ["compile.count"] = 1 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "A whole table comes from another task for a few rows",
   category = "communication", severity = "warn",
   formats = { "graph", "profile" },
-  needs = { "step.median_ns", "graph_patterns" },
+  needs = { "step.ns", "graph_patterns" },
   cause = "communication", tags = { "tensorflow", "communication" },
   params = {
     max_used = { default = 0.5, min = 0, max = 1, unit = "share", doc = "rows looked up over rows of the table, at most" },
@@ -17,7 +17,7 @@ Priced as the bytes of rows that are not looked up over the network's rate. Sile
 are in one task, and where the table is small.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.median_ns"], {}
+    local step_ns, findings = p.fact["step.ns"], {}
     for _, row in ipairs(p:table("graph_patterns"):where { pattern = "remote-table" }:top("bytes", 3):rows()) do
       local used = math.min(1, row.elements / row.count)
       local ns = math.min(row.bytes * (1 - used) / cfg.network * 1e9, step_ns)
@@ -38,10 +38,10 @@ are in one task, and where the table is small.]],
   end,
 
   examples = {
-    { name = "an embedding", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3e7, facts = { ["step.median_ns"] = 5e7 },
+    { name = "an embedding", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3e7, facts = { ["step.ns"] = 5e7 },
       tables = { graph_patterns = { { pattern = "remote-table", op = "table", device = "/job:ps/replica:0/task:0/device:CPU:0", bytes = 4e7,
                                       count = 1e5, elements = 256, ns = 0 } } } },
-    { name = "most rows", format = "graph", framework = "tensorflow", finding = false, facts = { ["step.median_ns"] = 5e7 },
+    { name = "most rows", format = "graph", framework = "tensorflow", finding = false, facts = { ["step.ns"] = 5e7 },
       tables = { graph_patterns = { { pattern = "remote-table", op = "table", device = "/job:ps/replica:0/task:0/device:CPU:0", bytes = 4e7,
                                       count = 100, elements = 256, ns = 0 } } } },
   },

@@ -18,7 +18,7 @@ end
 
 -- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and the rest.
 local function written_out(p, cfg)
-  local step_ns, all_ns, groups = p.fact["step.median_ns"], 0, {}
+  local step_ns, all_ns, groups = p.fact["step.ns"], 0, {}
   for row in p:table("ops"):each() do
     all_ns = all_ns + row.self_ns
     local stem, inner = stem_of(row.name)
@@ -69,7 +69,7 @@ return rule {
   title = "A short sequence of ops runs many times a step",
   category = "kernels", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns" },
+  needs = { "step.ns" },
   cause = "sequence", tags = { "ops" },
   more_specific_than = { "hot-op" },
   params = {
@@ -91,7 +91,7 @@ a part of the time with low confidence. In TensorFlow a Python loop over slices 
 priced as the executor's time for them and half to nine tenths of their own. Silent where a rule knows the loop, for long ops and below min_share.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.format == "xspace" and p.framework == "tensorflow" and p:has("ops") then return written_out(p, cfg) end
     if not p:has("sequences") or not p:has("torch.forward_ns") then
       return skip { reason = "neither the ops of a graph nor those of eager PyTorch are recorded", capture = "a host timeline" }
@@ -125,25 +125,25 @@ priced as the executor's time for them and half to nine tenths of their own. Sil
 
   examples = {
     { name = "a loop over channels", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 5.89e6,
-      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
       tables = { ops = rounds(40, 2e5) } },
     { name = "a loop over a few", format = "xspace", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
       tables = { ops = rounds(16, 2e5) } },
     { name = "a loop that takes little", format = "xspace", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
       tables = { ops = rounds(40, 1e4) } },
     { name = "small ops", framework = "pytorch", finding = true, impact_ns = 2.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::a > aten::b", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },
     { name = "a value of each parameter", framework = "pytorch", finding = true, impact_ns = 2.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::abs > aten::max > aten::item", repeats = 10, total_ns = 5e6, mean_op_ns = 3e3 } } } },
     { name = "a deep network's backward pass", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "AddmmBackward0 > aten::sum", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },
     { name = "long ops", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::a > aten::b", repeats = 100, total_ns = 5e6, mean_op_ns = 3e5 } } } },
   },
 }

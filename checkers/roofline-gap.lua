@@ -3,7 +3,7 @@ return rule {
   id = "roofline-gap", api = 1, version = "1.0.0",
   title = "An op is far from what the device can do",
   category = "kernels", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "roofline" },
+  needs = { "step.ns", "device.idle_share", "roofline" },
   cause = "compute.kernel", tags = { "kernels", "roofline" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "the op's time over the step" },
@@ -19,7 +19,7 @@ only below half of what is wanted. An efficiency over 110 % means that the cost 
 silent. At most the three dearest are told.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.median_ns"], {}
+    local step_ns, findings = p.fact["step.ns"], {}
     local ops = p:table("roofline"):where { efficiency = { min = 0.0001, max = 0.99 }, ns = { min = cfg.min_share * step_ns } }
     for _, row in ipairs(ops:top("ns", 20):rows()) do
       local type = row.type or row.op
@@ -49,11 +49,11 @@ silent. At most the three dearest are told.]],
   end,
 
   examples = {
-    { name = "a slow product", finding = true, impact_ns = 1e6, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "a slow product", finding = true, impact_ns = 1e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", shapes = "[64,64]x[64,64]", ns = 2e6, efficiency = 0.3, bound = "compute", flops_per_s = 3e12 } } } },
-    { name = "an impossible one", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "an impossible one", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", shapes = "", ns = 2e6, efficiency = 1.5, bound = "compute" } } } },
-    { name = "near the limit", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "near the limit", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", shapes = "", ns = 2e6, efficiency = 0.8, bound = "compute" } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Reading single values back drains the device's queue",
   category = "idle", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_share", "syncs" },
+  needs = { "step.ns", "device.idle_share", "syncs" },
   cause = "sync", tags = { "sync", "idle" },
   more_specific_than = { "blocking-sync-in-step", "long-gpu-gap" },
   params = {
@@ -19,7 +19,7 @@ where work is queued behind the read.]],
 
   check = function(p, cfg)
     local reads = p:table("syncs"):where { owner = { like = "aten::(item|_local_scalar_dense|nonzero|is_nonzero|equal|masked_select|index$)|autograd::.*item" } }
-    local count, bubble_ns, step_ns = reads:sum("count"), reads:sum("bubble_ns"), p.fact["step.median_ns"]
+    local count, bubble_ns, step_ns = reads:sum("count"), reads:sum("bubble_ns"), p.fact["step.ns"]
     -- A host that waited has lost its lead: it launches late until it has caught up. Without the waits it would be ahead
     -- by them, so they cost as much of that idle time as they last.
     if p:has("device.idle_host_late_ns") and p:has("device.idle_sync_ns") then
@@ -46,13 +46,13 @@ where work is queued behind the read.]],
 
   examples = {
     { name = "four items a step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2 },
       tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::_local_scalar_dense", bubble_ns = 4e5, count = 4 } } } },
     { name = "the host catches up slowly", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_host_late_ns"] = 2.5e6, ["device.idle_sync_ns"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_host_late_ns"] = 2.5e6, ["device.idle_sync_ns"] = 0 },
       tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::nonzero", bubble_ns = 2e5, wait_ns = 4e6, count = 30 } } } },
-    { name = "another sync", format = "kineto", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2 },
+    { name = "another sync", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2 },
       tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", bubble_ns = 4e5, count = 4 } } } },
-    { name = "a CPU program", format = "kineto", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+    { name = "a CPU program", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

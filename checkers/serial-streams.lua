@@ -4,7 +4,7 @@ return rule {
   title = "Two streams never run side by side",
   category = "idle", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "streams.waits_per_step", "sync.count_per_step", "stream_pairs" },
+  needs = { "step.ns", "streams.waits_per_step", "sync.count_per_step", "stream_pairs" },
   cause = "streams", tags = { "idle", "kernels" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "computing of each of the two over the step" },
@@ -18,7 +18,7 @@ kernels fill the device anyway or their launch is not recorded, where events ord
 inside the step.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.fact["streams.waits_per_step"] > 0 or p.fact["sync.count_per_step"] > 1 then return nil end
     local pairs_of = p:table("stream_pairs"):where { b_ns = { min = cfg.min_share * step_ns }, small_share = { min = cfg.min_small } }
     local worst
@@ -43,16 +43,16 @@ inside the step.]],
 
   examples = {
     { name = "two branches", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1e6,
-      facts = { ["step.median_ns"] = 1e7, ["streams.waits_per_step"] = 0, ["sync.count_per_step"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["streams.waits_per_step"] = 0, ["sync.count_per_step"] = 1 },
       tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6, overlap_ns = 0, small_share = 0.9 } } } },
     { name = "kernels that fill the device", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["streams.waits_per_step"] = 0, ["sync.count_per_step"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["streams.waits_per_step"] = 0, ["sync.count_per_step"] = 1 },
       tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6, overlap_ns = 0, small_share = 0 } } } },
     { name = "events order them", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["streams.waits_per_step"] = 4, ["sync.count_per_step"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["streams.waits_per_step"] = 4, ["sync.count_per_step"] = 1 },
       tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6, overlap_ns = 0, small_share = 0.9 } } } },
     { name = "side by side", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["streams.waits_per_step"] = 0, ["sync.count_per_step"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["streams.waits_per_step"] = 0, ["sync.count_per_step"] = 1 },
       tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6, overlap_ns = 1.5e6, small_share = 0.9 } } } },
   },
 }

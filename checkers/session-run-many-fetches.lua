@@ -4,7 +4,7 @@ return rule {
   title = "A session run hands out many results",
   category = "host", severity = "info",
   formats = { "graph" },
-  needs = { "step.median_ns", "graph_patterns.fetches" },
+  needs = { "step.ns", "graph_patterns.fetches" },
   cause = "output", tags = { "tensorflow", "host" },
   params = {
     max_fetches = { default = 10, min = 1, max = 1e6, unit = "count", doc = "results a run from which this is said" },
@@ -29,7 +29,7 @@ so it is a fact without a price. Silent for a loss and a few metrics.]],
 
   examples = {
     { name = "all gradients", format = "graph", framework = "tensorflow", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["graph_patterns.fetches"] = 40 } },
-    { name = "a loss", format = "graph", finding = false, facts = { ["step.median_ns"] = 1e7, ["graph_patterns.fetches"] = 2 } },
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.fetches"] = 40 } },
+    { name = "a loss", format = "graph", finding = false, facts = { ["step.ns"] = 1e7, ["graph_patterns.fetches"] = 2 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Metrics are moved to the CPU in each step",
   category = "copies", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "copies", "syncs", "coverage.has_stacks" },
+  needs = { "step.ns", "copies", "syncs", "coverage.has_stacks" },
   cause = "copies", tags = { "copies", "sync" },
   more_specific_than = { "d2h-share", "scalar-readback", "blocking-sync-in-step" },
   params = {
@@ -17,7 +17,7 @@ the program that downloads lies in a file named for metrics or logging. Priced a
 behind the waits. Silent without stacks, and where it happens every few steps.]],
 
   check = function(p, cfg)
-    local step_ns, like = p.fact["step.median_ns"], "(?i)(metric|accurac|meter|logg|callback)[^/]*$|/(metrics?|loggers?|callbacks?)/"
+    local step_ns, like = p.fact["step.ns"], "(?i)(metric|accurac|meter|logg|callback)[^/]*$|/(metrics?|loggers?|callbacks?)/"
     local copies = p:table("copies"):where { direction = "d2h", source_file = { like = like } }
     local syncs = p:table("syncs"):where { source_file = { like = like } }
     local count = math.max(copies:sum("count"), syncs:sum("count"))
@@ -38,15 +38,15 @@ behind the waits. Silent without stacks, and where it happens every few steps.]]
 
   examples = {
     { name = "a meter that reads", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.75e5,
-      facts = { ["step.median_ns"] = 1e7, ["coverage.has_stacks"] = true },
+      facts = { ["step.ns"] = 1e7, ["coverage.has_stacks"] = true },
       tables = { copies = { { direction = "d2h", source_file = "train/metrics.py", source_line = 12, count = 1, exposed_ns = 1e5 } },
                  syncs = { { source_file = "train/metrics.py", source_line = 12, count = 1, bubble_ns = 4e5 } } } },
     { name = "another file", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["coverage.has_stacks"] = true },
+      facts = { ["step.ns"] = 1e7, ["coverage.has_stacks"] = true },
       tables = { copies = { { direction = "d2h", source_file = "train/model.py", source_line = 12, count = 1, exposed_ns = 1e5 } },
                  syncs = { { source_file = "train/model.py", source_line = 12, count = 1, bubble_ns = 4e5 } } } },
     { name = "now and then", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["coverage.has_stacks"] = true },
+      facts = { ["step.ns"] = 1e7, ["coverage.has_stacks"] = true },
       tables = { copies = { { direction = "d2h", source_file = "train/metrics.py", source_line = 12, count = 0.1, exposed_ns = 1e5 } },
                  syncs = {} } },
   },

@@ -2,7 +2,7 @@
 -- Processes on hosts: each collective costs threads and sockets of the same cores, so a few are enough; and what is
 -- neither gradients nor sharded parameters is something that the program added.
 local function on_hosts(p, cfg)
-  local step_ns, rows = p.fact["step.median_ns"], p:table("collectives")
+  local step_ns, rows = p.fact["step.ns"], p:table("collectives")
   local exposed_ns = math.min(p:has("part.communication_ns") and p.fact["part.communication_ns"] or step_ns, step_ns)
   local all = rows:where { type = { like = "." } }
   local others = rows:where { type = { like = "^(broadcast|all-gather|gather|scatter|reduce)$" } }
@@ -39,7 +39,7 @@ return rule {
   id = "small-collectives", api = 1, version = "1.0.0",
   title = "Many collectives carry little",
   category = "communication", severity = "warn",
-  needs = { "step.median_ns", "comm.count_per_step", "comm.small_count", "collectives" },
+  needs = { "step.ns", "comm.count_per_step", "comm.small_count", "collectives" },
   cause = "communication", tags = { "communication" },
   more_specific_than = { "exposed-comm", "rank-variance", "collective-skew", "loop-indexing" },
   params = {
@@ -63,7 +63,7 @@ few or hidden ones, and where payloads were not recorded.]],
     if not p:has("device.idle_share") and p.framework == "pytorch" then return on_hosts(p, cfg) end
     local small = p:table("collectives"):where { mean_bytes = { min = 1, max = cfg.max_bytes } }
     local count, ns, bytes = small:sum("count"), small:sum("exposed_ns"), small:sum("bytes")
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if count < cfg.min_count or ns / step_ns < cfg.min_share then return nil end
     local merged = math.max(1, math.ceil(bytes / 26214400))
     local saved_ns = ns * math.max(0, 1 - merged / count)
@@ -83,23 +83,23 @@ few or hidden ones, and where payloads were not recorded.]],
 
   examples = {
     { name = "one for each parameter, on hosts", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.88e6,
-      facts = { ["step.median_ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },
+      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },
       tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128, exposed_ns = 2e6 } } } },
     { name = "objects are gathered in each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.85e6,
-      facts = { ["step.median_ns"] = 1e7, ["comm.count_per_step"] = 3, ["comm.small_count"] = 3, ["part.communication_ns"] = 4e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 3, ["comm.small_count"] = 3, ["part.communication_ns"] = 4e6 },
       tables = { collectives = { { type = "all-gather", count = 2, mean_bytes = 8192, bytes = 16384, exposed_ns = 3e6 },
                                  { type = "all-reduce", count = 1, mean_bytes = 1e5, bytes = 1e5, exposed_ns = 1e6 } } } },
     { name = "the gradients alone, on hosts", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["comm.count_per_step"] = 2, ["comm.small_count"] = 2 },
+      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 2, ["comm.small_count"] = 2 },
       tables = { collectives = { { type = "all-reduce", count = 2, mean_bytes = 8192, bytes = 16384, exposed_ns = 4e6 } } } },
     { name = "on hosts, without a timeline of ops", framework = "tensorflow", format = "xspace", skipped = true,
-      facts = { ["step.median_ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },
+      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },
       tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128, exposed_ns = 1e6 } } } },
     { name = "a hundred", framework = "pytorch", finding = true, impact_ns = 9e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.count_per_step"] = 100, ["comm.small_count"] = 100 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.count_per_step"] = 100, ["comm.small_count"] = 100 },
       tables = { collectives = { { type = "all-reduce", count = 100, mean_bytes = 4096, bytes = 409600, exposed_ns = 1e6 } } } },
     { name = "few", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.count_per_step"] = 2, ["comm.small_count"] = 2 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.count_per_step"] = 2, ["comm.small_count"] = 2 },
       tables = { collectives = { { type = "all-reduce", count = 2, mean_bytes = 4096, bytes = 8192, exposed_ns = 1e6 } } } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "small-grid", api = 1, version = "1.0.0",
   title = "A kernel uses part of the multiprocessors",
   category = "kernels", severity = "warn",
-  needs = { "step.median_ns", "device.idle_share", "kernels" },
+  needs = { "step.ns", "device.idle_share", "kernels" },
   cause = "compute.kernel", tags = { "kernels" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "the kernel's time over the step" },
@@ -15,7 +15,7 @@ device that is idle, at half: a larger grid needs more work or another algorithm
 collectives, which use few on purpose, and for libraries' products, which size their grid to the device.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.median_ns"], {}
+    local step_ns, findings = p.fact["step.ns"], {}
     local kernels = p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, grid_blocks = { min = 1 }, sm_count = { min = 1 } }
     for _, row in ipairs(kernels:top("total_ns", 20):rows()) do
       local use = row.grid_blocks / row.sm_count
@@ -39,11 +39,11 @@ collectives, which use few on purpose, and for libraries' products, which size t
   end,
 
   examples = {
-    { name = "eight blocks", finding = true, impact_ns = 4e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "eight blocks", finding = true, impact_ns = 4e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "softmax<float>", family = "softmax", category = "softmax", grid_blocks = 8, sm_count = 80, total_ns = 1e6, op = "" } } } },
-    { name = "a collective", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "a collective", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "nccl", category = "collective", grid_blocks = 8, sm_count = 80, total_ns = 1e6 } } } },
-    { name = "a full grid", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "a full grid", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "softmax", category = "softmax", grid_blocks = 800, sm_count = 80, total_ns = 1e6 } } } },
   },
 }

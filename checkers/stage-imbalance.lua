@@ -4,7 +4,7 @@ return rule {
   title = "A stage of the pipeline computes longer than the others",
   category = "communication", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "ranks", "ranks.count", "collectives" },
+  needs = { "step.ns", "ranks", "ranks.count", "collectives" },
   cause = "imbalance", tags = { "ranks", "communication" },
   more_specific_than = { "rank-variance", "straggler-rank" },
   params = {
@@ -17,7 +17,7 @@ often has the loss to do in addition. Priced as what it computes more than the m
 gather more than they send, and where sends are not told apart from other collectives.]],
 
   check = function(p, cfg)
-    local step_ns, collectives, ranks = p.fact["step.median_ns"], p:table("collectives"), p:table("ranks")
+    local step_ns, collectives, ranks = p.fact["step.ns"], p:table("collectives"), p:table("ranks")
     local sends = collectives:where { type = { like = "^(send|recv)$" } }:sum("ns")
     local count = ranks:count()
     if count < 2 or sends <= 0 or sends < collectives:sum("ns") - sends then return nil end
@@ -39,15 +39,15 @@ gather more than they send, and where sends are not told apart from other collec
 
   examples = {
     { name = "the last stage has the loss", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7.5e5,
-      facts = { ["step.median_ns"] = 1e7, ["ranks.count"] = 2 },
+      facts = { ["step.ns"] = 1e7, ["ranks.count"] = 2 },
       tables = { collectives = { { type = "send", ns = 1e6 }, { type = "recv", ns = 2e6 }, { type = "all-reduce", ns = 1e5 } },
                  ranks = { { rank = 0, host = "a", compute_ns = 5e6 }, { rank = 1, host = "b", compute_ns = 7e6 } } } },
     { name = "even stages", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["ranks.count"] = 2 },
+      facts = { ["step.ns"] = 1e7, ["ranks.count"] = 2 },
       tables = { collectives = { { type = "send", ns = 1e6 } },
                  ranks = { { rank = 0, host = "a", compute_ns = 6.5e6 }, { rank = 1, host = "b", compute_ns = 7e6 } } } },
     { name = "data parallel", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["ranks.count"] = 2 },
+      facts = { ["step.ns"] = 1e7, ["ranks.count"] = 2 },
       tables = { collectives = { { type = "all-reduce", ns = 3e6 } },
                  ranks = { { rank = 0, host = "a", compute_ns = 5e6 }, { rank = 1, host = "b", compute_ns = 7e6 } } } },
   },

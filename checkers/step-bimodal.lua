@@ -4,7 +4,7 @@ return rule {
   title = "Steps fall into two groups",
   category = "variance", severity = "info",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "step.used", "steps" },
+  needs = { "step.ns", "step.used", "steps" },
   cause = "variance", tags = { "variance" },
   params = {
     min_steps = { default = 10, min = 6, max = 1e6, unit = "count", doc = "steps needed to judge" },
@@ -75,7 +75,7 @@ fact without a price. Silent for a smooth spread.]],
 
   examples = {
     { name = "every third step logs", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10 },
       tables = { steps = {
         { host = "h", duration_ns = 1e7, used = true }, { host = "h", duration_ns = 1.01e7, used = true },
         { host = "h", duration_ns = 1.7e7, used = true }, { host = "h", duration_ns = 1.02e7, used = true },
@@ -83,7 +83,7 @@ fact without a price. Silent for a smooth spread.]],
         { host = "h", duration_ns = 1e7, used = true }, { host = "h", duration_ns = 1.01e7, used = true },
         { host = "h", duration_ns = 1.69e7, used = true }, { host = "h", duration_ns = 1e7, used = true } } } },
     { name = "a smooth spread", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10 },
       tables = { steps = {
         { host = "h", duration_ns = 1e7, used = true }, { host = "h", duration_ns = 1.03e7, used = true },
         { host = "h", duration_ns = 1.06e7, used = true }, { host = "h", duration_ns = 1.09e7, used = true },

@@ -3,7 +3,7 @@ return rule {
   id = "step-boundary-gap", api = 1, version = "1.0.0",
   title = "The accelerator is idle from one step to the next",
   category = "idle", severity = "warn",
-  needs = { "step.median_ns", "step.used", "device.idle_boundary_ns", "gaps" },
+  needs = { "step.ns", "step.used", "device.idle_boundary_ns", "gaps" },
   cause = "host", tags = { "device", "idle" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "idle time over the ends of steps, over the step" },
@@ -16,7 +16,7 @@ batch. Priced as this idle time at half: some of it is launching the next step. 
 than four in five steps show it.]],
 
   check = function(p, cfg)
-    local step_ns, ns = p.fact["step.median_ns"], p.fact["device.idle_boundary_ns"]
+    local step_ns, ns = p.fact["step.ns"], p.fact["device.idle_boundary_ns"]
     local steps = p.fact["step.used"]
     if ns / step_ns < cfg.min_share or steps < cfg.min_steps then return nil end
     local gaps = p:table("gaps"):where { is_boundary = true, cause = { like = "host-late|sync|other" } }
@@ -38,17 +38,17 @@ than four in five steps show it.]],
 
   examples = {
     { name = "metrics after each step", finding = true, impact_ns = 5e5,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 4, ["device.idle_boundary_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 4, ["device.idle_boundary_ns"] = 1e6 },
       tables = { gaps = { { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" },
                           { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" },
                           { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" },
                           { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true, host_activity = "log" } } } },
     { name = "the host was not recorded", finding = true, impact_ns = 5e5,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 3, ["device.idle_boundary_ns"] = 1e6 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 3, ["device.idle_boundary_ns"] = 1e6 },
       tables = { gaps = { { device = "TPU 0", cause = "other", ns = 1e6, is_boundary = true },
                           { device = "TPU 0", cause = "other", ns = 1e6, is_boundary = true },
                           { device = "TPU 0", cause = "other", ns = 1e6, is_boundary = true } } } },
     { name = "steps follow on", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 4, ["device.idle_boundary_ns"] = 1e5 }, tables = { gaps = {} } },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 4, ["device.idle_boundary_ns"] = 1e5 }, tables = { gaps = {} } },
   },
 }

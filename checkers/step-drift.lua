@@ -4,7 +4,7 @@ return rule {
   title = "Steps get longer over the recording",
   category = "variance", severity = "warn",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "step.used", "step.drift_share", "steps" },
+  needs = { "step.ns", "step.used", "step.drift_share", "steps" },
   cause = "variance", tags = { "variance" },
   params = {
     min_steps = { default = 10, min = 5, max = 1e6, unit = "count", doc = "steps needed to judge" },
@@ -21,7 +21,7 @@ not make a trend. Growing lists, leaks, fragmentation, heat and growing input do
 recording without a price. Silent where chance can do it.]],
 
   check = function(p, cfg)
-    local step_ns, drift = p.fact["step.median_ns"], p.fact["step.drift_share"]
+    local step_ns, drift = p.fact["step.ns"], p.fact["step.drift_share"]
     if p.fact["step.used"] < cfg.min_steps or drift < cfg.min_share then return nil end
 
     local host = p:table("steps"):where { used = true }:group("host", "duration_ns")
@@ -62,7 +62,7 @@ recording without a price. Silent where chance can do it.]],
 
   examples = {
     { name = "each step a little longer", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.drift_share"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.drift_share"] = 0.1 },
       tables = { steps = {
         { host = "h", start_ns = 0, duration_ns = 9.5e6, used = true }, { host = "h", start_ns = 1e7, duration_ns = 9.6e6, used = true },
         { host = "h", start_ns = 2e7, duration_ns = 9.7e6, used = true }, { host = "h", start_ns = 3e7, duration_ns = 9.8e6, used = true },
@@ -70,7 +70,7 @@ recording without a price. Silent where chance can do it.]],
         { host = "h", start_ns = 6e7, duration_ns = 1.01e7, used = true }, { host = "h", start_ns = 7e7, duration_ns = 1.02e7, used = true },
         { host = "h", start_ns = 8e7, duration_ns = 1.03e7, used = true }, { host = "h", start_ns = 9e7, duration_ns = 1.04e7, used = true } } } },
     { name = "up and down", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.drift_share"] = 0.05 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.drift_share"] = 0.05 },
       tables = { steps = {
         { host = "h", start_ns = 0, duration_ns = 9.5e6, used = true }, { host = "h", start_ns = 1e7, duration_ns = 1.1e7, used = true },
         { host = "h", start_ns = 2e7, duration_ns = 9.7e6, used = true }, { host = "h", start_ns = 3e7, duration_ns = 1.08e7, used = true },

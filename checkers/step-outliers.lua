@@ -3,7 +3,7 @@ return rule {
   id = "step-outliers", api = 1, version = "1.0.0",
   title = "Some steps take much longer than the others",
   category = "variance", severity = "warn",
-  needs = { "step.median_ns", "step.used" },
+  needs = { "step.ns", "step.used" },
   cause = "variance", tags = { "variance" },
   params = {
     min_steps = { default = 5, min = 3, max = 1000, unit = "count",
@@ -20,7 +20,7 @@ all steps. In a short recording that may be chance: then it is a fact without a 
 fewer than min_steps steps.]],
 
   check = function(p, cfg)
-    local step_ns, used = p.fact["step.median_ns"], p.fact["step.used"]
+    local step_ns, used = p.fact["step.ns"], p.fact["step.used"]
     local slow, excess_ns = p.fact["step.slow_count"], p.fact["step.slow_excess_ns"]
     if used < cfg.min_steps or not slow or not excess_ns then
       return skip { reason = ("only %d steps"):format(used), capture = "at least 10 steps" }
@@ -50,16 +50,16 @@ fewer than min_steps steps.]],
 
   examples = {
     { name = "two slow steps of forty", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 40, ["step.slow_count"] = 2,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 40, ["step.slow_count"] = 2,
                 ["step.slow_excess_ns"] = 2e6 } },
     { name = "two of ten may be chance", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 2,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 2,
                 ["step.slow_excess_ns"] = 2e6 } },
     { name = "even steps", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 0,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 0,
                 ["step.slow_excess_ns"] = 0 } },
     { name = "too few", skipped = true,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 3, ["step.slow_count"] = 1,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 3, ["step.slow_count"] = 1,
                 ["step.slow_excess_ns"] = 2e6 } },
   },
 }

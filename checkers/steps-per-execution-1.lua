@@ -4,7 +4,7 @@ return rule {
   title = "Keras returns to Python after every short step",
   category = "host", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "activities", "host.lead_ns", "eager.function_calls" },
+  needs = { "step.ns", "activities", "host.lead_ns", "eager.function_calls" },
   cause = "host", tags = { "tensorflow", "keras", "host" },
   more_specific_than = { "host-bound", "step-boundary-gap", "tiny-ops" },
   params = {
@@ -18,7 +18,7 @@ each call Keras runs callbacks, metrics and dispatch in Python. Priced as the ho
 for 32 steps spreads over them. Silent for long steps and where the loop takes little of the step.]],
 
   check = function(p, cfg)
-    local step_ns, lead_ns = p.fact["step.median_ns"], p.fact["host.lead_ns"]
+    local step_ns, lead_ns = p.fact["step.ns"], p.fact["host.lead_ns"]
     local keras = p:table("activities"):where {
       name = { like = "(multi_step_on_iterator|one_step_on_iterator|train_function|test_function|predict_function)" } }
     if keras:count() == 0 or step_ns > cfg.max_step_ns or lead_ns / step_ns < cfg.min_share then return nil end
@@ -39,10 +39,10 @@ for 32 steps spreads over them. Silent for long steps and where the loop takes l
 
   examples = {
     { name = "short steps", framework = "tensorflow", finding = true, replay = { 4e5 },
-      facts = { ["step.median_ns"] = 8e5, ["host.lead_ns"] = 4.5e5, ["eager.function_calls"] = 1 },
+      facts = { ["step.ns"] = 8e5, ["host.lead_ns"] = 4.5e5, ["eager.function_calls"] = 1 },
       tables = { activities = { { name = "multi_step_on_iterator", kind = "other", path_ns = 7e5 } } } },
     { name = "long steps", finding = false,
-      facts = { ["step.median_ns"] = 8e7, ["host.lead_ns"] = 4.5e5, ["eager.function_calls"] = 1 },
+      facts = { ["step.ns"] = 8e7, ["host.lead_ns"] = 4.5e5, ["eager.function_calls"] = 1 },
       tables = { activities = { { name = "multi_step_on_iterator", kind = "other", path_ns = 7e7 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "One rank keeps the others waiting",
   category = "communication", severity = "error",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "ranks", "ranks.count", "ranks.slowest_late_ns", "ranks.slowest_last_share" },
+  needs = { "step.ns", "ranks", "ranks.count", "ranks.slowest_late_ns", "ranks.slowest_last_share" },
   cause = "imbalance", tags = { "ranks", "communication" },
   more_specific_than = { "rank-variance", "collective-skew", "exposed-comm", "comm-bandwidth-low", "input-bound-step",
                          "jax-device-put-in-loop", "block-until-ready-each-step", "host-bound", "python-in-step",
@@ -24,7 +24,7 @@ spend more in collectives than the late one, at most its lateness. Silent when r
 too few collectives were recorded to tell that from chance.]],
 
   check = function(p, cfg)
-    local step_ns, ranks = p.fact["step.median_ns"], p:table("ranks")
+    local step_ns, ranks = p.fact["step.ns"], p:table("ranks")
     local last_share, late_ns = p.fact["ranks.slowest_last_share"], p.fact["ranks.slowest_late_ns"]
     local count, collectives = p.fact["ranks.count"], ranks:max("collectives") or 0
     if count < 2 or last_share < cfg.min_last_share or late_ns < cfg.min_late_share * step_ns then return nil end
@@ -106,14 +106,14 @@ too few collectives were recorded to tell that from chance.]],
 
   examples = {
     { name = "one of two is late", finding = true, impact_ns = 1.3e8,
-      facts = { ["step.median_ns"] = 2.2e8, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 1.4e8,
+      facts = { ["step.ns"] = 2.2e8, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 1.4e8,
                 ["ranks.slowest_last_share"] = 1 },
       tables = { ranks = { { host = "worker0", comm_ns = 2.1e8, input_ns = 0, compute_ns = 2e6, collectives = 10,
                              late_ns = 0 },
                            { host = "worker1", comm_ns = 7.2e7, input_ns = 0, compute_ns = 3e6, collectives = 10,
                              late_ns = 1.4e8 } } } },
     { name = "they take turns", finding = false,
-      facts = { ["step.median_ns"] = 1.2e7, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 2.5e6,
+      facts = { ["step.ns"] = 1.2e7, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 2.5e6,
                 ["ranks.slowest_last_share"] = 0.5 },
       tables = { ranks = { { host = "worker0", comm_ns = 1.3e7, collectives = 28, late_ns = 2.5e6 },
                            { host = "worker1", comm_ns = 1.3e7, collectives = 28, late_ns = 1e6 } } } },

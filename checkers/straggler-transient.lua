@@ -4,7 +4,7 @@ return rule {
   title = "Another rank comes late in each step",
   category = "communication", severity = "info",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "ranks", "ranks.count", "ranks.slowest_last_share", "collective_lateness" },
+  needs = { "step.ns", "ranks", "ranks.count", "ranks.slowest_last_share", "collective_lateness" },
   cause = "imbalance", tags = { "ranks", "communication" },
   more_specific_than = { "collective-skew" },
   params = {
@@ -18,7 +18,7 @@ is to blame but what happens now and then on any of them: a garbage collection, 
 median of the latest arrivals. Silent when it is mostly the same rank, which is a straggler, or in less than ten steps.]],
 
   check = function(p, cfg)
-    local step_ns, latest, steps, ranks = p.fact["step.median_ns"], {}, 0, 0
+    local step_ns, latest, steps, ranks = p.fact["step.ns"], {}, 0, 0
     for row in p:table("collective_lateness"):each() do
       if row.rank or row.host then
         local best = latest[row.step]
@@ -62,21 +62,21 @@ median of the latest arrivals. Silent when it is mostly the same rank, which is 
 
   examples = {
     { name = "three ranks take turns", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7.5e5,
-      facts = { ["step.median_ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.4 },
+      facts = { ["step.ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.4 },
       tables = { ranks = {}, collective_lateness = {
         { step = 1, rank = 0, late_ns = 1e6, why = "host" }, { step = 1, rank = 2, late_ns = 2e5 }, { step = 2, rank = 1, late_ns = 1e6 },
         { step = 3, rank = 2, late_ns = 1e6 }, { step = 4, rank = 0, late_ns = 1e6 }, { step = 5, rank = 1, late_ns = 1e6 },
         { step = 6, rank = 2, late_ns = 1e6 }, { step = 7, rank = 0, late_ns = 1e6 }, { step = 8, rank = 1, late_ns = 1e6 },
         { step = 9, rank = 2, late_ns = 1e6 }, { step = 10, rank = 0, late_ns = 1e6 } } } },
     { name = "one rank", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.9 },
+      facts = { ["step.ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.9 },
       tables = { ranks = {}, collective_lateness = {
         { step = 1, rank = 1, late_ns = 1e6 }, { step = 2, rank = 1, late_ns = 1e6 }, { step = 3, rank = 1, late_ns = 1e6 },
         { step = 4, rank = 1, late_ns = 1e6 }, { step = 5, rank = 1, late_ns = 1e6 }, { step = 6, rank = 1, late_ns = 1e6 },
         { step = 7, rank = 1, late_ns = 1e6 }, { step = 8, rank = 1, late_ns = 1e6 }, { step = 9, rank = 2, late_ns = 1e6 },
         { step = 10, rank = 0, late_ns = 1e6 } } } },
     { name = "two steps", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.4 },
+      facts = { ["step.ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.4 },
       tables = { ranks = {}, collective_lateness = { { step = 1, rank = 0, late_ns = 1e6 }, { step = 2, rank = 1, late_ns = 1e6 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Summaries are written in every step",
   category = "output", severity = "warn",
   formats = { "xspace", "graph" },
-  needs = { "step.median_ns", "output.count", "output.path_ns", "output.steps_share" },
+  needs = { "step.ns", "output.count", "output.path_ns", "output.steps_share" },
   cause = "output", tags = { "tensorflow", "output" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",
@@ -24,7 +24,7 @@ prepare them beside a compiled step, these and the host's time for them count to
 Silent where writing takes little of the step.]],
 
   check = function(p, cfg)
-    local path_ns, step_ns = p.fact["output.path_ns"], p.fact["step.median_ns"]
+    local path_ns, step_ns = p.fact["output.path_ns"], p.fact["step.ns"]
     if p.fact["output.steps_share"] < cfg.min_steps_share then return nil end
     -- What a summary is made from runs op by op beside a compiled step: scaling, counting, encoding.
     local count, eager = p.fact["output.count"], p:has("eager.ops") and p.fact["eager.ops"] or 0
@@ -59,14 +59,14 @@ Silent where writing takes little of the step.]],
 
   examples = {
     { name = "half the step", framework = "tensorflow", finding = true, replay = { 6e6 },
-      facts = { ["step.median_ns"] = 1e7, ["output.count"] = 1000, ["output.path_ns"] = 5e6, ["output.steps_share"] = 1 } },
+      facts = { ["step.ns"] = 1e7, ["output.count"] = 1000, ["output.path_ns"] = 5e6, ["output.steps_share"] = 1 } },
     { name = "images encoded op by op", framework = "tensorflow", finding = true, replay = { 2e5, 4e6 },
-      facts = { ["step.median_ns"] = 7.3e6, ["output.count"] = 3, ["output.path_ns"] = 1.7e5, ["output.steps_share"] = 1,
+      facts = { ["step.ns"] = 7.3e6, ["output.count"] = 3, ["output.path_ns"] = 1.7e5, ["output.steps_share"] = 1,
                 ["eager.ops"] = 25, ["eager.function_calls"] = 1, ["eager.path_ns"] = 1.6e6 } },
     { name = "a few ops beside a short write", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 7.3e6, ["output.count"] = 3, ["output.path_ns"] = 1e5, ["output.steps_share"] = 1,
+      facts = { ["step.ns"] = 7.3e6, ["output.count"] = 3, ["output.path_ns"] = 1e5, ["output.steps_share"] = 1,
                 ["eager.ops"] = 4, ["eager.function_calls"] = 1, ["eager.path_ns"] = 1.6e6 } },
     { name = "conditional writes that do not fire", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["output.count"] = 80, ["output.path_ns"] = 2e4, ["output.steps_share"] = 1 } },
+      facts = { ["step.ns"] = 1e7, ["output.count"] = 80, ["output.path_ns"] = 2e4, ["output.steps_share"] = 1 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Copies are called in a form that waits",
   category = "copies", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "device.idle_share", "activities" },
+  needs = { "step.ns", "device.idle_share", "activities" },
   cause = "copy", tags = { "copies", "sync" },
   more_specific_than = { "long-gpu-gap", "blocking-sync-in-step", "host-bound" },
   params = {
@@ -16,7 +16,7 @@ Silent where the device has other work meanwhile.]],
 
   check = function(p, cfg)
     local calls = p:table("activities"):where { name = { like = "^(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol)?$|^cuMemcpy(HtoD|DtoH|DtoD)(_v2)?$|^hipMemcpyWithStream$" } }
-    local ns, count, step_ns = calls:sum("path_ns"), calls:sum("events"), p.fact["step.median_ns"]
+    local ns, count, step_ns = calls:sum("path_ns"), calls:sum("events"), p.fact["step.ns"]
     if ns / step_ns < cfg.min_share then return nil end
     local top = calls:top("path_ns", 1):rows()[1]
     return finding {
@@ -36,9 +36,9 @@ Silent where the device has other work meanwhile.]],
 
   examples = {
     { name = "a tenth", framework = "pytorch", format = "kineto", finding = true, replay = { 9e5 },
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaMemcpy", events = 4, path_ns = 1e6, total_ns = 2e6 } } } },
-    { name = "asynchronous", format = "kineto", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2 },
+    { name = "asynchronous", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaMemcpyAsync", events = 4, path_ns = 1e6, total_ns = 2e6 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Memory of the device is set by calls that wait",
   category = "idle", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns", "device.idle_share", "activities" },
+  needs = { "step.ns", "device.idle_share", "activities" },
   cause = "sync", tags = { "sync" },
   params = {
     min_share = { default = 0.001, min = 0, max = 1, unit = "share", doc = "share of the step inside such calls" },
@@ -15,7 +15,7 @@ cudaMemset on pinned or managed memory waits for the device; its asynchronous fo
 the path. Silent for a few microseconds.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local calls = p:table("activities"):where { name = { like = "^(cuda|hip)Memset(2D|3D)?$" }, steps_share = { min = cfg.min_steps_share } }
     local ns = math.min(calls:sum("path_ns"), step_ns)
     if calls:count() == 0 or ns < cfg.min_share * step_ns then return nil end
@@ -33,10 +33,10 @@ the path. Silent for a few microseconds.]],
 
   examples = {
     { name = "eight a step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7.5e4,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { activities = { { name = "cudaMemset", events = 8, steps_share = 1, path_ns = 1e5 } } } },
     { name = "asynchronous", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { activities = { { name = "cudaMemsetAsync", events = 8, steps_share = 1, path_ns = 1e5 } } } },
   },
 }

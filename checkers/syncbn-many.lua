@@ -4,7 +4,7 @@ return rule {
   title = "Many synchronised batch norms run in each step",
   category = "communication", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "device.idle_share", "comm.exposed_ns", "activities", "collectives" },
+  needs = { "step.ns", "device.idle_share", "comm.exposed_ns", "activities", "collectives" },
   cause = "communication", tags = { "communication" },
   more_specific_than = { "small-collectives", "exposed-comm" },
   params = {
@@ -18,7 +18,7 @@ nothing can hide, because the next layer waits. Priced as the uncovered time of 
 them, and below 1 % of the step.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local norms = p:table("activities"):where { name = { like = "^aten::batch_norm_gather_stats_with_counts$" } }
     local count = norms:sum("events")
     if count < cfg.min_count then return nil end
@@ -43,11 +43,11 @@ them, and below 1 % of the step.]],
 
   examples = {
     { name = "fifty", framework = "pytorch", format = "kineto", finding = true, impact_ns = 8e5,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["comm.exposed_ns"] = 2e6 },
       tables = { activities = { { name = "aten::batch_norm_gather_stats_with_counts", events = 50 } },
                  collectives = { { type = "all-gather", count = 100, mean_bytes = 4096, exposed_ns = 1e6 } } } },
     { name = "plain ones", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.2, ["comm.exposed_ns"] = 2e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["comm.exposed_ns"] = 2e6 },
       tables = { activities = { { name = "aten::cudnn_batch_norm", events = 50 } },
                  collectives = { { type = "all-reduce", count = 100, mean_bytes = 4096, exposed_ns = 1e6 } } } },
   },

@@ -3,7 +3,7 @@ return rule {
   id = "tail-wave", api = 1, version = "1.0.0",
   title = "The last wave of a kernel's blocks is nearly empty",
   category = "kernels", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "kernels" },
+  needs = { "step.ns", "device.idle_share", "kernels" },
   cause = "compute.kernel", tags = { "kernels" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "the kernel's time over the step" },
@@ -16,7 +16,7 @@ as long as two. Priced up to the last wave's part of the kernel, half of it in t
 kernels of many waves, and for full last ones.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.median_ns"], {}
+    local step_ns, findings = p.fact["step.ns"], {}
     for _, row in ipairs(p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, waves = { min = 1.001, max = 1 / cfg.min_waste } }
                            :top("total_ns", 20):rows()) do
       local full = math.floor(row.waves)
@@ -39,9 +39,9 @@ kernels of many waves, and for full last ones.]],
   end,
 
   examples = {
-    { name = "one wave and a tenth", finding = true, impact_ns = 2.5e5, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "one wave and a tenth", finding = true, impact_ns = 2.5e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "dgrad", family = "dgrad", category = "conv", waves = 1.1, grid_blocks = 896, total_ns = 1e6, op = "" } } } },
-    { name = "many waves", finding = false, facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "many waves", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "dgrad", category = "conv", waves = 39.2, grid_blocks = 50000, total_ns = 1e6 } } } },
   },
 }

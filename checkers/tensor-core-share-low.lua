@@ -3,7 +3,7 @@ return rule {
   id = "tensor-core-share-low", api = 1, version = "1.0.0",
   title = "Much of the products' time is outside the tensor cores",
   category = "precision", severity = "info",
-  needs = { "step.median_ns", "device.idle_share", "device.count", "kernels.product_ns", "kernels.no_tensor_core_ns", "kernels.tensor_core_ns", "kernels" },
+  needs = { "step.ns", "device.idle_share", "device.count", "kernels.product_ns", "kernels.no_tensor_core_ns", "kernels.tensor_core_ns", "kernels" },
   cause = "precision", tags = { "precision", "kernels" },
   params = {
     min_share = { default = 0.30, min = 0, max = 1, unit = "share", doc = "products over the step" },
@@ -18,7 +18,7 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
   check = function(p, cfg)
     local devices = p.fact["device.count"] -- their kernels are summed, but they run side by side
     local ns, without_ns = p.fact["kernels.product_ns"] / devices, p.fact["kernels.no_tensor_core_ns"] / devices
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if ns / step_ns < cfg.min_share or without_ns < cfg.min_without * ns then return nil end
     local evidence = { { "products, convolutions and attention a step", ns, "ns", share = math.min(1, ns / step_ns) },
                        { "of that, surely without tensor cores", without_ns, "ns" },
@@ -42,11 +42,11 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
 
   examples = {
     { name = "most", framework = "pytorch", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
                 ["kernels.no_tensor_core_ns"] = 3e6, ["kernels.tensor_core_ns"] = 1e6 },
       tables = { kernels = { { name = "sgemm_128", family = "sgemm", tensor_core = "no", dtype = "float32", total_ns = 3e6 } } } },
     { name = "little", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
                 ["kernels.no_tensor_core_ns"] = 1e6, ["kernels.tensor_core_ns"] = 4e6 }, tables = { kernels = {} } },
   },
 }

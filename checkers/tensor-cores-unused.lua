@@ -3,7 +3,7 @@ return rule {
   id = "tensor-cores-unused", api = 1, version = "1.0.0",
   title = "No product of matrices uses the tensor cores",
   category = "precision", severity = "error",
-  needs = { "step.median_ns", "device.idle_share", "device.count", "device.model", "kernels.product_ns", "kernels.no_tensor_core_ns", "kernels.tensor_core_ns" },
+  needs = { "step.ns", "device.idle_share", "device.count", "device.model", "kernels.product_ns", "kernels.no_tensor_core_ns", "kernels.tensor_core_ns" },
   cause = "precision", tags = { "precision", "kernels" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "products, convolutions and attention over the step" },
@@ -16,7 +16,7 @@ times as fast in 16 bits. Kernels are told by their names; one of unknown kind k
 Priced as Amdahl's law has it, with the speed-up of the parameter; products that memory bounds gain less.]],
 
   check = function(p, cfg)
-    local model, step_ns = p.fact["device.model"], p.fact["step.median_ns"]
+    local model, step_ns = p.fact["device.model"], p.fact["step.ns"]
     local devices = p.fact["device.count"] -- their kernels are summed, but they run side by side
     local ns, without_ns = p.fact["kernels.product_ns"] / devices, p.fact["kernels.no_tensor_core_ns"] / devices
     if model:find("(K20|K40|K80|M40|M60|P4|P40|P100|GTX|TITAN X)\\b") or model:find("TPU") then return nil end
@@ -39,14 +39,14 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
 
   examples = {
     { name = "float32 training on V100", framework = "pytorch", finding = true, impact_ns = 2e6,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla V100-SXM2-32GB",
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla V100-SXM2-32GB",
                 ["kernels.product_ns"] = 4e6, ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
     { name = "unknown kernels", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla V100-SXM2-32GB",
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla V100-SXM2-32GB",
                 ["kernels.product_ns"] = 4e6, ["kernels.no_tensor_core_ns"] = 2e6, ["kernels.tensor_core_ns"] = 0 } },
     { name = "a device without them", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla P100-PCIE-16GB",
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla P100-PCIE-16GB",
                 ["kernels.product_ns"] = 4e6, ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
-    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+    { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

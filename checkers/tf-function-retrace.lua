@@ -4,7 +4,7 @@ return rule {
   title = "A tf.function is traced again and again",
   category = "compile", severity = "error",
   formats = { "xspace" },
-  needs = { "step.median_ns", "retrace.calls", "retrace.path_ns", "retrace.steps_share" },
+  needs = { "step.ns", "retrace.calls", "retrace.path_ns", "retrace.steps_share" },
   cause = "compile", tags = { "tensorflow", "compile" },
   more_specific_than = { "recompile-in-steady-state" },
   params = {
@@ -20,7 +20,7 @@ ops themselves stay. Silent where few steps trace: each signature needs one trac
 
   check = function(p, cfg)
     local path_ns, steps_share = p.fact["retrace.path_ns"], p.fact["retrace.steps_share"]
-    local share = path_ns / p.fact["step.median_ns"]
+    local share = path_ns / p.fact["step.ns"]
     if steps_share < cfg.min_steps_share or share < cfg.min_share then return nil end
 
     local name = p.fact["retrace.function"] or "a function"
@@ -46,10 +46,10 @@ ops themselves stay. Silent where few steps trace: each signature needs one trac
 
   examples = {
     { name = "every step", framework = "tensorflow", finding = true, replay = { 9e6 },
-      facts = { ["step.median_ns"] = 1e7, ["retrace.calls"] = 1, ["retrace.path_ns"] = 9e6,
+      facts = { ["step.ns"] = 1e7, ["retrace.calls"] = 1, ["retrace.path_ns"] = 9e6,
                 ["retrace.steps_share"] = 1, ["retrace.count"] = 12 } },
     { name = "the first call only", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["retrace.calls"] = 0.1, ["retrace.path_ns"] = 1e6,
+      facts = { ["step.ns"] = 1e7, ["retrace.calls"] = 0.1, ["retrace.path_ns"] = 1e6,
                 ["retrace.steps_share"] = 0.1 } },
   },
 }

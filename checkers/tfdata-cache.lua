@@ -4,7 +4,7 @@ return rule {
   title = "The input pipeline repeats the same work in every epoch",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_share", "iterators", "host.cores" },
+  needs = { "step.ns", "input.wait_share", "iterators", "host.cores" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound" },
   params = {
@@ -22,7 +22,7 @@ Priced by replay: the stage and what feeds it cost nothing. The data must fit in
 Silent for random augmentation, and where a stage is merely not parallel.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
@@ -63,20 +63,20 @@ Silent for random augmentation, and where a stage is merely not parallel.]],
 
   examples = {
     { name = "images decoded in each epoch", framework = "tensorflow", finding = true, impact_ns = 7e6,
-      facts = { ["step.median_ns"] = 1.2e7, ["input.wait_share"] = 0.3, ["host.cores"] = 2 },
+      facts = { ["step.ns"] = 1.2e7, ["input.wait_share"] = 0.3, ["host.cores"] = 2 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::ShuffleAndRepeat", type = "ShuffleAndRepeat", instances = 1, path_ns = 0 },
         { name = "Iterator::Root::Prefetch::ShuffleAndRepeat::ParallelMapV2", type = "ParallelMapV2", instances = 1,
           self_ns = 1e5, cpu_ns = 1.9e7, python_ns = 0, path_ns = 3.6e6, random_below = false } } },
       replay = { 7e6 } },
     { name = "random augmentation", finding = false,
-      facts = { ["step.median_ns"] = 1.2e7, ["input.wait_share"] = 0.3, ["host.cores"] = 2 },
+      facts = { ["step.ns"] = 1.2e7, ["input.wait_share"] = 0.3, ["host.cores"] = 2 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::ForeverRepeat", type = "ForeverRepeat", instances = 1, path_ns = 0 },
         { name = "Iterator::Root::Prefetch::ForeverRepeat::ParallelMapV2", type = "ParallelMapV2", instances = 1,
           self_ns = 1e5, cpu_ns = 1.9e7, python_ns = 0, path_ns = 3.6e6, random_below = true } } } },
     { name = "the map is not parallel yet", finding = false,
-      facts = { ["step.median_ns"] = 1.2e7, ["input.wait_share"] = 0.3, ["host.cores"] = 2 },
+      facts = { ["step.ns"] = 1.2e7, ["input.wait_share"] = 0.3, ["host.cores"] = 2 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::ForeverRepeat::Map", type = "Map", instances = 3,
           self_ns = 1.9e7, cpu_ns = 0, python_ns = 0, path_ns = 3.6e6, random_below = false } } } },

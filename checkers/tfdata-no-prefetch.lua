@@ -4,7 +4,7 @@ return rule {
   title = "A batch is made only after the step asks for it",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_share", "input.wait_ns", "input.inline_ns", "iterators" },
+  needs = { "step.ns", "input.wait_share", "input.wait_ns", "input.inline_ns", "iterators" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-slow-iterator",
                          "tfdata-read-on-demand", "tfdata-cache" },
@@ -19,7 +19,7 @@ of which the longer of the two remains, with the cores there are. Silent where t
 consumer take little, as behind a prefetch, or in a pipeline whose data is in memory.]],
 
   check = function(p, cfg)
-    local step_ns, inline_ns = p.fact["step.median_ns"], p.fact["input.inline_ns"]
+    local step_ns, inline_ns = p.fact["step.ns"], p.fact["input.inline_ns"]
     local share = math.min(1, inline_ns / step_ns)
     if share < cfg.min_share or p.fact["input.wait_share"] < cfg.min_share then return nil end
 
@@ -45,12 +45,12 @@ consumer take little, as behind a prefetch, or in a pipeline whose data is in me
 
   examples = {
     { name = "map in the consumer", framework = "tensorflow", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 7e6, ["input.wait_share"] = 0.44, ["input.wait_ns"] = 3.1e6,
+      facts = { ["step.ns"] = 7e6, ["input.wait_share"] = 0.44, ["input.wait_ns"] = 3.1e6,
                 ["input.inline_ns"] = 3e6 },
       tables = { iterators = { { name = "Iterator::Root::Map", type = "Map", section = "", calls = 1, self_ns = 3e6 } } },
       replay = { 3e6 }, selected_ns = 3.1e6 },
     { name = "behind a prefetch", finding = false,
-      facts = { ["step.median_ns"] = 7e6, ["input.wait_share"] = 0.44, ["input.wait_ns"] = 3.1e6,
+      facts = { ["step.ns"] = 7e6, ["input.wait_share"] = 0.44, ["input.wait_ns"] = 3.1e6,
                 ["input.inline_ns"] = 1e4 },
       tables = { iterators = { { name = "Iterator::Root", type = "Root", section = "", calls = 1, self_ns = 1e4 } } } },
   },

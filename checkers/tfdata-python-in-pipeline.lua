@@ -4,7 +4,7 @@ return rule {
   title = "Python inside the input pipeline makes the step wait",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_share", "input.wait_ns", "input.python_ns", "iterators" },
+  needs = { "step.ns", "input.wait_share", "input.wait_ns", "input.python_ns", "iterators" },
   cause = "input", tags = { "tensorflow", "tfdata", "input", "python" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-slow-iterator",
                          "tfdata-sequential-map", "tfdata-sequential-op", "tfdata-vectorize-map",
@@ -25,7 +25,7 @@ Priced by replay: the stage costs a twentieth, and the loop's own Python no long
 Silent where the step does not wait for input or Python is a small part of the pipeline.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
@@ -64,19 +64,19 @@ Silent where the step does not wait for input or Python is a small part of the p
 
   examples = {
     { name = "py_function parses lines", framework = "tensorflow", finding = true, impact_ns = 6e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6, ["input.wait_ns"] = 6e6,
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6, ["input.wait_ns"] = 6e6,
                 ["input.python_ns"] = 1.5e7 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::MapAndBatch", type = "MapAndBatch", calls = 1,
                                  self_ns = 3e5, cpu_ns = 1.8e7, python_ns = 1.5e7, path_ns = 6e6 } } },
       replay = { 6e6 } },
     { name = "a generator", framework = "tensorflow", finding = true, impact_ns = 4e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5, ["input.wait_ns"] = 5e6,
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.5, ["input.wait_ns"] = 5e6,
                 ["input.python_ns"] = 7e6 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::FlatMap::Generator", type = "Generator", calls = 32,
                                  self_ns = 8e6, cpu_ns = 0, python_ns = 7e6, path_ns = 5e6 } } },
       replay = { 4e6 } },
     { name = "no Python", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6, ["input.wait_ns"] = 6e6,
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6, ["input.wait_ns"] = 6e6,
                 ["input.python_ns"] = 0 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::Map", type = "Map", calls = 32,
                                  self_ns = 9e6, cpu_ns = 0, python_ns = 0, path_ns = 6e6 } } } },

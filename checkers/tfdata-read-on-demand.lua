@@ -4,7 +4,7 @@ return rule {
   title = "Files are read only when the step asks for a batch",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_share", "iterators" },
+  needs = { "step.ns", "input.wait_share", "iterators" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "tfdata-slow-iterator" },
   params = {
@@ -16,7 +16,7 @@ Between the stage that reads files and the step there is no buffer, so reading h
 replay: the reads run beside the step. Silent where a prefetch or a parallel stage reads ahead.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local reads = p:table("iterators"):where { section = "", type = { like = "^(TFRecord|TextLine|FixedLength|LMDB|Csv|"
       .. "SSTable|RecordIO|Sql|Avro|Parquet|Arrow|Bigtable|BigQuery|Snapshot)" } }
     local path_ns = reads:sum("path_ns")
@@ -44,12 +44,12 @@ replay: the reads run beside the step. Silent where a prefetch or a parallel sta
 
   examples = {
     { name = "no prefetch after the reader", framework = "tensorflow", finding = true, impact_ns = 2e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.4 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.4 },
       tables = { iterators = { { name = "Iterator::Root::BatchV2::TFRecord", type = "TFRecord", section = "", calls = 32,
                                  path_ns = 2e6 } } },
       replay = { 2e6 }, selected_ns = 2e6 },
     { name = "read ahead", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.4 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.4 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::TFRecord", type = "TFRecord",
                                  section = "Iterator::Root::Prefetch", calls = 32, path_ns = 2e6 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "A map of the input pipeline runs one element at a time",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_share", "iterators", "host.cores" },
+  needs = { "step.ns", "input.wait_share", "iterators", "host.cores" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-slow-iterator" },
   params = {
@@ -24,7 +24,7 @@ the step does not wait for the map, where it is called once a step (an element i
 its elements are too small for threads to pay, or where it runs Python.]],
 
   check = function(p, cfg)
-    local step_ns, cores = p.fact["step.median_ns"], p.fact["host.cores"]
+    local step_ns, cores = p.fact["step.ns"], p.fact["host.cores"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share or cores < 2 then return nil end
 
     local found = {}
@@ -69,12 +69,12 @@ its elements are too small for threads to pay, or where it runs Python.]],
 
   examples = {
     { name = "decoding on one of eight cores", framework = "tensorflow", finding = true, impact_ns = 5e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::BatchV2::Map", type = "Map", calls = 32,
                                  self_ns = 9e6, cpu_ns = 9e6, python_ns = 0, path_ns = 6e6 } } },
       replay = { 5e6 } },
     { name = "one parallel call is none", framework = "tensorflow", finding = true, impact_ns = 5e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
       tables = { iterators = {
         { name = "Iterator::Root::MapAndBatch", type = "MapAndBatch", calls = 1, parallelism = 1,
           self_ns = 5e5, cpu_ns = 9e6, python_ns = 0, path_ns = 6e6 },
@@ -82,15 +82,15 @@ its elements are too small for threads to pay, or where it runs Python.]],
           calls = 32, self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 0 } } },
       replay = { 5e6 } },
     { name = "parallel calls", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
       tables = { iterators = { { name = "Iterator::Root::ParallelMapV2", type = "ParallelMapV2", calls = 32, parallelism = 8,
                                  self_ns = 9e6, cpu_ns = 9e6, python_ns = 0, path_ns = 6e6 } } } },
     { name = "a map over whole batches", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
       tables = { iterators = { { name = "Iterator::Root::Map", type = "Map", calls = 1, self_ns = 6e6,
                                  cpu_ns = 6e6, python_ns = 0, path_ns = 6e6 } } } },
     { name = "behind the step", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.01, ["host.cores"] = 8 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.01, ["host.cores"] = 8 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::BatchV2::Map", type = "Map", calls = 32,
                                  self_ns = 9e6, cpu_ns = 9e6, python_ns = 0, path_ns = 1e4 } } } },
   },

@@ -18,7 +18,7 @@ end
 
 -- A filter that throws away most of what a costly map made for it.
 local function wasted(p, cfg)
-  local step_ns, stages = p.fact["step.median_ns"], p:table("iterators")
+  local step_ns, stages = p.fact["step.ns"], p:table("iterators")
   local map = stages:where { type = { like = "^(?!Prefetch|Root)" } }:top("path_ns", 1):rows()[1]
   if not map or not map.type:find("^(Map|ParallelMap)") or map.path_ns < cfg.min_path_share * step_ns or
      (map.python_ns or 0) > cfg.max_python_share * math.max(map.self_ns, map.cpu_ns) then return nil end
@@ -48,7 +48,7 @@ return rule {
   title = "A serial stage of the input pipeline makes the step wait",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_share", "iterators" },
+  needs = { "step.ns", "input.wait_share", "iterators" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-slow-iterator",
                          "tfdata-cache" },
@@ -73,7 +73,7 @@ record holds already, before the costly work; one behind a costly map wastes it 
 for other stages. Silent where another stage holds the step longer.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local waste = wasted(p, cfg)
@@ -131,19 +131,19 @@ for other stages. Silent where another stage holds the step longer.]],
 
   examples = {
     { name = "a filter behind a costly map", framework = "tensorflow", finding = true, impact_ns = 3.825e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 16, self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 2e5 },
         { name = "Iterator::Root::Prefetch::Filter::ParallelMapV2", type = "ParallelMapV2", parent = "Iterator::Root::Prefetch::Filter",
           calls = 64, self_ns = 2e5, cpu_ns = 1e7, python_ns = 0, path_ns = 5.8e6 } } } },
     { name = "a filter that keeps nearly all", framework = "tensorflow", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.6 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 60, self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 2e5 },
         { name = "Iterator::Root::Prefetch::Filter::ParallelMapV2", type = "ParallelMapV2", parent = "Iterator::Root::Prefetch::Filter",
           calls = 64, self_ns = 2e5, cpu_ns = 1e7, python_ns = 0, path_ns = 5.8e6 } } } },
     { name = "a filter decodes", framework = "tensorflow", finding = true, impact_ns = 1.2e7,
-      facts = { ["step.median_ns"] = 2e7, ["input.wait_share"] = 0.6 },
+      facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 16, self_ns = 1.9e7, cpu_ns = 1.8e7,
           python_ns = 0, path_ns = 1.2e7, top_op = "DecodeJpeg", top_op_ns = 1.6e7 },
@@ -151,7 +151,7 @@ for other stages. Silent where another stage holds the step longer.]],
           calls = 64, self_ns = 2e5, cpu_ns = 0, python_ns = 0, path_ns = 1e5 } } },
       replay = { 1.2e7 } },
     { name = "windows joined from single elements", framework = "tensorflow", finding = true, impact_ns = 1.2e7,
-      facts = { ["step.median_ns"] = 2e7, ["input.wait_share"] = 0.7 },
+      facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.7 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch", type = "Prefetch", calls = 1, self_ns = 0, cpu_ns = 0, python_ns = 0, path_ns = 7e6 },
         { name = "Iterator::Root::Prefetch::FlatMap", type = "FlatMap", parent = "Iterator::Root::Prefetch", calls = 64,
@@ -160,7 +160,7 @@ for other stages. Silent where another stage holds the step longer.]],
           calls = 64, self_ns = 3e6, cpu_ns = 0, python_ns = 0, path_ns = 2e6 } } },
       replay = { 1.2e7 } },
     { name = "the map below is slower", finding = false,
-      facts = { ["step.median_ns"] = 2e7, ["input.wait_share"] = 0.6 },
+      facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::BatchV2", type = "BatchV2", calls = 1, self_ns = 2e6, cpu_ns = 0,
           python_ns = 0, path_ns = 1.5e6 },

@@ -4,7 +4,7 @@ return rule {
   title = "Filling the shuffle buffer makes a step wait",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "step.mean_ns", "step.used", "input.wait_ns", "iterators" },
+  needs = { "step.ns", "step.mean_ns", "step.used", "input.wait_ns", "iterators" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "step-outliers", "step-bimodal",
                          "tfdata-slow-iterator", "tfdata-sequential-map", "tfdata-sequential-op", "tfdata-slow-source",
@@ -24,7 +24,7 @@ stage for each iterator that was seen, spread over the steps. Silent where no ca
 steps between wait for input as well.]],
 
   check = function(p, cfg)
-    local step_ns, steps = p.fact["step.median_ns"], math.max(p.fact["step.used"], 1)
+    local step_ns, steps = p.fact["step.ns"], math.max(p.fact["step.used"], 1)
     local shuffle = p:table("iterators"):where { type = { like = "^(Shuffle|Reservoir)" },
                                                  max_call_ns = { min = cfg.min_steps_waited * step_ns } }
       :top("max_call_ns", 1):rows()[1]
@@ -61,15 +61,15 @@ steps between wait for input as well.]],
 
   examples = {
     { name = "decoded images fill the buffer", framework = "tensorflow", finding = true, impact_ns = 7e6,
-      facts = { ["step.median_ns"] = 1e7, ["step.mean_ns"] = 1.2e7, ["step.used"] = 20, ["input.wait_ns"] = 9e6 },
+      facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1.2e7, ["step.used"] = 20, ["input.wait_ns"] = 9e6 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::BatchV2::Shuffle", type = "Shuffle", calls = 32,
                                  instances = 2, call_ns = 3e5, max_call_ns = 9e7, path_ns = 1e5 } } } },
     { name = "each step waits alike", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.mean_ns"] = 1.1e7, ["step.used"] = 20, ["input.wait_ns"] = 6e6 },
+      facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1.1e7, ["step.used"] = 20, ["input.wait_ns"] = 6e6 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::BatchV2::Shuffle", type = "Shuffle", calls = 32,
                                  instances = 1, call_ns = 3e5, max_call_ns = 4e7, path_ns = 1e5 } } } },
     { name = "no long call", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.mean_ns"] = 1.2e7, ["step.used"] = 20, ["input.wait_ns"] = 9e6 },
+      facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1.2e7, ["step.used"] = 20, ["input.wait_ns"] = 9e6 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::BatchV2::Shuffle", type = "Shuffle", calls = 32,
                                  instances = 2, call_ns = 3e5, max_call_ns = 2e6, path_ns = 1e5 } } } },
   },

@@ -1,7 +1,7 @@
 -- One stage or branch of the input pipeline holds up the others.
 -- The loop makes a dataset or an iterator itself in every step or every few.
 local function made_again(p, cfg)
-  local step_ns = p.fact["step.median_ns"]
+  local step_ns = p.fact["step.ns"]
   if not p:has("activities") or not p:has("part.host_ns") then return nil end
   local activities = p:table("activities")
   local made = activities:where { name = { like = "^MakeIterator::RootDataset$|^EagerLocalExecute: MakeIterator$" } }
@@ -29,7 +29,7 @@ return rule {
   title = "One stage or branch of the input pipeline holds up the others",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_share", "input.wait_ns", "iterators" },
+  needs = { "step.ns", "input.wait_share", "input.wait_ns", "iterators" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-cache" },
   params = {
@@ -55,7 +55,7 @@ said instead: priced as nine tenths of the step outside of ops. Silent where a c
   check = function(p, cfg)
     local again = made_again(p, cfg)
     if again then return again end
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
@@ -118,7 +118,7 @@ said instead: priced as nine tenths of the step outside of ops. Silent where a c
 
   examples = {
     { name = "one branch of a zip", framework = "tensorflow", finding = true, impact_ns = 4e6,
-      facts = { ["step.median_ns"] = 7e6, ["input.wait_share"] = 0.4, ["input.wait_ns"] = 3e6 },
+      facts = { ["step.ns"] = 7e6, ["input.wait_share"] = 0.4, ["input.wait_ns"] = 3e6 },
       tables = { iterators = {
         { name = "Iterator::Root", type = "Root", depth = 0, call_ns = 3e6, path_ns = 0 },
         { name = "Iterator::Root::Zip", type = "Zip", parent = "Iterator::Root", depth = 1, path_ns = 0 },
@@ -128,7 +128,7 @@ said instead: priced as nine tenths of the step outside of ops. Silent where a c
           self_ns = 1e4, cpu_ns = 0, python_ns = 0, path_ns = 0, random_below = false } } },
       replay = { 4e6 } },
     { name = "a stage with a rule of its own", finding = false,
-      facts = { ["step.median_ns"] = 7e6, ["input.wait_share"] = 0.4, ["input.wait_ns"] = 3e6 },
+      facts = { ["step.ns"] = 7e6, ["input.wait_share"] = 0.4, ["input.wait_ns"] = 3e6 },
       tables = { iterators = {
         { name = "Iterator::Root", type = "Root", depth = 0, call_ns = 3e6, path_ns = 0 },
         { name = "Iterator::Root::Map", type = "Map", parent = "Iterator::Root", depth = 1, self_ns = 3e6, cpu_ns = 0,

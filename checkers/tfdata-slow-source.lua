@@ -4,7 +4,7 @@ return rule {
   title = "Reading files makes the step wait",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_share", "iterators" },
+  needs = { "step.ns", "input.wait_share", "iterators" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-slow-iterator",
                          "tfdata-read-on-demand", "tfdata-cache", "tfdata-sequential-map" },
@@ -27,7 +27,7 @@ a tenth is left with large files, else the files are read in parallel. Silent wh
 where the source is Python, or where later stages hold the step longer.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
@@ -102,21 +102,21 @@ where the source is Python, or where later stages hold the step longer.]],
 
   examples = {
     { name = "one record a file", framework = "tensorflow", finding = true, impact_ns = 9e6,
-      facts = { ["step.median_ns"] = 1.6e7, ["input.wait_share"] = 0.6 },
+      facts = { ["step.ns"] = 1.6e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::Interleave", type = "Interleave", calls = 64, self_ns = 8e6, path_ns = 2.5e6 },
         { name = "Iterator::Root::Prefetch::Interleave::TFRecord", type = "TFRecord", calls = 128, self_ns = 6e6,
           parent = "Iterator::Root::Prefetch::Interleave", path_ns = 4e6 } } },
       replay = { 4e6, 9e6 } },
     { name = "one large file after the other", framework = "tensorflow", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.5 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::FlatMap", type = "FlatMap", calls = 64, self_ns = 1e5, path_ns = 1e5 },
         { name = "Iterator::Root::Prefetch::FlatMap::TFRecord", type = "TFRecord", calls = 64, self_ns = 8e6,
           parent = "Iterator::Root::Prefetch::FlatMap", path_ns = 4e6 } } },
       replay = { 3e6 } },
     { name = "decoding is slower", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.5 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::Map", type = "Map", calls = 64, self_ns = 8e6, path_ns = 4e6 },
         { name = "Iterator::Root::Prefetch::Map::TFRecord", type = "TFRecord", calls = 64, self_ns = 1e6,

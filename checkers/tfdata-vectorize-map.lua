@@ -4,7 +4,7 @@ return rule {
   title = "A map is called for each of many small elements",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "input.wait_share", "iterators" },
+  needs = { "step.ns", "input.wait_share", "iterators" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-sequential-map",
                          "tfdata-slow-iterator", "tfdata-cache" },
@@ -27,7 +27,7 @@ paid for each element; above it, once a batch. Priced by replay with 0.15 of the
 element takes long enough to be work, where the map stands above the batch, and where it runs Python.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
@@ -75,7 +75,7 @@ element takes long enough to be work, where the map stands above the batch, and 
 
   examples = {
     { name = "parsing line by line", framework = "tensorflow", finding = true, impact_ns = 4e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.5 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::BatchV2", type = "BatchV2", calls = 1, self_ns = 2e5, cpu_ns = 0,
           python_ns = 0, path_ns = 1e5, parent = "Iterator::Root::Prefetch" },
@@ -83,7 +83,7 @@ element takes long enough to be work, where the map stands above the batch, and 
           python_ns = 0, path_ns = 5e6, parent = "Iterator::Root::Prefetch::BatchV2" } } },
       replay = { 4e6 } },
     { name = "a map joined with its batch", framework = "tensorflow", finding = true, impact_ns = 3e6,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.5 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::MapAndBatch", type = "MapAndBatch", calls = 1, self_ns = 1e5,
           cpu_ns = 5e6, python_ns = 0, path_ns = 4e6, parent = "Iterator::Root::Prefetch" },
@@ -92,7 +92,7 @@ element takes long enough to be work, where the map stands above the batch, and 
           parent = "Iterator::Root::Prefetch::MapAndBatch" } } },
       replay = { 3e6 } },
     { name = "elements are work", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["input.wait_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.5 },
       tables = { iterators = {
         { name = "Iterator::Root::Prefetch::BatchV2", type = "BatchV2", calls = 1, self_ns = 2e5, cpu_ns = 0,
           python_ns = 0, path_ns = 1e5, parent = "Iterator::Root::Prefetch" },

@@ -4,7 +4,7 @@ return rule {
   title = "A type of op takes much time for little arithmetic",
   category = "model", severity = "info",
   formats = { "profile", "graph", "kineto" },
-  needs = { "step.median_ns", "flops.per_step", "flops.known_share", "roofline" },
+  needs = { "step.ns", "flops.per_step", "flops.known_share", "roofline" },
   tags = { "model", "roofline" },
   params = {
     min_time = { default = 0.20, min = 0, max = 1, unit = "share", doc = "of the computing time" },
@@ -40,9 +40,9 @@ for ops of known operations alone. Silent where most operations are unknown.]],
   end,
 
   examples = {
-    { name = "elementwise", finding = true, facts = { ["step.median_ns"] = 1e7, ["flops.per_step"] = 1e9, ["flops.known_share"] = 0.9 },
+    { name = "elementwise", finding = true, facts = { ["step.ns"] = 1e7, ["flops.per_step"] = 1e9, ["flops.known_share"] = 0.9 },
       tables = { roofline = { { type = "MatMul", flops = 9.9e8, share = 0.5 }, { type = "Mul", flops = 1e7, share = 0.4 } } } },
-    { name = "as it should be", finding = false, facts = { ["step.median_ns"] = 1e7, ["flops.per_step"] = 1e9, ["flops.known_share"] = 0.9 },
+    { name = "as it should be", finding = false, facts = { ["step.ns"] = 1e7, ["flops.per_step"] = 1e9, ["flops.known_share"] = 0.9 },
       tables = { roofline = { { type = "MatMul", flops = 9.9e8, share = 0.8 }, { type = "Mul", flops = 1e7, share = 0.1 } } } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "tiny-kernels", api = 1, version = "1.0.0",
   title = "Many kernels are shorter than it takes to start them",
   category = "host", severity = "warn",
-  needs = { "step.median_ns", "device.idle_ns", "device.idle_launch_ns", "device.idle_host_late_ns", "device.idle_share",
+  needs = { "step.ns", "device.idle_ns", "device.idle_launch_ns", "device.idle_host_late_ns", "device.idle_share",
             "kernels.count_per_step", "kernels.tiny_count", "kernels.tiny_share", "kernels.tiny_ns" },
   cause = "host", tags = { "launch", "kernels" },
   more_specific_than = { "kernel-launch-bound", "host-bound" },
@@ -21,7 +21,7 @@ late launches and starts leave; Python outside of ops is the business of other r
 host is well ahead.]],
 
   check = function(p, cfg)
-    local step_ns, share = p.fact["step.median_ns"], p.fact["kernels.tiny_share"]
+    local step_ns, share = p.fact["step.ns"], p.fact["kernels.tiny_share"]
     local gap_ns = p.fact["device.idle_launch_ns"] + p.fact["device.idle_host_late_ns"]
     local depth = p:has("launch.queue_depth_median") and p.fact["launch.queue_depth_median"]
     if share < cfg.min_share or p.fact["kernels.tiny_count"] < cfg.min_count then return nil end
@@ -49,13 +49,13 @@ host is well ahead.]],
 
   examples = {
     { name = "half of a thousand", framework = "pytorch", finding = true, replay = { 3e6, 3.5e6 },
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_ns"] = 6e6, ["device.idle_share"] = 0.6, ["device.idle_launch_ns"] = 1e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 6e6, ["device.idle_share"] = 0.6, ["device.idle_launch_ns"] = 1e6,
                 ["device.idle_host_late_ns"] = 5e6, ["kernels.count_per_step"] = 1000, ["kernels.tiny_count"] = 500,
                 ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
     { name = "hidden behind large ones", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["device.idle_ns"] = 1e5, ["device.idle_share"] = 0.01, ["device.idle_launch_ns"] = 1e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 1e5, ["device.idle_share"] = 0.01, ["device.idle_launch_ns"] = 1e5,
                 ["device.idle_host_late_ns"] = 0, ["kernels.count_per_step"] = 1000, ["kernels.tiny_count"] = 500,
                 ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
-    { name = "a CPU program", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
+    { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

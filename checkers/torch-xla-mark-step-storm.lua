@@ -4,7 +4,7 @@ return rule {
   title = "An iteration runs several graphs",
   category = "host", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "step.source", "runs.count", "runs.total_ns" },
+  needs = { "step.ns", "step.source", "runs.count", "runs.total_ns" },
   cause = "host", tags = { "host" },
   params = {
     min_runs = { default = 2, min = 1, max = 1e6, unit = "count", doc = "graphs an iteration" },
@@ -17,7 +17,7 @@ where iterations are not marked.]],
 
   check = function(p, cfg)
     if p.framework ~= "torch-xla" or p.fact["step.source"] ~= "marker" then return nil end
-    local step_ns, count = p.fact["step.median_ns"], p.fact["runs.count"]
+    local step_ns, count = p.fact["step.ns"], p.fact["runs.count"]
     local ns = math.max(0, step_ns - p.fact["runs.total_ns"])
     if count < cfg.min_runs or ns < cfg.min_share * step_ns then return nil end
     return finding {
@@ -33,10 +33,10 @@ where iterations are not marked.]],
 
   examples = {
     { name = "four graphs", framework = "torch-xla", format = "xspace", finding = true, impact_ns = 1.1e6,
-      facts = { ["step.median_ns"] = 1e7, ["step.source"] = "marker", ["runs.count"] = 4, ["runs.total_ns"] = 8e6 } },
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "marker", ["runs.count"] = 4, ["runs.total_ns"] = 8e6 } },
     { name = "one graph", framework = "torch-xla", format = "xspace", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.source"] = "marker", ["runs.count"] = 1, ["runs.total_ns"] = 8e6 } },
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "marker", ["runs.count"] = 1, ["runs.total_ns"] = 8e6 } },
     { name = "jax", framework = "jax", format = "xspace", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.source"] = "marker", ["runs.count"] = 4, ["runs.total_ns"] = 8e6 } },
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "marker", ["runs.count"] = 4, ["runs.total_ns"] = 8e6 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "A progress bar waits for the device in each step",
   category = "idle", severity = "info",
   formats = { "kineto" },
-  needs = { "step.median_ns", "activities", "sync.bubble_ns", "sync.count_per_step" },
+  needs = { "step.ns", "activities", "sync.bubble_ns", "sync.count_per_step" },
   cause = "sync", tags = { "sync" },
   more_specific_than = { "scalar-readback", "blocking-sync-in-step", "logging-in-step" },
   params = {
@@ -17,7 +17,7 @@ tensor's formatting or .item() are in nearly each step. Priced as the idle time 
 all of them. Silent without Python stacks, and where the value is on the host already.]],
 
   check = function(p, cfg)
-    local step_ns, activities = p.fact["step.median_ns"], p:table("activities")
+    local step_ns, activities = p.fact["step.ns"], p:table("activities")
     local often = { min = cfg.min_steps_share }
     local bar = activities:where { kind = "python", name = { like = "(?i)(tqdm|progress).*(set_postfix|set_description|update|refresh)" }, steps_share = often }
     local reads = activities:where { kind = "python", name = { like = "_tensor\\.py.*(__format__|__repr__)|method (item|__format__) of Tensor" }, steps_share = often }
@@ -42,14 +42,14 @@ all of them. Silent without Python stacks, and where the value is on the host al
 
   examples = {
     { name = "loss in the bar", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.75e5,
-      facts = { ["step.median_ns"] = 1e7, ["sync.bubble_ns"] = 5e5, ["sync.count_per_step"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["sync.bubble_ns"] = 5e5, ["sync.count_per_step"] = 1 },
       tables = { activities = { { kind = "python", name = "tqdm/std.py(1428): set_postfix", steps_share = 1, events = 1 },
                                 { kind = "python", name = "torch/_tensor.py(991): __format__", steps_share = 1, events = 1 } } } },
     { name = "a bar without values", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["sync.bubble_ns"] = 5e5, ["sync.count_per_step"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["sync.bubble_ns"] = 5e5, ["sync.count_per_step"] = 1 },
       tables = { activities = { { kind = "python", name = "tqdm/std.py(1325): update", steps_share = 1, events = 1 } } } },
     { name = "now and then", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["sync.bubble_ns"] = 5e5, ["sync.count_per_step"] = 1 },
+      facts = { ["step.ns"] = 1e7, ["sync.bubble_ns"] = 5e5, ["sync.count_per_step"] = 1 },
       tables = { activities = { { kind = "python", name = "tqdm/std.py(1428): set_postfix", steps_share = 0.1, events = 0.1 },
                                 { kind = "python", name = "torch/_tensor.py(991): __format__", steps_share = 0.1, events = 0.1 } } } },
   },

@@ -4,7 +4,7 @@ return rule {
   title = "Inference records gradients",
   category = "host", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.forward_ns", "torch.forward_calls", "torch.recorded_calls",
+  needs = { "step.ns", "torch.forward_ns", "torch.forward_calls", "torch.recorded_calls",
       "torch.backward_nodes", "torch.forward_gap_ns" },
   cause = "autograd", tags = { "ops" },
   params = {
@@ -21,7 +21,7 @@ pass and no optimizer runs in any step. Priced as a part of the forward pass. Si
 an accelerator computes: recording is the host's work.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local calls, recorded = p.fact["torch.forward_calls"], p.fact["torch.recorded_calls"]
     if p.fact["torch.backward_nodes"] > 0 or (p.fact["torch.update_calls"] or 0) > 0 then return nil end
     if p.fact["step.source"] == "whole-trace" then return nil end -- half a training step looks alike
@@ -47,13 +47,13 @@ an accelerator computes: recording is the host's work.]],
 
   examples = {
     { name = "no backward pass", framework = "pytorch", finding = true, impact_ns = 9e5,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
           ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
     { name = "trains", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100,
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100,
           ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 } },
     { name = "does not record", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
           ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 0, ["torch.backward_nodes"] = 0 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Attention is spelled out",
   category = "kernels", severity = "error",
   formats = { "kineto", "xspace" },
-  needs = { "step.median_ns" },
+  needs = { "step.ns" },
   cause = "formula.attention", tags = { "ops" },
   more_specific_than = { "elementwise-chain", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
       "python-in-step" },
@@ -22,7 +22,7 @@ block and keeps them in cache. Priced as all but the products, and as a part of 
 sequences, where the scores fit in cache anyway, and where a fused form is used.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local idioms, scores = p:table("eager_idioms"), p:table("score_products")
     if not idioms and not scores then
       return skip { reason = "neither calls of ops nor a compiled program with shapes are recorded",
@@ -71,20 +71,20 @@ sequences, where the scores fit in cache anyway, and where a fused form is used.
 
   examples = {
     { name = "spelled out", framework = "pytorch", finding = true, impact_ns = 3.4e7,
-        facts = { ["step.median_ns"] = 1e8 },
+        facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "attention", first_op = "aten::mul", ns = 5e7, count = 8, calls = 64,
           product_ns = 2e7, pivot_ns = 1e7, longest_ns = 0, last_dim = 640, elements = 200000.0 } } } },
-    { name = "small", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
+    { name = "small", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "attention", first_op = "aten::mul", ns = 2e6, count = 8, calls = 64,
           product_ns = 8e5, pivot_ns = 0, longest_ns = 0, last_dim = 640, elements = 200000.0 } } } },
     { name = "scores stored by a compiled program", format = "xspace", framework = "jax", finding = true, impact_ns = 4e6,
-      facts = { ["step.median_ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7 },
       tables = { score_products = { { op = "dot.1", ns = 3e6, product_ns = 1e6, keys = 2048, elements = 1e8 },
           { op = "dot.5", ns = 3e6, product_ns = 1e6, keys = 2048, elements = 1e8 } } } },
-    { name = "few keys", format = "xspace", framework = "jax", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "few keys", format = "xspace", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { score_products = { { op = "dot.1", ns = 6e6, product_ns = 1e6, keys = 64, elements = 1e6 } } } },
-    { name = "nothing to look at", format = "xspace", skipped = true, facts = { ["step.median_ns"] = 1e7 } },
-    { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
+    { name = "nothing to look at", format = "xspace", skipped = true, facts = { ["step.ns"] = 1e7 } },
+    { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0,
           longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },
   },

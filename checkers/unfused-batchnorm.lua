@@ -4,7 +4,7 @@ return rule {
   title = "A batch norm is not fused",
   category = "kernels", severity = "warn",
   formats = { "profile", "graph" },
-  needs = { "step.median_ns", "graph_patterns" },
+  needs = { "step.ns", "graph_patterns" },
   cause = "norm", tags = { "tensorflow", "ops" },
   more_specific_than = { "hot-op", "tiny-ops" },
   params = {
@@ -18,7 +18,7 @@ their gradients then read the activations once each. Priced as what a fused op i
 ops, so confidence is low. Silent where every such scope is fused, and where they take little.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local norms = p:table("graph_patterns"):where { pattern = "unfused-batch-norm" }
     local ns = math.min(norms:sum("ns"), step_ns)
     if norms:count() == 0 or ns < cfg.min_share * step_ns then return nil end
@@ -40,11 +40,11 @@ ops, so confidence is low. Silent where every such scope is fused, and where the
   end,
 
   examples = {
-    { name = "two scopes", format = "graph", framework = "tensorflow", finding = true, impact_ns = 5e5, facts = { ["step.median_ns"] = 1e7 },
+    { name = "two scopes", format = "graph", framework = "tensorflow", finding = true, impact_ns = 5e5, facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "unfused-batch-norm", op = "a/BatchNorm", ns = 6e5, count = 1 },
                                     { pattern = "unfused-batch-norm", op = "b/BatchNorm", ns = 4e5, count = 1 } } } },
-    { name = "hardly any time", format = "graph", finding = false, facts = { ["step.median_ns"] = 1e7 },
+    { name = "hardly any time", format = "graph", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "unfused-batch-norm", op = "a/BatchNorm", ns = 6e4, count = 1 } } } },
-    { name = "all fused", format = "profile", finding = false, facts = { ["step.median_ns"] = 1e7 }, tables = { graph_patterns = {} } },
+    { name = "all fused", format = "profile", finding = false, facts = { ["step.ns"] = 1e7 }, tables = { graph_patterns = {} } },
   },
 }

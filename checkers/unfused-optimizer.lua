@@ -1,7 +1,7 @@
 -- The optimizer updates parameter by parameter.
 -- A loop over the parameters that no optimizer's range is around: updates, averages of weights.
 local function by_hand(p, cfg)
-  local step_ns, ns = p.fact["step.median_ns"], p.fact["torch.by_hand_ns"] or 0
+  local step_ns, ns = p.fact["step.ns"], p.fact["torch.by_hand_ns"] or 0
   local calls, writes = p.fact["torch.by_hand_calls"] or 0, p.fact["torch.by_hand_writes"] or 0
   if p:has("device.idle_share") or calls < cfg.min_calls or ns < cfg.min_share * step_ns or
      ns / calls > cfg.max_call_ns then return nil end
@@ -22,7 +22,7 @@ return rule {
   title = "The optimizer runs parameter by parameter",
   category = "host", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.update_ns", "torch.update_calls" },
+  needs = { "step.ns", "torch.update_ns", "torch.update_calls" },
   cause = "optimizer", tags = { "ops" },
   more_specific_than = { "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound" },
   params = {
@@ -40,7 +40,7 @@ are used already, with few ops and below min_share. The same is said of loops th
 parameters behind the backward pass: updates and averages of weights by hand.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local update_ns, calls = p.fact["torch.update_ns"], p.fact["torch.update_calls"]
     local fused = p.fact["torch.update_fused_calls"] or 0
     if calls < cfg.min_calls or fused > 0 or update_ns < cfg.min_share * step_ns then return by_hand(p, cfg) end
@@ -65,18 +65,18 @@ parameters behind the backward pass: updates and averages of weights by hand.]],
 
   examples = {
     { name = "op by op", framework = "pytorch", finding = true, impact_ns = 2.7e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600,
+      facts = { ["step.ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600,
           ["torch.update_fused_calls"] = 0 } },
     { name = "over lists", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600,
+      facts = { ["step.ns"] = 1e7, ["torch.update_ns"] = 4e6, ["torch.update_calls"] = 600,
           ["torch.update_fused_calls"] = 8 } },
     { name = "by hand", framework = "pytorch", finding = true, impact_ns = 1.8e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 0, ["torch.update_calls"] = 0,
+      facts = { ["step.ns"] = 1e7, ["torch.update_ns"] = 0, ["torch.update_calls"] = 0,
           ["torch.by_hand_ns"] = 4e6, ["torch.by_hand_calls"] = 260, ["torch.by_hand_writes"] = 65 } },
     { name = "large parameters by hand", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e8, ["torch.update_ns"] = 0, ["torch.update_calls"] = 0,
+      facts = { ["step.ns"] = 1e8, ["torch.update_ns"] = 0, ["torch.update_calls"] = 0,
           ["torch.by_hand_ns"] = 4e7, ["torch.by_hand_calls"] = 260, ["torch.by_hand_writes"] = 65 } },
     { name = "small", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.update_ns"] = 4e5, ["torch.update_calls"] = 600 } },
+      facts = { ["step.ns"] = 1e7, ["torch.update_ns"] = 4e5, ["torch.update_calls"] = 600 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Rotary embeddings are spelled out",
   category = "kernels", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "eager_idioms" },
+  needs = { "step.ns", "eager_idioms" },
   cause = "formula.rope", tags = { "ops" },
   more_specific_than = { "elementwise-chain", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
       "python-in-step" },
@@ -19,7 +19,7 @@ Halves are sliced, negated, joined, multiplied by sine and cosine and added: fiv
 layer. Compiled together they are one. Priced as a third to most of it. Silent below min_share.]],
 
   check = function(p, cfg)
-    local step_ns, rows = p.fact["step.median_ns"], p:table("eager_idioms"):where { idiom = { like = "^(rope)$" } }
+    local step_ns, rows = p.fact["step.ns"], p:table("eager_idioms"):where { idiom = { like = "^(rope)$" } }
     local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
     for row in rows:each() do
       if row.elements >= cfg.min_elements then
@@ -50,13 +50,13 @@ layer. Compiled together they are one. Priced as a third to most of it. Silent b
 
   examples = {
     { name = "spelled out", framework = "pytorch", finding = true, impact_ns = 1.1e7,
-        facts = { ["step.median_ns"] = 1e8 },
+        facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "rope", first_op = "aten::mul", ns = 2e7, count = 8, calls = 64,
           product_ns = 0, pivot_ns = 1e6, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
-    { name = "small", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
+    { name = "small", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "rope", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64,
           product_ns = 0, pivot_ns = 0, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
-    { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 1e8 },
+    { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0,
           longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },
   },

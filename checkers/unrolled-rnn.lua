@@ -1,6 +1,6 @@
 -- A recurrent cell is called step by step from Python, or stands in the graph once for each time step.
 local function written_out(p, cfg)
-  local step_ns = p.fact["step.median_ns"]
+  local step_ns = p.fact["step.ns"]
   local cells = p:table("graph_patterns"):where { pattern = "unrolled-cell", count = { min = cfg.min_cells } }
   local worst = cells:top("ns", 1):rows()[1]
   local ns = worst and math.min(worst.ns, step_ns)
@@ -25,7 +25,7 @@ return rule {
   title = "A recurrent cell runs in a Python loop",
   category = "host", severity = "error",
   formats = { "kineto", "profile", "graph" },
-  needs = { "step.median_ns" },
+  needs = { "step.ns" },
   cause = "loop", tags = { "ops", "python" },
   more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
       "elementwise-chain", "python-in-step", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
@@ -60,7 +60,7 @@ next one's input.]],
       return skip { reason = "neither a graph of ops with their times nor a timeline of PyTorch ops is recorded",
                     capture = "run metadata beside the graph" }
     end
-    local step_ns, worst = p.fact["step.median_ns"], nil
+    local step_ns, worst = p.fact["step.ns"], nil
     for row in p:table("eager_loops"):each() do
       local ns = row.ns - row.conversion_ns
       if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.gates >= 0.9 * row.repeats and
@@ -101,40 +101,40 @@ next one's input.]],
   end,
 
   examples = {
-    { name = "loop", framework = "pytorch", finding = true, impact_ns = 1.5e7, facts = { ["step.median_ns"] = 2e7 },
+    { name = "loop", framework = "pytorch", finding = true, impact_ns = 1.5e7, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.6e7, backward_ns = 0, call_ns = 4e4, view_ns = 2e3, products = 64, gates = 320, concats = 0, concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
     { name = "another cell", framework = "pytorch", finding = true, impact_ns = 5.5e6,
-      facts = { ["step.median_ns"] = 2e7 },
+      facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.6e7, backward_ns = 0, call_ns = 4e4, view_ns = 2e3, products = 64, gates = 64, concats = 0, concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
-    { name = "decoding", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
+    { name = "decoding", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.6e7, backward_ns = 0, call_ns = 4e4, view_ns = 2e3, products = 64, gates = 320, concats = 0, concat_ns = 0,
           readbacks = 0, picks = 64, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
-    { name = "no cell", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
+    { name = "no cell", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.6e7, backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 0,
           concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
-    { name = "long calls", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
+    { name = "long calls", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.6e7, backward_ns = 0, call_ns = 1e6, view_ns = 2e3, products = 64, gates = 64, concats = 0, concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
-    { name = "few", framework = "pytorch", finding = false, facts = { ["step.median_ns"] = 2e7 },
+    { name = "few", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 8, body = 5, calls = 320, span_ns = 1.6e7,
           backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 8, gates = 8, concats = 0, concat_ns = 0, readbacks = 0,
           conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000, is_growing = false } } } },
-    { name = "cells in a graph", format = "graph", framework = "tensorflow", finding = true, impact_ns = 1.5e6, facts = { ["step.median_ns"] = 2e7 },
+    { name = "cells in a graph", format = "graph", framework = "tensorflow", finding = true, impact_ns = 1.5e6, facts = { ["step.ns"] = 2e7 },
       tables = { graph_patterns = { { pattern = "unrolled-cell", op = "rnn/cell/MatMul", ns = 5e6, count = 64 } } } },
-    { name = "few cells in a graph", format = "graph", finding = false, facts = { ["step.median_ns"] = 2e7 },
+    { name = "few cells in a graph", format = "graph", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { graph_patterns = { { pattern = "unrolled-cell", op = "rnn/cell/MatMul", ns = 5e6, count = 10 } } } },
-    { name = "nothing to look at", format = "graph", skipped = true, facts = { ["step.median_ns"] = 2e7 } },
+    { name = "nothing to look at", format = "graph", skipped = true, facts = { ["step.ns"] = 2e7 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "A loop handles the batch element by element",
   category = "kernels", severity = "warn",
   formats = { "xspace", "graph" },
-  needs = { "step.median_ns", "ops" },
+  needs = { "step.ns", "ops" },
   cause = "loop", tags = { "kernels" },
   more_specific_than = { "tiny-ops", "hot-op", "many-small-gemms" },
   params = {
@@ -21,7 +21,7 @@ fifths of the loop's ops and of the executor's time. Silent for few turns.]],
   check = function(p, cfg)
     local inside = p:table("ops"):where { name = { like = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while/" } }
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     if turns < cfg.min_turns then return nil end
     local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
     local ns = self_ns + executor_ns
@@ -47,9 +47,9 @@ fifths of the loop's ops and of the executor's time. Silent for few turns.]],
 
   examples = {
     { name = "map_fn", framework = "tensorflow", finding = true, replay = { 2e6, 6e6 },
-      facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 5e6 },
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "map/while/body/_1/map/while/MatMul", type = "MatMul", calls = 64, self_ns = 3e6 } } } },
-    { name = "a scan over time", finding = false, facts = { ["step.median_ns"] = 1e7, ["host.executor_ns"] = 5e6 },
+    { name = "a scan over time", finding = false, facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "while/body/_1/while/lstm_cell/MatMul", type = "MatMul", calls = 64, self_ns = 3e6 } } } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "The first recorded step is warm-up",
   category = "validity", severity = "info",
   formats = { "xspace", "kineto" },
-  needs = { "step.median_ns", "step.used", "step.warmup_ns" },
+  needs = { "step.ns", "step.used", "step.warmup_ns" },
   tags = { "validity" },
   params = {
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "other steps needed to compare with" },
@@ -14,7 +14,7 @@ The first step took more than twice the median of the rest: compiling, autotunin
 is left out of all averages. Silent with few other steps.]],
 
   check = function(p, cfg)
-    local step_ns, warmup_ns = p.fact["step.median_ns"], p.fact["step.warmup_ns"]
+    local step_ns, warmup_ns = p.fact["step.ns"], p.fact["step.warmup_ns"]
     if warmup_ns <= 0 or p.fact["step.used"] < cfg.min_steps then return nil end
     local compiles = (p.fact["compile.count"] or 0) > 0 and " (compiling)" or ""
     return finding {
@@ -30,9 +30,9 @@ is left out of all averages. Silent with few other steps.]],
 
   examples = {
     { name = "compiled in the first step", finding = true,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.warmup_ns"] = 4e7 } },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.warmup_ns"] = 4e7 } },
     { name = "even from the start", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.warmup_ns"] = 0 } },
-    { name = "nothing was left out", skipped = true, facts = { ["step.median_ns"] = 1e7, ["step.used"] = 10 } },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.warmup_ns"] = 0 } },
+    { name = "nothing was left out", skipped = true, facts = { ["step.ns"] = 1e7, ["step.used"] = 10 } },
   },
 }

@@ -20,7 +20,7 @@ return rule {
   title = "A step is many small compiled programs",
   category = "host", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.median_ns", "runs.count", "runs.programs", "runs.median_ns", "runs.main_count",
+  needs = { "step.ns", "runs.count", "runs.programs", "runs.median_ns", "runs.main_count",
             "part.host_share", "part.host_ns" },
   cause = "host", tags = { "jax", "host" },
   params = {
@@ -75,16 +75,16 @@ of the computing stays, of longer ones that hold a single elementwise op two fif
 
   examples = {
     { name = "fragments", framework = "jax", finding = true, replay = { 6e6 },
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 100, ["runs.programs"] = 5, ["runs.main_count"] = 50,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 100, ["runs.programs"] = 5, ["runs.main_count"] = 50,
                 ["runs.median_ns"] = 1e4, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
     { name = "layers that wait for each other", framework = "jax", finding = true, replay = { 2e6, 9e6 },
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
                 ["runs.median_ns"] = 6e3, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19, ["ops.self_share"] = 0.3 } },
     { name = "short runs full of work", framework = "jax", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
                 ["runs.median_ns"] = 4e4, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19, ["ops.self_share"] = 0.8 } },
     { name = "one program", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
                 ["runs.median_ns"] = 9e6, ["part.host_ns"] = 1e6, ["part.host_share"] = 0.1 } },
   },
 }

@@ -4,7 +4,7 @@ return rule {
   title = "Gradients are set to zero instead of being dropped",
   category = "host", severity = "warn",
   formats = { "kineto" },
-  needs = { "step.median_ns", "torch.clear_ns", "torch.cleared_gradients" },
+  needs = { "step.ns", "torch.clear_ns", "torch.cleared_gradients" },
   cause = "optimizer", tags = { "ops" },
   more_specific_than = { "unfused-optimizer", "tiny-ops", "python-in-step" },
   params = {
@@ -19,7 +19,7 @@ that took no part in the step. Priced as the clearing and, by elements, the shar
 gradients that no backward pass handed over. Silent when gradients are dropped, and below min_share.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.median_ns"]
+    local step_ns = p.fact["step.ns"]
     local cleared, clear_ns = p.fact["torch.cleared_gradients"], p.fact["torch.clear_ns"]
     if cleared < cfg.min_gradients then return nil end
     local elements, used = p.fact["torch.cleared_elements"] or 0, p.fact["torch.accumulated_elements"] or 0
@@ -52,12 +52,12 @@ gradients that no backward pass handed over. Silent when gradients are dropped, 
 
   examples = {
     { name = "seven of eight heads unused", framework = "pytorch", finding = true, impact_ns = 2.85e6,
-      facts = { ["step.median_ns"] = 1e7, ["torch.clear_ns"] = 1e6, ["torch.cleared_gradients"] = 34,
+      facts = { ["step.ns"] = 1e7, ["torch.clear_ns"] = 1e6, ["torch.cleared_gradients"] = 34,
           ["torch.cleared_elements"] = 2e6, ["torch.accumulated_elements"] = 1e6, ["torch.update_ns"] = 4e6,
           ["torch.accumulated_ns"] = 1e5 } },
     { name = "dropped", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.clear_ns"] = 2e4, ["torch.cleared_gradients"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["torch.clear_ns"] = 2e4, ["torch.cleared_gradients"] = 0 } },
     { name = "small", framework = "pytorch", finding = false,
-      facts = { ["step.median_ns"] = 1e7, ["torch.clear_ns"] = 2e4, ["torch.cleared_gradients"] = 34 } },
+      facts = { ["step.ns"] = 1e7, ["torch.clear_ns"] = 2e4, ["torch.cleared_gradients"] = 34 } },
   },
 }

@@ -150,7 +150,8 @@ static void read_example(lua_State *lua, int index, struct reading *reading)
     read_facts(lua, index, &example->facts);
     read_tables(lua, index, &example->facts);
     facts_settle(&example->facts);
-    if (!facts_get(&example->facts, "step.median_ns", &example->step_ns))
+    if (!facts_get(&example->facts, "step.ns", &example->step_ns) &&
+        !facts_get(&example->facts, "step.median_ns", &example->step_ns))
         example->step_ns = NAN;
     read_savings(lua, index, example);
     example->selected_ns = field_number(lua, index, "selected_ns", example->step_ns);

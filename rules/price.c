@@ -19,7 +19,8 @@ void pricing_start(struct pricing *pricing, const struct rule_view *view)
     *pricing = (struct pricing) { .view = view };
     pricing->can_replay = view->replay(view->replay_context, NULL, 0, &result, &pricing->why_not);
     pricing->replayed_ns = result.step_ns;
-    if (!facts_get(view->facts, "step.median_ns", &pricing->step_ns))
+    if (!facts_get(view->facts, "step.ns", &pricing->step_ns) &&
+        !facts_get(view->facts, "step.median_ns", &pricing->step_ns))
         pricing->step_ns = pricing->can_replay ? result.step_ns : NAN;
 }
 

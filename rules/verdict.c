@@ -98,17 +98,22 @@ static const char *amount(double share, double step_ns, struct arena *arena)
     return text.data;
 }
 
-static const char *duration(double ns, struct arena *arena)
+/* "each 8.15 ms step", or "the mean step of 31.0 ms" where they are uneven. */
+static const char *step_words(const struct facts *facts, double ns, struct arena *arena)
 {
     struct text text = { .arena = arena };
+    double      is_uneven = 0;
 
+    facts_get(facts, "step.is_uneven", &is_uneven);
+    text_add(&text, is_uneven > 0 ? STR("the mean step of ") : STR("each "));
     unit_print(&text, ns, UNIT_NS);
+    text_add(&text, is_uneven > 0 ? STR("") : STR(" step"));
     return text.data;
 }
 
 static bool say_unknown(struct verdict *verdict, const struct facts *facts, struct arena *arena)
 {
-    const struct absence *absence = facts_why_absent(facts, "step.median_ns");
+    const struct absence *absence = facts_why_absent(facts, "step.ns");
 
     verdict->class_name = "unknown";
     verdict->text = arena_text(arena, "Unknown: the profile shows no steps%s%s.",
@@ -131,35 +136,34 @@ static bool add_evidence(struct verdict *verdict, const double *shares, double s
 }
 
 static bool say_mixed(struct verdict *verdict, const double *shares, int first, int second,
-                      double step_ns, struct arena *arena)
+                      const char *step, double step_ns, struct arena *arena)
 {
-    const char *step = duration(step_ns, arena);
     const char *most = amount(shares[first], step_ns, arena);
     const char *next = amount(shares[second], step_ns, arena);
 
     verdict->class_name = "mixed";
     verdict->share = shares[first];
     if (step && most && next)
-        verdict->text = arena_text(arena, "Mixed: of each %s step %s %s and %s %s.", step, most,
+        verdict->text = arena_text(arena, "Mixed: of %s %s %s and %s %s.", step, most,
                                    classes[first].what, next, classes[second].what);
     return verdict->text != NULL;
 }
 
-static bool say_class(struct verdict *verdict, const double *shares, double step_ns,
-                      struct arena *arena)
+static bool say_class(struct verdict *verdict, const double *shares, const char *step,
+                      double step_ns, struct arena *arena)
 {
     int first = leading_class(shares, -1), second = leading_class(shares, first);
 
     if (first < 0)
         first = CLASS_COMPUTE;
     else if (second >= 0 && shares[first] - shares[second] < MIXED_MARGIN)
-        return say_mixed(verdict, shares, first, second, step_ns, arena);
-    const char *step = duration(step_ns, arena), *most = amount(shares[first], step_ns, arena);
+        return say_mixed(verdict, shares, first, second, step, step_ns, arena);
+    const char *most = amount(shares[first], step_ns, arena);
     verdict->class_name = classes[first].name;
     verdict->share = shares[first];
     if (step && most)
-        verdict->text = arena_text(arena, "%s: %s of each %s step %s.", classes[first].head, most,
-                                   step, classes[first].what);
+        verdict->text = arena_text(arena, "%s: %s of %s %s.", classes[first].head, most, step,
+                                   classes[first].what);
     return verdict->text != NULL;
 }
 
@@ -175,10 +179,10 @@ bool verdict_make(struct verdict *verdict, const struct facts *facts, struct are
         shares[class_of_part[part]] += share;
         total += share;
     }
-    if (!facts_get(facts, "step.median_ns", &step_ns) || total <= 0)
+    if (!facts_get(facts, "step.ns", &step_ns) || total <= 0)
         is_done = say_unknown(verdict, facts, arena);
     else
         is_done = add_evidence(verdict, shares, step_ns, arena) &&
-                  say_class(verdict, shares, step_ns, arena);
+                  say_class(verdict, shares, step_words(facts, step_ns, arena), step_ns, arena);
     return is_done || err_set(err, ERR_LIMIT, "no memory left for the advice");
 }

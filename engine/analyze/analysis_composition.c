@@ -218,7 +218,7 @@ static bool set_facts(struct study *study, struct arena *scratch)
 {
     struct facts *facts = &study->facts;
     struct sums   sums = sum_parts(study);
-    double        scale = sums.total_ns > 0 ? study->steps.median_ns / sums.total_ns : 0;
+    double        scale = sums.total_ns > 0 ? steps_ns(&study->steps) / sums.total_ns : 0;
     bool          ok = place_python(study, scratch, &sums);
 
     for (int part = 0; ok && part < PART_COUNT; part++)

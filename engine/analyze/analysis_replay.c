@@ -150,7 +150,7 @@ static bool list_late(struct study *study, const struct event_graph *graph, stru
 static bool set_facts(struct study *study, const struct event_graph *graph,
                       const struct schedule *schedule)
 {
-    double scale = schedule->step_ns > 0 ? study->steps.median_ns / schedule->step_ns : 1;
+    double scale = schedule->step_ns > 0 ? steps_ns(&study->steps) / schedule->step_ns : 1;
     double values[ARRAY_COUNT(produces)] = {
         [ERROR] = schedule->error,
         [WORST_ERROR] = schedule->worst_error,

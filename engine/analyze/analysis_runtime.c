@@ -225,7 +225,7 @@ static bool set_themes(struct counting *counting)
     double        steps = (double)counting->path->step_rows.count;
     size_t        step_count = counting->path->step_rows.count;
     double        scale = counting->study->steps.mean_ns > 0
-                              ? counting->study->steps.median_ns / counting->study->steps.mean_ns
+                              ? steps_ns(&counting->study->steps) / counting->study->steps.mean_ns
                               : 1;
     bool          ok = true;
 
@@ -264,13 +264,25 @@ static int by_program(const void *a, const void *b)
     return (x->event > y->event) - (x->event < y->event);
 }
 
-static uint32_t program_name(const struct study *study, const struct run *run)
+/* Without the identity that a device's line puts behind it: "jit_f(1219)". */
+static uint32_t program_name(struct study *study, const struct run *run)
 {
-    int64_t name;
+    const struct profile *profile = study->profile;
+    int64_t               name, number;
+    uint64_t              identity;
+    struct str            text;
+    size_t                bracket;
 
-    return profile_stat(study->profile, STAT_MODULE_NAME, run->event, &name)
-               ? (uint32_t)name
-               : event_activity(study->profile, run->event)->name;
+    if (profile_stat(profile, STAT_MODULE_NAME, run->event, &name))
+        return (uint32_t)name;
+    name = event_activity(profile, run->event)->name;
+    text = profile_str(profile, (uint32_t)name);
+    bracket = str_find_last(text, '(');
+    text = str_ends(text, STR(")")) ? str_slice(text, 0, text.len - 1) : text;
+    if (bracket < text.len && (str_to_int64(str_slice(text, bracket + 1, text.len), &number) ||
+                               str_to_uint64(str_slice(text, bracket + 1, text.len), &identity)))
+        return facts_name(&study->facts, str_slice(text, 0, bracket));
+    return (uint32_t)name;
 }
 
 /* Runs that start inside looked-at steps on the reference host. */

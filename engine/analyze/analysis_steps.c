@@ -11,10 +11,12 @@
  * counts. Where the host only enqueues and runs far ahead, its markers say nothing about time: the
  * program's own runs are the steps then.
  *
- * Left out of averages: the first step if it took more than twice the median of the rest, a step
- * before a pause, and those outside --steps.
+ * Left out of averages: the first step if it took more than twice the median of the rest and no
+ * other is like it or something was compiled in it, a step before a pause, and those outside
+ * --steps.
  */
 #include "analyze/analysis.h"
+#include "analyze/step_ahead.h"
 #include "analyze/step_device.h"
 #include "analyze/step_markers.h"
 #include "base/sample.h"
@@ -28,10 +30,10 @@ enum {
     DRIFT_STEPS = 10,   /* a trend needs so many steps */
     VARIANCE_STEPS = 5,
 };
-static const double OUTLIER_Z = 3.5; /* modified z score, Iglewicz and Hoaglin */
+static const double AS_LONG = 0.5;       /* of a first step, from which another is as long */
+static const double UNEVEN_FACTOR = 1.5; /* a mean over this many medians */
+static const double OUTLIER_Z = 3.5;     /* modified z score, Iglewicz and Hoaglin */
 static const double MAD_TO_Z = 0.6745;
-static const double RUN_AHEAD_SHARE =
-    0.6; /* markers that cover less of the runs' span only enqueue */
 
 static const struct fact_spec produces[] = {
     { "step.count", UNIT_COUNT, "steps found on the reference host" },
@@ -40,6 +42,8 @@ static const struct fact_spec produces[] = {
     { "step.mean_ns", UNIT_NS, "mean time of a step" },
     { "step.min_ns", UNIT_NS, "shortest step" },
     { "step.max_ns", UNIT_NS, "longest step" },
+    { "step.ns", UNIT_NS, "what a step takes: the median, or the mean where they are uneven" },
+    { "step.is_uneven", UNIT_BOOL, "the mean is more than half above the median" },
     { "step.cov", UNIT_RATIO, "standard deviation of step times over their mean" },
     { "step.source", UNIT_NAME, "how steps were found: marker, session, inferred, whole-trace" },
     { "step.marker_name", UNIT_NAME, "name of the markers" },
@@ -57,6 +61,8 @@ enum {
     FACT_MEAN,
     FACT_MIN,
     FACT_MAX,
+    FACT_NS,
+    FACT_IS_UNEVEN,
     FACT_COV,
     FACT_SOURCE,
     FACT_MARKER_NAME,
@@ -207,24 +213,6 @@ static bool recorded(struct study *study)
     return true;
 }
 
-/* Markers that mostly follow each other faster than the program runs only enqueue work, though the
- * host may stop now and then until there is room for more. */
-static bool only_enqueues(const struct markers *markers, const struct markers *program,
-                          struct arena *scratch)
-{
-    size_t  m = markers->list.count, p = program->list.count;
-    double *periods = arena_new_array(scratch, double, m);
-
-    if (m < 2 || p < m / 2 || p < 3 || !periods)
-        return false;
-    for (size_t i = 1; i < m; i++)
-        periods[i - 1] =
-            (double)(markers->list.items[i].start_ns - markers->list.items[i - 1].start_ns);
-    int64_t running_ns = program->list.items[p - 1].end_ns - program->list.items[0].start_ns;
-
-    return sample_median(periods, m - 1) < RUN_AHEAD_SHARE * (double)running_ns / (double)p;
-}
-
 static bool find_steps(struct study *study, struct arena *scratch)
 {
     const struct profile *profile = study->profile;
@@ -238,7 +226,7 @@ static bool find_steps(struct study *study, struct arena *scratch)
         !markers_annotated(profile, names, scratch, &markers))
         return false;
     study->steps.source = STEPS_MARKER;
-    if (markers.list.count && only_enqueues(&markers, &program, scratch)) {
+    if (markers.list.count && markers_only_enqueue(&markers, &program, scratch)) {
         markers = program;
     } else if (!markers.list.count) {
         study->steps.source = STEPS_SESSION;
@@ -276,6 +264,31 @@ static size_t used_lengths(const struct steps *steps, uint32_t host, double *len
     return count;
 }
 
+/* Whether something is compiled, traced or loaded in a step. */
+static bool compiles(const struct study *study, const struct step *step)
+{
+    const struct profile *profile = study->profile;
+
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+        uint32_t               end = line->first_event + line->event_count;
+
+        if (line->kind != TIMELINE_THREAD || line->host != step->host)
+            continue;
+        for (uint32_t event = line->first_event;
+             event < end && event_start_ns(profile, event) < step->end_ns; event++) {
+            enum activity_kind kind = event_activity(profile, event)->kind;
+
+            if ((kind == ACTIVITY_COMPILE || kind == ACTIVITY_TRACING) &&
+                event_start_ns(profile, event) >= step->start_ns)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A first step that is far slower than the others is warm-up, unless one behind it is about as long
+ * and nothing was compiled in it: then long steps are the program's. */
 static void leave_out(struct study *study, double *scratch_ns)
 {
     struct steps *steps = &study->steps;
@@ -296,7 +309,10 @@ static void leave_out(struct study *study, double *scratch_ns)
         size_t rest = used_lengths(steps, first->host, scratch_ns);
         double median_ns = sample_median(scratch_ns, rest);
 
-        if (rest >= 2 && (double)length_of(first) > WARM_UP_FACTOR * median_ns) {
+        double like_it_ns = fmax(WARM_UP_FACTOR * median_ns, AS_LONG * (double)length_of(first));
+
+        if (rest >= 2 && (double)length_of(first) > WARM_UP_FACTOR * median_ns &&
+            (scratch_ns[rest - 1] < like_it_ns || compiles(study, first))) {
             first->left_out = "warm-up";
             steps->warm_up_ns = (double)length_of(first);
         } else {
@@ -357,6 +373,7 @@ static bool set_distribution(struct study *study, double *lengths, double *sorte
     steps->max_ns = sorted[count - 1];
     steps->mean_ns = sample_mean(lengths, count);
     steps->cov = steps->mean_ns > 0 ? sample_deviation(lengths, count) / steps->mean_ns : 0;
+    steps->is_uneven = steps->mean_ns > UNEVEN_FACTOR * steps->median_ns;
     if (count >= VARIANCE_STEPS) {
         double mad_ns = fmax(sample_mad(sorted, count), 0.001 * steps->median_ns);
 
@@ -373,6 +390,8 @@ static bool set_distribution(struct study *study, double *lengths, double *sorte
         return false;
     return facts_set(facts, &produces[FACT_MEDIAN], steps->median_ns) &&
            facts_set(facts, &produces[FACT_MEAN], steps->mean_ns) &&
+           facts_set(facts, &produces[FACT_NS], steps_ns(steps)) &&
+           facts_set(facts, &produces[FACT_IS_UNEVEN], steps->is_uneven) &&
            facts_set(facts, &produces[FACT_MIN], steps->min_ns) &&
            facts_set(facts, &produces[FACT_MAX], steps->max_ns) &&
            facts_set(facts, &produces[FACT_COV], steps->cov);

@@ -255,10 +255,10 @@ static bool set_step(struct diff *diff, int side, struct err *err)
     const struct study   *study = diff->studies[side];
     const struct absence *absence;
 
-    diff->step_ns[side] = llround(study->steps.median_ns);
+    diff->step_ns[side] = llround(steps_ns(&study->steps));
     if (diff->step_ns[side] > 0)
         return true;
-    absence = facts_why_absent(&study->facts, "step.median_ns");
+    absence = facts_why_absent(&study->facts, "step.ns");
     return err_set(err, ERR_INPUT, "%s has no step to compare: %s",
                    study->recording->name ? study->recording->name : "a side",
                    absence ? absence->reason : "none took any time");

@@ -255,8 +255,8 @@ bool graph_replay_run(struct study *study, const struct edit *edits, size_t coun
     if (ok) {
         double step_ns = fmin(replay->step_ns, fmax(schedule.step_ns, editing.aside_ns));
 
-        result->step_ns = step_ns * study->steps.median_ns / replay->step_ns;
-        result->saved_ns = study->steps.median_ns - result->step_ns;
+        result->step_ns = step_ns * steps_ns(&study->steps) / replay->step_ns;
+        result->saved_ns = steps_ns(&study->steps) - result->step_ns;
     }
     arena_free(&scratch);
     return ok;

@@ -493,7 +493,7 @@ bool replay_run(struct study *study, const struct edit *edits, size_t count,
     double        selected = 0;
     bool          ok;
 
-    *result = (struct replay_result) { .step_ns = study->steps.median_ns, .bound = PART_UNKNOWN };
+    *result = (struct replay_result) { .step_ns = steps_ns(&study->steps), .bound = PART_UNKNOWN };
     if (study->path.segments.count == 0) { /* without a path only what edits say outright */
         for (size_t i = 0; i < count; i++) {
             if (edits[i].kind != EDIT_STEP)
@@ -514,7 +514,7 @@ bool replay_run(struct study *study, const struct edit *edits, size_t count,
         struct costs before = cost_of_groups(&replay, false);
         struct costs after = input_left < 1 ? cost_with_less_input(&replay, input_left)
                                             : cost_of_groups(&replay, true);
-        double       scale = before.step_ns > 0 ? study->steps.median_ns / before.step_ns : 1;
+        double       scale = before.step_ns > 0 ? steps_ns(&study->steps) / before.step_ns : 1;
         double       step_ns = model(&replay, &before, &after, &result->bound);
 
         result->step_ns = fmax(0, fmin(step_ns, before.step_ns) * scale - replay.removed_ns);

@@ -34,6 +34,8 @@ bool runs_input_steps(const struct profile *profile, struct id_map *input_steps)
     return is_captured != NULL;
 }
 
+static const uint64_t PLACE_FACTOR = UINT64_C(0xc2b2ae3d27d4eb4f);
+
 struct run_search {
     const struct profile *profile;
     struct arena         *arena, *scratch;
@@ -41,28 +43,41 @@ struct run_search {
     struct id_map         by_key;
 };
 
-static int64_t program_of(const struct profile *profile, uint32_t event)
+/* As stats say. On a line of programs an event is one: where no stat tells, its name does. */
+static int64_t program_of(const struct profile *profile, const struct timeline *line,
+                          uint32_t event)
 {
     int64_t program = 0;
 
-    if (!profile_stat(profile, STAT_PROGRAM, event, &program))
-        profile_stat(profile, STAT_MODULE_NAME, event, &program);
+    if (!profile_stat(profile, STAT_PROGRAM, event, &program) &&
+        !profile_stat(profile, STAT_MODULE_NAME, event, &program) && line &&
+        line->kind == TIMELINE_MODULES)
+        program = event_activity(profile, event)->name;
     return program;
 }
 
-static bool add_piece(struct run_search *search, uint32_t event, uint32_t host, uint64_t id)
+/* A TPU numbers its own runs: the same number on another one, or on the host, is another run. */
+static bool counts_by_itself(const struct timeline *line)
+{
+    return line->device != NO_ID && (line->kind == TIMELINE_MODULES || line->kind == TIMELINE_OPS);
+}
+
+static bool add_piece(struct run_search *search, uint32_t event, const struct timeline *line,
+                      uint64_t id)
 {
     const struct profile *profile = search->profile;
+    uint32_t              device = counts_by_itself(line) ? line->device : NO_ID;
+    int64_t               program = program_of(profile, line, event);
     int64_t               start_ns = event_start_ns(profile, event);
     int64_t               end_ns = event_end_ns(profile, event);
-    uint64_t              key = id * UINT64_C(0x9e3779b97f4a7c15) + host;
+    uint64_t              place = (uint64_t)device << 32 | line->host;
+    uint64_t              key = (id * UINT64_C(0x9e3779b97f4a7c15)) ^ (place * PLACE_FACTOR);
     uint32_t              row = id_map_get(&search->by_key, key);
 
     if (row == NO_ID) {
         row = (uint32_t)search->runs->list.count;
-        return vec_push(
-                   &search->runs->list, search->arena,
-                   (struct run) { start_ns, end_ns, program_of(profile, event), host, event }) &&
+        return vec_push(&search->runs->list, search->arena,
+                        (struct run) { start_ns, end_ns, program, line->host, device, event }) &&
                id_map_put(&search->by_key, key, row);
     }
     struct run *run = &search->runs->list.items[row];
@@ -72,7 +87,7 @@ static bool add_piece(struct run_search *search, uint32_t event, uint32_t host, 
     if (end_ns > run->end_ns)
         run->end_ns = end_ns;
     if (!run->program)
-        run->program = program_of(profile, event);
+        run->program = program;
     return true;
 }
 
@@ -97,7 +112,7 @@ static bool add_column(struct run_search *search, enum stat_key key,
             !is_work(event_activity(profile, event)->kind) ||
             (input_steps && id_map_get(input_steps, (uint64_t)stat_value(column, i)) != NO_ID))
             continue;
-        if (!add_piece(search, event, line->host, (uint64_t)stat_value(column, i)))
+        if (!add_piece(search, event, line, (uint64_t)stat_value(column, i)))
             return false;
     }
     return true;
@@ -112,6 +127,64 @@ static int by_start(const void *a, const void *b)
     return (x->event > y->event) - (x->event < y->event);
 }
 
+struct device_time {
+    uint32_t host, device;
+    int64_t  total_ns;
+};
+struct device_times {
+    VEC(struct device_time) list;
+};
+
+static bool time_devices(const struct runs *runs, struct arena *scratch, struct device_times *times)
+{
+    for (size_t i = 0; i < runs->list.count; i++) {
+        const struct run *run = &runs->list.items[i];
+        size_t            d = 0;
+
+        if (run->device == NO_ID)
+            continue;
+        while (d < times->list.count && times->list.items[d].device != run->device)
+            d++;
+        if (d == times->list.count &&
+            !vec_push(&times->list, scratch,
+                      (struct device_time) { .host = run->host, .device = run->device }))
+            return false;
+        times->list.items[d].total_ns += run->end_ns - run->start_ns;
+    }
+    return true;
+}
+
+/* The device that stands for all of a host, or NO_ID where its runs are on threads. */
+static uint32_t leading_device(const struct device_times *times, uint32_t host)
+{
+    const struct device_time *best = NULL;
+
+    for (size_t d = 0; d < times->list.count; d++)
+        if (times->list.items[d].host == host &&
+            (!best || times->list.items[d].total_ns > best->total_ns))
+            best = &times->list.items[d];
+    return best ? best->device : NO_ID;
+}
+
+/* One device of each host: what it runs, the others run beside it. */
+static bool keep_leading(struct runs *runs, struct arena *scratch)
+{
+    struct device_times times = { 0 };
+    size_t              kept = 0;
+
+    if (!time_devices(runs, scratch, &times))
+        return false;
+    for (size_t i = 0; times.list.count && i < runs->list.count; i++) {
+        struct run run = runs->list.items[i];
+
+        if (run.device == leading_device(&times, run.host))
+            runs->list.items[kept++] = run;
+    }
+    if (times.list.count)
+        runs->list.count = kept;
+    return true;
+}
+
 bool runs_find(const struct profile *profile, struct arena *arena, struct runs *runs)
 {
     struct arena      scratch = { .budget_bytes = arena->budget_bytes };
@@ -122,7 +195,7 @@ bool runs_find(const struct profile *profile, struct arena *arena, struct runs *
                                  .runs = runs,
                                  .by_key = { .arena = &scratch } };
     bool ok = runs_input_steps(profile, &input_steps) && add_column(&search, STAT_RUN_ID, NULL) &&
-              add_column(&search, STAT_EXECUTOR_STEP, &input_steps);
+              add_column(&search, STAT_EXECUTOR_STEP, &input_steps) && keep_leading(runs, &scratch);
 
     if (ok && runs->list.count)
         qsort(runs->list.items, runs->list.count, sizeof *runs->list.items, by_start);
@@ -164,6 +237,7 @@ static bool add_calls(const struct profile *profile, struct arena *arena, struct
                                .end_ns = event_end_ns(profile, event),
                                .program = profile->activities.items[activity].name,
                                .host = line->host,
+                               .device = NO_ID,
                                .event = event };
 
             if (!is_call[activity] || run.start_ns < end_ns)
@@ -195,7 +269,7 @@ static void take_work(const struct profile *profile, const struct launched *work
     for (; low < count && works[low].launch_ns < call_end_ns; low++) {
         uint32_t event = works[low].event;
         int64_t  start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
-        int64_t  program = program_of(profile, event);
+        int64_t  program = program_of(profile, NULL, event);
 
         run->start_ns = is_first || start_ns < run->start_ns ? start_ns : run->start_ns;
         run->end_ns = is_first || end_ns > run->end_ns ? end_ns : run->end_ns;

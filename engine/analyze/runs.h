@@ -2,6 +2,7 @@
  * runs: executions of whole programs (XLA modules, graph functions), from the identity that the
  * runtime writes on the work it does for one (run_id, executor step id). A run spans from the first
  * to the last piece of its work. Work for input pipelines (captured tf.data functions) is no run.
+ * Where devices number their own runs, those of the busiest one of a host stand for all.
  */
 #ifndef TFPROF_ANALYZE_RUNS_H
 #define TFPROF_ANALYZE_RUNS_H
@@ -13,7 +14,8 @@ struct run {
     int64_t  start_ns, end_ns;
     int64_t  program; /* program id, or an interned module name, or 0 */
     uint32_t host;
-    uint32_t event; /* the first piece */
+    uint32_t device; /* whose run it is where devices count their own, else NO_ID */
+    uint32_t event;  /* the first piece */
 };
 struct runs {
     VEC(struct run) list; /* by start */

@@ -5,7 +5,8 @@
 
 enum { MIN_RUNS = 3 }; /* fewer repeats are no steps */
 
-/* "ProfilerStep#12" and "train 7" belong to the families "ProfilerStep" and "train". */
+/* "ProfilerStep#12", "train 7" and "7" belong to the families "ProfilerStep", "train" and "": a
+ * device plane names steps by their number alone. */
 static struct str family_of(struct str name)
 {
     size_t end = str_find(name, '#');
@@ -13,7 +14,20 @@ static struct str family_of(struct str name)
     while (end > 0 &&
            (name.data[end - 1] == ' ' || (name.data[end - 1] >= '0' && name.data[end - 1] <= '9')))
         end--;
-    return str_slice(name, 0, end ? end : name.len);
+    return str_slice(name, 0, end);
+}
+
+/* As a stat says, else as the name ends: "ProfilerStep#12", "7"; -1: neither does. */
+static int64_t number_of(const struct profile *profile, uint32_t event, struct str name)
+{
+    size_t  digits = name.len;
+    int64_t number;
+
+    if (profile_stat(profile, STAT_STEP_NUMBER, event, &number))
+        return number;
+    while (digits > 0 && name.data[digits - 1] >= '0' && name.data[digits - 1] <= '9')
+        digits--;
+    return str_to_int64(str_slice(name, digits, name.len), &number) ? number : -1;
 }
 
 static int by_host_and_start(const void *a, const void *b)
@@ -131,12 +145,11 @@ static bool add_marker(const struct profile *profile, struct intern *names, stru
                        struct marker marker, struct markers *markers)
 {
     struct str name = profile_str(profile, event_activity(profile, marker.event)->name);
-    int64_t    number;
 
     marker.start_ns = event_start_ns(profile, marker.event);
     marker.end_ns = event_end_ns(profile, marker.event);
     marker.family = intern_add(names, family_of(name));
-    marker.number = profile_stat(profile, STAT_STEP_NUMBER, marker.event, &number) ? number : -1;
+    marker.number = number_of(profile, marker.event, name);
     return marker.end_ns <= marker.start_ns || vec_push(&markers->list, arena, marker);
 }
 

@@ -27,8 +27,16 @@ struct steps {
     uint32_t         total_count;
     uint32_t         host; /* the reference host: the one whose steps are the job's */
     double           median_ns, mean_ns, min_ns, max_ns, cov; /* over used steps of that host */
+    bool             is_uneven;    /* the mean is far above the median: steps_ns is the mean */
     double           warm_up_ns;  /* of the first step where it was left out; 0: it was not */
     const char      *marker_name; /* "train", "ProfilerStep" … or NULL */
 };
+
+/* What a step takes, as everything said of one means it: the median of the used steps, or their mean
+ * where a few long ones take so much of the time that the median tells little. 0: no step is used. */
+static inline double steps_ns(const struct steps *steps)
+{
+    return steps->is_uneven ? steps->mean_ns : steps->median_ns;
+}
 
 #endif

@@ -410,7 +410,7 @@ static bool schedule_changes(struct editor *editor, bool is_edited, struct whati
     }
     if (!is_edited)
         editor->scale =
-            schedule.step_ns > 0 ? editor->study->steps.median_ns / schedule.step_ns : 1;
+            schedule.step_ns > 0 ? steps_ns(&editor->study->steps) / schedule.step_ns : 1;
     result->step_ns = schedule.step_ns * editor->scale;
     result->bottleneck = schedule.bottleneck;
     for (int i = 0; i < CRITICAL_COUNT; i++)

@@ -53,8 +53,8 @@ bool windows_make(const struct study *study, struct arena *scratch, struct windo
     }
     if (windows->total_ns < 1)
         windows->total_ns = 1;
-    windows->step_ns = steps->median_ns > 0 ? steps->median_ns
-                                            : (double)windows->total_ns / (double)windows->count;
+    windows->step_ns =
+        steps_ns(steps) > 0 ? steps_ns(steps) : (double)windows->total_ns / (double)windows->count;
     return true;
 }
 

@@ -12,7 +12,7 @@ struct windows {
     struct interval *items;
     size_t           count;    /* at least 1 */
     int64_t          total_ns; /* their sum; at least 1 */
-    double           step_ns;  /* median step, or the mean of the windows */
+    double           step_ns;  /* what a step takes (steps_ns), or the mean of the windows */
     uint32_t         host;     /* the reference host */
 };
 

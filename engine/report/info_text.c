@@ -274,6 +274,11 @@ static void write_steps(struct layout *layout, const struct study *study)
         text_add(&line, STR("; median "));
         unit_print(&line, study->steps.median_ns, UNIT_NS);
     }
+    if (study->steps.is_uneven) {
+        text_add(&line, STR(", mean "));
+        unit_print(&line, study->steps.mean_ns, UNIT_NS);
+        text_add(&line, STR(": uneven, so that what is counted a step is of the mean"));
+    }
     layout_wrap(layout, 2, "", 4, text_str(&line));
 }
 
@@ -297,7 +302,7 @@ static void write_replay(struct layout *layout, const struct study *study)
     line = (struct text) { .arena = layout->arena };
     for (int i = 0; i < CRITICAL_COUNT; i++) {
         if (!study_critical_ns(study, (enum path_class)i, &value) ||
-            value < study->steps.median_ns / 1000)
+            value < steps_ns(&study->steps) / 1000)
             continue;
         text_print(&line, "%s%s ", separator, path_class_title((enum path_class)i));
         unit_print(&line, value, UNIT_NS);

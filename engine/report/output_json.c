@@ -93,7 +93,7 @@ static void write_composition(struct json_writer *json, const struct study *stud
             json_object(json);
             put_text(json, "part", part_name((enum part)part));
             put_ms(json, "ms", part_ns[part]);
-            put_number(json, "share", fmin(1, part_ns[part] / study->steps.median_ns));
+            put_number(json, "share", fmin(1, part_ns[part] / steps_ns(&study->steps)));
             json_object_end(json);
         }
     }

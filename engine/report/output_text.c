@@ -90,21 +90,26 @@ static void write_composition(struct layout *layout, const struct study *study)
     double              part_ns[PART_COUNT];
     struct text         about = { .arena = layout->arena };
 
-    if (steps->used_count == 0 || steps->median_ns <= 0)
+    if (steps->used_count == 0 || steps_ns(steps) <= 0)
         return;
     text_add(layout->text, STR("  "));
     layout_pad(layout, STR("step"), NAME_COLUMNS);
-    layout_pad_left(layout, layout_value(layout->arena, steps->median_ns, UNIT_NS), VALUE_COLUMNS);
+    layout_pad_left(layout, layout_value(layout->arena, steps_ns(steps), UNIT_NS), VALUE_COLUMNS);
     if (steps->used_count > 1) {
-        text_print(&about, "   median of %u, ±", steps->used_count);
+        text_print(&about, "   %s of %u, ±", steps->is_uneven ? "mean" : "median",
+                   steps->used_count);
         unit_print(&about, steps->cov * steps->mean_ns, UNIT_NS);
+    }
+    if (steps->is_uneven) {
+        text_add(&about, STR("; median "));
+        unit_print(&about, steps->median_ns, UNIT_NS);
     }
     text_add(layout->text, text_str(&about));
     layout_line(layout);
     write_batch(layout, study);
     if (study_composition(study, part_ns)) {
         for (int part = 0; part < PART_COUNT; part++) {
-            double share = part_ns[part] / steps->median_ns;
+            double share = part_ns[part] / steps_ns(steps);
 
             if (share >= 0.0005)
                 write_part(layout, (enum part)part, part_ns[part], share);
@@ -216,7 +221,7 @@ static void write_together(struct layout *layout, const struct advice *advice,
     text_add(&line, STR("Fixing "));
     add_fixed_ranks(&line, advice, last->count);
     text_add(&line, last->count > 1 ? STR(" together: ") : STR(": "));
-    unit_print(&line, study->steps.median_ns, UNIT_NS);
+    unit_print(&line, steps_ns(&study->steps), UNIT_NS);
     text_add(&line, STR(" → "));
     unit_print(&line, last->step_ns, UNIT_NS);
     text_print(&line, " a step (%.2f times as fast)", last->speedup);

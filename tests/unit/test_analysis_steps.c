@@ -78,6 +78,77 @@ static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
     builder_free(&b);
 }
 
+/* Markers of 10 us, of which every fifth waits 160 us more before it runs its program of 8 us: the
+ * host waits for the program each time, so the markers are the steps. With 8.2 us to the next
+ * marker the mean of 15 is 10.2 + 160 / 5 = 42.2 us, over 1.5 medians of 10.2: steps are uneven.
+ * The first, which waits too, is like the sixth, no warm-up. */
+static void long_waits_are_the_steps(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, thread, worker;
+    struct err             err = { 0 };
+    int64_t                at_ns = 0;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "worker");
+    for (int i = 0; i < 16; i++) {
+        int64_t  wait_ns = i % 5 == 0 && i < 15 ? 160000 : 0;
+        uint32_t op =
+            builder_slice(&b, worker, "fusion", ACTIVITY_OP, at_ns + wait_ns + 1000, 8000);
+
+        builder_slice(&b, thread, "train", ACTIVITY_STEP, at_ns, wait_ns + 10000);
+        builder_stat(&b, op, STAT_RUN_ID, 100 + i);
+        builder_stat(&b, op, STAT_PROGRAM, 7);
+        at_ns += wait_ns + 10200;
+    }
+    builder_finish(&b);
+    b.study.options.last_step = 14;
+    b.study.options.first_step = INT64_MIN;
+    assert_true(analysis_steps.run(&b.study, &err));
+    assert_int_equal(b.study.steps.source, STEPS_MARKER);
+    assert_float_equal(builder_fact(&b, "step.used"), 15, 0);
+    assert_float_equal(builder_fact(&b, "step.median_ns"), 10200, 0);
+    assert_float_equal(builder_fact(&b, "step.is_uneven"), 1, 0);
+    assert_float_equal(builder_fact(&b, "step.ns"), 42200, 1e-6);
+    builder_free(&b);
+}
+
+/* Two devices that number their own runs, a program for set-up with number 1 on the first: five
+ * runs of 100 us of the main program, which only the name tells from the other. */
+static void devices_number_their_own_runs(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    for (int d = 0; d < 2; d++) {
+        char     name[] = { 'T', 'P', 'U', (char)('0' + d), 0 };
+        uint32_t device = builder_device(&b, host, name, "TPU v6", DEVICE_TPU);
+        uint32_t line = builder_timeline(&b, host, device, "XLA Modules");
+
+        b.profile.timelines.items[line].kind = TIMELINE_MODULES;
+        if (d == 0)
+            builder_stat(&b, builder_slice(&b, line, "jit_psum(1)", ACTIVITY_RUN, 0, 700000),
+                         STAT_RUN_ID, 1);
+        for (int i = 0; i < 5; i++)
+            builder_stat(&b,
+                         builder_slice(&b, line, "jit_f(2)", ACTIVITY_RUN,
+                                       1000000 + i * 100000 + d * 500, 100000),
+                         STAT_RUN_ID, 2 - d + i);
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_float_equal(builder_fact(&b, "step.count"), 5, 0);
+    assert_float_equal(builder_fact(&b, "step.median_ns"), 100000, 0);
+    assert_float_equal(builder_fact(&b, "step.cov"), 0, 0);
+    builder_free(&b);
+}
+
 /* Runs of one program that overlap by half count from completion to completion: ends at 100, 150,
  * 200, 250 us give 100 us and then three steps of 50 us. */
 static void runs_that_overlap_count_by_completion(void **state)
@@ -176,6 +247,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_reach_to_the_next_marker),
         cmocka_unit_test(a_host_that_runs_ahead_is_timed_by_its_program),
+        cmocka_unit_test(long_waits_are_the_steps),
+        cmocka_unit_test(devices_number_their_own_runs),
         cmocka_unit_test(runs_that_overlap_count_by_completion),
         cmocka_unit_test(slow_steps_are_counted),
         cmocka_unit_test(calls_for_input_begin_steps),

@@ -9,7 +9,7 @@ static void rules_explain_themselves(void **state)
     static const char *const expected[] = {
         "The step waits for its input",
         "input-bound-step",
-        "Needs       step.median_ns, input.wait_ns, input.wait_share",
+        "Needs       step.ns, input.wait_ns, input.wait_share",
         "min_share",
     };
     struct arena arena = { 0 };

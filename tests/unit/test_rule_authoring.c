@@ -87,11 +87,11 @@ static void numbers_far_from_the_threshold_are_untested(void **state)
     struct outcome outcome =
         author(&arena,
                "[\"part.input_ns\"] = 1.2e6 },\n      replay = { 1.2e6 } },\n    { name = \"just "
-               "below it\", finding = false,\n      facts = { [\"step.median_ns\"] = 1e7, "
+               "below it\", finding = false,\n      facts = { [\"step.ns\"] = 1e7, "
                "[\"part.input_ns\"] = 0.8e6 } },",
                "[\"part.input_ns\"] = 9e6 }, replay = { 1.2e6 } },\n"
                "    { name = \"none\", finding = false,\n"
-               "      facts = { [\"step.median_ns\"] = 1e7, [\"part.input_ns\"] = 2e4 } },");
+               "      facts = { [\"step.ns\"] = 1e7, [\"part.input_ns\"] = 2e4 } },");
 
     (void)state;
     assert_int_equal(outcome.checked.fault_count, 0);
@@ -134,8 +134,7 @@ static void a_script_that_does_not_load_shows_the_line(void **state)
 static void complaints_name_the_line_of_the_script(void **state)
 {
     struct arena   arena = { 0 };
-    struct outcome outcome =
-        author(&arena, "p.fact[\"step.median_ns\"],", "p.fact[\"step.medain_ns\"],");
+    struct outcome outcome = author(&arena, "p.fact[\"step.ns\"],", "p.fact[\"step.medain_ns\"],");
 
     (void)state;
     assert_true(says(&outcome.report, "slow-decode.lua:19: no analysis makes a fact "
@@ -167,7 +166,7 @@ static void faults_of_fields_show_the_line(void **state)
         { "severity = \"warn\"", "severity = \"warm\"",
           "slow-decode.lua:7:23: severity is one of" },
         { "  category = \"input\",", "", "slow-decode.lua:3:8: category is missing" },
-        { "needs = { \"step.median_ns\"", "needs = { \"step.medain_ns\"",
+        { "needs = { \"step.ns\"", "needs = { \"step.medain_ns\"",
           "slow-decode.lua:10:14: no analysis makes a fact or table 'step.medain_ns'" },
     };
 

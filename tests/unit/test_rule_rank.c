@@ -80,7 +80,7 @@ static void start(struct fixture *f, replay_function *replay)
     *f = (struct fixture) { 0 };
     assert_true(intern_init(&f->names, &f->arena));
     facts_init(&f->facts, &f->arena, &f->names);
-    assert_true(facts_set(&f->facts, analysis_fact("step.median_ns"), 100 * MS));
+    assert_true(facts_set(&f->facts, analysis_fact("step.ns"), 100 * MS));
     f->view = (struct rule_view) {
         .facts = &f->facts, .format = "xspace", .framework = "", .replay = replay
     };

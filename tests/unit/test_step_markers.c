@@ -131,6 +131,28 @@ static void updates_end_steps(void **state)
     }
 }
 
+/* A device's line of steps names them by their number alone: they are one family. */
+static void steps_named_by_number(void **state)
+{
+    static const char *names[] = { "9", "10", "11" };
+    struct fixture     f;
+    uint32_t           line;
+
+    (void)state;
+    start(&f);
+    line = builder_timeline(&f.b, f.host, builder_device(&f.b, f.host, "GPU 0", "", DEVICE_GPU),
+                            "Steps");
+    f.b.profile.timelines.items[line].kind = TIMELINE_STEPS;
+    for (int i = 0; i < 3; i++)
+        builder_slice(&f.b, line, names[i], ACTIVITY_STEP, i * 200, 100);
+    builder_finish(&f.b);
+    assert_true(markers_annotated(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+    assert_int_equal(f.markers.list.count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(f.markers.list.items[i].number, 9 + i);
+    release(&f);
+}
+
 /*
  * Program 5 runs three times for 100 ns, program 6 three times for 10, program 7 once for 900:
  * fewer than three runs are no steps, so 5 is it. Its second and third run overlap the one before:
@@ -139,8 +161,9 @@ static void updates_end_steps(void **state)
 static void runs_of_the_main_program(void **state)
 {
     static const struct run runs[] = {
-        { 0, 100, 5, 0, 0 },  { 50, 60, 6, 0, 1 },    { 70, 80, 6, 0, 2 },   { 80, 180, 5, 0, 3 },
-        { 90, 100, 6, 0, 4 }, { 100, 1000, 7, 0, 5 }, { 160, 260, 5, 0, 6 },
+        { 0, 100, 5, 0, NO_ID, 0 },   { 50, 60, 6, 0, NO_ID, 1 },  { 70, 80, 6, 0, NO_ID, 2 },
+        { 80, 180, 5, 0, NO_ID, 3 },  { 90, 100, 6, 0, NO_ID, 4 }, { 100, 1000, 7, 0, NO_ID, 5 },
+        { 160, 260, 5, 0, NO_ID, 6 },
     };
     struct fixture f;
     struct runs    list = { 0 };
@@ -165,7 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_family_with_most_time), cmocka_unit_test(sessions_need_three),
         cmocka_unit_test(requests_for_batches),      cmocka_unit_test(updates_end_steps),
-        cmocka_unit_test(runs_of_the_main_program),
+        cmocka_unit_test(runs_of_the_main_program),  cmocka_unit_test(steps_named_by_number),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
