@@ -2,6 +2,7 @@
 #include "read/hlo.h"
 #include "read/xspace_collectives.h"
 #include "read/xspace_decode.h"
+#include "read/xspace_meta.h"
 #include "read/xspace_planes.h"
 
 static int score(struct str bytes, const char *path)
@@ -129,6 +130,29 @@ static void set_capture(struct profile *profile)
     }
 }
 
+/* Programs by their number: metadata and runs on devices are called "jit_f(12)". */
+static bool name_programs(const struct xhost *host, struct xspace_tasks *tasks,
+                          struct profile *profile)
+{
+    for (size_t i = 0; i < host->space.planes.count; i++) {
+        const struct xplane *plane = &host->space.planes.items[i];
+
+        for (size_t n = 0; n < plane->event_types.count; n++) {
+            struct str module;
+            uint64_t   number;
+            uint32_t   name;
+
+            if (str_starts(plane->name, STR("/host:CPU")) ||
+                !xspace_program(plane->event_types.items[n].name, &module, &number))
+                continue;
+            name = profile_intern(profile, module);
+            if (name == NO_ID || !id_map_put(&tasks->programs, number, name))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* The programs in /host:metadata: one metadata entry a program, HloProto in a stat. */
 static bool add_programs(const struct xhost *host, struct xspace_tasks *tasks,
                          struct profile *profile, struct arena *scratch)
@@ -206,6 +230,7 @@ static bool read_hosts(struct read_input *inputs, size_t count, const struct rea
     set_clock(hosts, used, profile);
     for (size_t i = 0; i < used; i++)
         if (!xspace_plan(&hosts[i], tasks, profile, scratch) ||
+            !name_programs(&hosts[i], tasks, profile) ||
             !add_programs(&hosts[i], tasks, profile, scratch))
             return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
     if (!xspace_decode(tasks, options, profile, scratch, err) || !build_graph(tasks, profile, err))
@@ -217,7 +242,7 @@ static bool read_xspace(struct read_input *inputs, size_t count, const struct re
                         struct profile *profile, struct err *err)
 {
     struct arena        scratch = { .budget_bytes = profile->arena->budget_bytes };
-    struct xspace_tasks tasks = { .ops.arena = &scratch };
+    struct xspace_tasks tasks = { .ops.arena = &scratch, .programs.arena = &scratch };
     bool                ok;
 
     profile->format = FORMAT_XSPACE;

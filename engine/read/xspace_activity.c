@@ -1,4 +1,6 @@
+#include "read/hlo_text.h"
 #include "read/xspace_decode.h"
+#include "read/xspace_meta.h"
 
 /* Rows that were made already, so that equal things share one. */
 struct tables {
@@ -8,6 +10,8 @@ struct tables {
     uint32_t                  *rows; /* by type and line class: activity + 1 */
     bool                       is_full;
 };
+
+enum { OF_PROGRAM = 1 << 16 }; /* in keys of activities: by op, not by name */
 
 static uint64_t pair(uint32_t a, uint32_t b)
 {
@@ -55,25 +59,30 @@ static uint32_t source_row(struct tables *tables, const struct xname *name)
     return row;
 }
 
-/* What stats of the metadata entry say about the op. */
-static void read_op_stats(struct tables *tables, const struct xplane *plane, struct str bytes,
-                          struct op *op)
+/* The op that a device line or a host's name stands for; in its program, where that is told. */
+static uint32_t named_op(struct tables *tables, const struct xspace_meta *meta,
+                         const struct xname *name)
 {
-    for (struct wire field = wire_start(bytes); wire_next(&field);) {
-        struct xstat stat;
-        struct str   name;
+    struct profile *profile = tables->profile;
+    struct variant  place = { .program = meta->program };
+    uint32_t        row, module = NO_ID;
 
-        if (field.number != XEVENT_METADATA_STATS || field.type != WIRE_BYTES)
-            continue;
-        stat = xstat_read(field.bytes);
-        name = xplane_stat_name(plane, stat.type_id);
-        if (str_equal(name, STR("hlo_category")))
-            op->category = profile_intern(tables->profile, xstat_text(plane, &stat));
-        else if (str_equal(name, STR("flops")))
-            op->flops = (int64_t)stat.number;
-        else if (str_equal(name, STR("bytes_accessed")))
-            op->bytes = (int64_t)stat.number;
-    }
+    if (meta->has_program)
+        module = id_map_get(&tables->tasks->programs, meta->program);
+    place.module = module == NO_ID ? 0 : module;
+    row = op_row(tables, profile_intern(profile, name->op_name),
+                 profile_intern(profile, name->op_type), &place);
+    if (!tables->is_full && !xspace_meta_fill(meta, profile, row))
+        tables->is_full = true;
+    return row;
+}
+
+static enum copy_direction copy_of(const struct xspace_meta *meta, const struct xname *name)
+{
+    struct hlo_text text;
+
+    return name->copy == COPY_D2D && hlo_text_read(meta->text, &text) ? hlo_text_direction(&text)
+                                                                      : name->copy;
 }
 
 static uint32_t activity_row(struct tables *tables, const struct plane_tables *plane,
@@ -83,22 +92,25 @@ static uint32_t activity_row(struct tables *tables, const struct plane_tables *p
     const struct xevent_type *type = &plane->plane->event_types.items[index];
     struct xname              name =
         xspace_name(type->name, tables->tasks->seen[plane->first_type + index], line_class);
-    struct activity activity = { .name = profile_intern(profile, type->name),
-                                 .op = NO_ID,
-                                 .source = NO_ID,
-                                 .kind = (uint8_t)name.kind,
-                                 .copy = (uint8_t)name.copy };
-    uint64_t        key = pair(activity.name, (uint32_t)line_class << 8 | activity.kind);
-    uint32_t        row = id_map_get(&tables->activities, key);
+    struct activity    activity = { .name = profile_intern(profile, type->name),
+                                    .op = NO_ID,
+                                    .source = NO_ID,
+                                    .kind = (uint8_t)name.kind,
+                                    .copy = (uint8_t)name.copy };
+    struct xspace_meta meta = xspace_meta_read(plane->plane, type);
+    uint32_t class = (uint32_t)line_class << 8 | activity.kind, row;
+    uint64_t key = pair(activity.name, class);
 
+    activity.copy = (uint8_t)copy_of(&meta, &name);
+    if (name.op_type.len && meta.has_program) { /* programs share names of instructions */
+        activity.op = named_op(tables, &meta, &name);
+        key = pair(activity.op, class | OF_PROGRAM);
+    }
+    row = id_map_get(&tables->activities, key);
     if (row != NO_ID)
         return row;
-    if (name.op_type.len) {
-        activity.op = op_row(tables, profile_intern(profile, name.op_name),
-                             profile_intern(profile, name.op_type), NULL);
-        if (!tables->is_full)
-            read_op_stats(tables, plane->plane, type->bytes, &profile->ops.items[activity.op]);
-    }
+    if (name.op_type.len && activity.op == NO_ID)
+        activity.op = named_op(tables, &meta, &name);
     if (name.function.len)
         activity.source = source_row(tables, &name);
     row = (uint32_t)profile->activities.count;

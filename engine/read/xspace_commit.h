@@ -21,6 +21,7 @@ struct xspace_tasks {
     uint32_t         type_count; /* event types of all planes */
     uint16_t        *seen;       /* by type */
     struct id_map    ops;        /* (name << 32 | module) -> row of profile->ops */
+    struct id_map    programs;   /* number -> interned name of the module */
     struct hlo_edges edges;
     VEC(struct label) labels;
     uint32_t     *type_labels; /* by type and line class: label + 1; NO_TYPE behind the last */

@@ -1,0 +1,133 @@
+/* What the metadata of a core's instructions tell: program, shapes, origin, line, way of a copy. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs the ones above. */
+#include "read/xspace_meta.h"
+#include "xspace_builder.h"
+
+#include <cmocka.h>
+
+static struct xspace_builder builder;
+
+static const struct activity *of_event(const struct profile *profile, uint32_t n)
+{
+    for (size_t i = 0; i < profile->timelines.count; i++)
+        if (profile->timelines.items[i].kind == TIMELINE_OPS)
+            return event_activity(profile, profile->timelines.items[i].first_event + n);
+    fail();
+    return NULL;
+}
+
+static bool is_name(const struct profile *profile, uint32_t name, const char *text)
+{
+    return str_equal(profile_str(profile, name), str_from(text));
+}
+
+/* Two programs have an instruction "add": one is called by its run on the core, the other by its
+ * metadata. */
+static void instructions_are_of_their_program(void **state)
+{
+    struct arena         arena = { 0 };
+    struct profile       profile;
+    const struct op     *first, *second;
+    const struct tensor *tensor;
+    int64_t              run, add, other;
+
+    (void)state;
+    xspace_start(&builder);
+    xspace_plane(&builder, "/host:metadata");
+    (void)xspace_type(&builder, "jit_g(8)", NULL);
+    xspace_plane(&builder, "/device:TPU:0");
+    run = xspace_type(&builder, "jit_f(7)", NULL);
+    add = xspace_type(&builder, "%add = bf16[8,4]{1,0} add(bf16[8,4]{1,0} %a, bf16[8,4]{1,0} %b)",
+                      "add");
+    xspace_number(&builder, "program_id", 7);
+    xspace_number(&builder, "flops", 32);
+    xspace_number(&builder, "bytes_accessed", 192);
+    xspace_text(&builder, "hlo_category", "non-fusion elementwise");
+    xspace_text(&builder, "tf_op", "jit(f)/jit(main)/add:");
+    xspace_text(&builder, "source", "lib/train.py:29");
+    other = xspace_type(&builder, "%add = f32[3]{0} add(f32[3]{0} %a, f32[3]{0} %b)", "add");
+    xspace_number(&builder, "program_id", 8);
+    xspace_line(&builder, 2, "XLA Modules");
+    xspace_event(&builder, run, 0, 1000000);
+    xspace_line(&builder, 3, "XLA Ops");
+    xspace_event(&builder, add, 1000, 1000);
+    xspace_event(&builder, other, 3000, 1000);
+    xspace_take(&builder, &arena, &profile);
+    assert_true(of_event(&profile, 0)->op != of_event(&profile, 1)->op);
+    first = &profile.ops.items[of_event(&profile, 0)->op];
+    second = &profile.ops.items[of_event(&profile, 1)->op];
+    assert_true(is_name(&profile, first->module, "jit_f"));
+    assert_true(is_name(&profile, second->module, "jit_g"));
+    assert_true(is_name(&profile, first->type, "add"));
+    assert_true(is_name(&profile, first->origin, "jit(f)/jit(main)/add"));
+    assert_true(is_name(&profile, first->category, "non-fusion elementwise"));
+    assert_true(is_name(&profile, profile.sources.items[first->source].file, "lib/train.py"));
+    assert_int_equal(profile.sources.items[first->source].line, 29);
+    assert_int_equal(first->flops, 32);
+    assert_int_equal(first->bytes, 192);
+    assert_int_equal(first->input_count, 2);
+    assert_int_equal(first->output_count, 1);
+    tensor = &profile.tensors.items[first->first_output];
+    assert_int_equal(tensor->dtype, DTYPE_BF16);
+    assert_int_equal(tensor->dims[0], 8);
+    assert_int_equal(tensor->dims[1], 4);
+    assert_int_equal(profile.tensors.items[second->first_input].dtype, DTYPE_F32);
+    arena_free(&arena);
+}
+
+static void copies_go_by_their_memories(void **state)
+{
+    struct arena   arena = { 0 };
+    struct profile profile;
+    int64_t        types[2];
+
+    (void)state;
+    xspace_start(&builder);
+    xspace_plane(&builder, "/device:TPU:0");
+    types[0] = xspace_type(&builder,
+                           "%copy-start = (f32[5]{0}, f32[5]{0:S(5)}, u32[]{:S(2)}) "
+                           "copy-start(f32[5]{0:S(5)} %p)",
+                           "copy-start");
+    types[1] = xspace_type(&builder,
+                           "%copy-done.1 = f32[5]{0:S(5)} copy-done((f32[5]{0:S(5)}, f32[5]{0}, "
+                           "u32[]{:S(2)}) %copy-start.1)",
+                           "copy-done.1");
+    xspace_line(&builder, 3, "XLA Ops");
+    xspace_event(&builder, types[0], 1000, 1000);
+    xspace_event(&builder, types[1], 3000, 1000);
+    xspace_take(&builder, &arena, &profile);
+    assert_int_equal(of_event(&profile, 0)->kind, ACTIVITY_MEMCPY);
+    assert_int_equal(of_event(&profile, 0)->copy, COPY_H2D);
+    assert_int_equal(of_event(&profile, 1)->copy, COPY_D2H);
+    arena_free(&arena);
+}
+
+static void programs_have_a_number(void **state)
+{
+    struct str module;
+    uint64_t   number;
+
+    (void)state;
+    assert_true(xspace_program(STR("jit_f(x)(18446744073709551615)"), &module, &number));
+    assert_true(str_equal(module, STR("jit_f(x)")));
+    assert_true(number == UINT64_MAX);
+    assert_false(xspace_program(STR("jit_f"), &module, &number));
+    assert_false(xspace_program(STR("(7)"), &module, &number));
+    assert_false(xspace_program(STR("f(7) g"), &module, &number));
+    assert_false(xspace_program(STR(""), &module, &number));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instructions_are_of_their_program),
+        cmocka_unit_test(copies_go_by_their_memories),
+        cmocka_unit_test(programs_have_a_number),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
