@@ -38,7 +38,8 @@ enum coverage_fact {
 static const struct fact_spec produces[] = {
     [EVENTS] = { "coverage.events", UNIT_COUNT, "events on all timelines" },
     [HOSTS] = { "coverage.hosts", UNIT_COUNT, "hosts (or ranks) recorded" },
-    [ACCELERATORS] = { "coverage.accelerators", UNIT_COUNT, "devices that are not CPUs" },
+    [ACCELERATORS] = { "coverage.accelerators", UNIT_COUNT,
+                       "devices that are not CPUs, nor units of one" },
     [KERNELS] = { "coverage.kernels", UNIT_COUNT, "device computations recorded" },
     [LAUNCHES] = { "coverage.launches", UNIT_COUNT, "host calls that enqueue device work" },
     [OPS] = { "coverage.ops", UNIT_COUNT, "distinct ops" },
@@ -120,7 +121,7 @@ static size_t count_accelerators(const struct profile *profile)
     size_t count = 0;
 
     for (size_t i = 0; i < profile->devices.count; i++)
-        count += profile->devices.items[i].kind != DEVICE_CPU;
+        count += profile->devices.items[i].kind != DEVICE_CPU && !profile->devices.items[i].unit_of;
     return count;
 }
 

@@ -62,7 +62,8 @@ enum devices_column {
     D_IDLE_NS,
     D_IDLE_SHARE,
     D_KERNELS,
-    D_CAUSES
+    D_CAUSES,
+    D_UNIT_OF = D_CAUSES + GAP_CAUSE_COUNT
 };
 static const struct column_spec device_columns[] = {
     [D_DEVICE] = { "device", UNIT_NAME, "device" },
@@ -76,6 +77,7 @@ static const struct column_spec device_columns[] = {
     [D_IDLE_NS] = { "idle_ns", UNIT_NS, "time a step without work" },
     [D_IDLE_SHARE] = { "idle_share", UNIT_SHARE, "share of the step without work" },
     [D_KERNELS] = { "kernels", UNIT_COUNT, "kernels a step" },
+    [D_UNIT_OF] = { "unit_of", UNIT_NAME, "the device that it is a unit of; facts leave it out" },
     [D_CAUSES + GAP_INPUT] = { "idle_input_ns", UNIT_NS, "idle: input" },
     [D_CAUSES + GAP_SYNC] = { "idle_sync_ns", UNIT_NS, "idle: blocking call" },
     [D_CAUSES + GAP_COMPILE] = { "idle_compile_ns", UNIT_NS, "idle: compiling" },
@@ -116,33 +118,45 @@ static const struct table_spec tables[] = {
     { "gaps", "longest idle ranges of accelerators", gap_columns, ARRAY_COUNT(gap_columns) },
 };
 
-static bool fill_devices(struct study *study, const struct windows *windows)
+static bool add_device(struct study *study, const struct windows *windows, struct table *table,
+                       const struct device_row *from)
 {
     const struct profile *profile = study->profile;
-    struct table         *table = facts_table(&study->facts, &tables[0]);
+    const struct device  *device = &profile->devices.items[from->device];
     double                steps = (double)windows->count, total_ns = (double)windows->total_ns;
+    size_t                row = table_add(table, study->arena);
 
-    for (size_t i = 0; table && i < study->devices->rows.count; i++) {
-        const struct device_row *from = &study->devices->rows.items[i];
-        const struct device     *device = &profile->devices.items[from->device];
-        size_t                   row = table_add(table, study->arena);
+    if (row == SIZE_MAX)
+        return false;
+    emit_name(table, D_DEVICE, row, device->name);
+    emit_name(table, D_MODEL, row, device->model);
+    emit_name(table, D_HOST, row, profile->hosts.items[device->host].name);
+    if (device->unit_of)
+        emit_name(table, D_UNIT_OF, row, profile->devices.items[device->unit_of - 1].name);
+    emit_number(table, D_BUSY_NS, row, from->busy_ns / steps);
+    emit_number(table, D_BUSY_SHARE, row, from->busy_ns / total_ns);
+    emit_number(table, D_COMPUTE_NS, row, from->compute_ns / steps);
+    emit_number(table, D_COMM_NS, row, from->collective_ns / steps);
+    emit_number(table, D_COPY_NS, row, from->copy_ns / steps);
+    emit_number(table, D_IDLE_NS, row, from->idle_ns / steps);
+    emit_number(table, D_IDLE_SHARE, row, from->idle_ns / total_ns);
+    emit_number(table, D_KERNELS, row, (double)from->kernel_count / steps);
+    for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
+        emit_number(table, D_CAUSES + cause, row, from->cause_ns[cause] / steps);
+    return true;
+}
 
-        if (row == SIZE_MAX)
+static bool fill_devices(struct study *study, const struct windows *windows)
+{
+    const struct device_activity *devices = study->devices;
+    struct table                 *table = facts_table(&study->facts, &tables[0]);
+
+    for (size_t i = 0; table && i < devices->rows.count; i++)
+        if (!add_device(study, windows, table, &devices->rows.items[i]))
             return false;
-        emit_name(table, D_DEVICE, row, device->name);
-        emit_name(table, D_MODEL, row, device->model);
-        emit_name(table, D_HOST, row, profile->hosts.items[device->host].name);
-        emit_number(table, D_BUSY_NS, row, from->busy_ns / steps);
-        emit_number(table, D_BUSY_SHARE, row, from->busy_ns / total_ns);
-        emit_number(table, D_COMPUTE_NS, row, from->compute_ns / steps);
-        emit_number(table, D_COMM_NS, row, from->collective_ns / steps);
-        emit_number(table, D_COPY_NS, row, from->copy_ns / steps);
-        emit_number(table, D_IDLE_NS, row, from->idle_ns / steps);
-        emit_number(table, D_IDLE_SHARE, row, from->idle_ns / total_ns);
-        emit_number(table, D_KERNELS, row, (double)from->kernel_count / steps);
-        for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
-            emit_number(table, D_CAUSES + cause, row, from->cause_ns[cause] / steps);
-    }
+    for (size_t i = 0; table && i < devices->units.count; i++)
+        if (!add_device(study, windows, table, &devices->units.items[i]))
+            return false;
     return table != NULL;
 }
 

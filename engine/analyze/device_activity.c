@@ -255,7 +255,10 @@ bool device_activity_make(const struct study *study, const struct windows *windo
             continue;
         if (!make_row(profile, windows, i, arena, &row))
             return false;
-        if (row.busy.list.count > 0 && !vec_push(&activity->rows, arena, row))
+        if (row.busy.list.count == 0)
+            continue;
+        if (profile->devices.items[i].unit_of ? !vec_push(&activity->units, arena, row)
+                                              : !vec_push(&activity->rows, arena, row))
             return false;
     }
     if (activity->rows.count == 0)

@@ -41,6 +41,7 @@ struct device_row {
 };
 struct device_activity {
     VEC(struct device_row) rows;
+    VEC(struct device_row) units; /* of those devices, which work beside them: SparseCores */
     uint32_t *launch_of; /* by event: the host call that enqueued it, or NO_ID; NULL without rows */
 };
 

@@ -353,10 +353,46 @@ static bool settle(struct collector *collector, struct op_times *times)
     }
     times->call_count = host_count;
     times->median_ns = median_of(host, host_count);
-    times->rows = collector->rows.items;
-    times->count = row_count;
-    if (row_count > 1)
-        qsort(times->rows, row_count, sizeof *times->rows, compare_rows);
+    return true;
+}
+
+/* How much of what has no time goes to the used steps: as much as of the steps is used. */
+static double used_share(const struct study *study)
+{
+    const struct steps *steps = &study->steps;
+    size_t              count = 0;
+
+    for (size_t i = 0; i < steps->list.count; i++)
+        count += steps->list.items[i].host == steps->host;
+    return steps->used_count ? (double)steps->used_count / (double)count : 1;
+}
+
+/* Rows of ops that the recording sums up itself. */
+static bool add_aggregates(const struct study *study, struct collector *collector)
+{
+    const struct profile *profile = study->profile;
+    double                share = used_share(study);
+
+    for (size_t i = 0; i < profile->aggregates.count; i++) {
+        const struct aggregate *from = &profile->aggregates.items[i];
+        const struct timeline  *timeline = &profile->timelines.items[from->timeline];
+        uint32_t                activity = profile->labels.items[from->label], index;
+        double                  total_ns = (double)from->total_ns * share;
+        struct op_time         *row;
+
+        if (timeline->host != collector->windows.host || timeline->kind == TIMELINE_DERIVED ||
+            !is_op_kind(&profile->activities.items[activity]))
+            continue;
+        index = activity_row(collector, activity, timeline->device);
+        if (index == NO_ID)
+            return false;
+        row = &collector->rows.items[index];
+        row->calls += (uint64_t)((double)from->count * share + 0.5);
+        row->total_ns += total_ns;
+        row->self_ns += total_ns;
+        if (row->median_ns <= 0)
+            row->median_ns = (double)from->total_ns / (double)from->count;
+    }
     return true;
 }
 
@@ -389,7 +425,13 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
     times->step_count = (double)step_count;
     times->step_ns = collector.windows.step_ns;
     times->gap_ns = collector.gap_ns;
-    return settle(&collector, times);
+    if (!settle(&collector, times) || !add_aggregates(study, &collector))
+        return false;
+    times->rows = collector.rows.items;
+    times->count = collector.rows.count;
+    if (times->count > 1)
+        qsort(times->rows, times->count, sizeof *times->rows, compare_rows);
+    return true;
 }
 
 bool op_times_keep(struct study *study, const struct op_times *times)

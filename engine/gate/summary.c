@@ -77,7 +77,7 @@ static bool add_devices(struct identity *identity, const struct profile *profile
         const struct device *device = &profile->devices.items[i];
         const char          *model = copy_name(arena, profile, device->model);
 
-        if (device->kind != DEVICE_CPU || model[0])
+        if ((device->kind != DEVICE_CPU || model[0]) && !device->unit_of)
             names[kept++] = model[0] ? model : kinds[device->kind];
     }
     if (kept > 1)

@@ -52,6 +52,7 @@ struct device {
     uint32_t         host;
     int32_t          ordinal;
     enum device_kind kind;
+    uint32_t         unit_of; /* row + 1 of the device that this is a unit of; 0: it is one itself */
     uint32_t         compute_major, compute_minor, sm_count;
     double           peak_flops_per_s, memory_bytes_per_s;
     int64_t          memory_bytes;
@@ -233,6 +234,11 @@ struct memory_event {
     uint32_t op_name, region;            /* interned, 0 unknown */
 };
 
+struct aggregate { /* what ran so often, without a time of its own; of no event */
+    uint32_t label, timeline;
+    int64_t  count, total_ns;
+};
+
 struct collective { /* STAT_COLLECTIVE holds its row */
     uint32_t type;       /* "all-reduce", "all-gather" … lower case, dashes */
     uint32_t group;      /* interned group description, 0 unknown */
@@ -288,6 +294,7 @@ struct profile {
     VEC(struct op_memory)     op_memory;
     VEC(struct memory_event)  memory_events;
     VEC(struct collective)    collectives;
+    VEC(struct aggregate)     aggregates;
     VEC(struct counter_sample) counters;
     VEC(struct note)          notes;
 

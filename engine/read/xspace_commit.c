@@ -181,12 +181,27 @@ static bool add_memory_events(struct commit *commit)
     return true;
 }
 
+static bool add_aggregates(struct commit *commit)
+{
+    struct profile *profile = commit->profile;
+
+    for (size_t i = 0; i < commit->sink->aggregates.count; i++) {
+        struct aggregate row = commit->sink->aggregates.items[i];
+
+        row.timeline = commit->task->timeline;
+        row.label = type_label(commit, row.label);
+        if (row.label-- == 0 || !vec_push(&profile->aggregates, profile->arena, row))
+            return false;
+    }
+    return true;
+}
+
 static bool add_rows(struct commit *commit)
 {
     struct sink *sink = commit->sink;
 
     if (commit->chunk->count >= NO_ID - commit->profile->event_count || !settle_labels(commit) ||
-        !add_memory_events(commit))
+        !add_memory_events(commit) || !add_aggregates(commit))
         return false;
     for (unsigned key = 0; key < STAT_KEY_COUNT; key++)
         if (sink->columns[key].count && !add_column(commit, (enum stat_key)key))

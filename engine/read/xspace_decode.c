@@ -171,7 +171,8 @@ static void note_oddities(const struct xspace_tasks *tasks, struct profile *prof
             { task->overflow_count, "events with a time out of range are put at their line's start",
               true },
             { task->nameless_count, "events refer to metadata that is not there", true },
-            { task->aggregate_count, "aggregated events without a time are left out", false },
+            { task->aggregate_count,
+              "events stand for several without a time: they count in sums of ops alone", false },
             { task->is_cut, "lines are cut or damaged; the events before that are used", true },
             { task->is_unsorted, "lines were not sorted by time and have been sorted", false },
         };

@@ -2,6 +2,7 @@
 
 enum { PS_IN_NS = 1000, FAST_SLACK_BYTES = 64, PREFETCH_BYTES = 1024, PAGE_BYTES = 4096 };
 #define MAX_PS (INT64_MAX / 4)
+#define MOST_OCCURRENCES (UINT64_C(1) << 40)
 #define KEY_OF(number, type) ((number) << 3 | (type))
 /* How a stat begins whose length and metadata id take a byte each, as a little-endian word. */
 #define SHORT_STAT (KEY_OF(XEVENT_STATS, WIRE_BYTES) | KEY_OF(XSTAT_METADATA_ID, WIRE_VARINT) << 16)
@@ -242,12 +243,28 @@ static ALWAYS_INLINE bool fast_event(struct decoder *decoder, const uint8_t *at,
     return true;
 }
 
+/* What stands for many events has no place on the timeline. */
+static void keep_aggregate(struct decoder *decoder, const struct event *event, uint64_t count)
+{
+    struct sink     *sink = decoder->sink;
+    struct aggregate row = { .label = event->info.type };
+
+    decoder->chunk->aggregate_count++;
+    if (event->info.type == NO_TYPE || count == 0 || count > MOST_OCCURRENCES ||
+        event->duration_ps > (uint64_t)MAX_PS)
+        return;
+    row.count = (int64_t)count;
+    row.total_ns = floor_ns((int64_t)event->duration_ps);
+    sink->seen[row.label] |= (uint16_t)event->seen;
+    sink->is_full |= !vec_push(&sink->aggregates, &sink->arena, row);
+}
+
 /* Fields in any order. false: the event is damaged. */
 static bool slow_event(struct decoder *decoder, struct str bytes)
 {
     struct wire  field = wire_start(bytes);
     struct event event = { 0 };
-    uint64_t     id = 0;
+    uint64_t     id = 0, occurrences = 0;
     bool         is_aggregate = false;
 
     while (wire_next(&field)) {
@@ -260,12 +277,13 @@ static bool slow_event(struct decoder *decoder, struct str bytes)
         else if (field.number == XEVENT_DURATION_PS)
             event.duration_ps = field.value;
         else if (field.number == XEVENT_NUM_OCCURRENCES)
-            is_aggregate = true;
+            is_aggregate = true, occurrences = field.value;
     }
-    decoder->chunk->aggregate_count += is_aggregate && !field.is_broken;
+    event.info = xspace_type_info(decoder->tables, id);
+    if (is_aggregate && !field.is_broken)
+        keep_aggregate(decoder, &event, occurrences);
     if (field.is_broken || is_aggregate)
         return !field.is_broken;
-    event.info = xspace_type_info(decoder->tables, id);
     for (field = wire_start(bytes); wire_next(&field);)
         if (field.number == XEVENT_STATS && field.type == WIRE_BYTES)
             slow_stat(decoder, &event, field.bytes);

@@ -88,6 +88,7 @@ struct sink {
     uint32_t          row;                               /* that the next event becomes */
     struct stat_buffer columns[STAT_KEY_COUNT];
     VEC(struct memory_event) memory_events;
+    VEC(struct aggregate) aggregates; /* label: their type */
 
     struct intern  names;
     uint16_t      *seen;         /* by type: SEEN_… of all its events here */

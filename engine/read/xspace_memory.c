@@ -26,7 +26,7 @@ static uint32_t find_device(const struct profile *profile, uint32_t host, uint32
         const struct device *device = &profile->devices.items[i];
 
         if (device->host == host && device->ordinal >= 0 && (uint32_t)device->ordinal == ordinal &&
-            (device->kind == DEVICE_GPU || device->kind == DEVICE_TPU))
+            !device->unit_of && (device->kind == DEVICE_GPU || device->kind == DEVICE_TPU))
             return i;
     }
     return NO_ID;

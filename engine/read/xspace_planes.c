@@ -121,6 +121,9 @@ static enum timeline_kind kind_of(const struct xplane *plane, const struct xline
     } rows[] = {
         { "Steps", TIMELINE_STEPS },
         { "XLA Ops", TIMELINE_OPS },
+        { "Sparse Core Ops", TIMELINE_OPS },
+        { "Sparse Core Modules", TIMELINE_OTHER },
+        { "Sparse Core Steps", TIMELINE_OTHER },
         { "XLA Modules", TIMELINE_MODULES },
         { "TensorFlow Name Scope", TIMELINE_DERIVED },
         { "TensorFlow Ops", TIMELINE_DERIVED },
@@ -137,6 +140,8 @@ static enum timeline_kind kind_of(const struct xplane *plane, const struct xline
         return is_derived ? TIMELINE_DERIVED : TIMELINE_THREAD;
     if (is_derived && !str_equal(line->name, STR("Steps")))
         return TIMELINE_DERIVED;
+    if (str_starts(plane->name, STR("#Chip"))) /* its memory, its links: counters, no work */
+        return TIMELINE_OTHER;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         if (str_equal(line->name, str_from(rows[i].name)))
             return rows[i].kind;
@@ -160,6 +165,14 @@ static int64_t plane_size(const struct xplane *plane, const char *name, int64_t 
     double number = plane_number(plane, name);
 
     return number >= 0 && number <= (double)most ? (int64_t)number : 0;
+}
+
+static bool is_core(struct str name)
+{
+    int64_t number;
+
+    return (str_starts(name, STR("/device:GPU:")) || str_starts(name, STR("/device:TPU:"))) &&
+           str_to_int64(str_slice(name, str_find_last(name, ':') + 1, name.len), &number);
 }
 
 static uint32_t add_device(const struct xplane *plane, uint32_t host, struct profile *profile)
@@ -347,9 +360,30 @@ static bool plan_line(const struct xhost *host, const struct plane_tables *table
            xspace_settle_line(&task, profile) && vec_push(&tasks->list, scratch, task);
 }
 
+/* "/device:TPU:0 SparseCore 1" is a unit of "/device:TPU:0". What is no core, as a chip's memory or
+ * a plane that a plug-in adds, is one of the host's first core, where there is one. */
+static void find_units(struct profile *profile, size_t first_device)
+{
+    for (size_t i = first_device; i < profile->devices.count; i++) {
+        struct device *device = &profile->devices.items[i];
+        struct str     name = profile_str(profile, device->name);
+        struct str     head = str_slice(name, 0, str_find(name, ' '));
+
+        for (size_t n = first_device; n < profile->devices.count && !is_core(name); n++) {
+            struct str core = profile_str(profile, profile->devices.items[n].name);
+
+            if (is_core(core) && (str_equal(core, head) ||
+                                  (!device->unit_of && !str_starts(name, STR("/device:TPU:")))))
+                device->unit_of = (uint32_t)n + 1;
+        }
+    }
+}
+
 bool xspace_plan(struct xhost *host, struct xspace_tasks *tasks, struct profile *profile,
                  struct arena *scratch)
 {
+    size_t first_device = profile->devices.count;
+
     for (size_t i = 0; i < host->space.planes.count; i++) {
         const struct xplane *plane = &host->space.planes.items[i];
         struct plane_tables *tables;
@@ -369,5 +403,6 @@ bool xspace_plan(struct xhost *host, struct xspace_tasks *tasks, struct profile 
             if (!plan_line(host, tables, device, &plane->lines.items[n], tasks, profile, scratch))
                 return false;
     }
+    find_units(profile, first_device);
     return true;
 }

@@ -26,6 +26,7 @@ void sink_clear(struct sink *sink)
     for (int key = 0; key < STAT_KEY_COUNT; key++)
         sink->columns[key].count = 0;
     sink->memory_events.count = 0;
+    sink->aggregates.count = 0;
     sink->row = 0;
 }
 

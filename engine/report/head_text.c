@@ -25,7 +25,7 @@ static void add_devices(struct text *line, const struct profile *profile)
     for (size_t i = 0; i < profile->devices.count; i++) {
         const struct device *device = &profile->devices.items[i];
 
-        if (device->kind == DEVICE_CPU)
+        if (device->kind == DEVICE_CPU || device->unit_of)
             continue;
         if (accelerators++ == 0) {
             kind = device->kind;

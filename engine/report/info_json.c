@@ -54,6 +54,8 @@ static void write_devices(struct json_writer *json, const struct profile *profil
         put_text(json, "kind", device_kind_name(device->kind));
         put_name(json, "model", profile, device->model);
         put_host(json, profile, device->host);
+        if (has_details && device->unit_of)
+            put_name(json, "unit_of", profile, profile->devices.items[device->unit_of - 1].name);
         if (has_details) {
             if (device->compute_major > 0) {
                 put_integer(json, "compute_major", device->compute_major);

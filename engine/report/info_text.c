@@ -126,7 +126,12 @@ static struct str describe_device(struct layout *layout, const struct profile *p
     struct text line = { .arena = layout->arena };
     struct str  model = profile_str(profile, device->model);
 
-    text_add(&line, str_from(device_kind_name(device->kind)));
+    if (device->unit_of)
+        text_print(
+            &line, "unit of %.*s",
+            STR_ARG(clean_name(layout, profile, profile->devices.items[device->unit_of - 1].name)));
+    else
+        text_add(&line, str_from(device_kind_name(device->kind)));
     if (model.len > 0)
         text_print(&line, ", %.*s", STR_ARG(model));
     if (device->compute_major > 0)
