@@ -71,7 +71,8 @@ static const struct column_spec columns[] = {
     [EXPOSED_NS] = { "exposed_ns", UNIT_NS, "time a step that no kernel hides" },
     [SHARE] = { "exposed_share", UNIT_SHARE, "exposed time over the step" },
     [BANDWIDTH] = { "bytes_per_s", UNIT_BYTES_PER_S, "bytes over time" },
-    [IS_PAGEABLE] = { "is_pageable", UNIT_BOOL, "one side is pageable host memory" },
+    [IS_PAGEABLE] = { "is_pageable", UNIT_BOOL,
+                      "one side is pageable host memory, where it is told" },
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
     [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
 };
@@ -79,11 +80,12 @@ static const struct table_spec tables[] = {
     { "copies", "copies by kind and origin", columns, ARRAY_COUNT(columns) },
 };
 
+enum pageable { PAGEABLE_NO, PAGEABLE_YES, PAGEABLE_UNKNOWN };
 struct copy_sum {
     uint32_t activity, kind, device;
     uint8_t  direction;
-    bool     is_host; /* a call on a host thread rather than work of a device */
-    bool     is_pageable;
+    bool     is_host;  /* a call on a host thread rather than work of a device */
+    uint8_t  pageable; /* enum pageable */
     double   count, bytes, ns, exposed_ns;
 };
 struct summer {
@@ -94,10 +96,17 @@ struct summer {
     VEC(struct copy_sum) rows;
 };
 
-static bool is_pageable(const struct profile *profile, uint32_t name, uint32_t kind)
+/* Memory of devices never is; of a host's the recording must tell. */
+static enum pageable pageable_of(const struct profile *profile, const struct activity *activity,
+                                 uint32_t kind, bool is_host)
 {
-    return str_contains(profile_str(profile, name), STR("ageable")) ||
-           str_contains(profile_str(profile, kind), STR("ageable"));
+    struct str name = profile_str(profile, activity->name), kinds = profile_str(profile, kind);
+
+    if (str_contains(name, STR("ageable")) || str_contains(kinds, STR("ageable")))
+        return PAGEABLE_YES;
+    if (!is_host && (activity->copy == COPY_D2D || activity->copy == COPY_P2P))
+        return PAGEABLE_NO;
+    return kinds.len && !str_contains(kinds, STR("nknown")) ? PAGEABLE_NO : PAGEABLE_UNKNOWN;
 }
 
 static struct copy_sum *find_row(struct summer *summer, uint32_t event, uint32_t device)
@@ -119,7 +128,7 @@ static struct copy_sum *find_row(struct summer *summer, uint32_t event, uint32_t
                                 .direction = activity->copy,
                                 .is_host = device == NO_ID };
 
-        row.is_pageable = is_pageable(profile, activity->name, row.kind);
+        row.pageable = (uint8_t)pageable_of(profile, activity, row.kind, row.is_host);
         found = (uint32_t)summer->rows.count;
         if (!vec_push(&summer->rows, summer->scratch, row) ||
             !id_map_put(&summer->rows_by_key, key, found))
@@ -230,7 +239,8 @@ static void fill_row(struct study *study, const struct windows *windows, struct 
     emit_number(table, SHARE, row, sum->exposed_ns / (double)windows->total_ns);
     if (sum->ns > 0 && sum->bytes > 0)
         emit_number(table, BANDWIDTH, row, sum->bytes / sum->ns * 1e9);
-    emit_number(table, IS_PAGEABLE, row, sum->is_pageable);
+    if (sum->pageable != PAGEABLE_UNKNOWN)
+        emit_number(table, IS_PAGEABLE, row, sum->pageable == PAGEABLE_YES);
     if (activity->source < profile->sources.count) {
         emit_name(table, SOURCE_FILE, row, profile->sources.items[activity->source].file);
         emit_number(table, SOURCE_LINE, row, profile->sources.items[activity->source].line);
@@ -249,7 +259,7 @@ static void add_to_facts(const struct copy_sum *sum, double steps, double values
         values[TRANSFER_BYTES] += sum->bytes / steps;
         return;
     }
-    if (sum->is_pageable) {
+    if (sum->pageable == PAGEABLE_YES) {
         values[PAGEABLE_BYTES] += sum->bytes / steps;
         values[PAGEABLE_NS] += sum->ns / steps;
     }
@@ -259,6 +269,21 @@ static void add_to_facts(const struct copy_sum *sum, double steps, double values
     values[first + F_BYTES] += sum->bytes / steps;
     values[first + F_NS] += sum->ns / steps;
     values[first + F_EXPOSED_NS] += sum->exposed_ns / steps;
+}
+
+/* Whether no copy tells of host memory what it is, though some are from or to it. */
+static bool hides_kinds(const struct summer *summer)
+{
+    bool is_told = false, is_hidden = false;
+
+    for (size_t i = 0; i < summer->rows.count; i++) {
+        const struct copy_sum *sum = &summer->rows.items[i];
+        bool                   is_hosts = sum->direction == COPY_H2D || sum->direction == COPY_D2H;
+
+        is_told = is_told || (is_hosts && !sum->is_host && sum->pageable != PAGEABLE_UNKNOWN);
+        is_hidden = is_hidden || (is_hosts && !sum->is_host && sum->pageable == PAGEABLE_UNKNOWN);
+    }
+    return is_hidden && !is_told;
 }
 
 static bool emit_all(struct study *study, struct summer *summer)
@@ -281,8 +306,11 @@ static bool emit_all(struct study *study, struct summer *summer)
     for (int first = 0; first < PAGEABLE_BYTES; first += PER_DIRECTION)
         values[first + F_EXPOSED_SHARE] = values[first + F_EXPOSED_NS] / step_ns;
     for (size_t i = 0; i < FACT_COUNT; i++)
-        is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
-    return is_set;
+        if ((i != PAGEABLE_BYTES && i != PAGEABLE_NS) || !hides_kinds(summer))
+            is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
+    return is_set && (!hides_kinds(summer) ||
+                      facts_absent(&study->facts, "copies.pageable_", NULL,
+                                   "the recording does not tell which host memory is pageable"));
 }
 
 static bool run(struct study *study, struct err *err)

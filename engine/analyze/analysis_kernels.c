@@ -189,21 +189,45 @@ static bool fill(struct study *study, const struct kernel_times *times, double s
     return table != NULL;
 }
 
+/* A kernel is one by its name, whatever ops launched it; rows are ordered by their own time alone.
+ */
+static bool sum_names(const struct study *study, const struct kernel_times *times,
+                      struct arena *scratch, double values[FACT_COUNT])
+{
+    struct id_map index_of = { .arena = scratch };
+    double       *sums_ns = arena_new_array(scratch, double, times->count);
+    uint32_t      count = 0;
+    double        most_ns = -1;
+
+    for (size_t i = 0; sums_ns && i < times->count; i++) {
+        uint32_t name = study->profile->activities.items[times->rows[i].activity].name;
+        uint32_t index = id_map_get(&index_of, name);
+
+        if (index == NO_ID && !id_map_put(&index_of, name, index = count++))
+            return false;
+        sums_ns[index] += times->rows[i].total_ns;
+        if (sums_ns[index] > most_ns) {
+            most_ns = sums_ns[index];
+            values[TOP_NAME] = name;
+        }
+    }
+    values[DISTINCT] = count;
+    if (times->total_ns > 0)
+        values[TOP_SHARE] = most_ns / times->total_ns;
+    return sums_ns != NULL;
+}
+
 static bool set_facts(struct study *study, const struct kernel_times *times, double steps,
                       double values[FACT_COUNT])
 {
     bool is_set = true;
 
     values[COUNT_PER_STEP] = (double)times->call_count / steps;
-    values[DISTINCT] = (double)times->count;
     values[TOTAL_NS] = times->total_ns / steps;
     values[MEDIAN_NS] = times->median_ns;
     values[TINY_COUNT] = (double)times->tiny_count / steps;
     values[TINY_SHARE] = (double)times->tiny_count / (double)times->call_count;
     values[TINY_NS] = times->tiny_ns / steps;
-    values[TOP_NAME] = study->profile->activities.items[times->rows[0].activity].name;
-    if (times->total_ns > 0)
-        values[TOP_SHARE] = times->rows[0].total_ns / times->total_ns;
     if (values[PRODUCT_NS] > 0)
         values[TC_SHARE] = values[TC_YES_NS] / values[PRODUCT_NS];
     for (size_t i = 0; i < FACT_COUNT; i++)
@@ -231,6 +255,7 @@ static bool run(struct study *study, struct err *err)
                   facts_absent(&study->facts, "kernels", capture, reason);
     else if (is_done)
         is_done = fill(study, &times, (double)windows.count, values) &&
+                  sum_names(study, &times, &scratch, values) &&
                   set_facts(study, &times, (double)windows.count, values);
     arena_free(&scratch);
     return is_done || emit_limit("the table of kernels", err);

@@ -103,6 +103,7 @@ static const struct category_rule categories[] = {
     { "triton_per", KERNEL_REDUCE },
     { "reduce_fusion", KERNEL_REDUCE },
     { "convert", KERNEL_ELEMENTWISE },
+    { "conversion", KERNEL_ELEMENTWISE },
     { "implicit_gemm", KERNEL_CONV },
     { "igemm_fwd_gtc", KERNEL_CONV },
     { "igemm_bwd_gtc", KERNEL_CONV },
@@ -170,16 +171,16 @@ static const struct {
     const char *part;
     enum dtype  dtype;
 } dtype_rules[] = {
-    { "bf16", DTYPE_BF16 },     { "bfloat16", DTYPE_BF16 }, { "__half", DTYPE_F16 },
-    { "c10::half", DTYPE_F16 }, { "fp16", DTYPE_F16 },      { "hgemm", DTYPE_F16 },
-    { "h884", DTYPE_F16 },      { "h1688", DTYPE_F16 },     { "h16816", DTYPE_F16 },
-    { "s16816", DTYPE_F16 },    { "e4m3", DTYPE_F8 },       { "fp8", DTYPE_F8 },
-    { "double", DTYPE_F64 },    { "dgemm", DTYPE_F64 },     { "d884", DTYPE_F64 },
-    { "f64", DTYPE_F64 },       { "tf32", DTYPE_TF32 },     { "sgemm", DTYPE_F32 },
-    { "float", DTYPE_F32 },     { "f32f32", DTYPE_F32 },    { "signed char", DTYPE_I8 },
-    { "long", DTYPE_I64 },      { "nvjet_t", DTYPE_BF16 },  { "nvjet_h", DTYPE_F16 },
-    { "nvjet_q", DTYPE_F8 },    { "_bbs_bh", DTYPE_BF16 },  { "_hhs_bh", DTYPE_F16 },
-    { "_sb_mt", DTYPE_F32 },    { "scudnn", DTYPE_F32 },
+    { "bf16", DTYPE_BF16 },  { "bfloat16", DTYPE_BF16 }, { "__half", DTYPE_F16 },
+    { "::half", DTYPE_F16 }, { "fp16", DTYPE_F16 },      { "hgemm", DTYPE_F16 },
+    { "h884", DTYPE_F16 },   { "h1688", DTYPE_F16 },     { "h16816", DTYPE_F16 },
+    { "s16816", DTYPE_F16 }, { "e4m3", DTYPE_F8 },       { "fp8", DTYPE_F8 },
+    { "double", DTYPE_F64 }, { "dgemm", DTYPE_F64 },     { "d884", DTYPE_F64 },
+    { "f64", DTYPE_F64 },    { "tf32", DTYPE_TF32 },     { "sgemm", DTYPE_F32 },
+    { "float", DTYPE_F32 },  { "f32f32", DTYPE_F32 },    { "signed char", DTYPE_I8 },
+    { "long", DTYPE_I64 },   { "nvjet_t", DTYPE_BF16 },  { "nvjet_h", DTYPE_F16 },
+    { "nvjet_q", DTYPE_F8 }, { "_bbs_bh", DTYPE_BF16 },  { "_hhs_bh", DTYPE_F16 },
+    { "_sb_mt", DTYPE_F32 }, { "scudnn", DTYPE_F32 },
 };
 
 static struct str lower(struct str name, char text[LONGEST_NAME])
@@ -190,6 +191,13 @@ static struct str lower(struct str name, char text[LONGEST_NAME])
         text[i] = name.data[i] >= 'A' && name.data[i] <= 'Z' ? (char)(name.data[i] - 'A' + 'a')
                                                              : name.data[i];
     return copy;
+}
+
+/* Eigen's and TensorFlow's kernels name the type that they count in beside that of elements. */
+static bool counts_in_long(struct str small)
+{
+    return str_contains(small, STR("eigen")) || str_contains(small, STR("tensorflow")) ||
+           str_contains(small, STR("unsigned long long"));
 }
 
 struct kernel_name kernel_name_parse(struct str name)
@@ -213,6 +221,8 @@ struct kernel_name kernel_name_parse(struct str name)
     for (size_t i = 0; i < ARRAY_COUNT(dtype_rules) && result.dtype == DTYPE_UNKNOWN; i++)
         if (str_contains(small, str_from(dtype_rules[i].part)))
             result.dtype = dtype_rules[i].dtype;
+    if (result.dtype == DTYPE_I64 && counts_in_long(small))
+        result.dtype = DTYPE_UNKNOWN;
     return result;
 }
 

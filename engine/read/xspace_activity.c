@@ -1,6 +1,7 @@
 #include "read/hlo_text.h"
 #include "read/xspace_decode.h"
 #include "read/xspace_meta.h"
+#include "read/xspace_shapes.h"
 
 /* Rows that were made already, so that equal things share one. */
 struct tables {
@@ -176,16 +177,19 @@ static uint32_t hlo_type(struct profile *profile, uint32_t name)
     return profile_intern(profile, parsed.op_type);
 }
 
-/* tf_op "scope/name:Type": the op's name and type; NO_ID type when it is none. */
+/* tf_op "scope/name:Type": the op's name and type, which is the name's last part in "scope/name:";
+ * NO_ID type when it is none. */
 static uint32_t tf_op_type(struct profile *profile, uint32_t *name)
 {
     struct str text = profile_str(profile, *name);
     size_t     colon = str_find_last(text, ':');
+    struct str whole = str_slice(text, 0, colon), type = str_slice(text, colon + 1, text.len);
+    size_t     slash = str_find_last(whole, '/');
 
-    if (colon + 1 >= text.len)
+    if (colon >= text.len || (!type.len && slash + 1 >= whole.len))
         return NO_ID;
-    *name = profile_intern(profile, str_slice(text, 0, colon));
-    return profile_intern(profile, str_slice(text, colon + 1, text.len));
+    *name = profile_intern(profile, whole);
+    return profile_intern(profile, type.len ? type : str_slice(whole, slash + 1, whole.len));
 }
 
 /* Which op a variant's stats name, and of what type; 0 when they name none. */
@@ -213,7 +217,7 @@ static uint32_t split_row(struct tables *tables, const struct variant *variant, 
     struct activity activity = profile->activities.items[base];
     uint32_t        type, name = op_of(profile, variant, &type), op, row;
 
-    if (!name && !variant->module)
+    if (!name && !variant->module && !variant->shape)
         return base;
     if (!name && activity.op != NO_ID) {
         name = profile->ops.items[activity.op].name;
@@ -222,6 +226,9 @@ static uint32_t split_row(struct tables *tables, const struct variant *variant, 
     if (!name)
         return base;
     op = op_row(tables, name, type, variant);
+    if (!tables->is_full && variant->shape &&
+        !xspace_shapes(profile, profile_str(profile, variant->shape), &profile->ops.items[op]))
+        tables->is_full = true;
     row = id_map_get(&tables->variants, pair(base, op));
     if (row != NO_ID || tables->is_full)
         return row;
@@ -251,7 +258,7 @@ bool xspace_activities(struct xspace_tasks *tasks, struct profile *profile, stru
     for (size_t i = 0; i < tasks->labels.count && !tables.is_full; i++) {
         const struct variant *variant = &tasks->labels.items[i].variant;
 
-        if (variant->module | variant->hlo_op | variant->tf_op)
+        if (variant->module | variant->hlo_op | variant->tf_op | variant->shape)
             profile->labels.items[i] = split_row(&tables, variant, profile->labels.items[i]);
     }
     return !tables.is_full;

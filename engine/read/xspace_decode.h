@@ -11,6 +11,8 @@ bool xspace_decode(struct xspace_tasks *tasks, const struct read_options *option
 /* Names events by their labels. */
 bool xspace_activities(struct xspace_tasks *tasks, struct profile *profile, struct arena *scratch);
 bool xspace_flows(struct profile *profile);
+/* Tells device work what its launch alone told. Behind the flows. */
+bool xspace_launched(struct profile *profile);
 /* Puts the lines of devices that tell their own clock where that clock says. */
 bool xspace_clocks(struct xspace_tasks *tasks, struct profile *profile);
 /* Brings the events of a timeline into order with all that refers to them. */

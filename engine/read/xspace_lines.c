@@ -87,7 +87,7 @@ static ALWAYS_INLINE void store_event(struct decoder *decoder, const struct even
         sink->has_memory = false;
         sink->memory_size = -1;
     }
-    if (sink->variant.module | sink->variant.hlo_op | sink->variant.tf_op) {
+    if (sink->variant.module | sink->variant.hlo_op | sink->variant.tf_op | sink->variant.shape) {
         label = sink_variant(sink, label);
         sink->variant = (struct variant) { 0 };
     }

@@ -49,7 +49,7 @@ struct plane_tables {
 
 /* An event type in a program and for an op, where stats tell. */
 struct variant {
-    uint32_t type, module, hlo_op, tf_op; /* 0: none */
+    uint32_t type, module, hlo_op, tf_op, shape; /* 0: none */
     uint64_t program;                     /* number of the program, tells modules of one name apart */
 };
 
@@ -63,6 +63,7 @@ struct details {
     uint32_t text;
     uint8_t  key;   /* STAT_KERNEL_CONFIG, STAT_BYTES, EXTRA_NONE */
     int64_t  value; /* row of the sink's configs, or bytes */
+    int64_t  copy_kind; /* name of the memories of a copy; 0 none */
 };
 
 /* Near this many bytes and at most this many events at once: the rows stay in the cache. */

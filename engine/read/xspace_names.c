@@ -154,42 +154,52 @@ static const struct name_row host_names[] = {
     { EXACT, "gc", ACTIVITY_GC, COPY_NONE },
 };
 
-/* Python functions that stand for something in particular: the part behind "$file.py:12 ". */
-static const struct name_row python_names[] = {
-    { EXACT, "print", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "savez", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "savez_compressed", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "savefig", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "dump", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "imwrite", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "fsync", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "save_checkpoint", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "add_histogram", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "add_scalar", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "add_image", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "acquire", ACTIVITY_WAIT, COPY_NONE },
-    { EXACT, "wait", ACTIVITY_WAIT, COPY_NONE },
-    { EXACT, "sleep", ACTIVITY_WAIT, COPY_NONE },
-    { EXACT, "join", ACTIVITY_WAIT, COPY_NONE },
-    { EXACT, "poll", ACTIVITY_WAIT, COPY_NONE },
-    { EXACT, "select", ACTIVITY_WAIT, COPY_NONE },
-    { EXACT, "block_until_ready", ACTIVITY_SYNC, COPY_NONE },
-    { EXACT, "try_to_block", ACTIVITY_SYNC, COPY_NONE },
-    { EXACT, "_value", ACTIVITY_SYNC, COPY_NONE },
-    { EXACT, "device_put", ACTIVITY_TRANSFER, COPY_H2D },
-    { EXACT, "stop_trace", ACTIVITY_OVERHEAD, COPY_NONE },
-    { EXACT, "start_trace", ACTIVITY_OVERHEAD, COPY_NONE },
-    { EXACT, "backend_compile", ACTIVITY_COMPILE, COPY_NONE },
-    { EXACT, "backend_compile_and_load", ACTIVITY_COMPILE, COPY_NONE },
-    { EXACT, "compile_or_get_cached", ACTIVITY_COMPILE, COPY_NONE },
-    { EXACT, "trace_to_jaxpr_dynamic", ACTIVITY_TRACING, COPY_NONE },
-    { EXACT, "trace_to_jaxpr", ACTIVITY_TRACING, COPY_NONE },
-    { EXACT, "lower_jaxpr_to_module", ACTIVITY_TRACING, COPY_NONE },
-    { EXACT, "lower_sharding_computation", ACTIVITY_TRACING, COPY_NONE },
-    { EXACT, "pure_callback_impl", ACTIVITY_CALLBACK, COPY_NONE },
-    { EXACT, "io_callback_impl", ACTIVITY_CALLBACK, COPY_NONE },
-    { EXACT, "_wrapped_callback", ACTIVITY_CALLBACK, COPY_NONE },
-    { EXACT, "_flat_callback", ACTIVITY_CALLBACK, COPY_NONE },
+/* Python functions that stand for something in particular: the part behind "$file.py:12 ". Names
+ * that others use too count in these modules alone ("<unknown>": methods of built-in objects). */
+struct python_row {
+    const char         *function;
+    enum activity_kind  kind;
+    enum copy_direction copy;
+    const char         *modules; /* NULL: any */
+};
+static const struct python_row python_names[] = {
+    { "print", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "savez", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "savez_compressed", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "savefig", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "dump", ACTIVITY_OUTPUT, COPY_NONE, "pickle _pickle numpy_pickle" },
+    { "imwrite", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "fsync", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "save_checkpoint", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "add_histogram", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "add_scalar", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "add_image", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "acquire", ACTIVITY_WAIT, COPY_NONE,
+      "<unknown> _thread threading synchronize semaphore_tracker" },
+    { "wait", ACTIVITY_WAIT, COPY_NONE,
+      "threading multiprocessing synchronize popen_fork popen_forkserver pool connection "
+      "subprocess _base tasks selectors queue" },
+    { "sleep", ACTIVITY_WAIT, COPY_NONE, "time tasks" },
+    { "join", ACTIVITY_WAIT, COPY_NONE, "threading process pool queue queues multiprocessing" },
+    { "poll", ACTIVITY_WAIT, COPY_NONE, "<unknown> select selectors connection" },
+    { "select", ACTIVITY_WAIT, COPY_NONE, "select selectors" },
+    { "block_until_ready", ACTIVITY_SYNC, COPY_NONE, NULL },
+    { "try_to_block", ACTIVITY_SYNC, COPY_NONE, NULL },
+    { "_value", ACTIVITY_SYNC, COPY_NONE, "array" },
+    { "device_put", ACTIVITY_TRANSFER, COPY_H2D, NULL },
+    { "stop_trace", ACTIVITY_OVERHEAD, COPY_NONE, NULL },
+    { "start_trace", ACTIVITY_OVERHEAD, COPY_NONE, NULL },
+    { "backend_compile", ACTIVITY_COMPILE, COPY_NONE, NULL },
+    { "backend_compile_and_load", ACTIVITY_COMPILE, COPY_NONE, NULL },
+    { "compile_or_get_cached", ACTIVITY_COMPILE, COPY_NONE, NULL },
+    { "trace_to_jaxpr_dynamic", ACTIVITY_TRACING, COPY_NONE, NULL },
+    { "trace_to_jaxpr", ACTIVITY_TRACING, COPY_NONE, NULL },
+    { "lower_jaxpr_to_module", ACTIVITY_TRACING, COPY_NONE, NULL },
+    { "lower_sharding_computation", ACTIVITY_TRACING, COPY_NONE, NULL },
+    { "pure_callback_impl", ACTIVITY_CALLBACK, COPY_NONE, NULL },
+    { "io_callback_impl", ACTIVITY_CALLBACK, COPY_NONE, NULL },
+    { "_wrapped_callback", ACTIVITY_CALLBACK, COPY_NONE, NULL },
+    { "_flat_callback", ACTIVITY_CALLBACK, COPY_NONE, NULL },
 };
 
 /* Op types that stand for something in particular, of TensorFlow and of XLA. */
@@ -267,27 +277,35 @@ static bool is_op_type(struct str s)
     return s.len && ((s.data[0] >= 'A' && s.data[0] <= 'Z') || s.data[0] == '_');
 }
 
-static bool is_op_name(struct str s)
+/* Characters of an op's scope beside letters and digits: those of TensorFlow, and those of JAX. */
+#define TF_MARKS STR("./>-\\")
+#define JAX_MARKS STR("./>-\\()[]=,<")
+
+static bool is_op_name(struct str s, struct str marks)
 {
     if (s.len == 0 || s.data[0] == '_' || s.data[0] == '/' || s.data[0] == '-')
         return false;
     for (size_t i = 0; i < s.len; i++)
         if (!is_letter(s.data[i]) && !is_digit(s.data[i]) &&
-            str_find(STR("./>-\\"), s.data[i]) == 5)
+            str_find(marks, s.data[i]) == marks.len)
             return false;
     return true;
 }
 
-/* "scope/name:Type" of a TensorFlow op. */
+/* "scope/name:Type" of a TensorFlow op; "scope/name:" without its type, which then is the name's
+ * last part, as "jit(f)/dot_general:" of JAX. */
 static bool parse_op(struct str name, struct xname *result)
 {
-    size_t     colon = str_find(name, ':');
-    struct str type = str_slice(name, colon + 1, name.len);
+    size_t     colon = str_find(name, ':'), slash;
+    struct str type = str_slice(name, colon + 1, name.len), whole = str_slice(name, 0, colon);
 
-    if (colon >= name.len || !is_op_name(str_slice(name, 0, colon)) || !is_op_type(type))
+    if (colon >= name.len || !is_op_name(whole, type.len ? TF_MARKS : JAX_MARKS))
         return false;
-    result->op_name = str_slice(name, 0, colon);
-    result->op_type = type;
+    slash = str_find_last(whole, '/');
+    if (type.len ? !is_op_type(type) : slash + 1 >= whole.len)
+        return false;
+    result->op_name = whole;
+    result->op_type = type.len ? type : str_slice(whole, slash + 1, whole.len);
     return true;
 }
 
@@ -324,15 +342,44 @@ static bool parse_python(struct str name, struct xname *result)
     return true;
 }
 
-static enum copy_direction direction_of(struct str name)
+/* Whether a part of the path, "multiprocessing/pool.py", is one of the words. */
+static bool is_in_modules(struct str file, struct str modules)
+{
+    while (file.len) {
+        struct str part = str_cut(&file, '/'), words = modules;
+
+        if (str_ends(part, STR(".py")))
+            part.len -= 3;
+        while (words.len)
+            if (str_equal(str_cut(&words, ' '), part))
+                return true;
+    }
+    return false;
+}
+
+static const struct python_row *python_row(const struct xname *name)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(python_names); i++) {
+        const struct python_row *row = &python_names[i];
+
+        if (str_equal(name->function, str_from(row->function)))
+            return !row->modules || is_in_modules(name->file, str_from(row->modules)) ? row : NULL;
+    }
+    return NULL;
+}
+
+enum copy_direction xspace_copy_direction(struct str name)
 {
     static const struct {
         const char         *part;
         enum copy_direction copy;
     } rows[] = {
-        { "H2D", COPY_H2D },  { "HtoD", COPY_H2D }, { "HToD", COPY_H2D }, { "D2H", COPY_D2H },
-        { "DtoH", COPY_D2H }, { "DToH", COPY_D2H }, { "D2D", COPY_D2D },  { "DtoD", COPY_D2D },
-        { "DToD", COPY_D2D }, { "P2P", COPY_P2P },
+        { "H2D", COPY_H2D },          { "HtoD", COPY_H2D },         { "HToD", COPY_H2D },
+        { "HostToDevice", COPY_H2D }, { "D2H", COPY_D2H },          { "DtoH", COPY_D2H },
+        { "DToH", COPY_D2H },         { "DeviceToHost", COPY_D2H }, { "D2D", COPY_D2D },
+        { "DtoD", COPY_D2D },         { "DToD", COPY_D2D },         { "DeviceToDevice", COPY_D2D },
+        { "P2P", COPY_P2P },          { "PeerToPeer", COPY_P2P },   { "PtoP", COPY_P2P },
+        { "HtoH", COPY_H2H },         { "HToH", COPY_H2H },         { "HostToHost", COPY_H2H },
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -347,13 +394,14 @@ static struct xname device_name(struct str name, unsigned seen)
     const struct name_row *row;
 
     parse_hlo(name, &result);
-    if ((seen & SEEN_MEMCPY) || str_starts(name, STR("Memcpy"))) {
-        result = (struct xname) { .kind = ACTIVITY_MEMCPY, .copy = direction_of(name) };
+    if ((seen & SEEN_MEMCPY) || str_starts(name, STR("Memcpy")) ||
+        str_starts(name, STR("__amd_rocclr_copy"))) {
+        result = (struct xname) { .kind = ACTIVITY_MEMCPY, .copy = xspace_copy_direction(name) };
     } else if (str_starts(result.op_type, STR("copy-start")) ||
                str_starts(result.op_type, STR("copy-done"))) {
         result.kind = ACTIVITY_MEMCPY;
         result.copy = COPY_D2D;
-    } else if (str_starts(name, STR("Memset"))) {
+    } else if (str_starts(name, STR("Memset")) || str_starts(name, STR("__amd_rocclr_fill"))) {
         result = (struct xname) { .kind = ACTIVITY_MEMSET };
     } else if (seen & SEEN_MEMALLOC) {
         result = (struct xname) { .kind = ACTIVITY_ALLOC };
@@ -369,28 +417,35 @@ static struct xname device_name(struct str name, unsigned seen)
 
 static struct xname host_name(struct str name, unsigned seen)
 {
-    struct xname           result = { .kind = ACTIVITY_OTHER };
-    const struct name_row *row;
+    struct xname             result = { .kind = ACTIVITY_OTHER };
+    const struct name_row   *row;
+    const struct python_row *python;
 
+    row = look_up(host_names, ARRAY_COUNT(host_names), name);
+    if ((seen & SEEN_HLO_OP) && row && row->kind == ACTIVITY_LAUNCH) {
+        result.kind = ACTIVITY_LAUNCH; /* ROCm tells there for which op */
+        return result;
+    }
     if (seen & SEEN_HLO_OP) {
         parse_hlo(name, &result);
         row = look_up(op_types, ARRAY_COUNT(op_types), result.op_type);
         result.kind = row ? row->kind : ACTIVITY_OP;
         return result;
     }
-    row = look_up(host_names, ARRAY_COUNT(host_names), name);
-    if (row) {
-        result.kind = row->kind;
-        result.copy = row->copy;
-    } else if (parse_python(name, &result)) {
-        row = look_up(python_names, ARRAY_COUNT(python_names), result.function);
-        result.kind = row ? row->kind : ACTIVITY_PYTHON;
-        result.copy = row ? row->copy : COPY_NONE;
-    } else if (parse_op(name, &result)) {
+    if (parse_op(name, &result)) {
         row = look_up(op_types, ARRAY_COUNT(op_types), result.op_type);
         result.kind = row                                        ? row->kind
                       : str_contains(name, STR("write_summary")) ? ACTIVITY_OUTPUT
                                                                  : ACTIVITY_OP;
+        return result;
+    }
+    if (row) {
+        result.kind = row->kind;
+        result.copy = row->copy;
+    } else if (parse_python(name, &result)) {
+        python = python_row(&result);
+        result.kind = python ? python->kind : ACTIVITY_PYTHON;
+        result.copy = python ? python->copy : COPY_NONE;
     } else if (seen & SEEN_STEP_NUMBER) {
         result.kind = ACTIVITY_STEP;
     } else if (seen & SEEN_STAGE) {
@@ -435,6 +490,10 @@ static const struct {
     { "hlo_op", EXTRA_HLO_OP, SEEN_HLO_OP },
     { "hlo_module", STAT_MODULE_NAME, 0 },
     { "tf_op", EXTRA_TF_OP, 0 },
+    { "shape", EXTRA_SHAPE, 0 },
+    { "annotation", EXTRA_NONE, 0 },
+    { "context_id", EXTRA_NONE, 0 },
+    { "device_id", EXTRA_NONE, 0 },
     { "program_id", STAT_PROGRAM, 0 },
     { "run_id", STAT_RUN_ID, 0 },
     { "_p", STAT_PRODUCER, 0 },
@@ -515,8 +574,8 @@ bool xspace_stat_is_name(unsigned key)
         [STAT_DATASET] = true,       [STAT_SHAPES] = true,   [STAT_DTYPES] = true,
         [STAT_FUNCTION_CALL] = true, [STAT_EAGER_OP] = true, [STAT_COPY_KIND] = true,
         [STAT_MODULE_NAME] = true,   [EXTRA_HLO_OP] = true,  [EXTRA_TF_OP] = true,
-        [EXTRA_DETAILS] = true,      [EXTRA_NAME] = true,    [EXTRA_ALLOCATOR] = true,
-        [EXTRA_REGION] = true,
+        [EXTRA_SHAPE] = true,        [EXTRA_DETAILS] = true, [EXTRA_NAME] = true,
+        [EXTRA_ALLOCATOR] = true,    [EXTRA_REGION] = true,
     };
 
     return key < EXTRA_COUNT && is_name[key];

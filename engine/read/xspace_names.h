@@ -39,10 +39,14 @@ struct xname {
 };
 struct xname xspace_name(struct str name, unsigned seen, enum xline_class line_class);
 
+/* Of a copy, or of a call that copies: "MemcpyH2D", "hipMemcpyDtoHAsync"; COPY_NONE: not told. */
+enum copy_direction xspace_copy_direction(struct str name);
+
 /* Stats that are resolved while merging and have no column of their own. */
 enum {
     EXTRA_HLO_OP = STAT_KEY_COUNT,
     EXTRA_TF_OP,
+    EXTRA_SHAPE,
     EXTRA_DETAILS,
     EXTRA_ID,
     EXTRA_NAME,

@@ -2,6 +2,8 @@
 #include "read/xspace_details.h"
 #include "read/xspace_lines.h"
 
+#include <stdio.h>
+
 bool sink_init(struct sink *sink, const struct profile *profile, uint32_t type_count)
 {
     sink->arena.budget_bytes = profile->arena->budget_bytes;
@@ -151,6 +153,27 @@ static void keep_memory(struct sink *sink, unsigned key, int64_t value)
         memory->address = (uint64_t)value;
 }
 
+/* "pageable -> device"; 0: not told. */
+static int64_t copy_kind(struct sink *sink, struct str details)
+{
+    char       text[64];
+    struct str from, to;
+    int        len;
+    uint32_t   name;
+
+    if (!xspace_details_kinds(details, &from, &to))
+        return 0;
+    len = snprintf(text, sizeof text, "%.*s -> %.*s", STR_ARG(str_slice(from, 0, 24)),
+                   STR_ARG(str_slice(to, 0, 24)));
+    name = intern_add(&sink->names, (struct str) { text, (size_t)len });
+    if (name >= LOCAL_NAME) {
+        sink->is_full = true;
+        return 0;
+    }
+    sink->has_local_names = true;
+    return name | LOCAL_NAME;
+}
+
 /* Details are a kernel's launch configuration, or the size of a copy, a set or an allocation.
  * Equal texts are looked at once. */
 static const struct details *details_of(struct sink *sink, uint32_t text)
@@ -169,6 +192,7 @@ static const struct details *details_of(struct sink *sink, uint32_t text)
             sink->is_full = true;
     } else if (xspace_details_bytes(name_text(sink, text), &details.value)) {
         details.key = STAT_BYTES;
+        details.copy_kind = copy_kind(sink, name_text(sink, text));
     }
     if (!vec_push(&sink->details, &sink->arena, details) ||
         !id_map_put(&sink->details_of, text, (uint32_t)sink->details.count - 1)) {
@@ -186,10 +210,14 @@ static void keep_extra(struct sink *sink, unsigned key, int64_t value)
         sink->variant.hlo_op = (uint32_t)value;
     } else if (key == EXTRA_TF_OP) {
         sink->variant.tf_op = (uint32_t)value;
+    } else if (key == EXTRA_SHAPE) {
+        sink->variant.shape = (uint32_t)value;
     } else if (key == EXTRA_DETAILS) {
         details = details_of(sink, (uint32_t)value);
         if (details && details->key < STAT_KEY_COUNT)
             sink_push(sink, details->key, details->value);
+        if (details && details->copy_kind)
+            sink_push(sink, STAT_COPY_KIND, details->copy_kind);
         if (details && details->key == STAT_BYTES)
             sink->memory_size = details->value;
     } else {
@@ -229,7 +257,7 @@ void sink_keep(struct sink *sink, const struct plane_tables *tables, const struc
 static bool is_same(const struct variant *a, const struct variant *b)
 {
     return a->type == b->type && a->module == b->module && a->hlo_op == b->hlo_op &&
-           a->tf_op == b->tf_op && a->program == b->program;
+           a->tf_op == b->tf_op && a->shape == b->shape && a->program == b->program;
 }
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -250,7 +278,7 @@ uint32_t sink_variant(struct sink *sink, uint32_t type)
         return (last - 1) | VARIANT_BIT;
     key = mix((uint64_t)type << 32 | variant->module,
               (uint64_t)variant->hlo_op << 32 | variant->tf_op);
-    key = mix(key, variant->program);
+    key = mix(mix(key, variant->program), variant->shape);
     while ((row = id_map_get(&sink->variant_of, key)) != NO_ID &&
            !is_same(&sink->variants.items[row], variant))
         key++;

@@ -59,6 +59,42 @@ static void copies_are_exposed_where_no_kernel_runs(void **state)
     builder_free(&b);
 }
 
+/* One copy of 100 us from the host, whose memory kinds the recording tells or does not. */
+static void check_pageable(const char *kinds, double pageable_bytes, double is_pageable)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct two_streams     s = build_gpu(&b);
+    uint32_t               copy = builder_activity(&b, "MemcpyH2D", ACTIVITY_MEMCPY, NO_ID), tag;
+
+    b.profile.activities.items[copy].copy = COPY_H2D;
+    tag = builder_event(&b, s.copy, copy, 0, 100000);
+    builder_stat(&b, tag, STAT_BYTES, 1048576);
+    if (kinds)
+        builder_stat(&b, tag, STAT_COPY_KIND, builder_name(&b, kinds));
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_copies.run(&b.study, &err));
+    if (isnan(pageable_bytes)) {
+        assert_true(isnan(builder_fact(&b, "copies.pageable_bytes")));
+        assert_true(isnan(builder_cell(&b, "copies", NULL, NULL, "is_pageable")));
+    } else {
+        assert_true(builder_fact(&b, "copies.pageable_bytes") == pageable_bytes);
+        assert_true(builder_cell(&b, "copies", NULL, NULL, "is_pageable") == is_pageable);
+    }
+    assert_true(builder_fact(&b, "copies.h2d_bytes") == 1048576);
+    builder_free(&b);
+}
+
+static void pageable_memory_is_what_is_told(void **state)
+{
+    (void)state;
+    check_pageable("pageable -> device", 1048576, true);
+    check_pageable("pinned -> device", 0, false);
+    check_pageable("unknown -> device", NAN, false);
+    check_pageable(NULL, NAN, false);
+}
+
 /* On the CPU the host's transfer calls stand alone; the nested one is the same transfer. */
 static void host_transfers_count_once(void **state)
 {
@@ -153,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
         cmocka_unit_test(host_transfers_count_once),
+        cmocka_unit_test(pageable_memory_is_what_is_told),
         cmocka_unit_test(a_sync_costs_its_bubble),
         cmocka_unit_test(waits_of_several_threads_share_a_bubble),
     };

@@ -105,6 +105,18 @@ static void names_tell_library_and_category(void **state)
           KERNEL_ATTENTION, TENSOR_CORE_YES, DTYPE_BF16 },
         { "void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16, __hip_bfloat16>", "flash",
           KERNEL_COPY, TENSOR_CORE_UNKNOWN, DTYPE_BF16 },
+        /* Eigen: a cast is no convolution, and the type it counts in is none of elements. */
+        { "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<"
+          "Eigen::TensorMap<Eigen::Tensor<Eigen::half, 1, 1, long>, 16, Eigen::MakePointer>, "
+          "Eigen::TensorConversionOp<Eigen::half, Eigen::TensorMap<Eigen::Tensor<float const, 1, "
+          "1, long>, 16, Eigen::MakePointer> const> const> const, Eigen::GpuDevice>, long>",
+          "tensorflow", KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN, DTYPE_F16 },
+        { "void tensorflow::functor::FillPhiloxRandomKernelLaunch<tensorflow::random::"
+          "UniformDistribution<tensorflow::random::PhiloxRandom, Eigen::half> >(unsigned long long "
+          "const*, unsigned long long const*, tensorflow::random::PhiloxRandom, long long)",
+          "tensorflow", KERNEL_RANDOM, TENSOR_CORE_UNKNOWN, DTYPE_F16 },
+        { "void tensorflow::functor::ColumnReduceKernel<int8*, int8*>(int8*, int8*, long)",
+          "tensorflow", KERNEL_REDUCE, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
         /* cuDNN without tensor cores, and with names that do not tell */
         { "cudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1", "cudnn", KERNEL_CONV, TENSOR_CORE_NO,
           DTYPE_F32 },
@@ -225,6 +237,42 @@ static void ops_stand_in_without_kernels(void **state)
     builder_free(&b);
 }
 
+/* One kernel launched by two ops, 40 us each, is a row each but one kernel: it has 80 of 140 us,
+ * more than the one with the longest row of 60 us. */
+static void a_kernel_is_one_by_its_name(void **state)
+{
+    static const char *const ops[] = { "mul", "add", "relu" };
+    struct profile_builder   b;
+    struct err               err = { 0 };
+    uint32_t                 gpu, thread, stream;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    gpu = builder_device(&b, builder_host(&b, "h"), "/device:GPU:0", "", DEVICE_GPU);
+    thread = builder_timeline(&b, 0, NO_ID, "main");
+    stream = builder_timeline(&b, 0, gpu, "Stream #1");
+    builder_step(&b, 0, 0, 1000000);
+    for (int i = 0; i < 3; i++) {
+        uint32_t op =
+            builder_activity(&b, ops[i], ACTIVITY_OP, builder_op(&b, ops[i], ops[i], NULL));
+        uint32_t call, kernel;
+
+        builder_event(&b, thread, op, i * 100000, 20000);
+        call = builder_slice(&b, thread, "cuLaunchKernel", ACTIVITY_LAUNCH, i * 100000 + 1, 5000);
+        kernel = builder_slice(&b, stream, i < 2 ? "vector_kernel" : "relu_kernel", ACTIVITY_KERNEL,
+                               i * 100000 + 30000, i < 2 ? 40000 : 60000);
+        builder_flow(&b, call, kernel, FLOW_LAUNCH);
+    }
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_kernels.run(&b.study, &err));
+    assert_true(builder_fact(&b, "kernels.distinct") == 2);
+    assert_true(fabs(builder_fact(&b, "kernels.top_share") - 80.0 / 140) < 1e-12);
+    assert_true(builder_fact(&b, "kernels.top_name") == builder_name(&b, "vector_kernel"));
+    assert_true(builder_cell(&b, "kernels", "op", "mul", "total_ns") == 40000);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +280,7 @@ int main(void)
         cmocka_unit_test(families_lose_templates_and_numbers),
         cmocka_unit_test(kernels_take_types_from_their_ops),
         cmocka_unit_test(ops_stand_in_without_kernels),
+        cmocka_unit_test(a_kernel_is_one_by_its_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
