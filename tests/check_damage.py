@@ -1,48 +1,13 @@
 #!/usr/bin/env python3
 """Cuts recordings short and holds every command to saying so: on standard error, in every format, and in what it decides.
-    usage: check_damage.py TFPROF CASES_DIR
+    usage: check_damage.py TFPROF
 No number of a cut recording is told without a word; `baseline` refuses it, a gate does not pass on it."""
 import json
 import os
-import subprocess
-import sys
-import tempfile
 
-TFPROF, CASES = (os.path.realpath(path) for path in sys.argv[1:3])
-faults = []
+from synthetic import HEAD, body, expect, finish, read, run, synth, write
 
-
-def expect(holds, what):
-    if not holds:
-        faults.append(what)
-        print("FAULT", what)
-
-
-def run(*arguments, text=""):
-    done = subprocess.run([TFPROF, *arguments], capture_output=True, text=True, check=False, input=text,
-                          errors="replace", env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
-    return done.returncode, done.stdout, done.stderr
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def write(path, data):
-    with open(path, "wb") as file:
-        file.write(data)
-
-
-HEAD = 'format kineto\ngpu "NVIDIA A100" memory 40GB sms 108 compute 8.0\n'
-BODY = "  op aten::add x20\n    kernel k 30us\n  sync\n"
-
-
-def synth(name, sketch):
-    write(name + ".synth", sketch.encode())
-    status, _, err = run("synth", name + ".synth", "-o", name + ".json")
-    expect(status == 0, f"{name} is made: {err}")
-    return read(name + ".json")
+GATE_FORMATS = ["text", "json", "markdown", "github", "sarif", "junit", "gitlab", "openmetrics", "tap"]
 
 
 def commands(path):
@@ -93,18 +58,51 @@ def check_quiet(path):
         expect("damaged" not in err, f"{' '.join(arguments)}: whole, and nothing is said ({err!r})")
 
 
+def check_gate(path, needle):
+    """Inconclusive whatever the numbers say, in every format; accepted, it is a warning."""
+    status, out, _ = run("gate", path, "--baseline", "whole.tfbase")
+    expect(status == 4 and out.startswith("Inconclusive: the recording is damaged"), f"gate {path}: {status} {out}")
+    for form in GATE_FORMATS:
+        status, out, err = run("gate", path, "--budget", "step_ms.p50 <= 100", "--format", form)
+        expect(status == 4 and needle in err, f"gate {path} as {form}: status {status}, {err!r}")
+        expect("damaged" in out or form == "openmetrics", f"gate {path} as {form} says so: {out}")
+    status, out, _ = run("gate", path, "--budget", "step_ms.p50 <= 100", "--damage", "accept")
+    expect(status == 0 and "Passed with a warning: the recording is damaged" in out, f"gate {path}, accepted: {out}")
+    write("tfprof.toml", '[gate]\ndamage = "accept"\n')
+    expect(run("gate", path, "--budget", "step_ms.p50 <= 100")[0] == 0, f"gate {path}, accepted by the project")
+    os.remove("tfprof.toml")
+    status, out, _ = run("gate", path, "--baseline", "whole.tfbase", "--format", "json")
+    notes = json.loads(out)["notes"]
+    expect(any(note["damage"] and note["side"] == "after" and needle in note["what"] for note in notes), f"{notes}")
+
+
+def check_baseline(path, needle):
+    status, _, err = run("baseline", path, "-o", "bad.tfbase")
+    expect(status == 3 and needle in err and not os.path.exists("bad.tfbase"), f"baseline {path}: {status} {err!r}")
+    status, _, err = run("baseline", path, "-o", "bad.tfbase", "--damage", "accept")
+    expect(status == 0 and needle in err, f"baseline {path}, accepted: {status} {err!r}")
+    status, out, _ = run("gate", "whole.json", "--baseline", "bad.tfbase")
+    expect(status == 4 and "the baseline's recording is damaged" in out.replace("\n", " "), f"gate with it: {status} {out}")
+    os.remove("bad.tfbase")
+
+
 def main():
-    whole = synth("whole", HEAD + "step x12\n" + BODY)
+    whole = synth("whole.json", HEAD + "step x12\n" + body(20))
+    # The second half is six times as slow: what a cut hides.
+    slow = synth("slow.json", HEAD + "step x6\n" + body(20) + "step x6\n" + body(20) + "  op aten::cat 3ms\n")
     check_quiet("whole.json")
+    expect(run("baseline", "whole.json", "-o", "whole.tfbase")[0] == 0, "a whole recording is a baseline")
+    expect(run("gate", "whole.json", "--baseline", "whole.tfbase")[0] == 0, "a whole recording passes")
+    expect(run("gate", "slow.json", "--baseline", "whole.tfbase")[0] in (1, 4), "a slower one does not")
     write("cut.json", whole[: len(whole) * 7 // 10])
-    check_said("cut.json", "ends early")
+    write("half.json", slow[: len(slow) // 2])
     hole = whole.index(b'"name"', len(whole) // 2)
     write("hole.json", whole[:hole] + b"\0" * 400 + whole[hole + 400:])
-    check_said("hole.json", "no JSON")
+    for path, needle in (("cut.json", "ends early"), ("hole.json", "no JSON")):
+        check_said(path, needle)
+    for path, needle in (("cut.json", "ends early"), ("hole.json", "no JSON"), ("half.json", "ends early")):
+        check_gate(path, needle)
+        check_baseline(path, needle)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    main()
-print(len(faults), "faults")
-sys.exit(bool(faults))
+finish(main)

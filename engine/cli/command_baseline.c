@@ -6,10 +6,12 @@
 #include "cli/project.h"
 #include "cli/summarize.h"
 
+#include <string.h>
+
 struct baseline_values {
     struct input_values   input;
     struct advise_options rules;
-    const char           *path, *reason, *config;
+    const char           *path, *reason, *damage, *rule_errors, *config;
 };
 
 #define INPUT(field) offsetof(struct baseline_values, input.field)
@@ -20,6 +22,10 @@ static const struct option options[] = {
       .choices = "FILE", .help = "write the baseline to FILE, whole or not at all" },
     { .name = "reason", .kind = OPTION_TEXT, .offset = BASELINE(reason), .choices = "TEXT",
       .help = "why there is a new baseline; kept in it" },
+    { .name = "damage", .kind = OPTION_ONE_OF, .offset = BASELINE(damage), .choices = "refuse|accept",
+      .help = "accept: keep the numbers of a damaged recording too; refused otherwise" },
+    { .name = "rule-errors", .kind = OPTION_ONE_OF, .offset = BASELINE(rule_errors), .preset = "warn",
+      .choices = "fail|warn", .help = "whether a rule that fails makes the exit status 5" },
     { .name = "preset", .kind = OPTION_ONE_OF, .offset = BASELINE(rules.preset),
       .choices = "recommended|strict|all", .help = "which rules run and how closely they look" },
     { .name = "rules", .kind = OPTION_REPEAT, .offset = BASELINE(rules.rule_directories),
@@ -30,10 +36,18 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
+static bool is_accepted(const struct baseline_values *values, const struct project *project)
+{
+    const char *damage = values->damage ? values->damage : project->damage;
+
+    return damage && strcmp(damage, "accept") == 0;
+}
+
 static bool run(struct call *call, struct err *err)
 {
     const struct baseline_values *values = call->values;
     struct advise_options         rules = values->rules;
+    struct summarizing            how = { .input = &values->input, .rules = &rules };
     struct project                project;
     struct summary                summary;
     struct text                   text = { .arena = call->arena };
@@ -41,8 +55,12 @@ static bool run(struct call *call, struct err *err)
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
     if (!project_load(&project, values->config, call->arena, err) ||
-        !project_apply(&project, &rules, call->arena, err) ||
-        !summarize(&summary, &values->input, &rules, &call->operands, call->arena, err)) {
+        !project_apply(&project, &rules, call->arena, err)) {
+        progress_end();
+        return false;
+    }
+    how.refuses_damage = !is_accepted(values, &project);
+    if (!summarize(&summary, &how, &call->operands, call->arena, err)) {
         progress_end();
         return false;
     }
@@ -51,7 +69,8 @@ static bool run(struct call *call, struct err *err)
     progress_end();
     if (text.is_cut)
         return err_set(err, ERR_LIMIT, "the baseline does not fit the memory limit");
-    return file_write(values->path ? values->path : "-", text_str(&text), err);
+    return file_write(values->path ? values->path : "-", text_str(&text), err) &&
+           summary_rules_hold(&summary, values->rule_errors, err);
 }
 
 const struct command command_baseline = {

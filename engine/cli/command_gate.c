@@ -20,7 +20,7 @@ struct gate_values {
     struct advise_options rules;
     struct option_list    budgets, reports;
     const char           *max_regression, *count_tolerance, *fail_on;
-    const char           *baseline, *inconclusive, *config;
+    const char           *baseline, *inconclusive, *damage, *rule_errors, *config;
 };
 
 #define INPUT(field) offsetof(struct gate_values, input.field)
@@ -48,6 +48,10 @@ static const struct option options[] = {
     { .name = "inconclusive", .kind = OPTION_ONE_OF, .offset = GATE(inconclusive),
       .choices = "fail|warn|pass",
       .help = "what a comparison that cannot tell counts as; fail otherwise: exit status 4" },
+    { .name = "damage", .kind = OPTION_ONE_OF, .offset = GATE(damage), .choices = "refuse|accept",
+      .help = "accept: judge damaged recordings too, with a warning; else inconclusive" },
+    { .name = "rule-errors", .kind = OPTION_ONE_OF, .offset = GATE(rule_errors), .preset = "warn",
+      .choices = "fail|warn", .help = "whether a rule that fails makes the exit status 5" },
     { .name = "config", .kind = OPTION_TEXT, .offset = GATE(config), .choices = "FILE",
       .help = "read this tfprof.toml instead of looking for one; none: do without" },
     { .name = "only", .kind = OPTION_LIST, .offset = RULES(only), .choices = "RULE",
@@ -137,6 +141,8 @@ static bool settle_limits(const struct gate_values *values, const struct project
     *limits = (struct gate_limits) {
         .budgets = project->budgets,
         .fail_on = first_of(values->fail_on, project->fail_on, NULL),
+        .accepts_damage =
+            strcmp(first_of(values->damage, project->damage, "refuse"), "accept") == 0,
     };
     for (size_t i = 0; i < values->budgets.values.count; i++)
         if (!vec_push(&limits->budgets.values, arena, values->budgets.values.items[i]))
@@ -210,6 +216,7 @@ static bool compare(struct call *call, struct project *project, struct err *err)
     const char               *path = first_of(values->baseline, project->baseline, NULL);
     struct advise_options     rules = values->rules;
     struct gate_limits        limits;
+    struct summarizing        how = { .input = &values->input, .rules = &rules };
     struct summary            baseline, after;
     struct gate_result        result;
 
@@ -221,14 +228,14 @@ static bool compare(struct call *call, struct project *project, struct err *err)
     if (!path && limits.budgets.values.count == 0)
         return nothing_to_hold(err);
     if ((path && !read_baseline(&baseline, path, call->arena, err)) ||
-        !summarize(&after, &values->input, &rules, &call->operands, call->arena, err) ||
+        !summarize(&after, &how, &call->operands, call->arena, err) ||
         !gate_run(path ? &baseline : NULL, &after, &limits, call->arena, &result, err) ||
         !write_result(values, &result, call->arena, err))
         return false;
     project_warn(project);
     call->status =
         gate_status(&result, first_of(values->inconclusive, project->inconclusive, "fail"));
-    return true;
+    return summary_rules_hold(&after, values->rule_errors, err);
 }
 
 static bool run(struct call *call, struct err *err)

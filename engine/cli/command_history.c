@@ -71,6 +71,7 @@ static bool add_entry(struct collecting *collecting, const char *directory, cons
 {
     static const struct advise_options no_options;
     const char        *path = arena_text(collecting->arena, "%s/%s", directory, name);
+    struct summarizing how = { .input = &collecting->values->input, .rules = &no_options };
     struct summary     summary;
     struct option_list operand = { 0 };
 
@@ -79,8 +80,7 @@ static bool add_entry(struct collecting *collecting, const char *directory, cons
     if (is_baseline(path)) {
         if (!read_baseline(&summary, path, collecting->arena, err))
             return false;
-    } else if (!summarize(&summary, &collecting->values->input, &no_options, &operand,
-                          collecting->arena, err)) {
+    } else if (!summarize(&summary, &how, &operand, collecting->arena, err)) {
         if (err->code != ERR_FORMAT && err->code != ERR_INPUT)
             return false;
         *err = (struct err) { 0 };

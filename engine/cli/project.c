@@ -32,6 +32,7 @@ static const struct key_spec keys[] = {
     { "gate", "count-tolerance", PROJECT(count_tolerance), false, NULL, false },
     { "gate", "fail-on", PROJECT(fail_on), false, "info|warn|error|veto", false },
     { "gate", "inconclusive", PROJECT(inconclusive), false, "fail|warn|pass", false },
+    { "gate", "damage", PROJECT(damage), false, "refuse|accept", false },
     { "rules", "paths", PROJECT(rule_directories), true, NULL, false },
     { "rules", "preset", PROJECT(preset), false, "recommended|strict|all", false },
     { "rules", "only", PROJECT(only), true, NULL, true },

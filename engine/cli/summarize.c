@@ -1,32 +1,65 @@
 #include "cli/summarize.h"
 
+#include "base/text.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 
-static bool add_run(struct summary *summary, const struct input_values *values,
-                    const struct advise_options *rules, const char *path, struct arena *arena,
-                    struct err *err)
+#include <stdio.h>
+#include <string.h>
+
+/* What is refused is said once, by the error. */
+static bool refuse(const struct profile *profile, const char *path, struct err *err)
 {
-    struct option_list operand = { 0 };
-    struct input       input;
-    struct advice      advice = { 0 };
-    bool               is_done;
+    if (notes_refuse(profile, path, err)) {
+        notes_tell(profile, path, NOTES_TELL);
+        return true;
+    }
+    return err_advise(err, "record again, or take it as it is with --damage accept");
+}
+
+static bool add_run(struct summary *summary, const struct summarizing *how, const char *path,
+                    struct arena *arena, struct err *err)
+{
+    struct option_list  operand = { 0 };
+    struct input_values values = *how->input;
+    struct input        input;
+    struct advice       advice = { 0 };
+    bool                is_done;
 
     if (!vec_push(&operand.values, arena, path))
         return err_set(err, ERR_LIMIT, "no memory left for the list of runs");
-    if (!input_load(&input, values, &operand, err))
+    if (how->refuses_damage)
+        values.notes = NOTES_KEEP;
+    if (!input_load(&input, &values, &operand, err))
         return false;
     progress_stage("running rules");
-    is_done = advise_run(&input.study, rules, arena, &advice, err) &&
+    is_done = (!how->refuses_damage || refuse(&input.profile, path, err)) &&
+              advise_run(&input.study, how->rules, arena, &advice, err) &&
               summary_add_run(summary, path, &input.study, &advice, arena, err);
     input_free(&input);
     project_warn_guests(&advice);
     return is_done;
 }
 
-bool summarize(struct summary *summary, const struct input_values *values,
-               const struct advise_options *rules, const struct option_list *operands,
-               struct arena *arena, struct err *err)
+static void tell_failed(const struct summary *summary, struct arena *arena)
+{
+    struct text text = { .arena = arena };
+
+    for (size_t i = 0; i < summary->failed.count; i++) {
+        text_add(&text, STR("tfprof: rule failed: "));
+        text_add_clean(&text, str_from(summary->failed.items[i].rule));
+        text_add(&text, STR(": "));
+        text_add_clean(&text, str_from(summary->failed.items[i].message));
+        text_add_byte(&text, '\n');
+    }
+    if (text.len == 0)
+        return;
+    progress_end();
+    fprintf(stderr, "%.*s", STR_ARG(text_str(&text)));
+}
+
+bool summarize(struct summary *summary, const struct summarizing *how,
+               const struct option_list *operands, struct arena *arena, struct err *err)
 {
     if (operands->values.count == 0) {
         err_set(err, ERR_USAGE, "no profile given");
@@ -34,7 +67,17 @@ bool summarize(struct summary *summary, const struct input_values *values,
     }
     *summary = (struct summary) { .name = operands->values.items[0] };
     for (size_t i = 0; i < operands->values.count; i++)
-        if (!add_run(summary, values, rules, operands->values.items[i], arena, err))
+        if (!add_run(summary, how, operands->values.items[i], arena, err))
             return false;
+    tell_failed(summary, arena);
     return summary_finish(summary, arena, err);
+}
+
+bool summary_rules_hold(const struct summary *summary, const char *rule_errors, struct err *err)
+{
+    const struct failed_rule *first = summary_failed(summary, NULL);
+
+    return !first || strcmp(rule_errors, "fail") != 0 ||
+           err_set(err, ERR_SCRIPT, "%zu rule%s failed, the first is %s: %s", summary->failed.count,
+                   summary->failed.count == 1 ? "" : "s", first->rule, first->message);
 }

@@ -9,9 +9,17 @@
 #include "gate/summary.h"
 #include "rules/advise.h"
 
-/* Each operand is a run of its own: a file, or the directory of a job. Texts live in `arena`. */
-bool summarize(struct summary *summary, const struct input_values *values,
-               const struct advise_options *rules, const struct option_list *operands,
-               struct arena *arena, struct err *err) MUST_USE;
+struct summarizing {
+    const struct input_values   *input;
+    const struct advise_options *rules;
+    bool                         refuses_damage; /* else it is a note of the summary */
+};
+
+/* Each operand is a run of its own: a file, or the directory of a job. Texts live in `arena`. Says
+ * on standard error which rules failed. */
+bool summarize(struct summary *summary, const struct summarizing *how,
+               const struct option_list *operands, struct arena *arena, struct err *err) MUST_USE;
+/* ERR_SCRIPT when a rule failed and `rule_errors`, of --rule-errors, is "fail". */
+bool summary_rules_hold(const struct summary *summary, const char *rule_errors, struct err *err);
 
 #endif

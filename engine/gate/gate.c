@@ -26,6 +26,10 @@ const char *outcome_name(enum outcome outcome)
 const char *check_kind_name(enum check_kind kind)
 {
     switch (kind) {
+    case CHECK_RECORDING:
+        return "recording";
+    case CHECK_RULES:
+        return "rules";
     case CHECK_COMPARABLE:
         return "comparable";
     case CHECK_COUNT:
@@ -162,7 +166,8 @@ static bool judge(struct judging *judging, struct err *err)
 {
     const struct summary *recorded = judging->after;
 
-    if (judging->before && !compare(judging))
+    if (!judge_recordings(judging) || !judge_failed(judging) ||
+        (judging->before && !compare(judging)))
         return err_set(err, ERR_LIMIT, "no memory left for the comparison");
     judging->after = recorded; /* budgets are of a step, whatever was compared */
     return judge_budgets(judging, err);
@@ -182,6 +187,7 @@ bool gate_run(const struct summary *baseline, const struct summary *after,
         .p_value = NAN,
         .change_low = NAN,
         .change_high = NAN,
+        .before_summary = baseline,
         .after_summary = after,
     };
     is_done = judge(&judging, err);

@@ -13,7 +13,15 @@ enum outcome { OUTCOME_PASS, OUTCOME_WARN, OUTCOME_INCONCLUSIVE, OUTCOME_FAIL };
 const char *outcome_name(enum outcome outcome); /* "pass" */
 
 /* In the order of reports: what a failed one costs comes before what it counts. */
-enum check_kind { CHECK_COMPARABLE, CHECK_TIME, CHECK_COUNT, CHECK_FINDING, CHECK_BUDGET };
+enum check_kind {
+    CHECK_RECORDING,
+    CHECK_RULES,
+    CHECK_COMPARABLE,
+    CHECK_TIME,
+    CHECK_COUNT,
+    CHECK_FINDING,
+    CHECK_BUDGET
+};
 const char *check_kind_name(enum check_kind kind); /* "count" */
 
 struct check { /* one assertion and how it ended */
@@ -70,7 +78,7 @@ struct gate_result {
     VEC(const struct known_finding *) fixed;
     const char *likely_cause; /* of a uniform slowdown; NULL otherwise */
     const char *command;      /* to see it locally */
-    const struct summary *after_summary;
+    const struct summary *before_summary, *after_summary; /* before NULL: no baseline */
 };
 
 struct gate_limits {
@@ -78,6 +86,7 @@ struct gate_limits {
     double             count_tolerance; /* share; 0: exact */
     struct option_list budgets;
     const char        *fail_on; /* severity of new findings that fail, or NULL */
+    bool               accepts_damage; /* a damaged recording is a warning, else inconclusive */
 };
 
 /* baseline NULL: budgets alone. ERR_USAGE for a budget that cannot be read. */

@@ -16,6 +16,10 @@ struct judging {
 /* Adds a check; fills its fingerprint. */
 bool judge_add(struct judging *judging, struct check check);
 bool judge_unit(struct judging *judging);      /* per_batch.c: may put others for both sides */
+bool judge_recordings(struct judging *judging); /* judge_trust.c: damage */
+bool judge_failed(struct judging *judging);    /* judge_trust.c: rules that failed */
+/* The first rule that a budget of findings counts and that failed; NULL for other quantities. */
+const struct failed_rule *judge_missing_rule(const struct judging *judging, const char *quantity);
 bool judge_workload(struct judging *judging);  /* workload.c: sets is_comparable */
 bool judge_counts(struct judging *judging);    /* judge_counts.c */
 bool judge_memory(struct judging *judging);  /* judge_memory.c */

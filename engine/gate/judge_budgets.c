@@ -2,6 +2,25 @@
 #include "gate/budget.h"
 #include "gate/judge.h"
 
+/* One that holds by findings of which some could not be looked for is not known to hold. */
+static void judge_value_known(struct judging *judging, const struct budget *budget,
+                              struct check *check)
+{
+    const struct failed_rule *missing = judge_missing_rule(judging, budget->quantity);
+    bool                      holds = budget_holds(budget, check->after);
+
+    check->outcome = !holds ? OUTCOME_FAIL : missing ? OUTCOME_INCONCLUSIVE : OUTCOME_PASS;
+    check->title =
+        arena_text(judging->arena, "%s is %s, budget %s %s%s", budget->quantity,
+                   judge_value(judging->arena, check->after, budget->unit),
+                   comparison_sign(budget->comparison),
+                   judge_value(judging->arena, budget->limit, budget->unit),
+                   holds && missing ? ", but not all rules that it counts could run" : "");
+    if (holds && missing)
+        check->detail =
+            arena_text(judging->arena, "rule failed: %s: %s", missing->rule, missing->message);
+}
+
 static bool judge_budget(struct judging *judging, const char *text, struct err *err)
 {
     struct budget budget;
@@ -20,13 +39,7 @@ static bool judge_budget(struct judging *judging, const char *text, struct err *
                                  budget.text, budget.quantity);
         check.detail = arena_text(judging->arena, "tfprof info %s says why", judging->after->name);
     } else {
-        bool        holds = budget_holds(&budget, value);
-        const char *shown = judge_value(judging->arena, value, budget.unit);
-
-        check.outcome = holds ? OUTCOME_PASS : OUTCOME_FAIL;
-        check.title = arena_text(judging->arena, "%s is %s, budget %s %s", budget.quantity, shown,
-                                 comparison_sign(budget.comparison),
-                                 judge_value(judging->arena, budget.limit, budget.unit));
+        judge_value_known(judging, &budget, &check);
     }
     return judge_add(judging, check) || err_set(err, ERR_LIMIT, "no memory left to judge budgets");
 }

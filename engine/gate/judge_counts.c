@@ -75,6 +75,17 @@ static bool add_unknown(struct judging *judging, struct check check, const struc
     return judge_add(judging, check);
 }
 
+/* So that a baseline that shows less, or has lost some, does not pass for one that holds. */
+static bool add_unheld(struct judging *judging, struct check check, const struct count_spec *spec)
+{
+    check.has_before = false;
+    check.outcome = OUTCOME_WARN;
+    check.title = arena_text(judging->arena, "%s: %s, not in the baseline", spec->title,
+                             judge_value(judging->arena, check.after, spec->unit));
+    check.detail = "write a new baseline from a recording that shows it, so that it is held";
+    return judge_add(judging, check);
+}
+
 static bool judge_count(struct judging *judging, size_t index)
 {
     const struct count_spec *spec = &count_specs[index];
@@ -90,6 +101,8 @@ static bool judge_count(struct judging *judging, size_t index)
         .unit = spec->unit,
     };
 
+    if (!before.is_known && after.is_known && after.value > 0)
+        return add_unheld(judging, check, spec);
     if (!before.is_known || (before.value == 0 && (!after.is_known || after.value == 0)))
         return true;
     if (!after.is_known)

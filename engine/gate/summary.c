@@ -229,6 +229,46 @@ static bool add_findings(struct summary *summary, const struct advice *advice, s
     return true;
 }
 
+static bool add_notes(struct summary *summary, const char *run, const struct profile *profile,
+                      struct arena *arena)
+{
+    for (size_t i = 0; i < profile->notes.count; i++) {
+        const struct note *note = &profile->notes.items[i];
+        struct run_note    kept = {
+               .run = run,
+               .where = copy(arena, note->where ? note->where : ""),
+               .what = copy(arena, note->what),
+               .count = note->count > UINT32_MAX ? UINT32_MAX : (uint32_t)note->count,
+               .is_damage = note->is_damage,
+        };
+
+        if (!vec_push(&summary->notes, arena, kept))
+            return false;
+    }
+    return true;
+}
+
+static bool add_failed(struct summary *summary, const struct advice *advice, struct arena *arena)
+{
+    for (size_t i = 0; i < advice->failed.count; i++) {
+        const struct failed_rule *failed = &advice->failed.items[i];
+        struct failed_rule        kept = { .rule = copy(arena, failed->rule),
+                                           .message = copy(arena, failed->message) };
+
+        if (!summary_failed(summary, failed->rule) && !vec_push(&summary->failed, arena, kept))
+            return false;
+    }
+    return true;
+}
+
+const struct failed_rule *summary_failed(const struct summary *summary, const char *rule)
+{
+    for (size_t i = 0; i < summary->failed.count; i++)
+        if (!rule || strcmp(summary->failed.items[i].rule, rule) == 0)
+            return &summary->failed.items[i];
+    return NULL;
+}
+
 bool summary_add_run(struct summary *summary, const char *name, const struct study *study,
                      const struct advice *advice, struct arena *arena, struct err *err)
 {
@@ -236,7 +276,9 @@ bool summary_add_run(struct summary *summary, const char *name, const struct stu
 
     if (!run.counts || !add_steps(&run, study, arena) || !vec_push(&summary->runs, arena, run) ||
         !add_facts(summary, &study->facts, arena) ||
-        !items_add(summary->items, &study->facts, arena) || !add_findings(summary, advice, arena))
+        !items_add(summary->items, &study->facts, arena) || !add_findings(summary, advice, arena) ||
+        !add_failed(summary, advice, arena) ||
+        !add_notes(summary, run.name, study->recording, arena))
         return no_memory(err);
     if (summary->runs.count == 1 && !add_identity(&summary->identity, study, arena))
         return no_memory(err);

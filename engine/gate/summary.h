@@ -92,6 +92,11 @@ struct known_finding {
     uint32_t      line;
     double        share; /* of the step; 0 without a price */
 };
+struct run_note { /* what reading a run found and went on */
+    const char *run, *where, *what; /* where "": the whole file */
+    uint32_t    count;
+    bool        is_damage; /* numbers of the run may be wrong */
+};
 struct summary {
     const char *name;    /* file or profile, for reports */
     const char *version; /* of the program that made it */
@@ -101,6 +106,8 @@ struct summary {
     VEC(struct series) facts; /* by name */
     struct item_list items[ITEM_KIND_COUNT];
     VEC(struct known_finding) findings; /* by fingerprint */
+    VEC(struct run_note) notes;
+    VEC(struct failed_rule) failed; /* rules that failed in some run, each once */
     struct advice advice; /* of the last run; empty when read from a file */
 };
 
@@ -114,6 +121,8 @@ bool summary_add_run(struct summary *summary, const char *name, const struct stu
 /* After the last run: means over runs, orders, limits. */
 bool summary_finish(struct summary *summary, struct arena *arena, struct err *err);
 
+/* A rule that failed in some run: this one, or with NULL the first; NULL: none. */
+const struct failed_rule *summary_failed(const struct summary *summary, const char *rule);
 /* Median over runs; false: no run has it. */
 bool summary_fact(const struct summary *summary, const char *name, struct arena *scratch,
                   double *value);

@@ -204,6 +204,42 @@ static void write_findings(struct json_writer *json, const struct summary *summa
     json_array_end(json);
 }
 
+static void write_notes(struct json_writer *json, const struct summary *summary)
+{
+    if (summary->notes.count == 0)
+        return;
+    json_key(json, "notes");
+    json_array(json);
+    for (size_t i = 0; i < summary->notes.count; i++) {
+        const struct run_note *note = &summary->notes.items[i];
+
+        row_start(json);
+        put_text(json, "run", note->run);
+        put_text(json, "where", note->where);
+        put_text(json, "what", note->what);
+        put_exact(json, "count", note->count);
+        json_key(json, "damage");
+        json_bool(json, note->is_damage);
+        row_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_failed(struct json_writer *json, const struct summary *summary)
+{
+    if (summary->failed.count == 0)
+        return;
+    json_key(json, "failed_rules");
+    json_array(json);
+    for (size_t i = 0; i < summary->failed.count; i++) {
+        row_start(json);
+        put_text(json, "rule", summary->failed.items[i].rule);
+        put_text(json, "message", summary->failed.items[i].message);
+        row_end(json);
+    }
+    json_array_end(json);
+}
+
 void summary_write(const struct summary *summary, struct text *text)
 {
     struct json_writer json = { .text = text };
@@ -223,6 +259,8 @@ void summary_write(const struct summary *summary, struct text *text)
     }
     json_object_end(&json);
     write_findings(&json, summary);
+    write_notes(&json, summary);
+    write_failed(&json, summary);
     json_object_end(&json);
     text_add_byte(text, '\n');
 }

@@ -168,6 +168,23 @@ static void write_findings(struct json_writer *json, const struct gate_result *r
     json_array_end(json);
 }
 
+static void write_notes(struct json_writer *json, const char *side, const struct summary *summary)
+{
+    for (size_t i = 0; summary && i < summary->notes.count; i++) {
+        const struct run_note *note = &summary->notes.items[i];
+
+        json_object(json);
+        put_text(json, "side", side);
+        put_text(json, "run", note->run);
+        if (note->where[0])
+            put_text(json, "where", note->where);
+        put_text(json, "what", note->what);
+        put_integer(json, "count", note->count);
+        put_bool(json, "damage", note->is_damage);
+        json_object_end(json);
+    }
+}
+
 void gate_json(const struct gate_result *result, const struct output_options *options,
                struct text *text)
 {
@@ -182,6 +199,10 @@ void gate_json(const struct gate_result *result, const struct output_options *op
     put_text(&json, "profile", result->profile);
     put_text(&json, "baseline", result->baseline);
     write_step(&json, result);
+    put_array(&json, "notes");
+    write_notes(&json, "before", result->before_summary);
+    write_notes(&json, "after", result->after_summary);
+    json_array_end(&json);
     write_checks(&json, result);
     write_differences(&json, result);
     write_parts(&json, result);

@@ -78,6 +78,7 @@ static void bad_budgets_are_refused(void **state)
     }
 }
 
+#define NO_ITEMS(kind) "\"" kind "\": {\"complete\": true, \"rows\": []}, "
 /* A summary as a file has it, so that reading and writing are tested along the way. */
 static const char file[] =
     "{\"schema\": \"tfprof.baseline/1\", \"version\": \"0\", \"later\": {\"a\": [1, {}]},\n"
@@ -89,12 +90,16 @@ static const char file[] =
     "\"high\": 9}]},\n"
     "  {\"name\": \"b\", \"step_ms\": [10], \"counts\": [{\"name\": \"copies\", \"value\": 3}]}],\n"
     " \"facts\": {\"input.wait_share\": [0.25, null], \"no.such_fact\": [1, 2]},\n"
-    " \"items\": {\"copies\": {\"complete\": true, \"rows\": [{\"name\": \"c\", \"group\": "
-    "\"h2d\", "
-    "\"ms\": 0.5, \"count\": 2, \"bytes\": 64, \"file\": \"a.py\", \"line\": 3}]}},\n"
-    " \"findings\": [{\"rule\": \"hot-op\", \"severity\": \"error\", \"fingerprint\": "
-    "\"0123456789abcdef\", \"title\": \"t\"}, {\"rule\": \"x\", \"severity\": \"warn\", "
-    "\"fingerprint\": \"0123456789abcde0\", \"title\": \"u\"}]}";
+    " \"items\": {" NO_ITEMS("path") NO_ITEMS("ops") NO_ITEMS("kernels") NO_ITEMS("syncs") NO_ITEMS(
+        "collectives") "\"copies\": {\"complete\": true, \"rows\": [{\"name\": \"c\", \"group\": "
+                       "\"h2d\", "
+                       "\"ms\": 0.5, \"count\": 2, \"bytes\": 64, \"file\": \"a.py\", \"line\": "
+                       "3}]}},\n"
+                       " \"findings\": [{\"rule\": \"hot-op\", \"severity\": \"error\", "
+                       "\"fingerprint\": "
+                       "\"0123456789abcdef\", \"title\": \"t\"}, {\"rule\": \"x\", \"severity\": "
+                       "\"warn\", "
+                       "\"fingerprint\": \"0123456789abcde0\", \"title\": \"u\"}]}";
 
 /* p50 of 1 2 3 4 10 is 3; p95 by nearest rank is the fifth; counts are the most of any run. */
 static void quantities_have_values(void **state)
