@@ -6,8 +6,9 @@
 A recording's expect/tfprof/NAME.json holds inputs and options, NAME.txt what the original printed,
 NAME.file and NAME.timeline_STEP.json what it wrote. Prints how many sets of each view are
 identical; fails when there are fewer than N in all. --way: of single files, as recorded; of their
-profile (a ProfileProto), where the original answered that the same; at the prompt; or proto, which
-compares NAME.pb, the message that the original's library returned, with --format=proto.
+profile (a ProfileProto), where the original answered that the same; at the prompt; proto, which
+compares NAME.pb, the message that the original's library returned, with --format=proto; or lines of
+the prompt and how it listed its options behind them.
 """
 import argparse
 import collections
@@ -116,6 +117,20 @@ def unpacked(path):
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
+def prompt_lines(tfprof, recording, rows):
+    """Of each line whether the options are listed as by the original behind it, or it is refused."""
+    profile = "--profile_path=" + str(next(recording.glob("profile/profile_*")))
+    for row in rows:
+        first, _, rest = row["line"].partition(" ")
+        if first in ("help", "advise"):  # which have no options to list
+            continue
+        line = "set " + rest if first in [*VIEWS, "set"] else row["line"]
+        done = subprocess.run([tfprof, "prompt", "--compat", profile], input=line + "\n\n",
+                              capture_output=True, text=True, timeout=60, check=False)
+        is_same = "E: " in done.stderr if row["listing"] is None else done.stdout == row["listing"]
+        yield row["line"], is_same, done
+
+
 def is_asked(asked, answers, name, way):
     """Whether the question can be put this way."""
     if way == "profile":
@@ -133,7 +148,8 @@ def main():
     parser.add_argument("recordings", nargs="+", type=pathlib.Path)
     parser.add_argument("--least", type=int, default=0)
     parser.add_argument("--show", help="print the difference of RECORDING/NAME")
-    parser.add_argument("--way", choices=["files", "profile", "prompt", "proto"], default="files")
+    parser.add_argument("--way", default="files",
+                        choices=["files", "profile", "prompt", "proto", "lines"])
     parser.add_argument("--failed", action="store_true", help="list what differs")
     options = parser.parse_args()
     same, total = collections.Counter(), collections.Counter()
@@ -142,7 +158,14 @@ def main():
         for path in sorted((recording / "expect" / "tfprof").glob("*.json")):
             asked = json.loads(path.read_text())
             label = f"{recording.name}/{path.stem}"
-            if not isinstance(asked, dict) or "view" not in asked or asked["status"] != "ok":
+            if isinstance(asked, list) and options.way == "lines":
+                for line, is_same, done in prompt_lines(options.tfprof.resolve(), recording, asked):
+                    total["lines"] += 1
+                    same["lines"] += is_same
+                    if not is_same and options.failed:
+                        print(label, line, "|", done.stdout, done.stderr)
+            if (not isinstance(asked, dict) or "view" not in asked or asked["status"] != "ok" or
+                    options.way == "lines"):
                 continue
             if options.show and options.show != label:
                 continue

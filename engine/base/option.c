@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/unit.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LONGEST_NAME = 64 };
@@ -85,10 +86,36 @@ static bool set_count(const struct option *option, const char *text, void *field
     return true;
 }
 
+/* "64KB", "1.5ms" where the option counts bytes or microseconds. */
+static bool scan_amount(const struct option *option, struct str text, int64_t *number)
+{
+    struct str choices = str_from(option->choices);
+    bool       is_micros = str_equal(choices, STR("unit:us"));
+    bool       has_unit = text.len && (text.data[text.len - 1] | 0x20) >= 'a';
+    double     amount;
+
+    if (!has_unit || (!is_micros && !str_equal(choices, STR("unit:bytes"))) ||
+        !unit_scan(text, is_micros ? UNIT_NS : UNIT_BYTES, &amount))
+        return false;
+    amount /= is_micros ? 1000 : 1;
+    *number = fabs(amount) < 0x1p62 ? llround(amount) : 0;
+    return fabs(amount) < 0x1p62;
+}
+
 static bool set_integer(const struct option *option, const char *text, void *field, struct err *err)
 {
-    return str_to_int64(str_from(text), field) ||
-           err_set(err, ERR_USAGE, "--%s needs a whole number, not '%s'", option->name, text);
+    struct str digits = str_from(text);
+
+    if (str_starts(digits, STR("+")) && !str_starts(digits, STR("+-")))
+        digits = str_slice(digits, 1, digits.len);
+    if (str_to_int64(digits, field) || scan_amount(option, digits, field))
+        return true;
+    err_set(err, ERR_USAGE, "--%s needs a whole number, not '%s'", option->name, text);
+    if (option->choices && strcmp(option->choices, "unit:us") == 0)
+        err_advise(err, "microseconds, or a time such as 1.5ms");
+    else if (option->choices && strcmp(option->choices, "unit:bytes") == 0)
+        err_advise(err, "bytes, or a size such as 64KB");
+    return false;
 }
 
 static bool set_number(const struct option *option, const char *text, void *field, struct err *err)
@@ -167,6 +194,20 @@ static bool set_list(struct parser *parser, const struct option *option, const c
     return true;
 }
 
+static bool set_chosen(struct parser *parser, const struct option *option, const char *text,
+                       struct err *err)
+{
+    const struct option_list *list = (void *)((char *)parser->values + option->offset);
+    const char               *choice;
+
+    if (!set_list(parser, option, text, err))
+        return false;
+    for (size_t i = 0; i < list->values.count; i++)
+        if (!set_one_of(option, list->values.items[i], &choice, err))
+            return false;
+    return true;
+}
+
 static bool set_value(struct parser *parser, const struct option *option, const char *text,
                       struct err *err)
 {
@@ -186,6 +227,8 @@ static bool set_value(struct parser *parser, const struct option *option, const 
         return true;
     case OPTION_ONE_OF:
         return set_one_of(option, text, field, err);
+    case OPTION_CHOSEN:
+        return set_chosen(parser, option, text, err);
     case OPTION_LIST:
     case OPTION_REPEAT:
         return set_list(parser, option, text, err);
@@ -213,6 +256,7 @@ static void clear_value(const struct option *option, void *values)
         *(const char **)field = NULL;
         return;
     case OPTION_LIST:
+    case OPTION_CHOSEN:
     case OPTION_REPEAT:
         *(struct option_list *)field = (struct option_list) { 0 };
         return;
@@ -226,7 +270,8 @@ bool option_presets(const struct option *options, size_t count, struct arena *ar
 
     for (size_t i = 0; i < count; i++) {
         clear_value(&options[i], values);
-        if (options[i].preset && !set_value(&parser, &options[i], options[i].preset, err))
+        if (options[i].preset && options[i].kind != OPTION_CHOSEN &&
+            !set_value(&parser, &options[i], options[i].preset, err))
             return false;
     }
     return true;
@@ -275,7 +320,9 @@ static bool take_option(struct parser *parser, int argument_count, char *const *
 
     if (!option)
         return unknown_option(parser, name, err);
-    if (!value && option->kind == OPTION_FLAG) {
+    if (!value && option->kind == OPTION_CHOSEN) {
+        value = option->preset;
+    } else if (!value && option->kind == OPTION_FLAG) {
         value = is_flag_word(next) ? next : "true";
         *at += value == next;
     } else if (!value) {

@@ -1,7 +1,7 @@
 /*
  * option: rows that say what a command takes; parsing, help, man page and completion all come from
  * them. Both "-name value" and "--name=value", one dash or two; a flag's value is optional and may
- * be the next word ("-account_displayed_op_only false"). Underscores and dashes are the same. No
+ * be the next word ("-account_displayed_op_only false"), that of OPTION_CHOSEN stands behind "=". Underscores and dashes are the same. No
  * abbreviations; an unknown name suggests the nearest.
  */
 #ifndef TFPROF_BASE_OPTION_H
@@ -17,11 +17,12 @@
 enum option_kind {
     OPTION_FLAG,   /* bool */
     OPTION_COUNT,  /* int64_t >= 0 */
-    OPTION_INTEGER, /* int64_t, negative ones too */
+    OPTION_INTEGER, /* int64_t, negative ones too; "unit:bytes" and "unit:us": "64KB", "1.5ms" too */
     OPTION_NUMBER, /* double; `choices` may name a unit ("unit:share"): "0.5%", "50us" */
     OPTION_TEXT,   /* const char * */
     OPTION_ONE_OF, /* const char *, one of choices "a|b|c" */
     OPTION_LIST,   /* struct option_list: the option may repeat and each value may be a comma list */
+    OPTION_CHOSEN, /* struct option_list of some of choices "a|b|c"; alone it is what preset names */
     OPTION_REPEAT, /* struct option_list: the option may repeat; commas do not split */
 };
 struct option_list {

@@ -33,6 +33,7 @@ static const struct suffix {
     { UNIT_NS, "us", 1e3, false },
     { UNIT_NS, "ms", 1e6, true },
     { UNIT_NS, "s", 1e9, true },
+    { UNIT_NS, "sec", 1e9, false },
     { UNIT_NS, "min", 60e9, false },
     { UNIT_NS, "h", 3600e9, false },
     { UNIT_BYTES, "B", 1, true },

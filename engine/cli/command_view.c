@@ -44,8 +44,8 @@ static bool show(const struct view *view, const struct view_command_values *valu
 
     if ((view->needs_code && !input_lines(input, err)) ||
         !view_input_call(input, &view_call, texts, "this view", err) ||
-        !view_options_check(&values->view, &input->report_arena, &checked, view_call.complaints,
-                            err))
+        !view_options_check(&values->view, view_call.classic, &input->report_arena, &checked,
+                            view_call.complaints, err))
         return false;
     view_call.options = &checked;
     if (other) {

@@ -20,7 +20,7 @@ static void add_quoted(struct text *text, const char *s, const char *escaped)
 
 static bool has_choices(const struct option *option)
 {
-    return option->kind == OPTION_ONE_OF && option->choices;
+    return (option->kind == OPTION_ONE_OF || option->kind == OPTION_CHOSEN) && option->choices;
 }
 
 /* "a|b" as "a b". */
@@ -91,14 +91,19 @@ void generate_bash(struct text *text)
 
 static void zsh_option(struct text *text, const struct option *option)
 {
-    text_print(text, "            '--%s%s[", option->name, option->kind == OPTION_FLAG ? "" : "=");
+    bool is_alone = option->kind == OPTION_FLAG;
+
+    text_print(text, "            '--%s%s[", option->name,
+               is_alone                        ? ""
+               : option->kind == OPTION_CHOSEN ? "=-"
+                                               : "=");
     add_quoted(text, option->help, "[]:");
     text_add_byte(text, ']');
     if (has_choices(option)) {
-        text_print(text, ":%s:(", option->name);
+        text_print(text, option->kind == OPTION_CHOSEN ? "::%s:(" : ":%s:(", option->name);
         add_choices(text, option->choices);
         text_add_byte(text, ')');
-    } else if (option->kind != OPTION_FLAG) {
+    } else if (!is_alone) {
         text_print(text, ":%s:_files", option->name);
     }
     text_add(text, STR("' \\\n"));
@@ -159,7 +164,7 @@ static void fish_option(struct text *text, const struct command *command,
                option->name);
     if (option->short_name)
         text_print(text, " -s %s", option->short_name);
-    if (option->kind != OPTION_FLAG)
+    if (option->kind != OPTION_FLAG && option->kind != OPTION_CHOSEN)
         text_add(text, STR(" -r"));
     if (has_choices(option)) {
         text_add(text, STR(" -f -a '"));

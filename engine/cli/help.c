@@ -16,12 +16,16 @@ const char *help_value(const struct option *option)
     switch (option->kind) {
     case OPTION_FLAG:
         return "";
+    case OPTION_CHOSEN:
+        return "LIST";
     case OPTION_COUNT:
-    case OPTION_INTEGER:
         return option->choices ? option->choices : "N";
+    case OPTION_INTEGER:
     case OPTION_NUMBER:
         if (!option->choices || strncmp(option->choices, "unit:", 5) != 0)
-            return "NUMBER";
+            return option->kind == OPTION_NUMBER ? "NUMBER"
+                   : option->choices             ? option->choices
+                                                 : "N";
         return strcmp(option->choices, "unit:share") == 0   ? "SHARE"
                : strcmp(option->choices, "unit:bytes") == 0 ? "BYTES"
                                                             : "TIME";
@@ -43,7 +47,7 @@ static void write_option(struct layout *layout, const struct option *option)
         text_print(&head, "-%s, ", option->short_name);
     text_print(&head, "--%s", option->name);
     if (*value)
-        text_print(&head, "=%s", value);
+        text_print(&head, option->kind == OPTION_CHOSEN ? "[=%s]" : "=%s", value);
     text_print(&help, "%s", option->help);
     if (option->preset)
         text_print(&help, " (%s)", option->preset);

@@ -44,6 +44,15 @@ static int compare_words(const void *left, const void *right)
     return strcmp(*a, *b);
 }
 
+static void list_output(const char *value, struct session_answer *answer)
+{
+    struct view_output output;
+    struct err         ignored = { 0 };
+
+    if (view_output_scan(value, &answer->arena, &output, &ignored))
+        view_output_print(&output, &answer->text);
+}
+
 /* Every option with its value: the answer to an empty line. */
 static void list_options(const struct session *session, struct session_answer *answer)
 {
@@ -66,9 +75,10 @@ static void list_options(const struct session *session, struct session_answer *a
         } else {
             const char *value = *(const char *const *)field;
 
-            text_print(&answer->text, "%s", value ? value : "");
-            if (strcmp(option->name, "output") == 0 && (!value || !*value))
-                text_add(&answer->text, STR("stdout:"));
+            if (strcmp(option->name, "output") == 0)
+                list_output(value, answer);
+            else
+                text_print(&answer->text, "%s", value ? value : "");
         }
         text_add_byte(&answer->text, '\n');
     }
@@ -94,14 +104,25 @@ static void help(struct session_answer *answer)
                        session_options[i].help);
 }
 
-/* Words at blanks; quotes hold one together and are taken off. A word "|" ends them: what follows
- * is for the shell. */
+/* Words at blanks; quotes hold one together and are taken off. Of the original they hold nothing,
+ * and only the outermost are taken off. A word "|" ends them: what follows is for the shell. */
 struct words {
     VEC(char *) items;
     const char *pipe;
 };
 
-static bool split(const char *line, struct arena *arena, struct words *words)
+static char *without_quotes(char *word)
+{
+    size_t len;
+
+    while (*word == '\'' || *word == '"')
+        word++;
+    for (len = strlen(word); len && (word[len - 1] == '\'' || word[len - 1] == '"');)
+        word[--len] = '\0';
+    return word;
+}
+
+static bool split(const char *line, bool is_compat, struct arena *arena, struct words *words)
 {
     struct str rest = str_trim(str_from(line));
 
@@ -117,14 +138,17 @@ static bool split(const char *line, struct arena *arena, struct words *words)
         for (; at < rest.len && (quote || (rest.data[at] != ' ' && rest.data[at] != '\t')); at++) {
             char byte = rest.data[at];
 
-            if (quote ? byte == quote : byte == '"' || byte == '\'')
+            if (!is_compat && (quote ? byte == quote : byte == '"' || byte == '\''))
                 quote = quote ? 0 : byte;
             else
                 text_add_byte(&word, byte);
         }
         rest = str_trim(str_slice(rest, at, rest.len));
         text_add(&word, STR(""));
-        if (!vec_push(&words->items, arena, word.data ? word.data : (char[]) { "" }))
+        if (!vec_push(&words->items, arena,
+                      !word.data  ? (char[]) { "" }
+                      : is_compat ? without_quotes(word.data)
+                                  : word.data))
             return false;
     }
     return true;
@@ -221,7 +245,8 @@ static bool show(struct session *session, const struct view *view, const struct 
     bool                is_done;
 
     if ((view->needs_code && !input_lines(session->input, err)) ||
-        !view_options_check(values, &answer->arena, &options, &answer->complaints, err))
+        !view_options_check(values, session->input->profile.classic, &answer->arena, &options,
+                            &answer->complaints, err))
         return false;
     call.is_unexplained = is_terminal && !answer->pipe && is_explained(session, view, &options);
     is_done = view_report(view, &call, err);
@@ -261,7 +286,8 @@ static bool set(struct session *session, struct words *words, struct session_ans
             return err_set(err, ERR_LIMIT, "the line does not fit the memory limit");
     }
     if (!take_options(words, session->arena, &values, err) ||
-        !view_options_check(&values, &answer->arena, &options, &answer->complaints, err))
+        !view_options_check(&values, session->input->profile.classic, &answer->arena, &options,
+                            &answer->complaints, err))
         return false;
     view_options_free(&options);
     session->values = values;
@@ -286,7 +312,7 @@ bool session_line(struct session *session, const char *line, bool is_terminal,
     const char        *command;
 
     answer->text.arena = answer->complaints.arena = &answer->arena;
-    if (!split(line, &answer->arena, &words))
+    if (!split(line, session->values.is_compat, &answer->arena, &words))
         return err_set(err, ERR_LIMIT, "the line does not fit the memory limit");
     answer->pipe = words.pipe;
     if (words.items.count == 0) {

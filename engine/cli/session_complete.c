@@ -138,7 +138,7 @@ static const struct option *option_before(struct str line, size_t from)
     word = str_slice(word, word.data[1] == '-' ? 2 : 1, word.len);
     for (size_t i = 0; i < session_option_count; i++)
         if (str_equal(word, str_from(session_options[i].name)))
-            return &session_options[i];
+            return session_options[i].kind == OPTION_CHOSEN ? NULL : &session_options[i];
     return NULL;
 }
 

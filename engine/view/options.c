@@ -1,17 +1,24 @@
 #include "view/options.h"
 
 #include "base/macros.h"
+#include "view/options_steps.h"
+#include "view/statistics.h"
 
 #include <limits.h>
 #include <stdio.h>
 
 enum { LONGEST_WORD = 64 };
 
-static struct str unquote(struct str text)
+/* Item `at` without quotes around it. Lists are split at commas before; of the original only the
+ * quotes around the whole of one are taken off. */
+static struct str unquote(const struct option_list *list, size_t at, bool is_compat)
 {
-    while (text.len && (text.data[0] == '\'' || text.data[0] == '"'))
+    struct str text = str_from(list->values.items[at]);
+
+    while (text.len && (!is_compat || at == 0) && (text.data[0] == '\'' || text.data[0] == '"'))
         text = str_slice(text, 1, text.len);
-    while (text.len && (text.data[text.len - 1] == '\'' || text.data[text.len - 1] == '"'))
+    while (text.len && (!is_compat || at + 1 == list->values.count) &&
+           (text.data[text.len - 1] == '\'' || text.data[text.len - 1] == '"'))
         text.len--;
     return text;
 }
@@ -30,13 +37,12 @@ static bool refuse(const char *option, const char *word, const struct err *bad,
     return true;
 }
 
-/* Lists are split at commas before; the outer ones of a quoted list have its quotes. */
 static bool compile(const char *option, const struct option_list *list,
                     const struct view_values *values, struct arena *arena,
                     struct view_patterns *patterns, struct text *complaints, struct err *err)
 {
     for (size_t i = 0; i < list->values.count; i++) {
-        struct str      text = unquote(str_from(list->values.items[i]));
+        struct str      text = unquote(list, i, values->is_compat);
         struct err      bad = { 0 };
         struct pattern *pattern;
 
@@ -97,15 +103,19 @@ static bool unknown_attribute(struct str name, struct err *err)
         names[i] = attribute_name((enum attribute)i);
     snprintf(word, sizeof word, "%.*s", STR_ARG(name));
     nearest = option_nearest(word, names, ATTRIBUTE_COUNT);
-    err_set(err, ERR_USAGE, "Invalid option '-select' value: '%.*s'", STR_ARG(name));
-    return nearest ? err_advise(err, "did you mean '%s'?", nearest) : false;
+    err_set(err, ERR_USAGE, "-select has no '%.*s'", STR_ARG(name));
+    if (nearest)
+        return err_advise(err, "did you mean '%s'?", nearest);
+    return err_advise(err, "it has bytes, peak_bytes, residual_bytes, output_bytes, micros, "
+                           "accelerator_micros, cpu_micros, params, float_ops, occurrence, "
+                           "tensor_value, device, op_types and input_shapes");
 }
 
-static bool select_attributes(const struct option_list *list, unsigned *selected,
+static bool select_attributes(const struct option_list *list, bool is_compat, unsigned *selected,
                               struct text *complaints, struct err *err)
 {
     for (size_t i = 0; i < list->values.count; i++) {
-        struct str     name = unquote(str_from(list->values.items[i]));
+        struct str     name = unquote(list, i, is_compat);
         enum attribute attribute;
 
         if (!name.len)
@@ -155,22 +165,6 @@ static void take_old_options(const struct view_values *values, struct view_optio
     options->output = (struct view_output) { .kind = OUTPUT_FILE, .outfile = values->dump_to_file };
 }
 
-static bool take_steps(const struct view_values *values, struct arena *arena,
-                       struct view_options *options, struct err *err)
-{
-    for (size_t i = 0; i < values->steps.values.count; i++) {
-        const char *word = values->steps.values.items[i];
-
-        if (!str_to_int64(str_from(word), &options->step))
-            return err_set(err, ERR_USAGE, "Invalid option '-step' value: '%s'", word);
-        if (values->steps.values.count > 1 && !vec_push(&options->steps, arena, options->step))
-            return err_set(err, ERR_LIMIT, "the options do not fit the memory limit");
-    }
-    if (options->steps.count)
-        options->step = -1;
-    return true;
-}
-
 static void take_format(const struct view_values *values, struct view_options *options)
 {
     static const struct {
@@ -187,8 +181,9 @@ static void take_format(const struct view_values *values, struct view_options *o
             options->format = formats[i].format;
 }
 
-bool view_options_check(const struct view_values *values, struct arena *arena,
-                        struct view_options *options, struct text *complaints, struct err *err)
+bool view_options_check(const struct view_values *values, const struct classic *classic,
+                        struct arena *arena, struct view_options *options, struct text *complaints,
+                        struct err *err)
 {
     enum attribute  attribute;
     enum view_value value;
@@ -196,7 +191,7 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
     *options = (struct view_options) {
         .max_depth = values->max_depth,
         .step = -1,
-        .is_statistics = values->is_statistics,
+        .statistics = statistics_of(&values->statistics),
         .mins = mins_of(values),
         .order_by = ORDER_BY_NAME,
         .is_displayed_only = values->is_displayed_only,
@@ -206,7 +201,7 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
         .has_line_text = values->has_line_text,
     };
     if (values->max_depth > INT32_MAX || values->max_depth < INT32_MIN)
-        return err_set(err, ERR_USAGE, "Invalid option '-max_depth' value: '%lld'",
+        return err_set(err, ERR_USAGE, "-max_depth is at most %d, not %lld", INT32_MAX,
                        (long long)values->max_depth);
     if (values->order_by && attribute_find(str_from(values->order_by), &attribute) &&
         attribute_is_number(attribute, &value))
@@ -214,10 +209,11 @@ bool view_options_check(const struct view_values *values, struct arena *arena,
     if (!view_output_scan(values->output, arena, &options->output, err))
         return false;
     take_old_options(values, options, complaints);
-    if (!take_steps(values, arena, options, err))
+    if (!view_options_steps(values, classic, arena, options, err))
         return false;
     take_format(values, options);
-    if (select_attributes(&values->select, &options->selected, complaints, err) &&
+    if (select_attributes(&values->select, values->is_compat, &options->selected, complaints,
+                          err) &&
         compile_all(values, arena, options, complaints, err))
         return true;
     view_options_free(options);

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/option.h"
 #include "base/pattern.h"
+#include "model/classic.h"
 #include "view/attributes.h"
 #include "view/output.h"
 
@@ -14,8 +15,8 @@ struct view_values { /* filled through view/view_options.def */
         min_accelerator_micros, min_cpu_micros, min_params, min_float_ops, min_occurrence;
     int64_t            max_rows; /* 0: all */
     const char        *order_by, *output, *dump_to_file, *format, *source;
-    struct option_list account, start, trim, show, hide, select, devices, steps;
-    bool is_displayed_only, is_compat, is_viz, is_statistics, has_line_text;
+    struct option_list account, start, trim, show, hide, select, devices, steps, statistics;
+    bool               is_displayed_only, is_compat, is_viz, has_line_text;
 };
 
 /* A comma list of regexes. */
@@ -37,16 +38,17 @@ struct view_options {                     /* checked; free with view_options_fre
     struct view_output   output;
     enum view_format     format;
     VEC(int64_t) steps; /* to be shown side by side, when several were asked for */
-    bool                 is_statistics;     /* mean, median … over the steps */
+    unsigned             statistics;        /* over the steps: bit an enum statistic; 0: none */
     bool                 is_displayed_only; /* totals of displayed nodes alone */
     bool                 has_line_text;     /* labels of code end in the line itself */
     bool                 is_compat;         /* the original's answer even where it is misleading */
 };
 enum { ORDER_BY_NAME = -1 };
 
-/* What is no regex is ERR_USAGE; with is_compat it matches nothing, and complaints have a line. */
-bool view_options_check(const struct view_values *values, struct arena *arena,
-                        struct view_options *options, struct text *complaints, struct err *err);
+/* classic: whose steps may be named; NULL: any. What is no regex is ERR_USAGE; with is_compat it matches nothing, and complaints have a line. */
+bool view_options_check(const struct view_values *values, const struct classic *classic,
+                        struct arena *arena, struct view_options *options, struct text *complaints,
+                        struct err *err);
 void view_options_free(struct view_options *options); /* accepts a zeroed one */
 /* False, ERR_USAGE: one of the patterns cost too much, so that what was matched with it is no answer. */
 bool view_options_settled(const struct view_options *options, struct err *err);

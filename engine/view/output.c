@@ -17,24 +17,31 @@ static const struct {
 static bool take_pair(struct str pair, struct arena *arena, struct view_output *output,
                       struct err *err)
 {
-    struct str key = str_cut(&pair, '=');
+    struct str all = pair, key = str_cut(&pair, '=');
 
     while (pair.len && pair.data[0] == '=') /* "outfile==name" is the same */
         pair = str_slice(pair, 1, pair.len);
-    if (!pair.len)
-        return err_set(err, ERR_USAGE,
-                       "Visualize format: -output timeline:key=value,key=value,...");
-    if (!str_equal(key, STR("outfile")) || !kinds[output->kind].has_outfile)
-        return err_set(err, ERR_USAGE, "Unrecognized options %.*s for output_type: %.*s",
-                       STR_ARG(key), STR_ARG(kinds[output->kind].name));
+    if (!kinds[output->kind].has_outfile)
+        return err_set(err, ERR_USAGE, "-output %.*s takes nothing behind it",
+                       STR_ARG(kinds[output->kind].name));
+    if (!pair.len || !str_equal(key, STR("outfile")))
+        return err_set(err, ERR_USAGE, "-output %.*s takes outfile=FILE, not '%.*s'",
+                       STR_ARG(kinds[output->kind].name), STR_ARG(all));
     output->outfile = arena_text(arena, "%.*s", STR_ARG(pair));
     return output->outfile || err_set(err, ERR_LIMIT, "the options do not fit the memory limit");
 }
 
 static bool missing(struct str name, struct err *err)
 {
-    err_set(err, ERR_USAGE, "Missing required output_options for %.*s", STR_ARG(name));
-    return err_advise(err, "E.g. -output %.*s:outfile=...", STR_ARG(name));
+    err_set(err, ERR_USAGE, "-output %.*s needs a file", STR_ARG(name));
+    return err_advise(err, "write -output %.*s:outfile=FILE", STR_ARG(name));
+}
+
+void view_output_print(const struct view_output *output, struct text *text)
+{
+    text_print(text, "%.*s:", STR_ARG(kinds[output->kind].name));
+    if (output->outfile)
+        text_print(text, "outfile=%s", output->outfile);
 }
 
 bool view_output_scan(const char *text, struct arena *arena, struct view_output *output,
@@ -51,8 +58,7 @@ bool view_output_scan(const char *text, struct arena *arena, struct view_output 
     }
     if (!is_known)
         return err_set(err, ERR_USAGE,
-                       "E.g. Unknown output type: %.*s, Valid types: "
-                       "file,none,pprof,stdout,timeline",
+                       "-output is stdout, none, file, timeline or pprof, not '%.*s'",
                        STR_ARG(name));
     while (rest.len) {
         struct str pair = str_cut(&rest, ',');

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/text.h"
 
 enum view_output_kind { OUTPUT_STDOUT, OUTPUT_FILE, OUTPUT_TIMELINE, OUTPUT_PPROF, OUTPUT_NONE };
 struct view_output {
@@ -12,6 +13,8 @@ struct view_output {
     const char           *outfile; /* FILE, TIMELINE, PPROF */
 };
 
+/* As the original lists it: "stdout:", "file:outfile=FILE". */
+void view_output_print(const struct view_output *output, struct text *text);
 /* "timeline:outfile=FILE"; NULL or empty: standard output. */
 bool view_output_scan(const char *text, struct arena *arena, struct view_output *output,
                       struct err *err);

@@ -8,22 +8,11 @@
 #include "model/notes_json.h"
 #include "view/groups.h"
 #include "view/nodes.h"
+#include "view/statistics.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-
-enum statistic {
-    STATISTIC_MEAN,
-    STATISTIC_MEDIAN,
-    STATISTIC_DEVIATION,
-    STATISTIC_VARIATION,
-    STATISTIC_LEAST,
-    STATISTIC_MOST,
-    STATISTIC_COUNT
-};
-static const char *const statistic_names[STATISTIC_COUNT] = { "mean", "median", "sd",
-                                                              "cv",   "min",    "max" };
 
 struct field { /* a number of a row */
     enum view_value     value;
@@ -152,53 +141,28 @@ static bool fill_steps(struct grid *grid)
     return true;
 }
 
-static int compare_numbers(const void *left, const void *right)
+/* The steps that statistics are of: those of -step, else all. */
+static size_t chosen_steps(const struct grid *grid, const int64_t **steps)
 {
-    const double *a = left, *b = right;
+    const struct view_options *options = grid->call->options;
 
-    return (*a > *b) - (*a < *b);
+    *steps = options->steps.count ? options->steps.items
+             : options->step >= 0 ? &options->step
+                                  : grid->call->classic->steps.items;
+    return options->steps.count ? options->steps.count
+           : options->step >= 0 ? 1
+                                : grid->call->classic->steps.count;
 }
 
-/* The deviation is that of the steps themselves, not an estimate for others. */
-static void describe(double *numbers, size_t count, double *cells)
+/* Numbers by row and field, those of a cell side by side; used: how many each has. Steps in which a
+ * row did not run do not count for it. */
+static bool gather(const struct grid *grid, const int64_t *steps, size_t step_count,
+                   double *numbers, uint32_t *used)
 {
-    double sum = 0, squares = 0, mean;
-
-    for (size_t i = 0; i < STATISTIC_COUNT; i++)
-        cells[i] = NAN;
-    if (count == 0)
-        return;
-    qsort(numbers, count, sizeof *numbers, compare_numbers);
-    for (size_t i = 0; i < count; i++)
-        sum += numbers[i];
-    mean = sum / (double)count;
-    for (size_t i = 0; i < count; i++)
-        squares += (numbers[i] - mean) * (numbers[i] - mean);
-    cells[STATISTIC_MEAN] = mean;
-    cells[STATISTIC_MEDIAN] = (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
-    cells[STATISTIC_DEVIATION] = sqrt(squares / (double)count);
-    if (mean > 0)
-        cells[STATISTIC_VARIATION] = cells[STATISTIC_DEVIATION] / mean;
-    cells[STATISTIC_LEAST] = numbers[0];
-    cells[STATISTIC_MOST] = numbers[count - 1];
-}
-
-/* Steps in which a row did not run do not count for it. */
-static bool fill_statistics(struct grid *grid)
-{
-    const struct classic *classic = grid->call->classic;
-    size_t                step_count = classic->steps.count;
-    size_t                cell_count = grid->rows.shown_count * grid->fields.count;
-    double               *numbers =
-        arena_new_array(grid->call->arena, double, cell_count *(step_count ? step_count : 1));
-    uint32_t *used = arena_new_array(grid->call->arena, uint32_t, cell_count);
-
-    if (!numbers || !used)
-        return false;
     for (size_t at = 0; at < step_count; at++) {
         struct view_rows rows;
 
-        if (!rows_at(grid, classic, classic->steps.items[at], &rows))
+        if (!rows_at(grid, grid->call->classic, steps[at], &rows))
             return false;
         for (size_t i = 0; i < grid->rows.shown_count; i++) {
             const struct view_row *row = &rows.items[grid->rows.shown[i].id];
@@ -213,8 +177,29 @@ static bool fill_statistics(struct grid *grid)
             }
         }
     }
-    for (size_t cell = 0; cell < cell_count; cell++)
-        describe(numbers + cell * step_count, used[cell], grid->cells + cell * STATISTIC_COUNT);
+    return true;
+}
+
+static bool fill_statistics(struct grid *grid)
+{
+    const int64_t *steps;
+    size_t         step_count = chosen_steps(grid, &steps);
+    size_t         cell_count = grid->rows.shown_count * grid->fields.count;
+    double        *numbers =
+        arena_new_array(grid->call->arena, double, cell_count *(step_count ? step_count : 1));
+    uint32_t *used = arena_new_array(grid->call->arena, uint32_t, cell_count);
+
+    if (!numbers || !used || !gather(grid, steps, step_count, numbers, used))
+        return false;
+    for (size_t cell = 0; cell < cell_count; cell++) {
+        double  described[STATISTIC_COUNT];
+        double *cells = grid->cells + cell * grid->series.count;
+
+        statistics_describe(numbers + cell * step_count, used[cell], described);
+        for (unsigned i = 0; i < STATISTIC_COUNT; i++)
+            if (grid->call->options->statistics & 1u << i)
+                *cells++ = described[i];
+    }
     return true;
 }
 
@@ -278,9 +263,10 @@ static bool fill(struct grid *grid)
     bool                       ok = true;
     size_t                     cells;
 
-    for (int i = 0; i < STATISTIC_COUNT && options->is_statistics; i++)
-        ok = ok && add_series(grid, statistic_names[i]);
-    for (size_t i = 0; i < options->steps.count && !options->is_statistics; i++)
+    for (unsigned i = 0; i < STATISTIC_COUNT; i++)
+        ok = ok && (!(options->statistics & 1u << i) ||
+                    add_series(grid, statistic_name((enum statistic)i)));
+    for (size_t i = 0; i < options->steps.count && !options->statistics; i++)
         ok = ok && add_series(grid, arena_text(grid->call->arena, "step_%" PRId64,
                                                options->steps.items[i]));
     if (!grid->series.count && grid->call->other)
@@ -293,7 +279,7 @@ static bool fill(struct grid *grid)
     grid->cells = arena_new_array(grid->call->arena, double, cells);
     if (!grid->cells)
         return false;
-    return options->is_statistics ? fill_statistics(grid)
+    return options->statistics    ? fill_statistics(grid)
            : options->steps.count ? fill_steps(grid)
            : grid->call->other    ? fill_other(grid)
                                   : fill_plain(grid);
@@ -500,11 +486,14 @@ static bool print_json(const struct grid *grid)
 static void print_unit(const struct grid *grid, const struct field *field, size_t series,
                        double number, struct text *text)
 {
-    bool is_share = grid->call->options->is_statistics && series == (size_t)STATISTIC_VARIATION;
+    const char *name = grid->series.items[series];
+    bool        is_statistic = grid->call->options->statistics != 0;
 
     if (isnan(number)) {
         text_add(text, STR("--"));
-    } else if (is_share) {
+    } else if (is_statistic && name == statistic_name(STATISTIC_STEPS)) {
+        text_print(text, "%.0f", number);
+    } else if (is_statistic && name == statistic_name(STATISTIC_VARIATION)) {
         text_print(text, "%.1f%%", 100 * number);
     } else {
         bool is_less = number < 0;

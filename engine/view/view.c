@@ -126,9 +126,7 @@ static bool write_timeline(const struct view *view, const struct view_call *call
     struct view_options options = *call->options;
     struct view_call    at_step = *call;
     struct text         json = { .arena = call->arena };
-    struct err          why = { 0 };
     char               *path = arena_text(call->arena, "%s_%" PRId64, options.output.outfile, step);
-    char                line[ERR_TEXT_BYTES];
 
     options.step = step;
     at_step.options = &options;
@@ -136,11 +134,8 @@ static bool write_timeline(const struct view *view, const struct view_call *call
         return false;
     if (!path || json.is_cut)
         return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
-    if (!file_write(path, text_str(&json), &why)) {
-        text_print(call->complaints, "Failed to write timeline file: %s\nError: %s\n", path,
-                   err_format(&why, line, sizeof line));
-        return true;
-    }
+    if (!file_write(path, text_str(&json), err))
+        return false;
     text_add_byte(call->text, '\n');
     print_stars(call->text);
     text_print(call->text,
@@ -153,6 +148,9 @@ static bool write_timeline(const struct view *view, const struct view_call *call
 
 static bool write_timelines(const struct view *view, struct view_call *call, struct err *err)
 {
+    const int64_t *steps;
+    size_t         count;
+
     if (!view->timeline) {
         text_print(call->complaints,
                    "%s view doesn't support timeline yet. Consider graph/scope/code view.\n",
@@ -169,10 +167,12 @@ static bool write_timelines(const struct view *view, struct view_call *call, str
         call->refusal = ERR_INPUT;
         return true;
     }
-    if (!view->is_of_step || call->options->step >= 0)
+    if (call->options->step >= 0 || (!view->is_of_step && !call->options->steps.count))
         return write_timeline(view, call, call->options->step, err);
-    for (size_t i = 0; i < call->classic->steps.count; i++)
-        if (!write_timeline(view, call, call->classic->steps.items[i], err))
+    steps = call->options->steps.count ? call->options->steps.items : call->classic->steps.items;
+    count = call->options->steps.count ? call->options->steps.count : call->classic->steps.count;
+    for (size_t i = 0; i < count; i++)
+        if (!write_timeline(view, call, steps[i], err))
             return false;
     return true;
 }
@@ -210,8 +210,7 @@ static bool print_report(const struct view *view, const struct view_call *call, 
 
     if (options->format == VIEW_PROTO)
         return rows_proto(view, call, err);
-    if (options->format != VIEW_TEXT || options->is_statistics || options->steps.count ||
-        call->other)
+    if (options->format != VIEW_TEXT || options->statistics || options->steps.count || call->other)
         return rows_report(view, call, err);
     print_head(view, call);
     with_sources = *call;
@@ -270,8 +269,34 @@ static bool report(const struct view *view, struct view_call *call, struct err *
     return true;
 }
 
+/* Several numbers a cell are for text, CSV and JSON. */
+static bool can_combine(const struct view_call *call, struct err *err)
+{
+    const struct view_options *options = call->options;
+    const char                *several = options->statistics    ? "--stats"
+                                         : call->other          ? "--against"
+                                         : options->steps.count ? "-step of several steps"
+                                                                : NULL;
+    bool is_table = options->output.kind == OUTPUT_STDOUT || options->output.kind == OUTPUT_FILE;
+
+    if (!several || options->output.kind == OUTPUT_NONE)
+        return true;
+    if (call->other && (options->statistics || options->steps.count))
+        return err_set(err, ERR_USAGE, "--against has no place beside %s",
+                       options->statistics ? "--stats" : "-step of several steps");
+    if (options->format == VIEW_PROTO || options->output.kind == OUTPUT_PPROF ||
+        (!is_table && (options->statistics || call->other)))
+        return err_set(err, ERR_USAGE, "%s has no place beside %s", several,
+                       is_table                                  ? "--format proto"
+                       : options->output.kind == OUTPUT_TIMELINE ? "-output timeline"
+                                                                 : "-output pprof");
+    return true;
+}
+
 bool view_report(const struct view *view, struct view_call *call, struct err *err)
 {
+    if (!can_combine(call, err))
+        return false;
     if (!can_report(view, call))
         return true;
     call->columns = columns_of(call->options->selected, view->layout);

@@ -13,7 +13,8 @@ struct values {
     int64_t            max_depth;
     double             share;
     const char        *output, *format;
-    struct option_list select, rules;
+    struct option_list select, rules, stats;
+    int64_t            bytes, micros;
 };
 
 static const struct option options[] = {
@@ -27,6 +28,10 @@ static const struct option options[] = {
     { "select", OPTION_LIST, offsetof(struct values, select), "micros,bytes", "NAME", "", NULL,
       false },
     { "rule", OPTION_REPEAT, offsetof(struct values, rules), NULL, "FILE", "", NULL, false },
+    { "stats", OPTION_CHOSEN, offsetof(struct values, stats), "mean,cv", "mean|cv|min", "", NULL,
+      false },
+    { "bytes", OPTION_INTEGER, offsetof(struct values, bytes), "0", "unit:bytes", "", NULL, false },
+    { "micros", OPTION_INTEGER, offsetof(struct values, micros), "0", "unit:us", "", NULL, false },
 };
 
 /* One parse; arguments end with NULL. */
@@ -132,6 +137,63 @@ static void lists_replace_presets_and_add_up(void **state)
     arena_free(&got.arena);
 }
 
+static void some_of_a_list_may_be_chosen(void **state)
+{
+    struct parse got;
+
+    (void)state;
+    parse(&got, (const char *const[]) { "run", NULL });
+    assert_true(got.ok);
+    assert_int_equal(got.values.stats.values.count, 0);
+    arena_free(&got.arena);
+    parse(&got, (const char *const[]) { "--stats", "run", NULL }); /* alone: what it is preset to */
+    assert_true(got.ok);
+    assert_int_equal(got.operands.values.count, 1);
+    assert_int_equal(got.values.stats.values.count, 2);
+    assert_string_equal(got.values.stats.values.items[1], "cv");
+    arena_free(&got.arena);
+    parse(&got, (const char *const[]) { "--stats=min", NULL });
+    assert_true(got.ok);
+    assert_int_equal(got.values.stats.values.count, 1);
+    assert_string_equal(got.values.stats.values.items[0], "min");
+    arena_free(&got.arena);
+    parse(&got, (const char *const[]) { "--stats=min,max", NULL });
+    assert_false(got.ok);
+    assert_string_equal(got.err.text, "--stats is one of mean, cv or min, not 'max'");
+    arena_free(&got.arena);
+}
+
+static void whole_numbers_may_have_units(void **state)
+{
+    static const struct {
+        const char *bytes, *micros;
+        bool        ok;
+        int64_t     is_bytes, is_micros;
+    } rows[] = {
+        { "--bytes=-7", "--micros=+3", true, -7, 3 },
+        { "--bytes=1KB", "--micros=1.5ms", true, 1000, 1500 },
+        { "--bytes=64KiB", "--micros=1.37sec", true, 65536, 1370000 },
+        { "--bytes=1.5", "--micros=0", false, 0, 0 },
+        { "--bytes=1", "--micros=1e3", false, 0, 0 },
+        { "--bytes=1ms", "--micros=0", false, 0, 0 },
+        { "--bytes=+-1", "--micros=0", false, 0, 0 },
+        { "--bytes=99999999999TB", "--micros=0", false, 0, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct parse got;
+
+        parse(&got, (const char *const[]) { rows[i].bytes, rows[i].micros, NULL });
+        assert_int_equal(got.ok, rows[i].ok);
+        if (rows[i].ok) {
+            assert_int_equal(got.values.bytes, rows[i].is_bytes);
+            assert_int_equal(got.values.micros, rows[i].is_micros);
+        }
+        arena_free(&got.arena);
+    }
+}
+
 static void operands_keep_their_order(void **state)
 {
     struct parse got;
@@ -230,6 +292,8 @@ int main(void)
         cmocka_unit_test(every_spelling_is_understood),
         cmocka_unit_test(flags_may_take_the_next_word),
         cmocka_unit_test(lists_replace_presets_and_add_up),
+        cmocka_unit_test(some_of_a_list_may_be_chosen),
+        cmocka_unit_test(whole_numbers_may_have_units),
         cmocka_unit_test(operands_keep_their_order),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(small_budgets_are_limits),

@@ -23,14 +23,13 @@ static void test_scan(void **state)
         { "file:outfile==a", OUTPUT_FILE, "a", NULL },
         { "pprof:outfile=p,outfile=q", OUTPUT_PPROF, "q", NULL },
         { "foo", OUTPUT_STDOUT, NULL,
-          "E.g. Unknown output type: foo, Valid types: file,none,pprof,stdout,timeline" },
+          "-output is stdout, none, file, timeline or pprof, not 'foo'" },
         { "timeline:outfile", OUTPUT_STDOUT, NULL,
-          "Visualize format: -output timeline:key=value,key=value,..." },
+          "-output timeline takes outfile=FILE, not 'outfile'" },
         { "timeline:foo=1", OUTPUT_STDOUT, NULL,
-          "Unrecognized options foo for output_type: timeline" },
-        { "stdout:outfile=x", OUTPUT_STDOUT, NULL,
-          "Unrecognized options outfile for output_type: stdout" },
-        { "timeline", OUTPUT_STDOUT, NULL, "Missing required output_options for timeline" },
+          "-output timeline takes outfile=FILE, not 'foo=1'" },
+        { "stdout:outfile=x", OUTPUT_STDOUT, NULL, "-output stdout takes nothing behind it" },
+        { "timeline", OUTPUT_STDOUT, NULL, "-output timeline needs a file" },
     };
 
     (void)state;
