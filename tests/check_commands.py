@@ -133,6 +133,16 @@ def check_gate(tfprof, recording, advice, diff, info, wall_ms):
         yield "diff-ops", "diff counts %g, info %g ops a step" % (runs, told)
 
 
+def check_view(advice, info, view):
+    """Ops are rows of the view of types, the largest first."""
+    told = info["facts"].get("ops.count_per_step", 0)
+    if told and not view["rows"]:
+        yield "op-empty", "info counts %g ops a step, the view of types has no rows" % told
+    sizes = [row["self_micros"] for row in view["rows"]]
+    if advice["profile"]["format"] in ("xspace", "kineto") and sizes != sorted(sizes, reverse=True):
+        yield "op-order", "types are not in the order of their times"
+
+
 def run_quietly(tfprof, *arguments):
     done = subprocess.run([tfprof, *map(str, arguments)], capture_output=True, text=True)
     if done.returncode:
@@ -155,7 +165,8 @@ def differences(tfprof, recording, validator):
     asked = [(check_gate, (tfprof, recording, advice, diff, info, wall_ms))]
     for command, arguments, check in (
             ("whatif", ["--scale=host=1"], lambda result: check_whatif(advice, result, wall_ms)),
-            ("why", ["step:slowest"], lambda result: check_why(advice, result))):
+            ("why", ["step:slowest"], lambda result: check_why(advice, result)),
+            ("op", [], lambda result: check_view(advice, info, result))):
         try:
             found += check(answer(tfprof, command, recording, *arguments))
         except Silent as silence:

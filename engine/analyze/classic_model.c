@@ -472,6 +472,7 @@ static struct classic *make(const struct study *study, struct profile *recording
     if (classic && prepare(&maker, by_line) && walk_all(&maker)) {
         count_memory(&maker);
         is_made = classic_place(&maker, classic);
+        classic->is_of_all_steps = true;
     }
     arena_free(&maker.scratch);
     return is_made ? classic : NULL;

@@ -481,6 +481,32 @@ static bool why_work(struct asker *asker, const struct pattern *pattern, enum su
     return walk_from(asker, node, frame, from_ns, err);
 }
 
+/* What the slowest of the steps looked at takes beyond the usual one; 0: no two to compare. */
+static int64_t slowest_excess_ns(const struct asker *asker)
+{
+    const struct steps *steps = &asker->study->steps;
+    uint32_t            row;
+    struct err          err = { 0 };
+
+    if (!find_step(asker, STR("slowest"), &row, &err))
+        return 0;
+    return steps->list.items[row].end_ns - steps->list.items[row].start_ns -
+           (int64_t)steps->median_ns;
+}
+
+/* Where nothing is asked: the slowest step or the largest gap, whichever holds more time. */
+static const char *usual_question(const struct asker *asker)
+{
+    const struct device_row *row = busiest_device(asker->study);
+    struct idle              idle = { 0, 0, NO_ID };
+
+    if (row)
+        idle = longest_idle(row, NULL);
+    return idle.after != NO_ID && idle.end_ns - idle.start_ns > slowest_excess_ns(asker)
+               ? "gap"
+               : "step:slowest";
+}
+
 static bool ask(struct asker *asker, struct str what, struct err *err)
 {
     struct str head = str_slice(what, 0, str_find(what, ':'));
@@ -526,6 +552,17 @@ static bool ask(struct asker *asker, struct str what, struct err *err)
     return is_answered;
 }
 
+bool why_is_question(const char *text)
+{
+    struct str whole = str_from(text), word = str_slice(whole, 0, str_find(whole, ':'));
+
+    word = str_slice(word, 0, str_find(word, '@'));
+    for (size_t i = 0; i < ARRAY_COUNT(subjects); i++)
+        if (str_equal(word, str_from(subjects[i])))
+            return true;
+    return false;
+}
+
 bool why_run(struct why *why, const struct study *study, const char *what, struct arena *arena,
              struct err *err)
 {
@@ -535,8 +572,8 @@ bool why_run(struct why *why, const struct study *study, const char *what, struc
                            .why = why };
     bool         is_answered;
 
-    *why = (struct why) { .what = what };
-    is_answered = ask(&asker, str_from(what), err);
+    *why = (struct why) { .what = what ? what : usual_question(&asker) };
+    is_answered = ask(&asker, str_from(why->what), err);
     arena_free(&asker.scratch);
     return is_answered;
 }

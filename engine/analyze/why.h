@@ -42,8 +42,11 @@ struct why {
 };
 
 /* what: "gap", "gap@step12", "step:slowest", "step:12", "collective:REGEX", "op:REGEX",
- * "kernel:REGEX". ERR_USAGE with a suggestion; ERR_INCONCLUSIVE where the profile has no such. */
+ * "kernel:REGEX"; NULL: the slowest step or the largest gap, whichever holds more time. ERR_USAGE
+ * with a suggestion; ERR_INCONCLUSIVE where the profile has no such. */
 bool why_run(struct why *why, const struct study *study, const char *what, struct arena *arena,
              struct err *err);
+/* Whether a text begins as such a question does. */
+bool why_is_question(const char *text);
 
 #endif

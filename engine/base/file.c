@@ -262,6 +262,14 @@ bool file_is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+bool file_make_directory(const char *path, struct err *err)
+{
+    if (mkdir(path, 0777) == 0 || file_is_directory(path))
+        return true;
+    return err_set(err, ERR_OUTPUT, "%s cannot be made: %s", path,
+                   file_exists(path) ? "it is no directory" : strerror(errno));
+}
+
 bool file_is_plain(const char *path)
 {
     struct stat status;

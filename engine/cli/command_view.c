@@ -14,6 +14,7 @@ struct view_command_values {
 
 #define INPUT(field) offsetof(struct view_command_values, input.field)
 #define VIEW_OPTION(field) offsetof(struct view_command_values, view.field)
+#define VIEW_ORDER NULL /* depends on what is read */
 /* clang-format off */
 static const struct option options[] = {
 #include "view/view_options.def"
@@ -34,6 +35,12 @@ static bool refuse(const struct view_call *call, struct err *err)
     return why.len && err_advise(err, "%.*s", STR_ARG(why));
 }
 
+/* Whether nobody expects the original's order of such recordings. */
+static bool has_no_order(const struct profile *profile)
+{
+    return profile->format == FORMAT_XSPACE || profile->format == FORMAT_KINETO;
+}
+
 static bool show(const struct view *view, const struct view_command_values *values,
                  struct input *input, const struct input *other, struct err *err)
 {
@@ -47,6 +54,8 @@ static bool show(const struct view *view, const struct view_command_values *valu
         !view_options_check(&values->view, view_call.classic, &input->report_arena, &checked,
                             view_call.complaints, err))
         return false;
+    if (!values->view.order_by && !checked.is_compat && has_no_order(&input->profile))
+        checked.order_by = view_options_largest_first(&checked);
     view_call.options = &checked;
     if (other) {
         view_call.other = other->profile.classic;

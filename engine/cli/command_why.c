@@ -1,6 +1,7 @@
 /* why: the causes of something in a profile, walked backwards. */
 #include "analyze/why.h"
 
+#include "base/file.h"
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -35,23 +36,35 @@ static bool answer(struct input *input, const struct result_values *result, cons
     return result_write(result, &text, err);
 }
 
+/* Takes the last operand off the files where it is what to explain; NULL: all are files. */
+static const char *take_question(struct option_list *files, bool has_paths)
+{
+    const char *last = files->values.count ? files->values.items[files->values.count - 1] : NULL;
+    bool        is_alone = files->values.count == 1 && !has_paths;
+
+    if (!last || file_exists(last) || (is_alone && !why_is_question(last)))
+        return NULL;
+    files->values.count--;
+    return last;
+}
+
 static bool run(struct call *call, struct err *err)
 {
     const struct why_values *values = call->values;
     struct option_list       files = call->operands;
+    const char              *what = take_question(&files, input_has_paths(&values->input));
     struct input             input;
     bool                     is_done;
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
-    if (files.values.count < (input_has_paths(&values->input) ? 1U : 2U)) {
-        (void)err_set(err, ERR_USAGE, "a profile and what to explain are needed");
-        return err_advise(err, "as in tfprof why PROFILE gap, or step:slowest");
+    if (what && !files.values.count && !input_has_paths(&values->input)) {
+        (void)err_set(err, ERR_USAGE, "a profile to explain it from is needed");
+        return err_advise(err, "as in tfprof why PROFILE %s", what);
     }
-    files.values.count--;
     if (!input_load(&input, &values->input, &files, err))
         return false;
-    is_done = answer(&input, &values->result, call->operands.values.items[files.values.count], err);
+    is_done = answer(&input, &values->result, what, err);
     input_free(&input);
     progress_end();
     return is_done;
@@ -60,12 +73,14 @@ static bool run(struct call *call, struct err *err)
 const struct command command_why = {
     .name = "why",
     .summary = "walk back the causes of an idle time, a slow step, a late rank or an op",
-    .operands = "PROFILE... WHAT",
+    .operands = "PROFILE... [WHAT]",
     .description =
         "WHAT is one of: gap, the longest idle time of the busiest device; gap@step12, that of one "
         "step; step:slowest or step:12, beside a step of usual length; collective:REGEX, the rank "
         "that comes latest to it, beside the one that comes first; op:REGEX or kernel:REGEX, the "
-        "longest one. Regular expressions are searched in names.\n"
+        "longest one. Regular expressions are searched in names. Without it the slowest step or "
+        "the "
+        "largest gap is explained, whichever holds more time beyond the usual.\n"
         "Each cause is printed with the time it holds, the op around it and, where stacks were "
         "recorded, the line in the program.",
     .options = options,

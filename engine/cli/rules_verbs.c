@@ -90,9 +90,7 @@ static bool run_new(struct call *call, struct err *err)
                        id);
     if (call->operands.values.count == 2)
         directory = call->operands.values.items[1];
-    if (!file_is_directory(directory))
-        return err_set(err, ERR_USAGE, "%s is not a directory; make it first", directory);
-    if (!fits_pack(id, directory, call->arena, err))
+    if (!file_make_directory(directory, err) || !fits_pack(id, directory, call->arena, err))
         return false;
     name = strchr(id, '/') ? strchr(id, '/') + 1 : id;
     path = arena_text(call->arena, "%s/%s.lua", directory, name);

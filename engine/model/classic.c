@@ -18,37 +18,54 @@ const struct classic_exec *classic_exec_of(const struct classic *classic, uint32
     return low < row->exec_count && execs[low].step == step ? &execs[low] : NULL;
 }
 
+/* Over all steps in which it ran. */
+static int64_t sum_of(const struct classic *classic, uint32_t node, enum classic_measure measure)
+{
+    const struct classic_node *row = &classic->nodes.items[node];
+    int64_t                    sum = 0;
+
+    for (uint32_t i = 0; i < row->exec_count; i++)
+        if (__builtin_add_overflow(sum, classic->execs.items[row->first_exec + i].sums[measure],
+                                   &sum))
+            return INT64_MAX;
+    return sum;
+}
+
 int64_t classic_value(const struct classic *classic, uint32_t node, enum classic_measure measure,
                       int64_t step)
 {
     const struct classic_node *row = &classic->nodes.items[node];
     const struct classic_exec *exec;
-    int64_t                    sum = 0;
+    int64_t                    sum;
 
     if (step >= 0) {
         exec = classic_exec_of(classic, node, step);
         return exec ? exec->sums[measure] : 0;
     }
-    for (uint32_t i = 0; i < row->exec_count; i++)
-        if (__builtin_add_overflow(sum, classic->execs.items[row->first_exec + i].sums[measure],
-                                   &sum))
-            return INT64_MAX;
-    return row->exec_count ? sum / row->exec_count : 0;
+    sum = sum_of(classic, node, measure);
+    if (sum == INT64_MAX)
+        return sum;
+    if (!classic->is_of_all_steps)
+        return row->exec_count ? sum / row->exec_count : 0;
+    sum = classic->steps.count ? sum / (int64_t)classic->steps.count : 0;
+    return measure == MEASURE_RUNS && !sum && row->exec_count ? 1 : sum;
 }
 
 int64_t classic_float_ops(const struct classic *classic, uint32_t node, int64_t step)
 {
     const struct classic_node *row = &classic->nodes.items[node];
-    int64_t                    product;
+    bool                       is_shared = step < 0 && classic->is_of_all_steps;
+    int64_t                    product, runs;
 
     if (row->float_ops <= 0)
         return 0;
     if (row->exec_count == 0)
         return row->float_ops;
-    return __builtin_mul_overflow(row->float_ops, classic_value(classic, node, MEASURE_RUNS, step),
-                                  &product)
-               ? INT64_MAX
-               : product;
+    runs = is_shared ? sum_of(classic, node, MEASURE_RUNS)
+                     : classic_value(classic, node, MEASURE_RUNS, step);
+    if (__builtin_mul_overflow(row->float_ops, runs, &product))
+        return INT64_MAX;
+    return is_shared && classic->steps.count ? product / (int64_t)classic->steps.count : product;
 }
 
 int64_t classic_parameters(const struct classic *classic, uint32_t node)

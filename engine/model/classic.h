@@ -100,6 +100,7 @@ struct classic {
     VEC(struct classic_memory) memory;
     VEC(struct classic_allocation) allocations;
     VEC(int64_t) steps;  /* ascending */
+    bool is_of_all_steps; /* means are over all steps, not over those in which a node ran */
     const struct classic_checkpoint *checkpoint; /* NULL: none was given */
     uint32_t *variable_of;   /* by node: row of the checkpoint's variables; NULL: no checkpoint */
     uint32_t  variable_type; /* interned type of nodes that are variables of the checkpoint */
@@ -108,7 +109,8 @@ struct classic {
     bool misses_streams; /* a GPU ran, but no row of all its streams was recorded */
 };
 
-/* What a node did in one step; over all in which it ran, truncated, where step is negative. */
+/* What a node did in one step; where step is negative the mean, truncated, over those in which it
+ * ran, or with is_of_all_steps over all: then runs are at least 1 where it ran at all. */
 int64_t    classic_value(const struct classic *classic, uint32_t node, enum classic_measure measure,
                          int64_t step);
 /* What is unknown counts as 0. */

@@ -220,6 +220,22 @@ bool view_options_check(const struct view_values *values, const struct classic *
     return false;
 }
 
+int view_options_largest_first(const struct view_options *options)
+{
+    static const uint8_t first[] = { ATTRIBUTE_MICROS, ATTRIBUTE_ACCELERATOR_MICROS,
+                                     ATTRIBUTE_CPU_MICROS };
+    enum view_value      value;
+
+    for (size_t i = 0; i < sizeof first; i++)
+        if ((options->selected >> first[i] & 1) &&
+            attribute_is_number((enum attribute)first[i], &value))
+            return (int)value;
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+        if ((options->selected >> i & 1) && attribute_is_number((enum attribute)i, &value))
+            return (int)value;
+    return ORDER_BY_NAME;
+}
+
 enum { PATTERN_OPTIONS = 6 };
 
 static void list_patterns(const struct view_options  *options,

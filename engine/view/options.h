@@ -49,6 +49,8 @@ enum { ORDER_BY_NAME = -1 };
 bool view_options_check(const struct view_values *values, const struct classic *classic,
                         struct arena *arena, struct view_options *options, struct text *complaints,
                         struct err *err);
+/* order_by of the first number that is shown: times, then what else is selected. */
+int  view_options_largest_first(const struct view_options *options);
 void view_options_free(struct view_options *options); /* accepts a zeroed one */
 /* False, ERR_USAGE: one of the patterns cost too much, so that what was matched with it is no answer. */
 bool view_options_settled(const struct view_options *options, struct err *err);

@@ -15,9 +15,10 @@
 #include <stdlib.h>
 
 struct field { /* a number of a row */
-    enum view_value     value;
-    bool                is_total;
-    const char         *name;
+    enum view_value value;
+    bool            is_total;
+    bool        has_below; /* sums the rows below; types of ops have none, but for the original */
+    const char *name;
     enum attribute_kind kind;
 };
 struct grid {
@@ -48,11 +49,11 @@ static bool misses_flops(const struct classic *classic, const struct view_row *r
 static double number_of(const struct classic *classic, const struct view_row *row,
                         const struct field *field)
 {
-    const int64_t *numbers = field->is_total ? row->total : row->self;
+    const int64_t *numbers = field->has_below ? row->total : row->self;
 
-    if (!numbers || (!field->is_total && !row->is_accounted))
+    if (!numbers || (!field->has_below && !row->is_accounted))
         return NAN;
-    if (field->value == VALUE_FLOAT_OPS && misses_flops(classic, row, field->is_total))
+    if (field->value == VALUE_FLOAT_OPS && misses_flops(classic, row, field->has_below))
         return NAN;
     return (double)numbers[field->value];
 }
@@ -79,7 +80,11 @@ static const char *value_name(enum view_value value)
 static bool add_field(struct grid *grid, enum view_value value, enum attribute_kind kind)
 {
     for (int is_total = 0; is_total < 2; is_total++) {
-        struct field field = { .value = value, .is_total = is_total, .kind = kind };
+        struct field field = { .value = value,
+                               .is_total = is_total,
+                               .has_below = is_total && (grid->view != &view_op ||
+                                                         grid->call->options->is_compat),
+                               .kind = kind };
 
         field.name =
             arena_text(grid->call->arena, "%s_%s", is_total ? "total" : "self", value_name(value));
@@ -169,7 +174,7 @@ static bool gather(const struct grid *grid, const int64_t *steps, size_t step_co
 
             for (size_t field = 0; field < grid->fields.count; field++) {
                 size_t         cell = i * grid->fields.count + field;
-                const int64_t *whose = grid->fields.items[field].is_total ? row->total : row->self;
+                const int64_t *whose = grid->fields.items[field].has_below ? row->total : row->self;
                 double number = number_of(grid->call->classic, row, &grid->fields.items[field]);
 
                 if (!isnan(number) && whose[VALUE_RUNS] > 0)

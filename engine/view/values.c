@@ -42,7 +42,7 @@ void values_fill(const struct classic *classic, uint32_t node, int64_t step,
 {
     const struct classic_node *row = &classic->nodes.items[node];
     const struct classic_exec *only = only_exec(classic, node, step);
-    bool                       is_mean = step < 0 && row->exec_count > 1;
+    bool is_mean = step < 0 && (row->exec_count > 1 || classic->is_of_all_steps);
 
     for (size_t i = 0; i < set->count; i++) {
         enum view_value value = (enum view_value)set->values[i];
