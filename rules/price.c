@@ -171,12 +171,24 @@ static bool tell_fallback(const struct pricing *pricing, struct draft *draft, st
     return draft->finding.condition != NULL;
 }
 
+/* A time's share is of the step that is named, so that the two agree. */
+static void settle_shares(const struct pricing *pricing, struct finding *finding)
+{
+    for (size_t i = 0; i < finding->evidence.count; i++) {
+        struct evidence *row = &finding->evidence.items[i];
+
+        if (row->unit == UNIT_NS && !isnan(row->share) && pricing->step_ns > 0)
+            row->share = fmin(1, row->value / pricing->step_ns);
+    }
+}
+
 bool price_draft(const struct pricing *pricing, struct draft *draft, struct arena *arena,
                  struct err *err)
 {
     struct impact *impact = &draft->finding.impact;
     bool           is_replay = draft->price.method == METHOD_REPLAY;
 
+    settle_shares(pricing, &draft->finding);
     *impact = (struct impact) { .confidence = draft->confidence, .resource = draft->resource };
     if (is_replay && pricing->can_replay) {
         if (!price_by_replay(pricing, draft, arena, err))

@@ -1,7 +1,7 @@
 /*
  * composition: what a step waits for, by part. Sums the segments of the paths (path.h): parts
  * exclude each other and sum to the step. Shares are means over the looked-at steps; times are
- * these shares of the median step, so that they sum to it.
+ * these shares of what a step takes (steps_ns), so that they sum to it. Slow steps are told apart.
  */
 #include "analyze/analysis.h"
 
@@ -40,6 +40,10 @@ static const struct fact_spec produces[] = {
       "a step's time in Python, recorded or not, behind its last computation" },
     { "host.dispatch_ns", UNIT_NS, "a step's time getting ops and programs under way" },
     { "host.executor_ns", UNIT_NS, "a step's time in graph executors around ops" },
+    { "slow.count", UNIT_COUNT, "used steps far longer than the usual one" },
+    { "slow.ns", UNIT_NS, "their mean length" },
+    { "slow.part", UNIT_NAME, "what they wait for most, beyond what the others do" },
+    { "slow.part_ns", UNIT_NS, "how much more of that than the others" },
 };
 enum {
     FACT_PYTHON = 2 * PART_COUNT,
@@ -47,7 +51,11 @@ enum {
     FACT_PYTHON_BEFORE,
     FACT_PYTHON_AFTER,
     FACT_DISPATCH,
-    FACT_EXECUTOR
+    FACT_EXECUTOR,
+    FACT_SLOW_COUNT,
+    FACT_SLOW_NS,
+    FACT_SLOW_PART,
+    FACT_SLOW_PART_NS
 };
 
 static const struct column_spec path_columns[] = {
@@ -369,6 +377,49 @@ static bool fill_steps(struct study *study)
     return table != NULL;
 }
 
+/* By kind of step, slow or usual: its parts a step, and how many there are. */
+struct kinds {
+    double part_ns[2][PART_COUNT], count[2];
+};
+
+static struct kinds sum_kinds(const struct study *study)
+{
+    struct kinds kinds = { 0 };
+
+    for (size_t i = 0; i < study->path.step_rows.count; i++)
+        kinds.count[study->steps.list.items[study->path.step_rows.items[i]].is_slow]++;
+    for (size_t i = 0; i < study->path.segments.count; i++) {
+        const struct segment *segment = &study->path.segments.items[i];
+        bool                  is_slow = study->steps.list.items[segment->step].is_slow;
+
+        kinds.part_ns[is_slow][segment->part] +=
+            (double)(segment->end_ns - segment->start_ns) / kinds.count[is_slow];
+    }
+    return kinds;
+}
+
+/* What slow steps do besides. */
+static bool set_slow(struct study *study)
+{
+    struct facts *facts = &study->facts;
+    struct kinds  kinds = sum_kinds(study);
+    double        more_ns[PART_COUNT], slow_ns = 0;
+    int           most = 0;
+
+    if (kinds.count[true] < 1 || kinds.count[false] < 1)
+        return facts_absent(facts, "slow.", NULL, "no used step is far longer than the others");
+    for (int part = 0; part < PART_COUNT; part++) {
+        more_ns[part] = kinds.part_ns[true][part] - kinds.part_ns[false][part];
+        slow_ns += kinds.part_ns[true][part];
+        if (more_ns[part] > more_ns[most])
+            most = part;
+    }
+    return facts_set(facts, &produces[FACT_SLOW_COUNT], study->steps.slow_count) &&
+           facts_set(facts, &produces[FACT_SLOW_NS], slow_ns) &&
+           facts_set_text(facts, &produces[FACT_SLOW_PART], str_from(part_name((enum part)most))) &&
+           facts_set(facts, &produces[FACT_SLOW_PART_NS], more_ns[most]);
+}
+
 static bool run(struct study *study, struct err *err)
 {
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
@@ -376,9 +427,12 @@ static bool run(struct study *study, struct err *err)
 
     if (study->path.segments.count == 0)
         ok = facts_absent(&study->facts, "part.", "at least one whole step",
+                          "no step with a timeline of events") &&
+             facts_absent(&study->facts, "slow.", "at least one whole step",
                           "no step with a timeline of events");
     else
-        ok = set_facts(study, &scratch) && fill_table(study, &scratch) && fill_steps(study);
+        ok = set_facts(study, &scratch) && fill_table(study, &scratch) && fill_steps(study) &&
+             set_slow(study);
     arena_free(&scratch);
     return ok || err_set(err, ERR_LIMIT, "the composition does not fit the memory budget");
 }

@@ -20,6 +20,13 @@ static const struct fact_spec produces[] = {
 };
 enum { FACT_CORES, FACT_CPU, FACT_INPUT_CPU, FACT_STEPS };
 
+/* A single slow step says nothing of the others: what it waits for is not what a step does. Where
+ * it is so long that the mean is what a step takes, it has part in that. */
+static bool stands_alone(const struct steps *steps, const struct step *step)
+{
+    return step->is_slow && steps->slow_count == 1 && !steps->is_uneven;
+}
+
 static bool choose_steps(struct study *study)
 {
     const struct steps *steps = &study->steps;
@@ -27,6 +34,7 @@ static bool choose_steps(struct study *study)
 
     for (size_t i = 0; i < steps->list.count; i++)
         if (steps->list.items[i].host == steps->host && steps->list.items[i].is_sampled &&
+            !stands_alone(steps, &steps->list.items[i]) &&
             !vec_push(&all, study->arena, (uint32_t)i))
             return false;
     size_t wanted = all.count < PATH_STEPS ? all.count : PATH_STEPS;

@@ -359,12 +359,31 @@ static void choose_host(struct study *study, double *scratch_ns)
     }
 }
 
+static double modified_z(const struct steps *steps, double length_ns, double mad_ns)
+{
+    return MAD_TO_Z * (length_ns - steps->median_ns) / mad_ns;
+}
+
+/* Used steps of the reference host that are far longer than the others. */
+static void mark_slow(struct steps *steps, double mad_ns)
+{
+    for (size_t i = 0; i < steps->list.count; i++) {
+        struct step *step = &steps->list.items[i];
+        double       ns = (double)length_of(step);
+
+        step->is_slow = step->is_used && step->host == steps->host && steps->used_count > 2 &&
+                        ns > UNEVEN_FACTOR * steps->median_ns &&
+                        modified_z(steps, ns, mad_ns) > OUTLIER_Z;
+        steps->slow_count += step->is_slow;
+    }
+}
+
 static bool set_distribution(struct study *study, double *lengths, double *sorted, size_t count)
 {
     struct steps *steps = &study->steps;
     struct facts *facts = &study->facts;
     size_t        slow = 0;
-    double        excess_ns = 0;
+    double        excess_ns = 0, mad_ns;
 
     for (size_t i = 0; i < count; i++)
         sorted[i] = lengths[i];
@@ -374,11 +393,11 @@ static bool set_distribution(struct study *study, double *lengths, double *sorte
     steps->mean_ns = sample_mean(lengths, count);
     steps->cov = steps->mean_ns > 0 ? sample_deviation(lengths, count) / steps->mean_ns : 0;
     steps->is_uneven = steps->mean_ns > UNEVEN_FACTOR * steps->median_ns;
+    mad_ns = fmax(sample_mad(sorted, count), 0.001 * steps->median_ns);
+    mark_slow(steps, mad_ns);
     if (count >= VARIANCE_STEPS) {
-        double mad_ns = fmax(sample_mad(sorted, count), 0.001 * steps->median_ns);
-
         for (size_t i = 0; i < count; i++)
-            if (MAD_TO_Z * (lengths[i] - steps->median_ns) / mad_ns > OUTLIER_Z)
+            if (modified_z(steps, lengths[i], mad_ns) > OUTLIER_Z)
                 slow++, excess_ns += lengths[i] - steps->median_ns;
         if (!facts_set(facts, &produces[FACT_SLOW_COUNT], (double)slow) ||
             !facts_set(facts, &produces[FACT_SLOW_EXCESS], excess_ns / (double)count))

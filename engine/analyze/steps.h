@@ -17,6 +17,7 @@ struct step {
     uint32_t    timeline; /* whose marker it is; NO_ID without a timeline */
     uint32_t    event;    /* marker; NO_ID when inferred */
     bool        is_used;  /* counts for averages */
+    bool        is_slow;     /* used, and far longer than the usual one */
     bool        is_sampled; /* used, and its events are looked at: see excerpt.h */
     const char *left_out; /* why not: "warm-up", "cut by the capture", … */
 };
@@ -25,6 +26,7 @@ struct steps {
     enum step_source source;
     uint32_t         used_count; /* steps of the reference host that are used */
     uint32_t         total_count;
+    uint32_t         slow_count;   /* slow ones of that host */
     uint32_t         host; /* the reference host: the one whose steps are the job's */
     double           median_ns, mean_ns, min_ns, max_ns, cov; /* over used steps of that host */
     bool             is_uneven;    /* the mean is far above the median: steps_ns is the mean */

@@ -121,6 +121,14 @@ const char *part_title(enum part part)
     return "unknown";
 }
 
+enum part part_from_name(struct str name)
+{
+    for (int part = 0; part < PART_COUNT; part++)
+        if (str_equal(name, str_from(part_name((enum part)part))))
+            return (enum part)part;
+    return PART_UNKNOWN;
+}
+
 bool study_composition(const struct study *study, double part_ns[PART_COUNT])
 {
     bool has_any = false;

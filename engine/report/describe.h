@@ -20,8 +20,9 @@ const char *device_kind_name(enum device_kind kind);
 const char *timeline_kind_name(enum timeline_kind kind);
 const char *step_source_name(enum step_source source);
 const char *part_title(enum part part); /* "input wait" */
+enum part   part_from_name(struct str name); /* of part_name; PART_UNKNOWN: none of them */
 
-/* Time of each part in a step (the facts part.*_ns), which sum to the median step. False: the
+/* Time of each part in a step (the facts part.*_ns), which sum to what a step takes (steps_ns). False: the
  * composition is not known, and all is zero. */
 bool study_composition(const struct study *study, double part_ns[PART_COUNT]);
 

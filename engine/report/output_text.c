@@ -84,6 +84,28 @@ static void write_batch(struct layout *layout, const struct study *study)
     layout_line(layout);
 }
 
+/* Where the step is the mean because a few are far longer: what those do. */
+static void write_slow(struct layout *layout, const struct study *study)
+{
+    const struct facts *facts = &study->facts;
+    struct text         about = { .arena = layout->arena };
+    double              count, ns, name, more_ns;
+
+    if (!study->steps.is_uneven || !facts_get(facts, "slow.count", &count) ||
+        !facts_get(facts, "slow.ns", &ns) || !facts_get(facts, "slow.part", &name) ||
+        !facts_get(facts, "slow.part_ns", &more_ns))
+        return;
+    text_add(layout->text, STR("  "));
+    layout_pad(layout, STR("slow steps"), NAME_COLUMNS);
+    layout_pad_left(layout, layout_value(layout->arena, ns, UNIT_NS), VALUE_COLUMNS);
+    text_print(&about, "   %.0f of %u; ", count, study->steps.used_count);
+    unit_print(&about, more_ns, UNIT_NS);
+    text_print(&about, " more %s",
+               part_title(part_from_name(intern_str(facts->names, (uint32_t)name))));
+    text_add(layout->text, text_str(&about));
+    layout_line(layout);
+}
+
 static void write_composition(struct layout *layout, const struct study *study)
 {
     const struct steps *steps = &study->steps;
@@ -115,6 +137,7 @@ static void write_composition(struct layout *layout, const struct study *study)
                 write_part(layout, (enum part)part, part_ns[part], share);
         }
     }
+    write_slow(layout, study);
     layout_line(layout);
 }
 
