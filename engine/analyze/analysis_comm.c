@@ -177,8 +177,8 @@ static bool sum_collectives(struct comm *comm)
     for (size_t i = 0; i < comm->list.items.count; i++) {
         const struct collective_instance *item = &comm->list.items.items[i];
         const struct device_row *device = device_activity_row(comm->study->devices, item->device);
-        uint32_t                 activity = event_activity_id(profile, item->event);
-        uint32_t                 row = id_map_get(&rows, activity);
+        uint64_t                 key = collective_kind(profile, item->event);
+        uint32_t                 row = id_map_get(&rows, key);
         double                   bytes, ns = (double)(item->end_ns - item->start_ns);
         double                   hidden_ns = 0;
         struct collective_sum   *sum;
@@ -186,10 +186,10 @@ static bool sum_collectives(struct comm *comm)
         if (item->host != comm->windows.host)
             continue;
         if (row == NO_ID) {
-            struct collective_sum fresh = { .activity = activity, .event = item->event };
+            struct collective_sum fresh = { .activity = (uint32_t)key, .event = item->event };
 
             row = (uint32_t)comm->sums.count;
-            if (!vec_push(&comm->sums, comm->scratch, fresh) || !id_map_put(&rows, activity, row))
+            if (!vec_push(&comm->sums, comm->scratch, fresh) || !id_map_put(&rows, key, row))
                 return false;
         }
         sum = &comm->sums.items[row];
@@ -221,7 +221,7 @@ static int compare_sums(const void *a, const void *b)
 
     if (left->ns != right->ns)
         return left->ns > right->ns ? -1 : 1;
-    return (left->activity > right->activity) - (left->activity < right->activity);
+    return (left->event > right->event) - (left->event < right->event);
 }
 
 static bool fill_collectives(struct comm *comm)

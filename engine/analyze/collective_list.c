@@ -74,6 +74,17 @@ double collective_bus_factor(const char *type, double n)
     return 1;
 }
 
+uint64_t collective_kind(const struct profile *profile, uint32_t event)
+{
+    uint32_t activity = event_activity_id(profile, event), type = 0;
+    int64_t  row;
+
+    if (profile_stat(profile, STAT_COLLECTIVE, event, &row) && row >= 0 &&
+        (uint64_t)row < profile->collectives.count)
+        type = profile->collectives.items[row].type;
+    return (uint64_t)type << 32 | activity;
+}
+
 bool collective_is_other(const struct collective_instance *a, const struct collective_instance *b)
 {
     bool are_threads = a->device == NO_ID && a->first_end_ns && b->first_end_ns;

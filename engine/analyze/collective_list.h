@@ -35,6 +35,9 @@ struct collective_list {
 };
 /* Type of a collective: as recorded, else by its name: "all-reduce", "all-gather", … */
 const char *collective_type(const struct profile *profile, uint32_t event);
+/* Equal for those of one activity and type: one name can stand for collectives of all types. The lower half
+ * is the activity. */
+uint64_t collective_kind(const struct profile *profile, uint32_t event);
 /* Bytes that a rank gives or gets in it, whichever is more; < 0 unknown. Sets *group_size where it is
  * recorded. */
 double collective_payload(const struct profile *profile, uint32_t event, double *group_size);

@@ -214,6 +214,7 @@ static bool walk_event(struct collector *collector, uint32_t event, uint32_t dev
     int64_t               start_ns = event_start_ns(profile, event);
     int64_t               duration_ns = event_duration_ns(profile, event);
     struct open_slice     frame = { event, start_ns + duration_ns, SIZE_MAX, INT64_MIN };
+    struct call           call = { 0, duration_ns, duration_ns };
     uint32_t              eager_name;
 
     while (collector->stack.count > 0 &&
@@ -225,21 +226,22 @@ static bool walk_event(struct collector *collector, uint32_t event, uint32_t dev
     if (collector->stack.count > 0)
         frame.op_call = collector->stack.items[collector->stack.count - 1].op_call;
     eager_name = op_times_eager_name(profile, event);
-    if ((eager_name != NO_ID || is_op_kind(event_activity(profile, event))) &&
-        windows_find(&collector->windows, start_ns) != SIZE_MAX) {
-        struct call call = { 0, duration_ns, duration_ns };
-
-        call.row = eager_name != NO_ID
-                       ? eager_row(collector, eager_name)
-                       : activity_row(collector, event_activity_id(profile, event), device);
-        if (frame.op_call != SIZE_MAX)
-            collector->calls.items[frame.op_call].self_ns -= duration_ns;
-        else if (device == NO_ID)
-            count_gap(collector, start_ns, frame.end_ns);
-        frame.op_call = collector->calls.count;
-        if (call.row == NO_ID || !vec_push(&collector->calls, collector->scratch, call))
-            return false;
+    if (eager_name == NO_ID && !is_op_kind(event_activity(profile, event)))
+        return vec_push(&collector->stack, collector->scratch, frame);
+    if (frame.op_call != SIZE_MAX) /* also where a window ends inside the op */
+        collector->calls.items[frame.op_call].self_ns -= duration_ns;
+    if (windows_find(&collector->windows, start_ns) == SIZE_MAX) {
+        frame.op_call = SIZE_MAX;
+        return vec_push(&collector->stack, collector->scratch, frame);
     }
+    call.row = eager_name != NO_ID
+                   ? eager_row(collector, eager_name)
+                   : activity_row(collector, event_activity_id(profile, event), device);
+    if (frame.op_call == SIZE_MAX && device == NO_ID)
+        count_gap(collector, start_ns, frame.end_ns);
+    frame.op_call = collector->calls.count;
+    if (call.row == NO_ID || !vec_push(&collector->calls, collector->scratch, call))
+        return false;
     return vec_push(&collector->stack, collector->scratch, frame);
 }
 

@@ -170,13 +170,22 @@ enum copy_direction kineto_copy(struct str name)
         struct str          part;
         enum copy_direction copy;
     } copies[] = {
-        { STR_INIT("HtoD"), COPY_H2D },         { STR_INIT("DtoH"), COPY_D2H },
-        { STR_INIT("DtoD"), COPY_D2D },         { STR_INIT("PtoP"), COPY_P2P },
-        { STR_INIT("HtoH"), COPY_H2H },         { STR_INIT("HostToDevice"), COPY_H2D },
-        { STR_INIT("DeviceToHost"), COPY_D2H }, { STR_INIT("DeviceToDevice"), COPY_D2D },
-        { STR_INIT("PeerToPeer"), COPY_P2P },   { STR_INIT("HostToHost"), COPY_H2H },
-        { STR_INIT("M2D"), COPY_H2D },          { STR_INIT("D2M"), COPY_D2H },
+        { STR_INIT("HtoD"), COPY_H2D },
+        { STR_INIT("DtoH"), COPY_D2H },
+        { STR_INIT("DtoD"), COPY_D2D },
+        { STR_INIT("PtoP"), COPY_P2P },
+        { STR_INIT("HtoH"), COPY_H2H },
+        { STR_INIT("HostToDevice"), COPY_H2D },
+        { STR_INIT("DeviceToHost"), COPY_D2H },
+        { STR_INIT("DeviceToDevice"), COPY_D2D },
+        { STR_INIT("PeerToPeer"), COPY_P2P },
+        { STR_INIT("HostToHost"), COPY_H2H },
+        { STR_INIT("M2D"), COPY_H2D },
+        { STR_INIT("D2M"), COPY_D2H },
         { STR_INIT("D2D"), COPY_D2D },
+        { STR_INIT("HOST_TO_DEVICE"), COPY_H2D },
+        { STR_INIT("DEVICE_TO_HOST"), COPY_D2H },
+        { STR_INIT("DEVICE_TO_DEVICE"), COPY_D2D },
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(copies); i++)

@@ -225,7 +225,8 @@ static uint32_t new_activity(struct kineto *kineto, const struct kineto_event *e
         activity.category = kineto_intern(kineto, event->fields[FIELD_CATEGORY]);
     activity.kind = (uint8_t)kineto_kind(event->class, name);
     if (activity.kind == ACTIVITY_MEMCPY || activity.kind == ACTIVITY_TRANSFER)
-        activity.copy = (uint8_t)kineto_copy(name);
+        activity.copy = (uint8_t)kineto_copy(
+            kineto_has(event, FIELD_DIRECTION) ? event->fields[FIELD_DIRECTION] : name);
     if (activity.kind == ACTIVITY_OP)
         activity.op = kineto_add_op(kineto, event, activity.name);
     if (event->class == KINETO_PYTHON)
@@ -258,6 +259,8 @@ static uint32_t look_up_activity(struct kineto *kineto, const struct kineto_even
         key_part(kineto, event, FIELD_DIMS);
         key_part(kineto, event, FIELD_TYPES);
         key_part(kineto, event, FIELD_FLOPS);
+    } else if (event->class == KINETO_ACCELERATOR) {
+        key_part(kineto, event, FIELD_DIRECTION);
     } else if (event->class == KINETO_UNKNOWN) {
         key_part(kineto, event, FIELD_CATEGORY);
     }

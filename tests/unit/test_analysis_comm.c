@@ -102,12 +102,45 @@ static void one_rank_without_collectives_is_said(void **state)
     builder_free(&b);
 }
 
+/* "record_param_comms" stands for all collectives of PyTorch: two all-reduces of 10 ns and a
+ * broadcast of 30 are two rows. */
+static void types_of_one_name_are_told_apart(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct collective      row = { .bytes_in = -1, .bytes_out = -1, .sequence = -1 };
+    uint32_t               host, thread;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    builder_step(&b, host, 0, 1000);
+    row.type = builder_name(&b, "all-reduce");
+    assert_true(vec_push(&b.profile.collectives, &b.arena, row));
+    row.type = builder_name(&b, "broadcast");
+    assert_true(vec_push(&b.profile.collectives, &b.arena, row));
+    for (int64_t i = 0; i < 3; i++)
+        builder_stat(&b,
+                     builder_slice(&b, thread, "record_param_comms", ACTIVITY_COLLECTIVE, 100 * i,
+                                   i == 1 ? 30 : 10),
+                     STAT_COLLECTIVE, i == 1);
+    builder_finish(&b);
+    assert_true(analysis_comm.run(&b.study, &err));
+    assert_true(builder_cell(&b, "collectives", "type", "all-reduce", "count") == 2);
+    assert_true(builder_cell(&b, "collectives", "type", "all-reduce", "ns") == 20);
+    assert_true(builder_cell(&b, "collectives", "type", "broadcast", "count") == 1);
+    assert_true(builder_cell(&b, "collectives", "type", "broadcast", "ns") == 30);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_late_rank_is_named),
         cmocka_unit_test(a_skew_longer_than_the_collective_is_no_share),
         cmocka_unit_test(one_rank_without_collectives_is_said),
+        cmocka_unit_test(types_of_one_name_are_told_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

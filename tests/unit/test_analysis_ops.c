@@ -155,10 +155,40 @@ static void no_ops_is_said(void **state)
     builder_free(&b);
 }
 
+/*
+ * One step 0..100 us. Outer 80..180 us reaches over its end and holds Inner 85..95 us and, behind
+ * the end, Inner 120..150 us with Leaf 125..130 us in it. What is counted is what begins in the
+ * step: Outer, of whose 100 us 100 - 10 - 30 = 60 are its own, and one Inner of 10 us.
+ */
+static void ops_over_the_edge_keep_their_self_time(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, thread;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    builder_step(&b, host, 0, 100000);
+    builder_slice(&b, thread, "Outer", ACTIVITY_OP, 80000, 100000);
+    builder_slice(&b, thread, "Inner", ACTIVITY_OP, 85000, 10000);
+    builder_slice(&b, thread, "Inner", ACTIVITY_OP, 120000, 30000);
+    builder_slice(&b, thread, "Leaf", ACTIVITY_OP, 125000, 5000);
+    builder_finish(&b);
+    assert_true(analysis_ops.run(&b.study, &err));
+    assert_true(builder_cell(&b, "ops", "name", "Outer", "self_ns") == 60000);
+    assert_true(builder_cell(&b, "ops", "name", "Inner", "self_ns") == 10000);
+    assert_true(builder_cell(&b, "ops", "name", "Inner", "calls") == 1);
+    assert_true(builder_fact(&b, "ops.distinct") == 2);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ops_are_summed_a_step),
+        cmocka_unit_test(ops_over_the_edge_keep_their_self_time),
         cmocka_unit_test(recorded_runs_are_summed_a_step),
         cmocka_unit_test(eager_executions_are_ops),
         cmocka_unit_test(no_ops_is_said),

@@ -120,6 +120,32 @@ static void calls_and_work_share_external_ids(void **state)
     arena_free(&reading.arena);
 }
 
+/* Copies of an accelerator of Meta's have one name; their arguments say which way and how much. */
+static void arguments_tell_where_a_copy_goes(void **state)
+{
+    static const char text[] =
+        "{\"traceEvents\": [\n"
+        "{\"ph\": \"X\", \"cat\": \"mtia_ccp_events\", \"name\": \"dma_request\", \"pid\": 17, "
+        "\"tid\": 1,"
+        " \"ts\": 0, \"dur\": 5, \"args\": {\"stream\": 1, \"direction\": \"DEVICE_TO_HOST\","
+        " \"size\": 1024}},\n"
+        "{\"ph\": \"X\", \"cat\": \"mtia_ccp_events\", \"name\": \"dma_request\", \"pid\": 17, "
+        "\"tid\": 1,"
+        " \"ts\": 9, \"dur\": 5, \"args\": {\"stream\": 1, \"direction\": \"HOST_TO_DEVICE\","
+        " \"size\": 2048}}\n"
+        "]}\n";
+    struct reading reading;
+
+    (void)state;
+    read_text(&reading, STR(text));
+    assert_true(reading.is_fine);
+    assert_int_equal(event_activity(&reading.profile, 0)->copy, COPY_D2H);
+    assert_int_equal(stat_of(&reading.profile, STAT_BYTES, 0), 1024);
+    assert_int_equal(event_activity(&reading.profile, 1)->copy, COPY_H2D);
+    assert_int_equal(stat_of(&reading.profile, STAT_BYTES, 1), 2048);
+    arena_free(&reading.arena);
+}
+
 /* Time 0 is the step's and the frame's start, 1.5 us behind the base. The frame is longer, so it
  * comes first: frame 0, step 1, op 2, launch 3, backward op 4; then the stream: kernel 5. */
 static void places_events_on_timelines(void **state)
@@ -450,6 +476,7 @@ int main(void)
         cmocka_unit_test(reads_what_stands_beside_events),
         cmocka_unit_test(joins_and_measures),
         cmocka_unit_test(calls_and_work_share_external_ids),
+        cmocka_unit_test(arguments_tell_where_a_copy_goes),
         cmocka_unit_test(every_prefix_is_answered),
         cmocka_unit_test(steps_over_what_is_no_json),
         cmocka_unit_test(a_long_event_keeps_its_duration),
