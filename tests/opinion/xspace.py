@@ -1,4 +1,8 @@
 """XSpace (xplane.proto): planes, lines and events with their names and statistics, as recorded."""
+import gzip
+import re
+
+import model
 import wire
 
 
@@ -23,6 +27,12 @@ class Plane:
     def __init__(self, path):
         self.path, self.name, self.lines, self.stats = path, '', [], {}
         self.events, self.stat_names = {}, {}
+
+
+def load(path):
+    with open(path, 'rb') as file:
+        data = file.read()
+    return gzip.decompress(data) if data[:2] == b'\x1f\x8b' else data
 
 
 def text(data, span):
@@ -142,3 +152,97 @@ def read_plane(data, span, path):
 def read(data, path=''):
     """The planes of one file."""
     return [read_plane(data, value, path) for number, _, value in wire.fields(data) if number == 1]
+
+
+
+# Lines of device planes that tools made from others.
+DERIVED = ('Steps', 'XLA Modules', 'XLA Ops', 'Async XLA Ops', 'XLA TraceMe', 'TensorFlow Ops',
+           'TensorFlow Name Scope', 'Framework Ops', 'Framework Name Scope', 'Source code',
+           'Source Code', 'Launch Stats', 'Host Offload Ops')
+# A TPU's work is one line of instructions, nested; the others are about it.
+WORK = {'TPU': ('XLA Ops',)}
+COPIES = {'memcpyh2d': 'h2d', 'memcpyd2h': 'd2h', 'memcpyd2d': 'd2d', 'memcpyp2p': 'p2p',
+          'memcpyh2h': 'h2h', 'copyhosttodevice': 'h2d', 'copydevicetohost': 'd2h',
+          'copydevicetodevice': 'd2d'}
+# Names of nodes and their types as TensorFlow's node_def.proto allows them; those that begin with
+# "_" are the runtime's own.
+OP_NAME = re.compile(r'^[A-Za-z0-9.][\w>./-]*:[A-Za-z_]\w*$')
+
+
+def detail(text, key):
+    found = re.search(key + r':(\d+)', text or '')
+    return int(found.group(1)) if found else None
+
+
+def add_device_event(found, event, device):
+    name = event.name.lower()
+    found.busy.append((device, event.start, event.end))
+    if name in COPIES:
+        found.copies.append(model.Copy(COPIES[name], event.name, event.start, event.end,
+                                         detail(event.stats.get('memcpy_details'), 'size')))
+    elif not name.startswith('memset'):
+        found.kernels.append(model.Slice(event.name, event.start, event.end, device))
+        if name.startswith('nccl'):
+            found.device_collectives.append(found.kernels[-1])
+
+
+def op_of(event):
+    """Name of the op that an event of a host thread is, or None."""
+    stats = event.stats
+    if 'hlo_op' in stats:
+        return None if event.name.startswith('end: ') else str(stats['hlo_op'])
+    if stats.get('eager_op') and not stats.get('is_func'):
+        return str(stats['eager_op'])
+    if OP_NAME.match(event.name) and '::' not in event.name:
+        return event.name.rpartition(':')[0]
+    return None
+
+
+INPUT_WAITS = ('IteratorGetNext', 'IteratorGetNextAsOptional')  # asks the input pipeline: no op, wherever it runs
+
+
+def add_run(runs, event):
+    run = event.stats.get('run_id')
+    if run is not None and 'wait for completion' not in event.name:
+        start, end = runs.get(run, (event.start, event.end))
+        runs[run] = min(start, event.start), max(end, event.end)
+
+
+def add_host_event(found, event, place):
+    stats = event.stats
+    if 'step_num' in stats and stats.get('_r'):
+        found.markers.append((stats['step_num'], event.start, event.end))
+    if 'allocator_name' in stats and 'bytes_allocated' in stats:
+        key = stats['allocator_name']
+        found.memory[key] = max(found.memory.get(key, 0), stats['bytes_allocated'])
+    op = op_of(event)
+    if op is not None and event.name.rpartition(':')[2].startswith('Collective'):
+        found.host_collectives.append(model.Slice(event.name, event.start, event.end, place))
+    if op is not None and event.name.rpartition(':')[2] not in INPUT_WAITS and op not in INPUT_WAITS:
+        found.ops.append(model.Slice(op, event.start, event.end, place))
+
+
+UNIX_2001_NS = 10 ** 18
+
+
+def opinion_of(path):
+    data = load(path)
+    found = model.Opinion()
+    runs = {}
+    for plane in read(data, path):
+        is_device = plane.name.startswith('/device:')
+        for index, line in enumerate(plane.lines):
+            derived = is_device and line.name not in WORK.get(plane.name[8:11], ()) and (
+                plane.name[8:11] in WORK or line.name.startswith(DERIVED))
+            for event in line.events:
+                if not derived:
+                    found.see(event.start, event.end)
+                if is_device and not derived:
+                    add_device_event(found, event, plane.name)
+                elif plane.name.startswith('/host:'):
+                    add_host_event(found, event, (plane.name, index))
+                    add_run(runs, event)
+    found.extents.update((start, end - start) for start, end in runs.values())
+    if found.first is not None and found.first < UNIX_2001_NS:
+        found.origin = 0  # times since the profiler began
+    return found

@@ -1,0 +1,101 @@
+"""What a recording holds, in plain lists, the same for all formats, and sums over them."""
+from collections import namedtuple
+
+# direction is h2d, d2h, d2d, p2p, h2h or ""; bytes is None where they are not recorded
+Copy = namedtuple('Copy', 'direction name start end bytes')
+
+
+class Slice:
+    __slots__ = ('name', 'start', 'end', 'place')
+
+    def __init__(self, name, start, end, place):
+        self.name, self.start, self.end, self.place = name, start, end, place
+
+
+class Opinion:
+    """Times are whole nanoseconds of the recording's own clock."""
+
+    def __init__(self):
+        self.markers = []             # (number, start, end) of steps that the program marked
+        self.ops = []                 # Slice, place: the thread
+        self.kernels = []             # Slice, place: the device
+        self.copies = []              # Copy, on devices
+        self.device_collectives = []  # Slice
+        self.host_collectives = []    # Slice
+        self.busy = []                # (device, start, end) of kernels, copies and sets
+        self.memory = {}              # allocator or device -> most bytes in use
+        self.first = None             # start of the earliest event
+        self.origin = None            # what times count from, where that is not the earliest event
+        self.extents = set()          # (start, length) of all events, and of runs of programs
+
+    def see(self, start, end):
+        if self.first is None or start < self.first:
+            self.first = start
+        self.extents.add((start, end - start))
+
+    def collectives(self):
+        """Calls that launch what a device then does do not count beside it."""
+        return self.device_collectives or self.host_collectives
+
+    def edges(self):
+        return {start for start, _ in self.extents} | {start + length for start, length in self.extents}
+
+
+def self_times(slices):
+    """[slice, self time]: its time less that of slices nested directly in it, a thread at a time."""
+    found, by_place = [], {}
+    for item in slices:
+        by_place.setdefault(item.place, []).append(item)
+    for items in by_place.values():
+        items.sort(key=lambda item: (item.start, -item.end))
+        stack = []
+        for item in items:
+            while stack and (stack[-1][0].end <= item.start or stack[-1][0].end < item.end):
+                stack.pop()
+            entry = [item, item.end - item.start]
+            if stack:
+                stack[-1][1] -= item.end - item.start
+            found.append(entry)
+            stack.append(entry)
+    return found
+
+
+def outermost(slices):
+    """Those that no other one of the same thread holds."""
+    reach, found = {}, []
+    for item in sorted(slices, key=lambda item: (item.start, -item.end)):
+        if item.start >= reach.get(item.place, item.start):
+            reach[item.place] = item.end
+            found.append(item)
+    return found
+
+
+def union(ranges):
+    """Total length of ranges; what several cover counts once."""
+    total, reach = 0, None
+    for start, end in sorted(ranges):
+        start = start if reach is None or start > reach else reach
+        if end > start:
+            total += end - start
+        reach = end if reach is None or end > reach else reach
+    return total
+
+
+def clip(start, end, windows):
+    for begin, stop in windows:
+        if start < stop and end > begin:
+            yield max(start, begin), min(end, stop)
+
+
+def inside(start, windows):
+    return any(begin <= start < stop for begin, stop in windows)
+
+
+def sums(rows):
+    """{key: [sum, ...]} of (key, (number, ...))."""
+    found = {}
+    for key, numbers in rows:
+        entry = found.setdefault(key, [0] * len(numbers))
+        for i, number in enumerate(numbers):
+            entry[i] += number
+    return found
