@@ -5,11 +5,11 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
-#include "analyze/hardware.h"
 #include "analyze/kernel_names.h"
 #include "analyze/kernel_times.h"
 #include "analyze/op_cost.h"
 #include "analyze/op_times.h"
+#include "model/hardware.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +26,7 @@ enum flops_fact {
     BEST_F32,
     BEST_F16,
     PRODUCT_SHARE,
+    SOURCE,
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
@@ -45,6 +46,8 @@ static const struct fact_spec produces[] = {
     [BEST_F16] = { "flops.best_f16_per_s", UNIT_FLOPS_PER_S,
                    "best rate of an op in 16 bit floats" },
     [PRODUCT_SHARE] = { "flops.product_share", UNIT_SHARE, "share of compute time in products" },
+    [SOURCE] = { "flops.peak_source", UNIT_NAME,
+                 "where the maker says so, when the recording does not" },
 };
 enum roofline_column {
     NAME,
@@ -103,7 +106,8 @@ struct costs {
     double                 compute_ns, known_ns, product_ns, flops, bytes;
     double                 best[DTYPE_COUNT];
     double                 peak_flops_per_s, memory_bytes_per_s, device_count;
-    const struct hardware *hardware;
+    const struct hardware *hardware; /* of the first device that is known */
+    struct hardware        made;
 };
 
 /* With kernels an op's time is that of the kernels it launched; without, its own. */
@@ -181,7 +185,7 @@ static void find_peak(struct costs *costs)
 {
     const struct study   *study = costs->study;
     const struct profile *profile = study->profile;
-    enum dtype            main_dtype = DTYPE_F32;
+    enum dtype            main_dtype = DTYPE_F16; /* what devices are sold by */
     double                most = 0;
 
     for (size_t i = 0; i < profile->devices.count; i++) {
@@ -191,7 +195,7 @@ static void find_peak(struct costs *costs)
             continue;
         costs->device_count++;
         if (!costs->hardware)
-            costs->hardware = hardware_find(profile_str(profile, device->model));
+            costs->hardware = hardware_of(profile, device, &costs->made);
         if (device->peak_flops_per_s > 0)
             costs->peak_flops_per_s = device->peak_flops_per_s;
         if (device->memory_bytes_per_s > 0)
@@ -270,19 +274,47 @@ static void fill_row(const struct costs *costs, struct table *table, size_t row,
     }
 }
 
+static const char *no_peak(const struct costs *costs)
+{
+    if (costs->device_count == 0)
+        return "the peak of a CPU is not known from a profile";
+    return costs->peak_flops_per_s > 0 ? "no op of known cost ran"
+                                       : "the peak of this device is not known";
+}
+
+/* Facts that set_peaks has set. */
+static bool is_peak(const double values[FACT_COUNT], size_t fact)
+{
+    return (fact == PEAK || fact == MEMORY_PEAK || fact == SOURCE) && isfinite(values[fact]) &&
+           values[fact] > 0;
+}
+
+/* Peaks are known of a device though no op's cost is. */
+static bool set_peaks(const struct costs *costs, double values[FACT_COUNT])
+{
+    struct facts *facts = &costs->study->facts;
+    bool          is_set = true;
+
+    values[PEAK] = costs->peak_flops_per_s;
+    values[MEMORY_PEAK] = costs->memory_bytes_per_s;
+    if (costs->hardware)
+        values[SOURCE] = facts_name(facts, str_from(costs->hardware->source));
+    for (size_t i = 0; i < FACT_COUNT && is_set; i++)
+        is_set = !is_peak(values, i) || facts_set(facts, &produces[i], values[i]);
+    return is_set;
+}
+
 static bool set_facts(const struct costs *costs)
 {
     struct study *study = costs->study;
     double        steps = costs->ops.step_count, values[FACT_COUNT] = { 0 };
-    bool          is_set = true;
+    bool          is_set = set_peaks(costs, values);
 
     values[PER_STEP] = costs->flops / steps;
     values[BYTES_PER_STEP] = costs->bytes / steps;
     values[KNOWN_SHARE] = costs->known_ns / costs->compute_ns;
     values[PRODUCT_SHARE] = costs->product_ns / costs->compute_ns;
     values[ACHIEVED] = values[PER_STEP] / costs->ops.step_ns * 1e9;
-    values[PEAK] = costs->peak_flops_per_s;
-    values[MEMORY_PEAK] = costs->memory_bytes_per_s;
     values[BEST_F64] = costs->best[DTYPE_F64];
     values[BEST_F32] = costs->best[DTYPE_F32];
     values[BEST_F16] = costs->best[DTYPE_F16] > costs->best[DTYPE_BF16] ? costs->best[DTYPE_F16]
@@ -293,13 +325,12 @@ static bool set_facts(const struct costs *costs)
         bool is_always = i == PER_STEP || i == KNOWN_SHARE || i == BYTES_PER_STEP ||
                          i == PRODUCT_SHARE || i == ACHIEVED;
 
+        if (is_peak(values, i))
+            continue;
         if (isfinite(values[i]) && (values[i] > 0 || is_always)) /* a file may claim anything */
             is_set = facts_set(&study->facts, &produces[i], values[i]);
-        else if (i == PEAK || i == MFU || i == MEMORY_PEAK)
-            is_set = facts_absent(&study->facts, produces[i].name, NULL,
-                                  costs->device_count > 0
-                                      ? "the peak of this device is not known"
-                                      : "the peak of a CPU is not known from a profile");
+        else if (i == PEAK || i == MFU || i == MEMORY_PEAK || i == SOURCE)
+            is_set = facts_absent(&study->facts, produces[i].name, NULL, "%s", no_peak(costs));
         else
             is_set = facts_absent(&study->facts, produces[i].name, NULL,
                                   "no op of this type has a known cost");
@@ -312,15 +343,16 @@ static bool make(struct study *study, struct arena *scratch)
     static const char reason[] = "no op has known floating point operations or traffic";
     static const char capture[] = "shapes (record_shapes, with_flops, run metadata)";
     struct costs      costs = { .study = study };
+    double            peaks[FACT_COUNT] = { 0 };
     struct windows    windows;
     struct table     *table;
 
     if (!windows_make(study, scratch, &windows) || !collect(&costs, &windows, scratch))
         return false;
-    if (costs.count == 0 || costs.compute_ns <= 0)
-        return facts_absent(&study->facts, "flops.", capture, reason) &&
-               facts_absent(&study->facts, "roofline", capture, reason);
     find_peak(&costs);
+    if (costs.count == 0 || costs.compute_ns <= 0)
+        return set_peaks(&costs, peaks) && facts_absent(&study->facts, "flops.", capture, reason) &&
+               facts_absent(&study->facts, "roofline", capture, reason);
     table = facts_table(&study->facts, &tables[0]);
     for (size_t i = 0; table && i < costs.count; i++) {
         size_t row = table_add(table, study->arena);

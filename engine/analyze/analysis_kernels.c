@@ -3,6 +3,7 @@
 #include "analyze/emit.h"
 #include "analyze/kernel_names.h"
 #include "analyze/kernel_times.h"
+#include "analyze/kernel_waves.h"
 
 enum kernel_fact {
     COUNT_PER_STEP,
@@ -88,8 +89,6 @@ static const struct table_spec tables[] = {
     { "kernels", "kernels by time", columns, ARRAY_COUNT(columns) },
 };
 
-enum { THREADS_PER_SM = 2048 };
-
 static void fill_config(const struct profile *profile, struct table *table, size_t row,
                         const struct kernel_time *time)
 {
@@ -106,14 +105,13 @@ static void fill_config(const struct profile *profile, struct table *table, size
     block = (double)config->block[0] * config->block[1] * config->block[2];
     emit_number(table, GRID, row, grid);
     emit_number(table, BLOCK, row, block);
-    emit_number(table, REGISTERS, row, config->registers);
-    if (config->occupancy_pct < 0)
-        return;
-    emit_number(table, OCCUPANCY, row, (double)config->occupancy_pct / 100);
-    if (device->sm_count == 0 || block < 1)
-        return;
-    resident = (double)config->occupancy_pct / 100 * THREADS_PER_SM / block;
-    emit_number(table, WAVES, row, grid / (device->sm_count * (resident > 1 ? resident : 1)));
+    if (config->registers > 0)
+        emit_number(table, REGISTERS, row, config->registers);
+    if (config->occupancy_pct >= 0)
+        emit_number(table, OCCUPANCY, row, (double)config->occupancy_pct / 100);
+    resident = kernel_resident_blocks(device, config);
+    if (resident > 0)
+        emit_number(table, WAVES, row, grid / resident);
 }
 
 static void fill_row(struct study *study, struct table *table, size_t row,

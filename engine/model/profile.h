@@ -57,6 +57,7 @@ struct device {
     double           peak_flops_per_s, memory_bytes_per_s;
     int64_t          memory_bytes;
     double           clock_hz;
+    bool             is_amd; /* the maker, where it is told beside the name */
 };
 
 enum timeline_kind {

@@ -1,6 +1,7 @@
 #include "read/read.h"
 
 #include "base/text.h"
+#include "model/hardware.h"
 #include "read/checkpoint.h"
 #include "read/clocks.h"
 #include "read/float_ops.h"
@@ -240,6 +241,8 @@ static bool read_opened(struct opened *opened, const struct read_options *option
     profile->format = reader->format;
     if (!reader->read(opened->items, opened->count, options, profile, err))
         return err_source(err, opened->items[0].path);
+    if (!hardware_settle(profile))
+        return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
     return align_clocks(profile, err);
 }
 

@@ -319,6 +319,9 @@ bool     kineto_scan_head(struct kineto_job *job, struct str key, struct json_sc
 uint32_t kineto_job_intern(struct kineto_job *job, struct str raw);
 /* The row of a host's device, added where it is new; NO_ID when it cannot be. */
 uint32_t kineto_device(struct profile *profile, uint32_t host, int64_t ordinal);
+/* A process that sees some devices alone (CUDA_VISIBLE_DEVICES) lists them from 0, and kernels may
+ * name them as the machine does: where all that a host lists are alike, so are those not listed. */
+void kineto_share_properties(struct profile *profile);
 
 /* _place.c */
 struct placing {

@@ -393,6 +393,7 @@ bool kineto_finish(struct kineto_job *job)
     struct placing placing = { .job = job };
 
     settle_times(job);
+    kineto_share_properties(job->profile);
     return kineto_place_events(&placing) && place_stats(&placing) && stack_events(&placing) &&
            join_sources(&placing) && place_memory(&placing) && drop_unused_devices(job) &&
            !job->is_full;

@@ -34,6 +34,46 @@ uint32_t kineto_device(struct profile *profile, uint32_t host, int64_t ordinal)
     return (uint32_t)profile->devices.count - 1;
 }
 
+static bool is_described(const struct device *device)
+{
+    return device->model || device->memory_bytes || device->sm_count;
+}
+
+static bool is_alike(const struct device *a, const struct device *b)
+{
+    return a->model == b->model && a->memory_bytes == b->memory_bytes &&
+           a->sm_count == b->sm_count && a->compute_major == b->compute_major &&
+           a->compute_minor == b->compute_minor;
+}
+
+void kineto_share_properties(struct profile *profile)
+{
+    for (uint32_t host = 0; host < profile->hosts.count; host++) {
+        const struct device *sample = NULL;
+        bool                 is_one = true;
+
+        for (size_t i = 0; i < profile->devices.count; i++) {
+            const struct device *device = &profile->devices.items[i];
+
+            if (device->host != host || !is_described(device))
+                continue;
+            is_one = is_one && (!sample || is_alike(sample, device));
+            sample = device;
+        }
+        for (size_t i = 0; sample && is_one && i < profile->devices.count; i++) {
+            struct device *device = &profile->devices.items[i];
+
+            if (device->host != host || is_described(device))
+                continue;
+            device->model = sample->model;
+            device->memory_bytes = sample->memory_bytes;
+            device->sm_count = sample->sm_count;
+            device->compute_major = sample->compute_major;
+            device->compute_minor = sample->compute_minor;
+        }
+    }
+}
+
 struct device_fields {
     struct str name;
     int64_t    id, memory_bytes, major, minor, sm_count;

@@ -74,6 +74,8 @@ bool xspace_kernel_config(struct str details, struct kernel_config *config)
     if (config->registers > MOST_REGISTERS)
         config->registers = 0;
     config->static_shared_bytes = detail_count(details, STR("static_shared:"));
+    if (config->static_shared_bytes == 0) /* as it was called before */
+        config->static_shared_bytes = detail_count(details, STR(" shm:"));
     config->dynamic_shared_bytes = detail_count(details, STR("dynamic_shared:"));
     detail_extent(details, STR("grid:"), config->grid);
     detail_extent(details, STR("block:"), config->block);

@@ -200,6 +200,7 @@ static uint32_t add_device(const struct xplane *plane, uint32_t host, struct pro
     device.compute_major = (uint32_t)plane_size(plane, "compute_cap_major", MOST_UNITS);
     device.compute_minor = (uint32_t)plane_size(plane, "compute_cap_minor", MOST_UNITS);
     device.sm_count = (uint32_t)plane_size(plane, "core_count", MOST_UNITS);
+    device.is_amd = str_equal(plane_text(plane, "device_vendor"), STR("AMD"));
     device.clock_hz = plane_number(plane, "clock_rate") * 1e3;
     device.memory_bytes_per_s = hbm > 0 ? hbm : plane_number(plane, "memory_bandwidth");
     device.memory_bytes = plane_size(plane, "memory_size", MOST_MEMORY_BYTES);

@@ -1,0 +1,201 @@
+/* hardware: figures are the makers' dense peaks (no sparsity). */
+#include "model/hardware.h"
+
+#include "base/macros.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define TERA 1e12
+#define GIGA 1e9
+
+#define ARCHITECTURE(is_amd, major, minor, f16, tf32, f32, f8, source)
+#define HARDWARE(words, title, major, minor, units, gigabytes, f16, tf32, f32, f8, memory, source) \
+    { words,      title,       major,      minor,     units,         gigabytes,                    \
+      (f16)*TERA, (tf32)*TERA, (f32)*TERA, (f8)*TERA, (memory)*GIGA, source },
+static const struct hardware models[] = {
+#include "model/hardware.def"
+};
+#undef HARDWARE
+#undef ARCHITECTURE
+
+struct architecture { /* operations a cycle of a multiprocessor */
+    bool        is_amd;
+    uint32_t    major, minor;
+    double      f16, tf32, f32, f8;
+    const char *source;
+};
+#define HARDWARE(words, title, major, minor, units, gigabytes, f16, tf32, f32, f8, memory, source)
+#define ARCHITECTURE(is_amd, major, minor, f16, tf32, f32, f8, source)                             \
+    { is_amd, major, minor, f16, tf32, f32, f8, source },
+static const struct architecture architectures[] = {
+#include "model/hardware.def"
+};
+#undef HARDWARE
+#undef ARCHITECTURE
+
+static char small(char byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+}
+
+static bool is_word_byte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9');
+}
+
+/* Whether a name has this word: letters and digits with others, or an end, on both sides. */
+static bool has_word(struct str name, struct str word)
+{
+    for (size_t at = 0; at + word.len <= name.len; at++) {
+        size_t len = 0;
+
+        if (at > 0 && is_word_byte(small(name.data[at - 1])))
+            continue;
+        while (len < word.len && small(name.data[at + len]) == word.data[len])
+            len++;
+        if (len == word.len && (at + len == name.len || !is_word_byte(small(name.data[at + len]))))
+            return true;
+    }
+    return false;
+}
+
+/* How many words a row has, when the name has all of them; 0: it lacks one. */
+static int words_in(struct str name, struct str words)
+{
+    int count = 0;
+
+    while (words.len) {
+        if (!has_word(name, str_cut(&words, ' ')))
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+const struct hardware *hardware_find(struct str model)
+{
+    const struct hardware *best = NULL;
+    bool is_small = has_word(model, STR("laptop")) || has_word(model, STR("mobile")) ||
+                    has_word(model, STR("max"));
+    int most = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(models); i++) {
+        struct str words = str_from(models[i].words);
+        int        count = words_in(model, words);
+
+        if (count > most && (!is_small || has_word(words, STR("laptop")))) {
+            most = count;
+            best = &models[i];
+        }
+    }
+    return best;
+}
+
+/* Memory is told with what drivers keep of it or without. */
+static const struct hardware *find_figures(const struct device *device)
+{
+    double gigabytes = (double)device->memory_bytes / GIGA;
+
+    for (size_t i = 0; i < ARRAY_COUNT(models); i++)
+        if (models[i].title && models[i].major == device->compute_major &&
+            models[i].minor == device->compute_minor && models[i].unit_count == device->sm_count &&
+            fabs(gigabytes - models[i].memory_gigabytes) < 0.03 * models[i].memory_gigabytes)
+            return &models[i];
+    return NULL;
+}
+
+static const struct architecture *find_architecture(const struct device *device)
+{
+    const struct architecture *best = NULL;
+
+    for (size_t i = 0; i < ARRAY_COUNT(architectures); i++) {
+        const struct architecture *row = &architectures[i];
+
+        if (row->is_amd == device->is_amd && row->major == device->compute_major &&
+            row->minor <= device->compute_minor)
+            best = row;
+    }
+    return best;
+}
+
+const struct hardware *hardware_of(const struct profile *profile, const struct device *device,
+                                   struct hardware *made)
+{
+    const struct hardware     *known = hardware_find(profile_str(profile, device->model));
+    const struct architecture *rates;
+    double                     cycles_per_s = device->clock_hz * device->sm_count;
+
+    if (!known)
+        known = find_figures(device);
+    rates = known || !(cycles_per_s > 0 && cycles_per_s < 1e15) ? NULL : find_architecture(device);
+    if (!rates)
+        return known;
+    *made = (struct hardware) { .f16_flops_per_s = rates->f16 * cycles_per_s,
+                                .tf32_flops_per_s = rates->tf32 * cycles_per_s,
+                                .f32_flops_per_s = rates->f32 * cycles_per_s,
+                                .f8_flops_per_s = rates->f8 * cycles_per_s,
+                                .memory_bytes_per_s = device->memory_bytes_per_s,
+                                .source = rates->source };
+    return made;
+}
+
+bool hardware_settle(struct profile *profile)
+{
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        struct device         *device = &profile->devices.items[i];
+        struct str             name = profile_str(profile, device->model);
+        const struct hardware *known = hardware_find(name);
+        char                   text[256];
+        int                    len;
+
+        if (!known && (known = find_figures(device)) != NULL) {
+            name = str_slice(name, 0, 100);
+            len = name.len ? snprintf(text, sizeof text, "%.*s (%s, by its figures)", STR_ARG(name),
+                                      known->title)
+                           : snprintf(text, sizeof text, "%s, by its figures", known->title);
+            device->model = profile_intern(profile, (struct str) { text, (size_t)len });
+            if (device->model == NO_ID)
+                return false;
+        }
+        device->is_amd = device->is_amd || has_word(name, STR("amd")) ||
+                         (known && str_starts(str_from(known->source), STR("AMD")));
+        if (known && device->kind == DEVICE_GPU)
+            device->memory_bytes_per_s = known->memory_bytes_per_s;
+    }
+    return true;
+}
+
+double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_F16:
+    case DTYPE_BF16:
+        return hardware->f16_flops_per_s;
+    case DTYPE_TF32:
+        return hardware->tf32_flops_per_s;
+    case DTYPE_F32:
+        return hardware->f32_flops_per_s;
+    case DTYPE_F8:
+        return hardware->f8_flops_per_s;
+    case DTYPE_UNKNOWN:
+    case DTYPE_F64:
+    case DTYPE_C64:
+    case DTYPE_C128:
+    case DTYPE_I64:
+    case DTYPE_I32:
+    case DTYPE_I16:
+    case DTYPE_I8:
+    case DTYPE_I4:
+    case DTYPE_U64:
+    case DTYPE_U32:
+    case DTYPE_U16:
+    case DTYPE_U8:
+    case DTYPE_BOOL:
+    case DTYPE_STRING:
+    case DTYPE_OTHER:
+    case DTYPE_COUNT:
+        break;
+    }
+    return 0;
+}

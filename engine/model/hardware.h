@@ -1,0 +1,33 @@
+/*
+ * hardware: what makers say of their accelerators, for when the recording does not tell. A device is
+ * known by its name, else by its figures (capability, multiprocessors, memory), else its clock and
+ * the rates of its architecture give the peaks. Other models and CPUs are unknown: no peak, no claim.
+ */
+#ifndef TFPROF_MODEL_HARDWARE_H
+#define TFPROF_MODEL_HARDWARE_H
+
+#include "base/str.h"
+#include "model/profile.h"
+
+struct hardware {
+    const char *words; /* of the model's name, lower case */
+    const char *title; /* for devices that are known by their figures; NULL: none is */
+    uint32_t    major, minor, unit_count; /* capability, multiprocessors; 0 with no title */
+    double      memory_gigabytes;
+    double      f16_flops_per_s, tf32_flops_per_s, f32_flops_per_s, f8_flops_per_s; /* 0: none */
+    double      memory_bytes_per_s;
+    const char *source; /* where the figures stand */
+};
+/* By the name of a model. NULL: not one we know. The row with most words in it wins. */
+const struct hardware *hardware_find(struct str model);
+/* What is known of a device; *made is filled where it has no row. NULL: nothing. */
+const struct hardware *hardware_of(const struct profile *profile, const struct device *device,
+                                   struct hardware *made);
+/* Peak for computing in `dtype`; 0 unknown. */
+double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dtype);
+/* Names devices that are known by their figures, and gives GPUs the bandwidth of their row: what
+ * recordings derive from a memory's clock is up to two times off. Once, behind reading. false: the
+ * budget. */
+bool hardware_settle(struct profile *profile);
+
+#endif

@@ -1,0 +1,243 @@
+/* Accelerators by name, by figures and by the rates of their architecture; blocks that they hold.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs the ones above. */
+#include "analyze/kernel_waves.h"
+#include "model/hardware.h"
+#include "profile_builder.h"
+#include "read/read.h"
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const struct reader reader_kineto;
+
+/* Names as recorders write them; TFLOP/s and GB/s from the makers' data sheets. */
+static void names_find_the_right_row(void **state)
+{
+    static const struct {
+        const char *name;
+        double      f16, memory;
+    } rows[] = {
+        { "NVIDIA A10", 125, 600 },
+        { "NVIDIA A10G", 70, 600 },
+        { "NVIDIA A100-SXM4-40GB", 312, 1555 },
+        { "NVIDIA A100-PG509-200", 312, 1555 },
+        { "NVIDIA A100-SXM4-80GB", 312, 2039 },
+        { "NVIDIA A100 80GB PCIe", 312, 1935 },
+        { "NVIDIA A800-SXM4-80GB", 312, 2039 },
+        { "NVIDIA A30", 165, 933 },
+        { "NVIDIA A40", 149.7, 696 },
+        { "NVIDIA RTX A6000", 154.8, 768 },
+        { "Tesla V100-PCIE-16GB", 112, 900 },
+        { "Tesla V100-DGXS-32GB", 125, 900 },
+        { "Tesla T4", 65, 320 },
+        { "NVIDIA L4", 121, 300 },
+        { "NVIDIA L20", 119.5, 864 },
+        { "NVIDIA L40", 181, 864 },
+        { "NVIDIA L40S", 362, 864 },
+        { "NVIDIA GeForce RTX 2080 Ti", 53.8, 616 },
+        { "NVIDIA GeForce RTX 3090", 71, 936 },
+        { "NVIDIA GeForce RTX 4080 Laptop GPU", 67.7, 432 },
+        { "NVIDIA GeForce RTX 4090", 165, 1008 },
+        { "NVIDIA GeForce RTX 5090", 209.5, 1792 },
+        { "NVIDIA RTX 6000 Ada Generation", 364, 960 },
+        { "Quadro GP100", 20.7, 717 },
+        { "NVIDIA H100 80GB HBM3", 989, 3350 },
+        { "NVIDIA H100 PCIe", 756, 2000 },
+        { "NVIDIA H100 NVL", 835, 3900 },
+        { "NVIDIA H800", 989, 3350 },
+        { "NVIDIA H200", 989, 4800 },
+        { "NVIDIA H20", 148, 4000 },
+        { "NVIDIA GH200 480GB", 989, 4000 },
+        { "NVIDIA B200", 2250, 8000 },
+        { "NVIDIA GB200", 2500, 8000 },
+        { "AMD Instinct MI210", 181, 1638 },
+        { "AMD Instinct MI250X / MI250", 181, 1638 },
+        { "AMD Instinct MI250X", 191.5, 1638 },
+        { "AMD Instinct MI300X", 1307.4, 5300 },
+        { "AMD Instinct MI325X", 1307.4, 6000 },
+        { "AMD Instinct MI355X", 2516.6, 8000 },
+        { "TPU v6 Lite", 918, 1640 },
+        { "TPU v5 lite", 197, 819 },
+        { "TPU v5", 459, 2765 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct hardware *found = hardware_find(str_from(rows[i].name));
+
+        if (!found || fabs(found->f16_flops_per_s - rows[i].f16 * 1e12) > 1e6 ||
+            fabs(found->memory_bytes_per_s - rows[i].memory * 1e9) > 1e3)
+            fail_msg("%s: %s", rows[i].name, found ? found->words : "not known");
+        assert_true(found->source && found->source[0]);
+    }
+    assert_null(hardware_find(STR("NVIDIA GeForce RTX 3090 Laptop GPU")));
+    assert_null(hardware_find(STR("Quadro RTX 6000")));
+    assert_null(hardware_find(STR("Intel(R) Xeon(R)")));
+    assert_null(hardware_find(STR("")));
+}
+
+static struct device device_of(uint32_t major, uint32_t minor, uint32_t units, double gigabytes)
+{
+    return (struct device) { .kind = DEVICE_GPU,
+                             .compute_major = major,
+                             .compute_minor = minor,
+                             .sm_count = units,
+                             .memory_bytes = (int64_t)(gigabytes * 1e9) };
+}
+
+/* As planes and deviceProperties of recordings tell them without a name, or with one of a driver.
+ */
+static void figures_name_the_nameless(void **state)
+{
+    static const struct {
+        uint32_t    major, minor, units;
+        double      gigabytes;
+        const char *recorded, *name;
+    } rows[] = {
+        { 9, 4, 304, 206.141652992, "", "AMD Instinct MI300X, by its figures" },
+        { 9, 5, 256, 309.2, "", "AMD Instinct MI355X, by its figures" },
+        { 7, 0, 80, 16.945512448, "", "NVIDIA V100 16GB, by its figures" },
+        { 9, 0, 104, 68.702699520, "AMD Radeon Graphics",
+          "AMD Radeon Graphics (AMD Instinct MI210 or a die of an MI250, by its figures)" },
+        { 9, 4, 304, 206.141652992, "AMD Instinct MI300X", "AMD Instinct MI300X" },
+        { 9, 4, 303, 206.141652992, "", "" },
+        { 0, 0, 0, 0, "", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct profile_builder b;
+        struct device         *device;
+        uint32_t               row;
+
+        builder_start(&b, FORMAT_XSPACE);
+        row = builder_device(&b, builder_host(&b, "h"), "GPU 0", rows[i].recorded, DEVICE_GPU);
+        device = &b.profile.devices.items[row];
+        device->compute_major = rows[i].major;
+        device->compute_minor = rows[i].minor;
+        device->sm_count = rows[i].units;
+        device->memory_bytes = (int64_t)(rows[i].gigabytes * 1e9);
+        device->memory_bytes_per_s = 2662.4e9; /* by its clock, which is half of what it does */
+        assert_true(hardware_settle(&b.profile));
+        assert_string_equal(profile_str(&b.profile, device->model).data, rows[i].name);
+        if (strstr(rows[i].name, "MI300X"))
+            assert_true(device->memory_bytes_per_s == 5300e9);
+        builder_free(&b);
+    }
+}
+
+/* 80 multiprocessors at 1.53 GHz do 1024 operations a cycle each: 125.3 TFLOP/s; 304 units of AMD
+ * at 2.1 GHz 2048: 1307.4. Without a clock, or of an unknown architecture: nothing. */
+static void rates_give_the_rest(void **state)
+{
+    struct profile_builder b;
+    struct hardware        made;
+    struct device          volta = device_of(7, 0, 80, 20), cdna = device_of(9, 4, 304, 100);
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    assert_null(hardware_of(&b.profile, &volta, &made));
+    volta.clock_hz = 1.53e9;
+    assert_ptr_equal(hardware_of(&b.profile, &volta, &made), &made);
+    assert_true(fabs(made.f16_flops_per_s - 125.3376e12) < 1e6);
+    assert_true(fabs(made.f32_flops_per_s - 15.6672e12) < 1e6);
+    cdna.clock_hz = 2.1e9;
+    cdna.is_amd = true;
+    assert_ptr_equal(hardware_of(&b.profile, &cdna, &made), &made);
+    assert_true(fabs(made.f16_flops_per_s - 1307.4432e12) < 1e6);
+    volta.compute_major = 3;
+    assert_null(hardware_of(&b.profile, &volta, &made));
+    builder_free(&b);
+}
+
+static struct kernel_config config_of(uint32_t threads, uint32_t registers, uint32_t shared_bytes)
+{
+    return (struct kernel_config) { .grid = { 1, 1, 1 },
+                                    .block = { threads, 1, 1 },
+                                    .registers = registers,
+                                    .static_shared_bytes = shared_bytes,
+                                    .occupancy_pct = 22 };
+}
+
+/* V100, 64 threads, 126 registers: 126 * 32 = 4032 registers a warp, in units of 256 4096; 16 warps
+ * fit, 8 blocks of two. 8 KiB of shared memory: 12 of 96 KiB. So 8 on each of 80.
+ * 256 threads and 32 registers: 64 warps' registers fit, 2048 threads are 8 blocks, 1536 (8.6) 6,
+ * 1024 (7.5) 4. H100, 100 KiB: 2 of 228 KiB, as each keeps 1 KiB for itself. */
+static void blocks_fit_by_what_they_need(void **state)
+{
+    static const struct {
+        uint32_t major, minor, units, threads, registers, shared_bytes;
+        double   blocks;
+    } rows[] = {
+        { 7, 0, 80, 64, 126, 8192, 640 }, { 8, 0, 108, 256, 32, 0, 864 },
+        { 8, 6, 84, 256, 32, 0, 504 },    { 8, 9, 128, 256, 32, 0, 768 },
+        { 7, 5, 40, 256, 32, 0, 160 },    { 9, 0, 132, 128, 32, 102400, 264 },
+        { 7, 0, 80, 64, 0, 8192, 0 },     { 9, 4, 304, 64, 126, 8192, 0 },
+        { 7, 0, 0, 64, 126, 8192, 0 },    { 7, 0, 80, 1024, 255, 0, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct device        device = device_of(rows[i].major, rows[i].minor, rows[i].units, 16);
+        struct kernel_config config =
+            config_of(rows[i].threads, rows[i].registers, rows[i].shared_bytes);
+
+        assert_true(kernel_resident_blocks(&device, &config) == rows[i].blocks);
+    }
+}
+
+/* A process that sees one device of many lists it as 0; its kernels say 3, as the machine does. */
+static const char trace[] =
+    "{\"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": "
+    "85094825984, \"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}%s],"
+    " \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 3, \"tid\": "
+    "7, \"ts\": 9, \"dur\": 30, \"args\": {\"device\": 3, \"stream\": 7, \"correlation\": 1}}]}";
+
+static void check_model(const char *other_devices, const char *model)
+{
+    struct read_options options = { .threads = 1 };
+    struct arena        arena = { 0 };
+    struct profile      profile;
+    struct err          err = { 0 };
+    char                text[1024];
+    int                 len = snprintf(text, sizeof text, trace, other_devices);
+    struct read_input   input = { .path = "rank0.json", .file.bytes = { text, (size_t)len } };
+
+    assert_true(profile_init(&profile, &arena));
+    assert_true(reader_kineto.read(&input, 1, &options, &profile, &err));
+    assert_int_equal(profile.devices.count, 1);
+    assert_int_equal(profile.devices.items[0].ordinal, 3);
+    assert_string_equal(profile_str(&profile, profile.devices.items[0].model).data, model);
+    assert_int_equal(profile.devices.items[0].sm_count, *model ? 132 : 0);
+    arena_free(&arena);
+}
+
+static void other_numbers_are_the_same_devices(void **state)
+{
+    (void)state;
+    check_model("", "NVIDIA H100 80GB HBM3");
+    check_model(", {\"id\": 1, \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": "
+                "85094825984, \"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}",
+                "NVIDIA H100 80GB HBM3");
+    check_model(", {\"id\": 1, \"name\": \"NVIDIA A100\", \"numSms\": 108}", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_find_the_right_row),
+        cmocka_unit_test(figures_name_the_nameless),
+        cmocka_unit_test(rates_give_the_rest),
+        cmocka_unit_test(blocks_fit_by_what_they_need),
+        cmocka_unit_test(other_numbers_are_the_same_devices),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
