@@ -121,6 +121,22 @@ static bool say_unknown(struct verdict *verdict, const struct facts *facts, stru
     return verdict->text != NULL;
 }
 
+static bool is_whole_trace(const struct facts *facts)
+{
+    double source;
+
+    return facts_get(facts, "step.source", &source) &&
+           str_equal(intern_str(facts->names, (uint32_t)source), STR("whole-trace"));
+}
+
+/* Where the whole recording stands for a step, what it compiles and loads is no step's. */
+static const double *without_start_up(const struct facts *facts, double *shares)
+{
+    if (is_whole_trace(facts))
+        shares[CLASS_COMPILE] = 0;
+    return shares;
+}
+
 static bool add_evidence(struct verdict *verdict, const double *shares, double step_ns,
                          struct arena *arena)
 {
@@ -154,6 +170,8 @@ static bool say_class(struct verdict *verdict, const double *shares, const char 
 {
     int first = leading_class(shares, -1), second = leading_class(shares, first);
 
+    if (first == CLASS_UNKNOWN)
+        second = -1;
     if (first < 0)
         first = CLASS_COMPUTE;
     else if (second >= 0 && shares[first] - shares[second] < MIXED_MARGIN)
@@ -183,6 +201,7 @@ bool verdict_make(struct verdict *verdict, const struct facts *facts, struct are
         is_done = say_unknown(verdict, facts, arena);
     else
         is_done = add_evidence(verdict, shares, step_ns, arena) &&
-                  say_class(verdict, shares, step_words(facts, step_ns, arena), step_ns, arena);
+                  say_class(verdict, without_start_up(facts, shares),
+                            step_words(facts, step_ns, arena), step_ns, arena);
     return is_done || err_set(err, ERR_LIMIT, "no memory left for the advice");
 }

@@ -5,6 +5,7 @@
 #include "analyze/analysis.h"
 #include "analyze/device_activity.h"
 #include "analyze/emit.h"
+#include "analyze/start_up.h"
 
 enum launch_fact { LINKED, SLOW, SLOW_SHARE, EXCESS_NS, WORST_NS, EARLY_SHARE, FACT_COUNT };
 static const struct fact_spec produces[] = {
@@ -37,7 +38,8 @@ static bool add_kernel(struct looking *looking, const struct device_row *row, ui
     int64_t               start_ns = event_start_ns(profile, event), launched_ns, latency_ns;
     double                idle_ns;
 
-    if (launch == NO_ID || windows_find(looking->windows, start_ns) == SIZE_MAX)
+    if (launch == NO_ID || start_up_has(looking->study, launch) ||
+        windows_find(looking->windows, start_ns) == SIZE_MAX)
         return true;
     launched_ns = event_start_ns(profile, launch);
     latency_ns = start_ns - launched_ns;

@@ -8,6 +8,7 @@
 #include "analyze/analysis.h"
 #include "analyze/path_walk.h"
 #include "analyze/runs.h"
+#include "analyze/start_up.h"
 #include "base/sample.h"
 
 enum { PATH_STEPS = 100 };
@@ -155,6 +156,7 @@ static bool flatten(struct study *study, const struct device_row *device, struct
             !vec_push(&study->path.lines, study->arena, line))
             return false;
     }
+    start_up_mark(study, &study->path);
     return work_classify(profile, &study->path, study->arena);
 }
 

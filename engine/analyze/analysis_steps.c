@@ -19,8 +19,8 @@
 #include "analyze/step_ahead.h"
 #include "analyze/step_device.h"
 #include "analyze/step_markers.h"
+#include "analyze/step_whole.h"
 #include "base/sample.h"
-#include "model/interval.h"
 
 #include <math.h>
 
@@ -144,53 +144,6 @@ static bool make_windows(struct study *study, const struct markers *markers, str
     return true;
 }
 
-static bool is_accelerators(const struct profile *profile, const struct timeline *line)
-{
-    return (line->kind == TIMELINE_STREAM || line->kind == TIMELINE_OPS) && line->event_count &&
-           line->device != NO_ID && profile->devices.items[line->device].kind != DEVICE_CPU;
-}
-
-/* From the first to the last work of a host's accelerators; false: it has none. */
-static bool accelerators_span(const struct profile *profile, uint32_t host, struct interval *span)
-{
-    *span = (struct interval) { INT64_MAX, INT64_MIN };
-    for (size_t t = 0; t < profile->timelines.count; t++) {
-        const struct timeline *line = &profile->timelines.items[t];
-
-        if (line->host != host || !is_accelerators(profile, line))
-            continue;
-        if (event_start_ns(profile, line->first_event) < span->start_ns)
-            span->start_ns = event_start_ns(profile, line->first_event);
-        for (uint32_t i = 0; i < line->event_count; i++)
-            if (event_end_ns(profile, line->first_event + i) > span->end_ns)
-                span->end_ns = event_end_ns(profile, line->first_event + i);
-    }
-    return span->start_ns < span->end_ns;
-}
-
-static bool whole_trace(struct study *study)
-{
-    const struct profile *profile = study->profile;
-
-    study->steps.source = STEPS_WHOLE_TRACE;
-    for (uint32_t host = 0; host < profile->hosts.count; host++) {
-        struct interval span;
-
-        if (!accelerators_span(profile, host, &span))
-            span = (struct interval) { profile->start_ns, profile->end_ns };
-        if (!vec_push(&study->steps.list, study->arena,
-                      (struct step) { .start_ns = span.start_ns,
-                                      .end_ns = span.end_ns,
-                                      .marker_end_ns = span.end_ns,
-                                      .host = host,
-                                      .timeline = NO_ID,
-                                      .event = NO_ID,
-                                      .is_used = span.end_ns > span.start_ns }))
-            return false;
-    }
-    return true;
-}
-
 static bool recorded(struct study *study)
 {
     const struct profile *profile = study->profile;
@@ -242,7 +195,7 @@ static bool find_steps(struct study *study, struct arena *scratch)
     if (!markers.list.count)
         markers = program;
     if (!markers.list.count)
-        return whole_trace(study);
+        return steps_whole_trace(study, scratch);
     if (markers.list.items[0].family)
         study->steps.marker_name = intern_str(names, markers.list.items[0].family).data;
     return make_windows(study, &markers, scratch) && steps_follow_device(study, scratch);
@@ -454,6 +407,15 @@ static bool set_between(struct study *study, double *gaps)
            facts_set(&study->facts, &produces[FACT_BETWEEN], sample_median(gaps, count));
 }
 
+static const char *why_none(const struct steps *steps)
+{
+    if (steps->source == STEPS_WHOLE_TRACE)
+        for (size_t i = 0; i < steps->list.count; i++)
+            if (steps->list.items[i].left_out)
+                return steps->list.items[i].left_out;
+    return "no step counts: each one was left out or took no time";
+}
+
 static bool set_facts(struct study *study, struct arena *scratch)
 {
     struct steps *steps = &study->steps;
@@ -478,8 +440,7 @@ static bool set_facts(struct study *study, struct arena *scratch)
     if (steps->warm_up_ns > 0 && !facts_set(facts, &produces[FACT_WARM_UP], steps->warm_up_ns))
         return false;
     if (steps->used_count == 0)
-        return facts_absent(facts, "step.", "at least one whole step",
-                            "no step counts: each one was left out or took no time");
+        return facts_absent(facts, "step.", "at least one whole step", "%s", why_none(steps));
     return set_distribution(study, lengths, sorted, steps->used_count) &&
            set_between(study, sorted);
 }

@@ -1,5 +1,6 @@
 /* device_gaps: why a device was idle, from what the thread did that launched the next kernel. */
 #include "analyze/device_activity.h"
+#include "analyze/start_up.h"
 
 #include <stdlib.h>
 
@@ -64,12 +65,13 @@ struct thread_waits {
     bool             is_made;
 };
 struct explainer {
-    const struct profile *profile;
-    struct arena         *scratch;
-    struct timeline_index index;
-    struct thread_waits  *threads;    /* by timeline, made when first asked for */
-    struct intervals      overhead;   /* of the profiler, all hosts */
-    bool                 *is_awaited; /* by event: it waited for another stream */
+    const struct profile  *profile;
+    const struct start_up *start_up; /* or NULL */
+    struct arena          *scratch;
+    struct timeline_index  index;
+    struct thread_waits   *threads;    /* by timeline, made when first asked for */
+    struct intervals       overhead;   /* of the profiler, all hosts */
+    bool                  *is_awaited; /* by event: it waited for another stream */
 };
 
 static bool make_thread_waits(struct explainer *explainer, uint32_t id)
@@ -90,6 +92,13 @@ static bool make_thread_waits(struct explainer *explainer, uint32_t id)
 
         if (set && !intervals_add(set, explainer->scratch, event_start_ns(profile, event),
                                   event_end_ns(profile, event)))
+            return false;
+    }
+    for (size_t i = 0; explainer->start_up && i < explainer->start_up->calls.count; i++) {
+        const struct start_up_call *call = &explainer->start_up->calls.items[i];
+
+        if (call->timeline == id && !call->is_blocking &&
+            !intervals_add(&waits->compile, explainer->scratch, call->start_ns, call->end_ns))
             return false;
     }
     intervals_settle(&waits->input);
@@ -151,7 +160,8 @@ static bool explainer_make(struct explainer *explainer, const struct study *stud
 {
     const struct profile *profile = study->profile;
 
-    *explainer = (struct explainer) { .profile = profile, .scratch = scratch };
+    *explainer =
+        (struct explainer) { .profile = profile, .start_up = study->start_up, .scratch = scratch };
     explainer->threads =
         arena_new_array(scratch, struct thread_waits, profile->timelines.count + 1);
     explainer->is_awaited = arena_new_array(scratch, bool, (size_t)profile->event_count + 1);

@@ -2,6 +2,7 @@
 #include "analyze/event_graph_build.h"
 
 #include "analyze/leaves.h"
+#include "analyze/start_up.h"
 #include "analyze/work.h"
 
 #include <stdlib.h>
@@ -285,6 +286,7 @@ bool build_lines(struct build *build)
             build->graph->lines.items[leader].is_leader = true;
     }
     note_device_kinds(build);
+    start_up_mark(build->study, &build->graph->path);
     return mark_workers(build) && work_classify(profile, &build->graph->path, build->arena);
 }
 

@@ -13,6 +13,7 @@ struct pipeline;        /* analyze/pipeline.h: input stages and their rates */
 struct op_times;        /* analyze/op_times.h: what each op took */
 struct device_activity; /* analyze/device_activity.h: busy intervals and gaps a device */
 struct eager_calls;     /* analyze/eager_calls.h: what an eager program called */
+struct start_up;        /* analyze/start_up.h: calls that a program pays once */
 struct thread_roles;    /* analyze/threads.h: what each host timeline is for */
 
 struct study_options {
@@ -28,6 +29,7 @@ struct study {
     struct facts           facts;
     struct steps           steps;
     struct path            path;
+    struct start_up       *start_up; /* where the whole recording is the step; else NULL */
     struct thread_roles   *threads;
     struct pipeline       *pipeline;
     struct device_activity *devices;

@@ -1,0 +1,153 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/start_up.h"
+#include "analyze/step_whole.h"
+#include "profile_builder.h"
+
+enum { MS = 1000000 };
+
+struct recording {
+    struct profile_builder b;
+    struct arena           scratch;
+    uint32_t               thread, stream;
+};
+
+static void start(struct recording *r)
+{
+    uint32_t host;
+
+    *r = (struct recording) { 0 };
+    builder_start(&r->b, FORMAT_KINETO);
+    host = builder_host(&r->b, "h");
+    r->thread = builder_timeline(&r->b, host, NO_ID, "main");
+    r->stream = builder_timeline(&r->b, host, builder_device(&r->b, host, "GPU 0", "", DEVICE_GPU),
+                                 "stream 7");
+}
+
+/* A call and its kernel, in us. */
+static void launch(struct recording *r, int64_t call_us, int64_t call_length_us, int64_t kernel_us,
+                   int64_t kernel_length_us)
+{
+    uint32_t from = builder_slice(&r->b, r->thread, "cudaLaunchKernel", ACTIVITY_LAUNCH,
+                                  call_us * 1000, call_length_us * 1000);
+
+    builder_flow(&r->b, from,
+                 builder_slice(&r->b, r->stream, "k", ACTIVITY_KERNEL, kernel_us * 1000,
+                               kernel_length_us * 1000),
+                 FLOW_LAUNCH);
+}
+
+static const struct step *finish(struct recording *r)
+{
+    builder_finish(&r->b);
+    r->b.profile.start_ns = 0;
+    r->b.profile.end_ns = 2000 * (int64_t)MS;
+    assert_true(steps_whole_trace(&r->b.study, &r->scratch));
+    assert_int_equal(r->b.study.steps.list.count, 1);
+    return &r->b.study.steps.list.items[0];
+}
+
+static void release(struct recording *r)
+{
+    arena_free(&r->scratch);
+    builder_free(&r->b);
+}
+
+/* The op that launches the first kernel begins 100 us before it: ten ops in ten. */
+static void the_first_op_belongs_to_it(void **state)
+{
+    struct recording r;
+
+    (void)state;
+    start(&r);
+    for (int64_t i = 0; i < 10; i++) {
+        builder_slice(&r.b, r.thread, "aten::add", ACTIVITY_OP, i * 1000000, 200000);
+        launch(&r, i * 1000 + 50, 5, i * 1000 + 100, 900);
+    }
+    assert_int_equal(finish(&r)->start_ns, 0);
+    assert_int_equal(r.b.study.steps.list.items[0].end_ns, 10 * MS);
+    release(&r);
+}
+
+/* The host waits 400 ms for what was launched before the recording, then come 10 ms of kernels. */
+static void a_wait_for_earlier_work_is_left_out(void **state)
+{
+    struct recording r;
+
+    (void)state;
+    start(&r);
+    launch(&r, 0, 5, 10, 1);
+    builder_slice(&r.b, r.thread, "cudaStreamSynchronize", ACTIVITY_SYNC, 20000, 400 * MS);
+    for (int64_t i = 0; i < 10; i++)
+        launch(&r, 400100 + i * 10, 5, 400200 + i * 1000, 1000);
+    assert_int_equal(finish(&r)->start_ns, 400100000);
+    assert_int_equal(r.b.study.steps.list.items[0].end_ns, 410200000);
+    release(&r);
+}
+
+/* Eight launches of 5 us, one of 300 ms while the device is idle; a wait for a kernel is none. */
+static void first_use_is_no_cost_of_a_step(void **state)
+{
+    static const struct {
+        int64_t kernel_us; /* of the other kernels: 8 of them against 300 ms */
+        bool    is_used;
+    } cases[] = { { 100000, true }, { 1000, false } };
+
+    (void)state;
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
+        struct recording r;
+        size_t           once = 0;
+        int64_t          at_us = 0;
+
+        start(&r);
+        for (int64_t i = 0; i < 8; i++, at_us += cases[c].kernel_us) {
+            launch(&r, at_us, 5, at_us + 10, cases[c].kernel_us - 100);
+            if (i == 3) {
+                at_us += cases[c].kernel_us;
+                launch(&r, at_us, 300000, at_us + 300010, 1000);
+                at_us += 301100;
+            }
+        }
+        builder_slice(&r.b, r.thread, "cudaDeviceSynchronize", ACTIVITY_SYNC,
+                      (at_us - cases[c].kernel_us) * 1000 + 10000, cases[c].kernel_us * 900);
+        assert_int_equal(finish(&r)->is_used, cases[c].is_used);
+        for (uint32_t event = 0; event < r.b.profile.event_count; event++)
+            once += start_up_has(&r.b.study, event);
+        assert_int_equal(once, 1);
+        release(&r);
+    }
+}
+
+/* Two bursts of 1 ms with 100 ms between them of which nothing is known; known, they are a step. */
+static void a_pause_is_no_step(void **state)
+{
+    struct recording r;
+
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        start(&r);
+        launch(&r, 0, 5, 10, 1000);
+        launch(&r, 101000, 5, 101010, 1000);
+        if (known)
+            builder_slice(&r.b, r.thread, "train.py(7): load", ACTIVITY_PYTHON, 1500000, 99 * MS);
+        assert_int_equal(finish(&r)->is_used, known);
+        release(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_op_belongs_to_it),
+        cmocka_unit_test(a_wait_for_earlier_work_is_left_out),
+        cmocka_unit_test(first_use_is_no_cost_of_a_step),
+        cmocka_unit_test(a_pause_is_no_step),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
