@@ -19,7 +19,7 @@ struct gate_values {
     struct result_values  result;
     struct advise_options rules;
     struct option_list    budgets, reports;
-    const char           *max_regression, *count_tolerance, *fail_on;
+    const char           *max_regression, *count_tolerance, *counts, *fail_on;
     const char           *baseline, *inconclusive, *damage, *rule_errors, *config;
 };
 
@@ -42,6 +42,9 @@ static const struct option options[] = {
       .help = "fail when the step is significantly slower by this share; 5% otherwise" },
     { .name = "count-tolerance", .kind = OPTION_TEXT, .offset = GATE(count_tolerance),
       .choices = "SHARE", .help = "share that exact counts a step may grow by; 0 otherwise" },
+    { .name = "counts", .kind = OPTION_ONE_OF, .offset = GATE(counts),
+      .choices = "strict|recommended|lenient",
+      .help = "which counts that grew fail by themselves: all, those that cost something each, none" },
     { .name = "fail-on", .kind = OPTION_ONE_OF, .offset = GATE(fail_on),
       .choices = "info|warn|error|veto",
       .help = "fail for advice of this severity or above that the baseline does not have" },
@@ -128,10 +131,31 @@ static const char *first_of(const char *option, const char *configured, const ch
     return option ? option : configured ? configured : otherwise;
 }
 
+/* "5%" and, as people write it, "5" are 5 %; so is "0.05". Between a fifth and 1, and above 100, a
+ * number without a unit could mean either or nothing. */
 static bool scan_share(const char *name, const char *text, double *share, struct err *err)
 {
-    return (unit_scan(str_from(text), UNIT_SHARE, share) && *share >= 0) ||
+    static const double MOST_SHARE = 0.2, MOST_PERCENT = 100, MOST = 10;
+    double              number;
+
+    if (unit_scan(str_from(text), UNIT_NONE, &number)) {
+        if (number < 0 || number > MOST_PERCENT)
+            return err_set(err, ERR_USAGE, "--%s is a share of 0 to 100 %%, not '%s'", name, text);
+        if (number > MOST_SHARE && number < 1)
+            return err_set(err, ERR_USAGE, "--%s %s: write %g%% or %s%%", name, text, number * 100,
+                           text);
+        *share = number < 1 ? number : number / 100;
+        return true;
+    }
+    return (unit_scan(str_from(text), UNIT_SHARE, share) && *share >= 0 && *share <= MOST) ||
            err_set(err, ERR_USAGE, "--%s takes a share as 5%%, not '%s'", name, text);
+}
+
+static enum count_policy policy_of(const char *name)
+{
+    return strcmp(name, "strict") == 0    ? COUNTS_STRICT
+           : strcmp(name, "lenient") == 0 ? COUNTS_LENIENT
+                                          : COUNTS_RECOMMENDED;
 }
 
 /* The command line before the project's configuration. */
@@ -140,6 +164,7 @@ static bool settle_limits(const struct gate_values *values, const struct project
 {
     *limits = (struct gate_limits) {
         .budgets = project->budgets,
+        .counts = policy_of(first_of(values->counts, project->counts, "recommended")),
         .fail_on = first_of(values->fail_on, project->fail_on, NULL),
         .accepts_damage =
             strcmp(first_of(values->damage, project->damage, "refuse"), "accept") == 0,

@@ -30,6 +30,7 @@ static const struct key_spec keys[] = {
     { "gate", "budgets", PROJECT(budgets), true, NULL, false },
     { "gate", "max-regression", PROJECT(max_regression), false, NULL, false },
     { "gate", "count-tolerance", PROJECT(count_tolerance), false, NULL, false },
+    { "gate", "counts", PROJECT(counts), false, "strict|recommended|lenient", false },
     { "gate", "fail-on", PROJECT(fail_on), false, "info|warn|error|veto", false },
     { "gate", "inconclusive", PROJECT(inconclusive), false, "fail|warn|pass", false },
     { "gate", "damage", PROJECT(damage), false, "refuse|accept", false },

@@ -15,7 +15,7 @@
 struct project {
     const char         *path; /* of the file; NULL: there is none */
     struct option_list  budgets, rule_directories, only, skip, set;
-    const char         *max_regression, *count_tolerance, *fail_on, *inconclusive, *baseline, *damage;
+    const char         *max_regression, *count_tolerance, *counts, *fail_on, *inconclusive, *baseline, *damage;
     const char         *preset;
     VEC(struct rule_setting) settings; /* of [rule.ID] */
     struct suppressions suppressions;

@@ -10,7 +10,7 @@
 #include <math.h>
 
 const struct count_spec count_specs[] = {
-#define COUNT(id, name, unit, source, fact, title) { name, title, unit, source, fact },
+#define COUNT(id, name, unit, source, fact, title, cost) { name, title, unit, source, fact, cost },
 #include "gate/counts.def"
 #undef COUNT
 };

@@ -5,7 +5,7 @@
 #include "gate/summary.h"
 
 enum count_id {
-#define COUNT(id, name, unit, source, fact, title) COUNT_##id,
+#define COUNT(id, name, unit, source, fact, title, cost) COUNT_##id,
 #include "gate/counts.def"
 #undef COUNT
     COUNT_ID_COUNT

@@ -158,8 +158,8 @@ static bool explain(struct judging *judging)
 static bool compare(struct judging *judging)
 {
     return judge_unit(judging) && judge_workload(judging) && judge_counts(judging) &&
-           judge_memory(judging) && judge_time(judging) && judge_findings(judging) &&
-           explain(judging);
+           judge_memory(judging) && judge_time(judging) && judge_policy(judging) &&
+           judge_findings(judging) && explain(judging);
 }
 
 static bool judge(struct judging *judging, struct err *err)

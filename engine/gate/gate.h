@@ -34,6 +34,7 @@ struct check { /* one assertion and how it ended */
     const char     *file;   /* of the user's program; "" unknown */
     uint32_t        line;
     bool            has_before, has_after;
+    bool            is_free; /* a count that costs no more than the time that the step takes */
     double          before, after; /* in `unit` */
     enum unit       unit;
     char            fingerprint[17];
@@ -81,7 +82,14 @@ struct gate_result {
     const struct summary *before_summary, *after_summary; /* before NULL: no baseline */
 };
 
+/* Which counts that grew fail by themselves. */
+enum count_policy {
+    COUNTS_RECOMMENDED, /* those that cost something each, unless the step is faster all the same */
+    COUNTS_STRICT,      /* all */
+    COUNTS_LENIENT      /* none: they are warnings */
+};
 struct gate_limits {
+    enum count_policy  counts;
     double             max_regression; /* share of the step; NaN: times are not gated */
     double             count_tolerance; /* share; 0: exact */
     struct option_list budgets;

@@ -24,6 +24,7 @@ bool judge_workload(struct judging *judging);  /* workload.c: sets is_comparable
 bool judge_counts(struct judging *judging);    /* judge_counts.c */
 bool judge_memory(struct judging *judging);  /* judge_memory.c */
 bool judge_time(struct judging *judging);      /* judge_time.c: step, significance, uniform */
+bool judge_policy(struct judging *judging);    /* judge_policy.c: after counts, memory and time */
 bool judge_findings(struct judging *judging);  /* judge_findings.c */
 bool judge_budgets(struct judging *judging, struct err *err); /* judge_budgets.c */
 bool judge_parts(struct judging *judging);     /* changes.c: the change of the step in parts */

@@ -94,6 +94,7 @@ static bool judge_count(struct judging *judging, size_t index)
         .id = arena_text(judging->arena, "count/%s", spec->name),
         .rule = "count-grew",
         .kind = CHECK_COUNT,
+        .is_free = spec->cost == COSTS_TIME_ALONE,
         .has_before = true,
         .has_after = true,
         .before = before.value,

@@ -189,9 +189,56 @@ static struct check time_check(const struct judging *judging)
     };
 }
 
+/* Scale of a side's steps about their median, as the deviation of a normal distribution. */
+static double spread_of(const struct side *side, struct arena *scratch)
+{
+    static const double NORMAL = 1.4826;
+    double             *values = arena_new_array(scratch, double, side->step_count + 1), median;
+    size_t              count = 0;
+
+    if (!values)
+        return 0;
+    for (size_t run = 0; run < side->observed.run_count; run++)
+        for (size_t step = 0; step < side->observed.counts[run]; step++)
+            values[count++] = side->observed.runs[run][step];
+    median = select_median(values, count);
+    for (size_t i = 0; i < count; i++)
+        values[i] = fabs(values[i] - median);
+    return NORMAL * select_median(values, count);
+}
+
+/* Steps a side that would show a difference as large as this one nine times in ten, at STEP_ALPHA:
+ * 2 ((z(1 - alpha / 2) + z(0.9)) deviation / difference)^2, over the 0.955 that Mann and Whitney's
+ * test needs more than Student's. */
+static size_t steps_to_settle(const struct judging *judging, const struct side *before,
+                              const struct side *after)
+{
+    static const double Z = 2.576 + 1.282, EFFICIENCY = 0.955, MOST = 1e6;
+    double              difference = judging->result->after_ns - judging->result->before_ns;
+    double x = spread_of(before, judging->scratch), y = spread_of(after, judging->scratch);
+    double steps = Z * Z * (x * x + y * y) / (difference * difference) / EFFICIENCY;
+
+    return (size_t)ceil(fmin(fmax(steps, FEWEST_STEPS), MOST));
+}
+
+/* What to record so that the next comparison can tell. Steps of one run share the state of the
+ * machine: where there are enough of them, it is runs that are missing. */
+static const char *what_settles(struct judging *judging, const struct side *before,
+                                const struct side *after)
+{
+    size_t needed = steps_to_settle(judging, before, after);
+
+    if (needed > before->step_count || needed > after->step_count)
+        return arena_text(judging->arena,
+                          "about %zu steps a side would settle it, or %d runs a side", needed,
+                          MANN_WHITNEY_RUNS);
+    return arena_text(judging->arena, "%d runs a side would settle it", MANN_WHITNEY_RUNS);
+}
+
 /* No slow-down that is sure. A large one that chance rarely makes cannot be told from the
  * recordings; one of the limit or more that chance may well have made is a warning. */
-static bool add_unsure(struct judging *judging, const struct judgement *judgement)
+static bool add_unsure(struct judging *judging, const struct judgement *judgement,
+                       const struct side *before, const struct side *after)
 {
     const struct gate_result *result = judging->result;
     struct check              check = time_check(judging);
@@ -199,7 +246,7 @@ static bool add_unsure(struct judging *judging, const struct judgement *judgemen
     bool is_faster = result->change < -SMALLEST_CHANGE && result->change_high < 0;
     bool is_doubtful = result->change >= SMALLEST_CHANGE;
     bool is_probable =
-        result->change >= fmax(LARGE_CHANGE, limit) && judgement->p_value < ALPHA && is_doubtful;
+        is_doubtful && result->change >= fmax(LARGE_CHANGE, limit) && judgement->p_value < ALPHA;
 
     check.detail = judgement->how;
     check.title = time_title(judging, is_faster     ? "faster"
@@ -208,9 +255,8 @@ static bool add_unsure(struct judging *judging, const struct judgement *judgemen
                                                     : "not slower");
     if (is_doubtful && result->change >= limit) {
         check.outcome = is_probable ? OUTCOME_INCONCLUSIVE : OUTCOME_WARN;
-        check.detail =
-            arena_text(judging->arena, "%s; p = %.3g: record more steps or more runs to be sure",
-                       judgement->how, judgement->p_value);
+        check.detail = arena_text(judging->arena, "%s; p = %.3g; %s", judgement->how,
+                                  judgement->p_value, what_settles(judging, before, after));
     }
     return check.detail && judge_add(judging, check);
 }
@@ -271,7 +317,7 @@ static bool add_verdict(struct judging *judging, const struct judgement *judgeme
     double              factor, drift;
 
     if (!judgement->is_significant || !is_large || result->change <= 0)
-        return add_unsure(judging, judgement);
+        return add_unsure(judging, judgement, before, after);
     check.detail = judgement->how;
     factor = uniform_factor(judging);
     check.title = time_title(judging, "slower");

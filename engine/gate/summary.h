@@ -28,12 +28,14 @@ struct series { /* a number a run */
     double     *values; /* [run]; NaN: that run has none */
 };
 enum count_source { COUNT_BY_STEP, COUNT_FACT };
+enum count_cost { COSTS, COSTS_TIME_ALONE };
 struct count_spec { /* gate/counts.def */
     const char       *name; /* "launches" */
     const char       *title; /* "launches a step" */
     enum unit         unit;
     enum count_source source;
     const char       *fact; /* COUNT_FACT: where it comes from */
+    enum count_cost   cost;
 };
 struct count_value { /* of one run */
     double value;     /* median over steps; NaN: the recording does not show it */
