@@ -6,17 +6,19 @@
 
 #include <stdlib.h>
 
-static bool is_work(uint8_t kind)
+static bool is_work(const struct activity *activity)
 {
+    uint8_t kind = activity->kind;
+
     return kind == ACTIVITY_OP || kind == ACTIVITY_KERNEL || kind == ACTIVITY_MEMCPY ||
-           kind == ACTIVITY_MEMSET || kind == ACTIVITY_COLLECTIVE;
+           kind == ACTIVITY_MEMSET || kind == ACTIVITY_COLLECTIVE ||
+           (kind == ACTIVITY_OUTPUT && activity->op != NO_ID);
 }
 
 /* Eager executions are ops too, though no event is named after the op itself. */
 static bool is_op(const struct profile *profile, uint32_t event)
 {
-    return is_work(event_activity(profile, event)->kind) ||
-           op_times_eager_name(profile, event) != NO_ID;
+    return is_work(event_activity(profile, event)) || op_times_eager_name(profile, event) != NO_ID;
 }
 
 /* "scope/name": what a compiled instruction was made from is its scope. */
@@ -239,7 +241,7 @@ static uint32_t context_inside(struct maker *maker, uint32_t event, uint32_t aro
 
     if (node != NO_ID)
         around = contexts_gradient(&maker->contexts, around, maker->nodes.items[node].source);
-    return around == NO_ID || is_work(activity->kind)
+    return around == NO_ID || is_work(activity)
                ? around
                : contexts_enter(&maker->contexts, around, activity);
 }

@@ -17,6 +17,7 @@ static bool is_op_kind(const struct activity *activity)
     case ACTIVITY_CALLBACK:
         return true;
     case ACTIVITY_KERNEL:
+    case ACTIVITY_OUTPUT: /* ops that prepare summaries, say; not what Python prints */
         return activity->op != NO_ID;
     case ACTIVITY_OTHER:
     case ACTIVITY_STEP:
@@ -36,7 +37,6 @@ static bool is_op_kind(const struct activity *activity)
     case ACTIVITY_INPUT_WORK:
     case ACTIVITY_TRANSFER:
     case ACTIVITY_PYTHON:
-    case ACTIVITY_OUTPUT:
     case ACTIVITY_GC:
     case ACTIVITY_OVERHEAD:
     case ACTIVITY_ANNOTATION:
@@ -152,8 +152,15 @@ static uint32_t activity_row(struct collector *collector, uint32_t id, uint32_t 
     return (uint32_t)collector->rows.count - 1;
 }
 
-/* An eager execution stands for the op it runs: the runtime names no event after the op itself.
- * IteratorGetNext is a wait for input, which other analyses count. */
+/* Those kernels run on a thread of their own, which names its events after them. */
+static bool is_asynchronous(struct str op)
+{
+    return str_starts(op, STR("Collective")) || str_starts(op, STR("Nccl"));
+}
+
+/* An eager execution stands for the op it runs: the runtime names no event after the op itself,
+ * unless the execution only hands it over. IteratorGetNext is a wait for input, which other
+ * analyses count. */
 uint32_t op_times_eager_name(const struct profile *profile, uint32_t event)
 {
     int64_t name, is_function;
@@ -161,7 +168,8 @@ uint32_t op_times_eager_name(const struct profile *profile, uint32_t event)
     if (event_activity(profile, event)->kind != ACTIVITY_DISPATCH ||
         !profile_stat(profile, STAT_EAGER_OP, event, &name) ||
         (profile_stat(profile, STAT_IS_FUNCTION, event, &is_function) && is_function) ||
-        str_equal(profile_str(profile, (uint32_t)name), STR("IteratorGetNext")))
+        str_equal(profile_str(profile, (uint32_t)name), STR("IteratorGetNext")) ||
+        is_asynchronous(profile_str(profile, (uint32_t)name)))
         return NO_ID;
     return (uint32_t)name;
 }

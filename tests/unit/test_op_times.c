@@ -133,9 +133,53 @@ static void the_widest_type_counts(void **state)
     }
 }
 
+/* In a step of 100 us: an op that prepares a summary is an op, what Python prints is none. The
+ * eager execution of a collective only hands it to another thread: it ran once, for 30 us. That of
+ * a MatMul is the MatMul. */
+static void every_op_once(void **state)
+{
+    struct profile_builder b;
+    struct arena           scratch = { 0 };
+    struct op_times        times;
+    const struct op_time  *reduce;
+    uint32_t               python, pool, tag;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    python = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "python");
+    pool = builder_timeline(&b, 0, NO_ID, "collective_ops");
+    builder_step(&b, 0, 0, 100000);
+    builder_event(&b, python,
+                  builder_activity(&b, "write_summary/Max:Max", ACTIVITY_OUTPUT,
+                                   builder_op(&b, "write_summary/Max", "Max", NULL)),
+                  0, 10000);
+    builder_slice(&b, python, "print", ACTIVITY_OUTPUT, 10000, 10000);
+    tag = builder_slice(&b, python, "EagerLocalExecute: CollectiveReduceV2", ACTIVITY_DISPATCH,
+                        20000, 20000);
+    builder_stat(&b, tag, STAT_EAGER_OP, builder_name(&b, "CollectiveReduceV2"));
+    tag = builder_slice(&b, python, "EagerLocalExecute: MatMul", ACTIVITY_DISPATCH, 40000, 20000);
+    builder_stat(&b, tag, STAT_EAGER_OP, builder_name(&b, "MatMul"));
+    builder_event(
+        &b, pool,
+        builder_activity(&b, "CollectiveReduceV2:CollectiveReduceV2", ACTIVITY_COLLECTIVE,
+                         builder_op(&b, "CollectiveReduceV2", "CollectiveReduceV2", NULL)),
+        25000, 30000);
+    builder_finish(&b);
+    assert_true(op_times_make(&b.study, &scratch, &times));
+    assert_int_equal(times.count, 3);
+    reduce = find(&b, &times, "CollectiveReduceV2");
+    assert_int_equal(reduce->calls, 1);
+    assert_true(reduce->total_ns == 30000);
+    assert_true(find(&b, &times, "MatMul")->total_ns == 20000);
+    assert_true(find(&b, &times, "write_summary/Max")->total_ns == 10000);
+    arena_free(&scratch);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_op_once),
         cmocka_unit_test(nested_calls),
         cmocka_unit_test(recorded_runs),
         cmocka_unit_test(the_widest_type_counts),
