@@ -8,6 +8,7 @@
 #include "read/named.h"
 #include "read/read_paths.h"
 #include "read/recognise.h"
+#include "read/same_job.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -243,6 +244,8 @@ static bool read_opened(struct opened *opened, const struct read_options *option
         return err_source(err, opened->items[0].path);
     if (!hardware_settle(profile))
         return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
+    if (!same_job_check(profile, err))
+        return false;
     return align_clocks(profile, err);
 }
 
