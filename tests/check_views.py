@@ -3,6 +3,7 @@
 
     usage: tests/check_views.py TFPROF RECORDINGS
 """
+import json
 import os
 import pathlib
 import subprocess
@@ -26,6 +27,14 @@ class Checks:
         path = self.folder / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
+
+    def message(self, name, kind, text):
+        """A file with a message of tests/profiles.proto."""
+        here = pathlib.Path(__file__).resolve().parent
+        done = subprocess.run(["protoc", f"--proto_path={here}", f"--encode=profiles.{kind}",
+                               "profiles.proto"], input=text.encode(), capture_output=True,
+                              check=True)
+        return self.file(name, done.stdout)
 
     def expect(self, done, status, *parts, absent=()):
         """Exit status, and what stands or does not stand in the two outputs."""
@@ -134,6 +143,23 @@ def steps(check):
                  "/nonexistent/x_-1: cannot be created")
 
 
+def labels(check):
+    """Ten letters of three bytes; 17 bytes are kept, which are five letters and two thirds."""
+    graph = check.file("one.pbtxt", 'node { name: "n" op: "NoOp" }')
+    log = check.message("one.log", "OpLogProto",
+                        'log_entries { name: "n" code_def { traces { file: "m.py" lineno: 3 '
+                        f'function: "{"层" * 10}" line: "{"x" * 30}" }} }} }}')
+    files = ["--graph_path", graph, "--op_log_path", log]
+    short = "m.py:3:" + "层" * 5 + "..."
+    check.same(check.rows("code", *files)[1].split(" (")[0].strip(), short, "a cut label")
+    done = subprocess.run([check.tfprof, "code", "--format", "csv", *files], cwd=check.folder,
+                          capture_output=True, check=False)
+    check.same(short in done.stdout.decode(), True, "CSV of whole letters")
+    for compat in ([], ["--compat"]):
+        check.run("code", *files, "-output", "timeline:outfile=label", *compat)
+        json.loads((check.folder / "label_-1").read_bytes())
+
+
 def main():
     tfprof, recordings = (pathlib.Path(path).resolve() for path in sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
@@ -141,6 +167,7 @@ def main():
         patterns(check)
         named_files(check)
         steps(check)
+        labels(check)
     print("failed:", check.failed)
     sys.exit(check.failed > 0)
 

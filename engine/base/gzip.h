@@ -26,5 +26,7 @@ void gzip_store(struct str bytes, struct text *packed);
 /* Adds the bytes as raw deflate data, without gzip's head and sums. False: no memory, or 4 GB and
  * more. */
 bool gzip_deflate(struct str bytes, struct text *packed);
+/* The same as whole gzip data. */
+bool gzip_pack(struct str bytes, struct text *packed);
 
 #endif

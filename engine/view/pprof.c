@@ -447,6 +447,5 @@ bool pprof_of_tree(const struct tree *tree, const struct view_call *call, struct
         !intern_init(&pprof.location_keys, call->arena) || !find_ends(&pprof) || !walk(&pprof) ||
         !put_profile(&pprof, kind, &profile))
         return false;
-    gzip_store(text_str(&profile), packed);
-    return true;
+    return gzip_pack(text_str(&profile), packed);
 }

@@ -14,16 +14,22 @@ void timeline_end(struct timeline_json *json)
 
 void timeline_string(struct text *text, struct str s)
 {
+    size_t len;
+
     text_add_byte(text, '"');
-    for (size_t i = 0; i < s.len; i++) {
+    for (size_t i = 0; i < s.len; i += len) {
         unsigned char byte = (unsigned char)s.data[i];
 
+        len = str_letter_bytes(str_slice(s, i, s.len));
         if (byte == '"' || byte == '\\')
             text_add_byte(text, '\\');
         if (byte < 0x20)
             text_print(text, "\\u%04x", byte);
+        else if (len)
+            text_add(text, str_slice(s, i, i + len));
         else
-            text_add_byte(text, (char)byte);
+            text_add(text, STR("\xEF\xBF\xBD")); /* U+FFFD: JSON is of whole letters */
+        len = len ? len : 1;
     }
     text_add_byte(text, '"');
 }

@@ -33,13 +33,29 @@ static struct str base_name(struct str path)
     return slash < path.len ? str_slice(path, slash + 1, path.len) : path;
 }
 
-/* ":build_the_whole_n..." */
-static void add_short(struct text *text, struct str part)
+/* Bytes of the letters that are kept; the original's report has half a letter at times. */
+static size_t kept_bytes(struct str part, bool is_compat)
 {
-    bool is_long = part.len >= PART_BYTES;
+    size_t kept = 0, len;
 
-    text_print(text, ":%.*s%s", STR_ARG(str_slice(part, 0, is_long ? PART_KEPT_BYTES : part.len)),
-               is_long ? "..." : "");
+    if (is_compat)
+        return PART_KEPT_BYTES;
+    while (kept < PART_KEPT_BYTES) {
+        len = str_letter_bytes(str_slice(part, kept, part.len));
+        if (kept + len > PART_KEPT_BYTES)
+            break;
+        kept += len ? len : 1;
+    }
+    return kept;
+}
+
+/* ":build_the_whole_n..." */
+static void add_short(struct text *text, struct str part, bool is_compat)
+{
+    bool   is_long = part.len >= PART_BYTES;
+    size_t kept = is_long ? kept_bytes(part, is_compat) : part.len;
+
+    text_print(text, ":%.*s%s", STR_ARG(str_slice(part, 0, kept)), is_long ? "..." : "");
 }
 
 /* "model.py:20:build_the_whole_n... (gradient)"; older versions: "model.py:20:build:x = cell(y)".
@@ -47,15 +63,16 @@ static void add_short(struct text *text, struct str part)
 static struct str label_of(const struct builder *builder, const struct source_line *line,
                            bool is_gradient)
 {
-    const struct profile *profile = builder->call->classic->profile;
-    struct str            line_text = str_trim(profile_str(profile, line->text));
-    struct text           text = { .arena = builder->call->arena };
+    const struct view_options *options = builder->call->options;
+    const struct profile      *profile = builder->call->classic->profile;
+    struct str                 line_text = str_trim(profile_str(profile, line->text));
+    struct text                text = { .arena = builder->call->arena };
 
     text_print(&text, "%.*s:%lld", STR_ARG(base_name(profile_str(profile, line->file))),
                line->line ? (long long)line->line : -1LL);
-    add_short(&text, profile_str(profile, line->function));
-    if (builder->call->options->has_line_text)
-        add_short(&text, line_text.len ? line_text : STR("none"));
+    add_short(&text, profile_str(profile, line->function), options->is_compat);
+    if (options->has_line_text)
+        add_short(&text, line_text.len ? line_text : STR("none"), options->is_compat);
     if (is_gradient)
         text_add(&text, STR(" (gradient)"));
     return text.is_cut ? (struct str) { 0 } : text_str(&text);
