@@ -136,6 +136,11 @@ def steps(check):
             "-select micro": "-select has no 'micro'; did you mean 'micros'?",
             "-output foo": "-output is stdout, none, file, timeline or pprof, not 'foo'"}.items():
         check.expect(check.run("scope", *words.split(), check.profile), 2, said)
+    # Of step 99 the profile says that it was run, of no op that it ran in it.
+    nothing = check.message("profile_99", "ProfileProto", 'nodes { key: 1 value { name: "n" '
+                            'op: "NoOp" } } steps: [2, 99]')
+    check.same(check.rows("scope", "-step", "99", nothing)[0],
+               "_TFProfRoot (--/0us, --/0us, --/0us)", "a step without ops")
     check.expect(check.run("graph", "-step", "1,2", "-output", "timeline:outfile=t",
                            check.profile), 0)
     check.same(sorted(path.name for path in check.folder.glob("t_*")), ["t_1", "t_2"], "timelines")

@@ -1,6 +1,7 @@
 /* reader_profile: ProfileProto, the profile_<step> files of TensorFlow's ProfileContext. */
 #include "read/read.h"
 #include "read/tf_classic.h"
+#include "read/tf_lanes.h"
 
 static int score(struct str bytes, const char *path)
 {
@@ -31,6 +32,8 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
                        err_format(err, text, sizeof text));
         *err = (struct err) { 0 };
     }
+    if (is_read && !options->is_classic)
+        is_read = tf_lanes_place(&model, 0) || tf_model_full(err);
     is_read = is_read && tf_model_finish(&model, options->threads, err);
     tf_model_free(&model);
     return is_read;

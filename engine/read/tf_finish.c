@@ -349,6 +349,42 @@ static void shift_times(struct tf_model *model)
         profile->memory_events.items[i].time_ns -= start_ns;
 }
 
+static int compare_steps(const void *left, const void *right)
+{
+    const struct recorded_step *a = left, *b = right;
+
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Steps by number: files and maps have them in any order. */
+static bool sort_steps(struct tf_model *model)
+{
+    struct profile *profile = model->profile;
+    size_t          count = profile->recorded_steps.count;
+    int64_t        *numbers = arena_new_array(&model->scratch, int64_t, count + 1);
+    uint32_t       *place = arena_new_array(&model->scratch, uint32_t, count + 1);
+
+    if (!numbers || !place)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = profile->recorded_steps.items[i].number;
+    if (count)
+        qsort(profile->recorded_steps.items, count, sizeof *profile->recorded_steps.items,
+              compare_steps);
+    model->step_rows = (struct id_map) { .arena = &model->scratch };
+    for (size_t i = 0; i < count; i++)
+        if (!id_map_put(&model->step_rows, (uint64_t)profile->recorded_steps.items[i].number,
+                        (uint32_t)i))
+            return false;
+    for (size_t i = 0; i < count; i++)
+        place[i] = id_map_get(&model->step_rows, (uint64_t)numbers[i]);
+    for (size_t i = 0; i < profile->op_runs.count; i++)
+        profile->op_runs.items[i].step = place[profile->op_runs.items[i].step];
+    for (size_t i = 0; i < profile->op_memory.count; i++)
+        profile->op_memory.items[i].step = place[profile->op_memory.items[i].step];
+    return true;
+}
+
 static int compare_inputs(const void *left, const void *right)
 {
     const struct tf_input *a = left, *b = right;
@@ -478,7 +514,7 @@ bool tf_model_finish(struct tf_model *model, unsigned threads, struct err *err)
         profile_note(profile, NULL, 1,
                      "ops ran on an accelerator, but its streams were not recorded: accelerator "
                      "times are missing");
-    if (!tf_partitions_join(model) || !sort_inputs(model))
+    if (!tf_partitions_join(model) || !sort_inputs(model) || !sort_steps(model))
         return tf_model_full(err);
     resolve_inputs(model);
     if (!place_wishes(model))

@@ -278,6 +278,21 @@ static bool read_node(struct tf_model *model, uint32_t op, struct message node, 
            (count == 0 || tf_classic_shape(model, op, &shape) || tf_model_full(err));
 }
 
+/* Which steps were run; of some no op may be recorded. */
+static bool read_steps(struct tf_model *model, const struct field *field)
+{
+    size_t   count = field_numbers(field, NULL, 0, 0);
+    int64_t *steps = arena_new_array(&model->scratch, int64_t, count + 1);
+
+    if (!steps)
+        return false;
+    field_numbers(field, steps, 0, count);
+    for (size_t i = 0; i < count; i++)
+        if (tf_model_step(model, steps[i]) == NO_ID || !tf_classic_step(model, steps[i]))
+            return false;
+    return true;
+}
+
 /* Fields of the whole profile. */
 static bool read_global(struct tf_model *model, const struct field *field, bool is_making)
 {
@@ -288,8 +303,7 @@ static bool read_global(struct tf_model *model, const struct field *field, bool 
                             "ops ran on an accelerator, but its streams were not recorded: "
                             "accelerator times are missing");
     }
-    return !field_is_number(field, 3) || (tf_model_step(model, field_int64(field)) != NO_ID &&
-                                          tf_classic_step(model, field_int64(field)));
+    return field->number != 3 || read_steps(model, field);
 }
 
 static bool read_nodes(struct tf_model *model, struct message profile, bool is_making,

@@ -137,7 +137,7 @@ static void join_outputs(struct join *join, uint32_t record, uint32_t op)
         state->is_measured = true;
 }
 
-static uint8_t activity_kind(enum tf_row_kind row, struct str name)
+static uint8_t activity_kind(bool is_thread, struct str name)
 {
     if (str_contains(name, STR("MEMCPY")) || str_contains(name, STR("emcpy")))
         return ACTIVITY_MEMCPY;
@@ -145,15 +145,16 @@ static uint8_t activity_kind(enum tf_row_kind row, struct str name)
         return ACTIVITY_MEMSET;
     if (str_equal(name, STR("RecvTensor")))
         return ACTIVITY_TRANSFER;
-    return row == TF_ROW_OPS ? ACTIVITY_OP : ACTIVITY_KERNEL;
+    return is_thread ? ACTIVITY_OP : ACTIVITY_KERNEL;
 }
 
-static struct activity make_activity(const struct join *join, struct str name, uint32_t op)
+static struct activity make_activity(const struct tf_model *model, struct str name, uint32_t op,
+                                     bool is_thread)
 {
     return (struct activity) {
         .op = op,
-        .source = op == NO_ID ? NO_ID : join->model->profile->ops.items[op].source,
-        .kind = activity_kind(join->row.scanned->kind, name),
+        .source = op == NO_ID ? NO_ID : model->profile->ops.items[op].source,
+        .kind = activity_kind(is_thread, name),
         .copy = str_contains(name, STR("HtoD"))   ? COPY_H2D
                 : str_contains(name, STR("DtoH")) ? COPY_D2H
                 : str_contains(name, STR("DtoD")) ? COPY_D2D
@@ -161,7 +162,25 @@ static struct activity make_activity(const struct join *join, struct str name, u
     };
 }
 
-/* Row of the activity of that name on the kind of timeline, made where it is new; NO_ID: full. */
+uint32_t tf_run_activity(struct tf_model *model, struct str name, uint32_t interned, uint32_t op,
+                         bool is_thread)
+{
+    struct profile *profile = model->profile;
+    struct tf_seen *seen = tf_model_seen(model, interned);
+    struct activity activity;
+
+    if (!seen)
+        return NO_ID;
+    if (!seen->activity[is_thread]) {
+        activity = make_activity(model, name, op, is_thread);
+        activity.name = interned;
+        if (!vec_push(&profile->activities, profile->arena, activity))
+            return NO_ID;
+        seen->activity[is_thread] = (uint32_t)profile->activities.count;
+    }
+    return seen->activity[is_thread] - 1;
+}
+
 static uint32_t activity_of(struct join *join, const struct tf_run_record *record, uint32_t op)
 {
     struct tf_model *model = join->model;
@@ -171,19 +190,8 @@ static uint32_t activity_of(struct join *join, const struct tf_run_record *recor
     uint32_t         interned = record->op_name_len == record->name_len && op != NO_ID
                                     ? profile->ops.items[op].name
                                     : profile_intern(profile, name);
-    struct tf_seen  *seen = tf_model_seen(model, interned);
-    struct activity  activity;
 
-    if (!seen)
-        return NO_ID;
-    if (!seen->activity[is_thread]) {
-        activity = make_activity(join, name, op);
-        activity.name = interned;
-        if (!vec_push(&profile->activities, profile->arena, activity))
-            return NO_ID;
-        seen->activity[is_thread] = (uint32_t)profile->activities.count;
-    }
-    return seen->activity[is_thread] - 1;
+    return tf_run_activity(model, name, interned, op, is_thread);
 }
 
 static bool join_event(struct join *join, uint32_t record, uint32_t op)

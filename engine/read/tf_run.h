@@ -56,6 +56,10 @@ bool tf_run_join(struct tf_model *model, struct tf_run_scan *scan, int64_t numbe
 /* What was not joined. */
 void tf_run_free(struct tf_run_scan *scan);
 
+/* Row of the activity of that name on threads or on streams, made where it is new; op: NO_ID where
+ * it belongs to none. NO_ID: full. */
+uint32_t tf_run_activity(struct tf_model *model, struct str name, uint32_t interned, uint32_t op,
+                         bool is_thread);
 /* AllocatorMemoryUsed of a record (tf_memory.c): memory events. */
 struct tf_allocator {
     uint32_t record, row;

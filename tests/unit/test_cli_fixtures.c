@@ -62,8 +62,8 @@ static const struct {
       NULL },
     { "format kineto\nstep 10ms x5\n  next 0.8ms\nexpect acme/slow-decode silent\nexpect none\n", 0,
       0, NULL },
-    { "format profile\nstep x5\n  op A 1ms\nexpect acme/slow-decode skipped because timeline\n", 0,
-      0, NULL },
+    { "format profile\nstep x5\n  op A 0us\nexpect acme/slow-decode skipped because counts\n", 0, 0,
+      NULL },
     { "step 10ms x5\n  next 1.2ms\nexpect acme/slow-decode silent\n", 1, 0,
       "one.synth:3:8: acme/slow-decode finds 'Waiting for input takes 1.20 ms of each step' with "
       "an impact of 1.14 ms; expected is silence" },

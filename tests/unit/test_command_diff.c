@@ -49,8 +49,8 @@ static void depth_says_what_a_scope_is(void **state)
     arena_free(&arena);
 }
 
-/* A ProfileProto says how long ops took, not when: nothing sums to the step, and that is said. */
-static void own_times_are_told_as_such(void **state)
+/* A ProfileProto says when each op ran, though not on which thread. */
+static void a_profile_of_the_session_has_parts(void **state)
 {
     static const char *const arguments[] = { "diff", PROFILE, PROFILE, "--format", "json", NULL };
     struct arena             arena = { 0 };
@@ -58,8 +58,9 @@ static void own_times_are_told_as_such(void **state)
 
     (void)state;
     answer = command_answer(arguments, &arena);
-    assert_true(str_contains(answer, STR("\"lists_sum_to_step\": false")));
-    assert_true(str_contains(answer, STR("\"part\": \"unknown\",\n      \"before_ns\": 235500,")));
+    assert_true(str_contains(answer, STR("\"lists_sum_to_step\": true")));
+    assert_true(str_contains(answer, STR("\"step\": {\n    \"before_ns\": 235500,")));
+    assert_true(str_contains(answer, STR("\"part\": \"compute\"")));
     arena_free(&arena);
 }
 
@@ -105,7 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_sum_to_the_step),
         cmocka_unit_test(depth_says_what_a_scope_is),
-        cmocka_unit_test(own_times_are_told_as_such),
+        cmocka_unit_test(a_profile_of_the_session_has_parts),
         cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
         cmocka_unit_test(a_side_without_steps_is_told),
         cmocka_unit_test(two_recordings_are_needed),

@@ -148,14 +148,15 @@ static void several_runs_follow_each_other(void **state)
     assert_true(sample_read(&sample, &reader_graph));
     x = sample_op(&sample, "x");
     assert_int_equal(profile->recorded_steps.count, 2);
-    /* In the order of the files given: step 2 with its one run, then step 1 with four. */
-    assert_int_equal(profile->recorded_steps.items[0].number, 2);
+    /* By number, though the file of step 2 was given first. */
+    assert_int_equal(profile->recorded_steps.items[0].number, 1);
+    assert_int_equal(profile->recorded_steps.items[1].number, 2);
     assert_int_equal(profile->op_runs.count, 6);
     assert_int_equal(profile->op_memory.count, 2);
     assert_int_equal(profile->op_memory.items[0].op, x);
-    assert_int_equal(profile->op_memory.items[0].step, 0);
+    assert_int_equal(profile->op_memory.items[0].step, 1);
     assert_int_equal(profile->op_memory.items[0].requested_bytes, 4);
-    assert_int_equal(profile->op_memory.items[1].step, 1);
+    assert_int_equal(profile->op_memory.items[1].step, 0);
     assert_int_equal(profile->op_memory.items[1].requested_bytes, 8 + 16);
     assert_int_equal(profile->timelines.count, 3);
     assert_int_equal(profile->timelines.items[0].event_count, 4);
