@@ -1,6 +1,7 @@
 /* comm: what collectives cost, how much of it computing hides, and which rank keeps the others. */
 #include "analyze/analysis.h"
 #include "analyze/collective_list.h"
+#include "analyze/comm_times.h"
 #include "analyze/device_activity.h"
 #include "analyze/emit.h"
 
@@ -141,7 +142,8 @@ enum { SMALL_BYTES = 1 << 20 };
 
 struct collective_sum {
     uint32_t activity, event; /* first event, for its type */
-    double   count, bytes, ns, max_ns, exposed_ns, group_size, solo_count;
+    double   count, bytes, ns, max_ns, exposed_ns, group_size, solo_count, small_count;
+    bool     is_on_device;
     double   uneven_sum, uneven_count;
     double   first_bytes; /* of the first; < 0 unknown */
     bool     is_uneven;   /* another carried something else */
@@ -198,6 +200,7 @@ static bool sum_collectives(struct comm *comm)
             sum->first_bytes = bytes;
         sum->is_uneven |= bytes < 0 || bytes > sum->first_bytes || bytes < sum->first_bytes;
         add_unevenness(profile, item->event, sum);
+        sum->is_on_device = item->device != NO_ID;
         sum->count++;
         sum->ns += ns;
         sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
@@ -210,9 +213,27 @@ static bool sum_collectives(struct comm *comm)
             return false;
         if (bytes > 0)
             sum->bytes += bytes;
-        comm->small_count += bytes >= 0 && bytes < SMALL_BYTES;
+        sum->small_count += bytes >= 0 && bytes < SMALL_BYTES;
     }
     return true;
+}
+
+/* Of collectives on devices the mean of these is told. */
+static void take_means(struct comm *comm)
+{
+    double devices = device_activity_count(comm->study, &comm->windows);
+
+    for (size_t i = 0; i < comm->sums.count; i++) {
+        struct collective_sum *sum = &comm->sums.items[i];
+        double                 among = sum->is_on_device ? devices : 1;
+
+        sum->count /= among;
+        sum->bytes /= among;
+        sum->ns /= among;
+        sum->exposed_ns /= among;
+        sum->solo_count /= among;
+        comm->small_count += sum->small_count / among;
+    }
 }
 
 static int compare_sums(const void *a, const void *b)
@@ -290,40 +311,21 @@ static bool set_skew(const struct comm *comm)
            facts_set(facts, &produces[SKEW_RATIO], ratio);
 }
 
-/* Unions, so that ranks on several devices or streams do not count twice. */
 static bool set_comm_facts(struct comm *comm)
 {
-    struct study    *study = comm->study;
-    double           values[FACT_COUNT] = { 0 }, steps = (double)comm->windows.count;
-    struct intervals all = { 0 }, hidden = { 0 }, exposed;
-    bool             is_set = true;
+    struct study *study = comm->study;
+    double        values[FACT_COUNT] = { 0 }, steps = (double)comm->windows.count;
+    bool          is_set = true;
 
-    for (size_t i = 0; i < comm->list.items.count; i++) {
-        const struct collective_instance *item = &comm->list.items.items[i];
-
-        if (item->host == comm->windows.host &&
-            !intervals_add(&all, comm->scratch, item->start_ns, item->end_ns))
-            return false;
-    }
-    for (size_t i = 0; study->devices && i < study->devices->rows.count; i++) {
-        const struct device_row *row = &study->devices->rows.items[i];
-
-        for (size_t j = 0; j < row->compute.list.count; j++)
-            if (study->profile->devices.items[row->device].host == comm->windows.host &&
-                !intervals_add(&hidden, comm->scratch, row->compute.list.items[j].start_ns,
-                               row->compute.list.items[j].end_ns))
-                return false;
-    }
-    intervals_settle(&all);
-    intervals_settle(&hidden);
-    if (!intervals_subtract(&all, &hidden, comm->scratch, &exposed))
+    if (!comm_times_sum(study, &comm->windows, &comm->list, comm->scratch, &values[NS],
+                        &values[EXPOSED_NS]))
         return false;
+    values[NS] /= steps;
+    values[EXPOSED_NS] /= steps;
     for (size_t i = 0; i < comm->sums.count; i++) {
         values[COUNT] += comm->sums.items[i].count / steps;
         values[BYTES] += comm->sums.items[i].bytes / steps;
     }
-    values[NS] = (double)intervals_total_ns(&all) / steps;
-    values[EXPOSED_NS] = (double)intervals_total_ns(&exposed) / steps;
     values[SHARE] = values[NS] * steps / (double)comm->windows.total_ns;
     values[EXPOSED_SHARE] = values[EXPOSED_NS] * steps / (double)comm->windows.total_ns;
     if (values[NS] > 0)
@@ -558,6 +560,7 @@ static bool make(struct study *study, struct arena *scratch)
     if (!windows_make(study, scratch, &comm.windows) ||
         !collective_list_make(study, &comm.windows, scratch, &comm.list) || !sum_collectives(&comm))
         return false;
+    take_means(&comm);
     if (comm.list.items.count == 0) {
         if (!facts_absent(&study->facts, "comm.", NULL, none) ||
             !facts_absent(&study->facts, "collectives", NULL, none))

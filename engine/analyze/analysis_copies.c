@@ -1,9 +1,11 @@
 /*
  * copies: bytes moved between host and devices, by direction and by what moved them. Device copies
  * are exposed where no kernel of that device hides them; the host's own transfer calls where no
- * accelerator is there to hide them.
+ * accelerator is there to hide them. What instructions of a core begin and end is one copy, exposed
+ * while the core stands in them.
  */
 #include "analyze/analysis.h"
+#include "analyze/async_ops.h"
 #include "analyze/device_activity.h"
 #include "analyze/emit.h"
 
@@ -63,11 +65,11 @@ static const struct column_spec columns[] = {
     [DIRECTION] = { "direction", UNIT_NAME, "h2d, d2h, d2d, p2p, h2h" },
     [NAME] = { "name", UNIT_NAME, "copy or call" },
     [KIND] = { "kind", UNIT_NAME, "memory kinds" },
-    [WHERE] = { "where", UNIT_NAME, "device or host" },
+    [WHERE] = { "where", UNIT_NAME, "device or host; how many where devices do the same" },
     [COUNT] = { "count", UNIT_COUNT, "a step" },
     [BYTES] = { "bytes", UNIT_BYTES, "a step" },
     [MEAN_BYTES] = { "mean_bytes", UNIT_BYTES, "of one copy" },
-    [NS] = { "ns", UNIT_NS, "time a step" },
+    [NS] = { "ns", UNIT_NS, "time a step; of those that share a link, each by its bytes" },
     [EXPOSED_NS] = { "exposed_ns", UNIT_NS, "time a step that no kernel hides" },
     [SHARE] = { "exposed_share", UNIT_SHARE, "exposed time over the step" },
     [BANDWIDTH] = { "bytes_per_s", UNIT_BYTES_PER_S, "bytes over time" },
@@ -86,6 +88,7 @@ struct copy_sum {
     uint8_t  direction;
     bool     is_host;  /* a call on a host thread rather than work of a device */
     uint8_t  pageable; /* enum pageable */
+    uint32_t last_device, device_count;
     double   count, bytes, ns, exposed_ns;
 };
 struct summer {
@@ -93,6 +96,7 @@ struct summer {
     const struct windows *windows;
     struct arena         *scratch;
     struct id_map         rows_by_key;
+    struct async_ops      async;
     VEC(struct copy_sum) rows;
 };
 
@@ -119,12 +123,15 @@ static struct copy_sum *find_row(struct summer *summer, uint32_t event, uint32_t
 
     if (!profile_stat(profile, STAT_COPY_KIND, event, &kind))
         kind = 0;
-    key = (uint64_t)event_activity_id(profile, event) << 32 ^ (uint64_t)kind << 8 ^ (device & 0xff);
+    /* Devices that do the same share a row. */
+    key =
+        (uint64_t)event_activity_id(profile, event) << 32 ^ (uint64_t)kind << 8 ^ (device != NO_ID);
     found = id_map_get(&summer->rows_by_key, key);
     if (found == NO_ID) {
         struct copy_sum row = { .activity = event_activity_id(profile, event),
                                 .kind = (uint32_t)kind,
                                 .device = device,
+                                .last_device = NO_ID,
                                 .direction = activity->copy,
                                 .is_host = device == NO_ID };
 
@@ -134,7 +141,43 @@ static struct copy_sum *find_row(struct summer *summer, uint32_t event, uint32_t
             !id_map_put(&summer->rows_by_key, key, found))
             return NULL;
     }
+    if (device != summer->rows.items[found].last_device)
+        summer->rows.items[found].device_count++;
+    summer->rows.items[found].last_device = device;
     return &summer->rows.items[found];
+}
+
+/* What a copy carries: as recorded, else what its instruction says. */
+static double bytes_of(const struct profile *profile, uint32_t event)
+{
+    uint32_t op = event_activity(profile, event)->op;
+    int64_t  bytes = 0;
+
+    if (!profile_stat(profile, STAT_BYTES, event, &bytes) && op != NO_ID)
+        bytes = profile->ops.items[op].bytes;
+    return bytes > 0 ? (double)bytes : 0;
+}
+
+static bool add_async(struct summer *summer)
+{
+    const struct profile *profile = summer->study->profile;
+
+    for (size_t i = 0; i < summer->async.list.count; i++) {
+        const struct async_op *copy = &summer->async.list.items[i];
+        struct copy_sum       *row;
+
+        if (event_activity(profile, copy->start_event)->kind != ACTIVITY_MEMCPY ||
+            windows_find(summer->windows, copy->start_ns) == SIZE_MAX)
+            continue;
+        row = find_row(summer, copy->start_event, copy->device);
+        if (!row)
+            return false;
+        row->count++;
+        row->ns += copy->own_ns;
+        row->bytes += copy->bytes;
+        row->exposed_ns += copy->blocked_ns;
+    }
+    return true;
 }
 
 static bool add_event(struct summer *summer, uint32_t event, uint32_t device)
@@ -142,15 +185,14 @@ static bool add_event(struct summer *summer, uint32_t event, uint32_t device)
     const struct profile    *profile = summer->study->profile;
     const struct device_row *busy = device_activity_row(summer->study->devices, device);
     int64_t                  start_ns = event_start_ns(profile, event);
-    int64_t                  end_ns = event_end_ns(profile, event), bytes = 0;
+    int64_t                  end_ns = event_end_ns(profile, event);
     struct copy_sum         *row = find_row(summer, event, device);
 
     if (!row)
         return false;
     row->count++;
     row->ns += (double)(end_ns - start_ns);
-    if (profile_stat(profile, STAT_BYTES, event, &bytes))
-        row->bytes += (double)bytes;
+    row->bytes += bytes_of(profile, event);
     row->exposed_ns += (double)(end_ns - start_ns);
     if (busy)
         row->exposed_ns -= (double)(intervals_overlap_ns(&busy->compute, start_ns, end_ns));
@@ -177,6 +219,8 @@ static bool add_timeline(struct summer *summer, const struct timeline *timeline)
             continue;
         if (is_host && start_ns < transfer_end_ns)
             continue;
+        if (summer->async.is_part && summer->async.is_part[event])
+            continue;
         transfer_end_ns = event_end_ns(profile, event);
         if (!add_event(summer, event, timeline->device))
             return false;
@@ -184,10 +228,30 @@ static bool add_timeline(struct summer *summer, const struct timeline *timeline)
     return true;
 }
 
+/* Of copies on devices the mean of these is told. */
+static void take_means(struct summer *summer)
+{
+    double devices = device_activity_count(summer->study, summer->windows);
+
+    for (size_t i = 0; i < summer->rows.count; i++) {
+        struct copy_sum *sum = &summer->rows.items[i];
+
+        if (sum->is_host)
+            continue;
+        sum->count /= devices;
+        sum->bytes /= devices;
+        sum->ns /= devices;
+        sum->exposed_ns /= devices;
+    }
+}
+
 static bool sum_all(struct summer *summer)
 {
     const struct profile *profile = summer->study->profile;
 
+    if (!async_ops_find(profile, summer->windows->host, summer->scratch, &summer->async) ||
+        !add_async(summer))
+        return false;
     for (size_t i = 0; i < profile->timelines.count; i++) {
         const struct timeline *timeline = &profile->timelines.items[i];
 
@@ -198,6 +262,7 @@ static bool sum_all(struct summer *summer)
         if (!add_timeline(summer, timeline))
             return false;
     }
+    take_means(summer);
     return true;
 }
 
@@ -229,8 +294,9 @@ static void fill_row(struct study *study, const struct windows *windows, struct 
     emit_name(table, NAME, row, activity->name);
     emit_name(table, KIND, row, sum->kind);
     emit_name(table, WHERE, row,
-              sum->is_host ? facts_name(&study->facts, STR("host"))
-                           : profile->devices.items[sum->device].name);
+              sum->is_host            ? facts_name(&study->facts, STR("host"))
+              : sum->device_count > 1 ? emit_devices(study, sum->device_count)
+                                      : profile->devices.items[sum->device].name);
     emit_number(table, COUNT, row, sum->count / steps);
     emit_number(table, BYTES, row, sum->bytes / steps);
     emit_number(table, MEAN_BYTES, row, sum->bytes / sum->count);

@@ -138,8 +138,8 @@ static void add_cost(struct costs *costs, const struct op_time *time, double ns)
         costs->product_ns += ns;
     if (!op || ns <= 0)
         return;
-    row.flops = op_flops(profile, op) * (double)time->calls;
-    row.bytes = op_bytes(profile, op) * (double)time->calls;
+    row.flops = op_flops(profile, op) * time->calls;
+    row.bytes = op_bytes(profile, op) * time->calls;
     if (row.flops >= 0) {
         costs->known_ns += ns;
         costs->flops += row.flops;
@@ -166,7 +166,8 @@ static bool collect(struct costs *costs, const struct windows *windows, struct a
         const struct op_time *time = &costs->ops.rows[i];
         double                ns = time->self_ns;
 
-        if (time->kind == ACTIVITY_COLLECTIVE || time->kind == ACTIVITY_CALLBACK)
+        if (time->kind == ACTIVITY_COLLECTIVE || time->kind == ACTIVITY_CALLBACK ||
+            time->kind == ACTIVITY_MEMCPY)
             continue;
         if (device_kind == ACTIVITY_KERNEL && time->kind == ACTIVITY_OP) {
             if (time->op == NO_ID || by_op[time->op] <= 0)
@@ -251,7 +252,7 @@ static void fill_row(const struct costs *costs, struct table *table, size_t row,
     if (time->dtype != DTYPE_UNKNOWN)
         emit_name(table, DTYPE, row, facts_name(&study->facts, str_from(dtype_name(time->dtype))));
     emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[time->op]));
-    emit_number(table, CALLS, row, (double)time->calls / steps);
+    emit_number(table, CALLS, row, time->calls / steps);
     emit_number(table, NS, row, cost->ns / steps);
     emit_number(table, SHARE, row, cost->ns / costs->compute_ns);
     if (cost->flops >= 0) {
@@ -320,7 +321,7 @@ static bool set_facts(const struct costs *costs)
     values[BEST_F16] = costs->best[DTYPE_F16] > costs->best[DTYPE_BF16] ? costs->best[DTYPE_F16]
                                                                         : costs->best[DTYPE_BF16];
     if (costs->peak_flops_per_s > 0 && costs->device_count > 0)
-        values[MFU] = values[ACHIEVED] / (costs->peak_flops_per_s * costs->device_count);
+        values[MFU] = values[ACHIEVED] / costs->peak_flops_per_s;
     for (size_t i = 0; i < FACT_COUNT && is_set; i++) {
         bool is_always = i == PER_STEP || i == KNOWN_SHARE || i == BYTES_PER_STEP ||
                          i == PRODUCT_SHARE || i == ACHIEVED;

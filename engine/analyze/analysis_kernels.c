@@ -170,9 +170,9 @@ static bool fill(struct study *study, const struct kernel_times *times, double s
         if (row == SIZE_MAX)
             return false;
         fill_row(study, table, row, time);
-        emit_number(table, CALLS, row, (double)time->calls / steps);
+        emit_number(table, CALLS, row, time->calls / steps);
         emit_number(table, ROW_TOTAL_NS, row, time->total_ns / steps);
-        emit_number(table, MEAN_NS, row, time->total_ns / (double)time->calls);
+        emit_number(table, MEAN_NS, row, time->total_ns / time->calls);
         emit_number(table, MIN_NS, row, time->min_ns);
         emit_number(table, MAX_NS, row, time->max_ns);
         if (times->total_ns > 0)
@@ -220,11 +220,11 @@ static bool set_facts(struct study *study, const struct kernel_times *times, dou
 {
     bool is_set = true;
 
-    values[COUNT_PER_STEP] = (double)times->call_count / steps;
+    values[COUNT_PER_STEP] = times->call_count / steps;
     values[TOTAL_NS] = times->total_ns / steps;
     values[MEDIAN_NS] = times->median_ns;
-    values[TINY_COUNT] = (double)times->tiny_count / steps;
-    values[TINY_SHARE] = (double)times->tiny_count / (double)times->call_count;
+    values[TINY_COUNT] = times->tiny_count / steps;
+    values[TINY_SHARE] = times->tiny_count / times->call_count;
     values[TINY_NS] = times->tiny_ns / steps;
     if (values[PRODUCT_NS] > 0)
         values[TC_SHARE] = values[TC_YES_NS] / values[PRODUCT_NS];

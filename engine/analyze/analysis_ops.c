@@ -153,7 +153,9 @@ static bool fill_ops(struct study *study, const struct op_times *times)
             emit_name(table, DTYPE, row,
                       facts_name(&study->facts, str_from(dtype_name(time->dtype))));
         if (time->device != NO_ID)
-            emit_name(table, DEVICE, row, profile->devices.items[time->device].name);
+            emit_name(table, DEVICE, row,
+                      time->device_count > 1 ? emit_devices(study, time->device_count)
+                                             : profile->devices.items[time->device].name);
         emit_name(table, SCOPE, row,
                   time->op != NO_ID && profile->ops.items[time->op].origin
                       ? profile->ops.items[time->op].origin
@@ -161,10 +163,10 @@ static bool fill_ops(struct study *study, const struct op_times *times)
         emit_name(table, CATEGORY, row, time->category);
         fill_source(profile, table, row, time->source);
         fill_op(study, table, row, time->op);
-        emit_number(table, CALLS, row, (double)time->calls / times->step_count);
+        emit_number(table, CALLS, row, time->calls / times->step_count);
         emit_number(table, ROW_TOTAL_NS, row, time->total_ns / times->step_count);
         emit_number(table, ROW_SELF_NS, row, time->self_ns / times->step_count);
-        emit_number(table, MEAN_NS, row, time->total_ns / (double)time->calls);
+        emit_number(table, MEAN_NS, row, time->total_ns / time->calls);
         emit_number(table, ROW_MEDIAN_NS, row, time->median_ns);
         emit_number(table, SHARE, row, time->self_ns / times->step_count / times->step_ns);
         emit_number(table, IS_EAGER, row, time->is_eager);
@@ -210,7 +212,7 @@ static struct type_sum *sum_types(const struct op_times *times, struct arena *sc
                                                    .category = time->category,
                                                    .kind = time->kind };
         }
-        sums[row].calls += (double)time->calls;
+        sums[row].calls += time->calls;
         sums[row].total_ns += time->total_ns;
         sums[row].self_ns += time->self_ns;
         sums[row].distinct += 1;

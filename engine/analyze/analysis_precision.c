@@ -192,10 +192,11 @@ static bool weigh_ops(struct weigher *weigher, const struct op_times *times)
                                        .source = time->source,
                                        .dtype = time->dtype,
                                        .ns = time->self_ns,
-                                       .calls = (double)time->calls,
+                                       .calls = time->calls,
                                        .is_product = op_is_product(profile_str(profile, time->type)) };
 
-        if (time->kind == ACTIVITY_COLLECTIVE || time->kind == ACTIVITY_CALLBACK)
+        if (time->kind == ACTIVITY_COLLECTIVE || time->kind == ACTIVITY_CALLBACK ||
+            time->kind == ACTIVITY_MEMCPY)
             continue;
         if (!weigh(weigher, &work))
             return false;
@@ -217,7 +218,7 @@ static bool weigh_kernels(struct weigher *weigher, const struct kernel_times *ti
                                            .source = activity->source,
                                            .dtype = name.dtype,
                                            .ns = time->total_ns,
-                                           .calls = (double)time->calls,
+                                           .calls = time->calls,
                                            .is_product =
                                                name.category == KERNEL_GEMM || name.category == KERNEL_CONV };
 

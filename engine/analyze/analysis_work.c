@@ -131,7 +131,7 @@ static double graph_updates(const struct profile *profile, const struct op_times
 
     for (size_t i = 0; counts && i < ops->count; i++)
         if (is_assignment(profile, &ops->rows[i]))
-            counts[count++] = round((double)ops->rows[i].calls / ops->step_count);
+            counts[count++] = round(ops->rows[i].calls / ops->step_count);
     return count ? median_of(counts, count) : 0;
 }
 
@@ -151,7 +151,7 @@ static bool has_gradient_in_loop(struct str path)
 static double loop_rounds(const struct profile *profile, const struct op_times *ops)
 {
     const struct op_time *body = NULL;
-    uint64_t              least = UINT64_MAX;
+    double                least = INFINITY;
 
     for (size_t i = 0; i < ops->count && !body; i++)
         if (ops->rows[i].op != NO_ID &&
@@ -162,7 +162,7 @@ static double loop_rounds(const struct profile *profile, const struct op_times *
             profile->ops.items[ops->rows[i].op].module == profile->ops.items[body->op].module &&
             ops->rows[i].calls < least)
             least = ops->rows[i].calls;
-    return body && least ? round((double)body->calls / (double)least) : 0;
+    return body && least > 0 ? round(body->calls / least) : 0;
 }
 
 static bool set_facts(struct study *study, const struct windows *windows, double fetches,

@@ -31,6 +31,19 @@ const struct device_row *device_activity_row(const struct device_activity *activ
     return NULL;
 }
 
+double device_activity_count(const struct study *study, const struct windows *windows)
+{
+    double count = 0;
+
+    for (size_t i = 0; study->devices && i < study->devices->rows.count; i++) {
+        const struct device_row *row = &study->devices->rows.items[i];
+
+        count +=
+            study->profile->devices.items[row->device].host == windows->host && row->busy_ns > 0;
+    }
+    return count > 1 ? count : 1;
+}
+
 static enum span_class span_class_of(uint8_t kind)
 {
     if (kind == ACTIVITY_KERNEL || kind == ACTIVITY_OP || kind == ACTIVITY_CALLBACK)

@@ -62,6 +62,8 @@ static enum part part_of_op(const struct op_time *row)
 {
     if (row->kind == ACTIVITY_COLLECTIVE)
         return PART_COMMUNICATION;
+    if (row->kind == ACTIVITY_MEMCPY)
+        return PART_COPY;
     return row->kind == ACTIVITY_CALLBACK || (row->is_eager && row->op == NO_ID) ? PART_HOST
                                                                                  : PART_COMPUTE;
 }
@@ -70,7 +72,7 @@ static enum part part_of_op(const struct op_time *row)
 static bool has_host_ops(const struct op_times *times)
 {
     for (size_t i = 0; i < times->count; i++)
-        if (times->rows[i].kind != ACTIVITY_KERNEL)
+        if (times->rows[i].kind != ACTIVITY_KERNEL && times->rows[i].kind != ACTIVITY_MEMCPY)
             return true;
     return false;
 }
@@ -104,7 +106,7 @@ static bool add_ops(struct builder *builder, struct arena *scratch)
             if (!sums)
                 return false;
             if (row->kind != ACTIVITY_KERNEL || !has_ops)
-                sums->runs += (double)row->calls / step_count;
+                sums->runs += row->calls / step_count;
             if (!builder->diff->has_paths)
                 sums->ns += llround(row->self_ns / step_count);
         }

@@ -1,5 +1,7 @@
 #include "analyze/emit.h"
 
+#include <stdio.h>
+
 #include <math.h>
 
 void emit_name(struct table *table, int column, size_t row, uint32_t name)
@@ -144,4 +146,12 @@ double median_of(double *values, size_t count)
     for (size_t i = 1; i < count / 2; i++)
         below = values[i] > below ? values[i] : below;
     return (below + values[count / 2]) / 2;
+}
+
+uint32_t emit_devices(struct study *study, uint32_t count)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "%u devices", count);
+    return facts_name(&study->facts, str_from(name));
 }

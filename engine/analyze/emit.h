@@ -16,4 +16,7 @@ uint32_t emit_shapes(struct study *study, const struct op *op);
 bool   emit_limit(const char *what, struct err *err);
 double median_of(double *values, size_t count); /* reorders; 0 for none */
 
+/* "4 devices". */
+uint32_t emit_devices(struct study *study, uint32_t count);
+
 #endif

@@ -129,6 +129,18 @@ static int compare_rows(const void *a, const void *b)
     return (left->op_activity > right->op_activity) - (left->op_activity < right->op_activity);
 }
 
+static void take_means(struct kernel_times *times, double device_count)
+{
+    for (size_t i = 0; i < times->count; i++) {
+        times->rows[i].calls /= device_count;
+        times->rows[i].total_ns /= device_count;
+    }
+    times->call_count /= device_count;
+    times->tiny_count /= device_count;
+    times->total_ns /= device_count;
+    times->tiny_ns /= device_count;
+}
+
 bool kernel_times_make(const struct study *study, const struct windows *windows,
                        struct arena *scratch, struct kernel_times *times)
 {
@@ -149,10 +161,11 @@ bool kernel_times_make(const struct study *study, const struct windows *windows,
         times->tiny_count++;
         times->tiny_ns += duration_ns;
     }
-    times->call_count = counter.durations.count;
+    times->call_count = (double)counter.durations.count;
     times->median_ns = median_of(counter.durations.items, counter.durations.count);
     times->rows = counter.rows.items;
     times->count = counter.rows.count;
+    take_means(times, device_activity_count(study, windows));
     if (times->count > 1)
         qsort(times->rows, times->count, sizeof *times->rows, compare_rows);
     return true;

@@ -10,13 +10,13 @@ struct kernel_time {
     uint32_t op_activity; /* the launching op's activity, or NO_ID */
     uint32_t device;
     uint32_t config; /* of the first call: row of profile->kernel_configs, or NO_ID */
-    uint64_t calls;
-    double   total_ns, min_ns, max_ns; /* over all used steps */
+    double   calls, total_ns; /* over all used steps; where several devices work, their mean */
+    double   min_ns, max_ns;
 };
 struct kernel_times {
     struct kernel_time *rows; /* most time first */
     size_t              count;
-    uint64_t            call_count, tiny_count; /* tiny: below 10 us */
+    double              call_count, tiny_count; /* the same; tiny: below 10 us */
     double              total_ns, tiny_ns, median_ns;
 };
 

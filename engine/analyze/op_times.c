@@ -4,12 +4,13 @@
  */
 #include "analyze/op_times.h"
 
+#include "analyze/device_activity.h"
 #include "analyze/emit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_op_kind(const struct activity *activity)
+static bool is_op_kind(const struct activity *activity, bool is_op_line)
 {
     switch ((enum activity_kind)activity->kind) {
     case ACTIVITY_OP:
@@ -19,9 +20,10 @@ static bool is_op_kind(const struct activity *activity)
     case ACTIVITY_KERNEL:
     case ACTIVITY_OUTPUT: /* ops that prepare summaries, say; not what Python prints */
         return activity->op != NO_ID;
+    case ACTIVITY_MEMCPY: /* an instruction like others, where a line is of these */
+        return is_op_line && activity->op != NO_ID;
     case ACTIVITY_OTHER:
     case ACTIVITY_STEP:
-    case ACTIVITY_MEMCPY:
     case ACTIVITY_MEMSET:
     case ACTIVITY_LAUNCH:
     case ACTIVITY_SYNC:
@@ -115,7 +117,7 @@ struct collector {
 
 static struct op_time new_row(const struct profile *profile, uint32_t op, uint32_t device)
 {
-    struct op_time row = { .op = op, .device = device, .source = NO_ID };
+    struct op_time row = { .op = op, .device = device, .last_device = NO_ID, .source = NO_ID };
 
     if (op == NO_ID)
         return row;
@@ -128,13 +130,25 @@ static struct op_time new_row(const struct profile *profile, uint32_t op, uint32
     return row;
 }
 
-/* The row of an activity; a new one for another device, which recordings hardly ever mix. */
+/* Accelerators that do the same share rows; units of one do not do what it does. */
+static bool is_alike(const struct profile *profile, uint32_t a, uint32_t b)
+{
+    const struct device *devices = profile->devices.items;
+
+    return a == b ||
+           (a != NO_ID && b != NO_ID && devices[a].kind != DEVICE_CPU &&
+            devices[a].kind == devices[b].kind && !devices[a].unit_of && !devices[b].unit_of);
+}
+
+/* The row of an activity; a new one for a device of another kind. */
 static uint32_t activity_row(struct collector *collector, uint32_t id, uint32_t device)
 {
     const struct activity *activity = &collector->profile->activities.items[id];
     struct op_time         row;
 
-    if (collector->row_of[id] && collector->rows.items[collector->row_of[id] - 1].device == device)
+    if (collector->row_of[id] &&
+        is_alike(collector->profile, collector->rows.items[collector->row_of[id] - 1].device,
+                 device))
         return collector->row_of[id] - 1;
     row = new_row(collector->profile, activity->op, device);
     row.kind = activity->kind;
@@ -216,8 +230,9 @@ static void count_gap(struct collector *collector, int64_t start_ns, int64_t end
     top->last_op_end = end_ns;
 }
 
-static bool walk_event(struct collector *collector, uint32_t event, uint32_t device)
+static bool walk_event(struct collector *collector, uint32_t event, const struct timeline *timeline)
 {
+    uint32_t              device = timeline->device;
     const struct profile *profile = collector->profile;
     int64_t               start_ns = event_start_ns(profile, event);
     int64_t               duration_ns = event_duration_ns(profile, event);
@@ -234,7 +249,8 @@ static bool walk_event(struct collector *collector, uint32_t event, uint32_t dev
     if (collector->stack.count > 0)
         frame.op_call = collector->stack.items[collector->stack.count - 1].op_call;
     eager_name = op_times_eager_name(profile, event);
-    if (eager_name == NO_ID && !is_op_kind(event_activity(profile, event)))
+    if (eager_name == NO_ID &&
+        !is_op_kind(event_activity(profile, event), timeline->kind == TIMELINE_OPS))
         return vec_push(&collector->stack, collector->scratch, frame);
     if (frame.op_call != SIZE_MAX) /* also where a window ends inside the op */
         collector->calls.items[frame.op_call].self_ns -= duration_ns;
@@ -245,6 +261,10 @@ static bool walk_event(struct collector *collector, uint32_t event, uint32_t dev
     call.row = eager_name != NO_ID
                    ? eager_row(collector, eager_name)
                    : activity_row(collector, event_activity_id(profile, event), device);
+    if (call.row != NO_ID && collector->rows.items[call.row].last_device != device) {
+        collector->rows.items[call.row].last_device = device;
+        collector->rows.items[call.row].device_count++;
+    }
     if (frame.op_call == SIZE_MAX && device == NO_ID)
         count_gap(collector, start_ns, frame.end_ns);
     frame.op_call = collector->calls.count;
@@ -265,7 +285,7 @@ static bool collect_events(struct collector *collector)
             continue;
         collector->stack.count = 0;
         for (uint32_t j = 0; j < timeline->event_count; j++)
-            if (!walk_event(collector, timeline->first_event + j, timeline->device))
+            if (!walk_event(collector, timeline->first_event + j, timeline))
                 return false;
     }
     return true;
@@ -322,6 +342,22 @@ static int compare_rows(const void *a, const void *b)
     return (left->op > right->op) - (left->op < right->op);
 }
 
+/* Work of accelerators is told of one of them. */
+static void take_means(struct collector *collector, double device_count)
+{
+    const struct device *devices = collector->profile->devices.items;
+
+    for (size_t i = 0; i < collector->rows.count; i++) {
+        struct op_time *row = &collector->rows.items[i];
+
+        if (row->device == NO_ID || devices[row->device].kind == DEVICE_CPU)
+            continue;
+        row->calls /= device_count;
+        row->total_ns /= device_count;
+        row->self_ns /= device_count;
+    }
+}
+
 /* Sums calls into rows and takes the medians. */
 static bool settle(struct collector *collector, struct op_times *times)
 {
@@ -359,7 +395,7 @@ static bool settle(struct collector *collector, struct op_times *times)
     for (size_t i = 0; i < row_count; i++) {
         struct op_time *row = &collector->rows.items[i];
 
-        row->median_ns = median_of(&sorted[first[i + 1]], row->calls);
+        row->median_ns = median_of(&sorted[first[i + 1]], (size_t)row->calls);
     }
     times->call_count = host_count;
     times->median_ns = median_of(host, host_count);
@@ -391,13 +427,13 @@ static bool add_aggregates(const struct study *study, struct collector *collecto
         struct op_time         *row;
 
         if (timeline->host != collector->windows.host || timeline->kind == TIMELINE_DERIVED ||
-            !is_op_kind(&profile->activities.items[activity]))
+            !is_op_kind(&profile->activities.items[activity], timeline->kind == TIMELINE_OPS))
             continue;
         index = activity_row(collector, activity, timeline->device);
         if (index == NO_ID)
             return false;
         row = &collector->rows.items[index];
-        row->calls += (uint64_t)((double)from->count * share + 0.5);
+        row->calls += (double)from->count * share;
         row->total_ns += total_ns;
         row->self_ns += total_ns;
         if (row->median_ns <= 0)
@@ -437,6 +473,7 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
     times->gap_ns = collector.gap_ns;
     if (!settle(&collector, times) || !add_aggregates(study, &collector))
         return false;
+    take_means(&collector, device_activity_count(study, &collector.windows));
     times->rows = collector.rows.items;
     times->count = collector.rows.count;
     if (times->count > 1)

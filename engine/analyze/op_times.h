@@ -1,6 +1,6 @@
 /*
- * op_times: how long each distinct op (a row: what ran, where, of which kind) took in the used
- * steps. Several analyses weigh ops by these times, so they are summed in one place.
+ * op_times: how long each distinct op (a row: what ran, of which kind, on the host or on an
+ * accelerator) took in the used steps; on accelerators of which several work, in the mean of them. Several analyses weigh ops by these times, so they are summed in one place.
  */
 #ifndef TFPROF_ANALYZE_OP_TIMES_H
 #define TFPROF_ANALYZE_OP_TIMES_H
@@ -10,13 +10,14 @@
 struct op_time {
     uint32_t name, type; /* interned in the profile; type equals name where there is no op */
     uint32_t op;         /* row of profile->ops, or NO_ID */
-    uint32_t device;     /* row of profile->devices, or NO_ID: a host thread */
+    uint32_t device;     /* row of profile->devices, the first of several; NO_ID: a host thread */
+    uint32_t last_device, device_count; /* how many devices share the row */
     uint32_t source;     /* row of profile->sources, or NO_ID */
     uint32_t category;   /* interned; 0 none */
     uint8_t  kind;       /* enum activity_kind */
     uint8_t  dtype;      /* enum dtype: what it computes in */
     bool     is_eager;
-    uint64_t calls; /* over all used steps, like the rest */
+    double   calls; /* over all used steps, like the rest; on accelerators the mean of them */
     double   total_ns;
     double   self_ns;   /* less the ops nested in it */
     double   median_ns; /* of one call */

@@ -45,15 +45,21 @@ static void add_analysis(struct text *text, const struct analysis *analysis)
 
 void generate_facts(struct text *text)
 {
-    text_add(text,
-             STR("# Facts and tables\n\n"
-                 "What the analyses find, by analysis, in the order they run. Rules name these in "
-                 "`needs` and read them\nas `p.fact[...]` and `p:table(...)` (docs/checkers.md). A "
-                 "fact or table that a profile does not give is\nabsent, with a reason: "
-                 "`tfprof info PROFILE` lists them.\n\n"
-                 "Units: `share` is 0 to 1, `ratio` is times as much, `name` is a text; without "
-                 "one: a plain number.\n\n"
-                 "This page is printed by `tfprof --generate facts`.\n"));
+    text_add(
+        text,
+        STR("# Facts and tables\n\n"
+            "What the analyses find, by analysis, in the order they run. Rules name these in "
+            "`needs` and read them\nas `p.fact[...]` and `p:table(...)` (docs/checkers.md). A "
+            "fact or table that a profile does not give is\nabsent, with a reason: "
+            "`tfprof info PROFILE` lists them.\n\n"
+            "Units: `share` is 0 to 1, `ratio` is times as much, `name` is a text; without "
+            "one: a plain number.\n\n"
+            "Where several accelerators of a host work, what they do a step (kernels, ops on "
+            "them, copies, collectives,\nFLOPs) is told of one device: the mean of those that "
+            "worked in the used steps; so times compare to the step.\nA table of devices has a "
+            "row each. Facts of memory are of one allocator, which `memory.allocator` names;\n"
+            "what hosts do is of the host that leads the job.\n\n"
+            "This page is printed by `tfprof --generate facts`.\n"));
     for (size_t i = 0; i < analysis_count; i++)
         add_analysis(text, analyses[i]);
 }

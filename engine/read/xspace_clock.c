@@ -7,6 +7,8 @@
  */
 #include "read/xspace_decode.h"
 
+#include <stdlib.h>
+
 #define MOST_DRIFT 1e-4 /* of one clock against the other */
 #define MOST_PS (INT64_MAX / 4)
 enum { BATCH = 512 };
@@ -19,7 +21,7 @@ struct clock {
     struct profile *profile;
     struct arena    scratch;
     VEC(struct stretch) list;
-    bool is_steady; /* starts on the device's clock go up and nothing overlaps */
+    bool is_steady; /* on the device's clock nothing overlaps but what is in another */
 };
 
 static int64_t floor_ns(int64_t ps)
@@ -42,30 +44,72 @@ static bool clock_of(const struct profile *profile, uint32_t event, int64_t *sta
     return true;
 }
 
-static bool collect(struct clock *clock, const struct timeline *timeline)
+/* Earlier ones first, and what holds others before them. */
+static int by_clock(const void *a, const void *b)
 {
-    const struct profile *profile = clock->profile;
-    int64_t               before_ns = INT64_MIN;
+    const struct stretch *x = a, *y = b;
+
+    if (x->clock_ns != y->clock_ns)
+        return x->clock_ns < y->clock_ns ? -1 : 1;
+    if (x->clock_end_ns != y->clock_end_ns)
+        return x->clock_end_ns > y->clock_end_ns ? -1 : 1;
+    if (x->host_ns != y->host_ns)
+        return x->host_ns < y->host_ns ? -1 : 1;
+    return (x->host_end_ns < y->host_end_ns) - (x->host_end_ns > y->host_end_ns);
+}
+
+/* Keeps those that are in no other. Late times of the host can fall together, so that they do not
+ * tell the order; what both clocks tell must not contradict the device's. */
+static void keep_outer(struct clock *clock)
+{
+    size_t kept = 0;
 
     clock->is_steady = true;
+    for (size_t i = 0; i < clock->list.count; i++) {
+        const struct stretch *next = &clock->list.items[i];
+        const struct stretch *last = kept ? &clock->list.items[kept - 1] : NULL;
+
+        if (last && next->host_end_ns <= last->host_end_ns &&
+            next->clock_end_ns <= last->clock_end_ns)
+            continue;
+        clock->is_steady &=
+            !last || (next->clock_ns >= last->clock_end_ns && next->host_ns >= last->host_ns);
+        clock->list.items[kept++] = *next;
+    }
+    clock->list.count = kept;
+}
+
+/* All ops of the line, in the order of its times on the host's clock. */
+static bool list_ops(struct clock *clock, const struct timeline *timeline)
+{
+    const struct profile *profile = clock->profile;
+
+    clock->list.count = 0;
     for (uint32_t i = 0; i < timeline->event_count; i++) {
         uint32_t       event = timeline->first_event + i;
-        struct stretch next = { event_start_ns(profile, event), event_end_ns(profile, event), 0, 0,
-                                0 };
-        const struct stretch *last =
-            clock->list.count ? &clock->list.items[clock->list.count - 1] : NULL;
+        struct stretch next = { .host_ns = event_start_ns(profile, event),
+                                .host_end_ns = event_end_ns(profile, event) };
 
-        if (!clock_of(profile, event, &next.clock_ns, &next.clock_end_ns))
-            continue;
-        clock->is_steady &= next.clock_ns >= before_ns;
-        before_ns = next.clock_ns;
-        if (last && next.host_end_ns <= last->host_end_ns &&
-            next.clock_end_ns <= last->clock_end_ns)
-            continue;
-        clock->is_steady &= !last || next.clock_ns >= last->clock_end_ns;
-        if (!vec_push(&clock->list, &clock->scratch, next))
+        if (clock_of(profile, event, &next.clock_ns, &next.clock_end_ns) &&
+            !vec_push(&clock->list, &clock->scratch, next))
             return false;
     }
+    return true;
+}
+
+static bool collect(struct clock *clock, const struct timeline *timeline)
+{
+    if (!list_ops(clock, timeline))
+        return false;
+    if (clock->list.count > 1)
+        qsort(clock->list.items, clock->list.count, sizeof *clock->list.items, by_clock);
+    keep_outer(clock);
+    if (clock->is_steady)
+        return true;
+    if (!list_ops(clock, timeline))
+        return false;
+    keep_outer(clock);
+    clock->is_steady = false;
     return true;
 }
 

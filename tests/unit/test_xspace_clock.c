@@ -89,6 +89,35 @@ static void late_clock_is_put_right(void **state)
     arena_free(&arena);
 }
 
+/* Both clocks are 1000 us apart. When the host's is put right while an op is under way, what
+ * follows falls together: an op of 100 us has no length any more and stands behind the one that
+ * followed it. */
+static void order_is_the_cores(void **state)
+{
+    static const struct op_time ops[] = {
+        { 1000, 100, 0, 100, 0 }, { 1400, 300, 100, 500, 0 },  { 1700, 300, 700, 400, 0 },
+        { 1700, 0, 600, 100, 0 }, { 3000, 100, 2000, 100, 0 },
+    };
+    static const struct op_time expected[] = {
+        { .device_us = 100, .expected_start_us = 1000 },
+        { .device_us = 500, .expected_start_us = 1100 },
+        { .device_us = 100, .expected_start_us = 1600 },
+        { .device_us = 400, .expected_start_us = 1700 },
+        { .device_us = 100, .expected_start_us = 3000 },
+    };
+    struct arena   arena = { 0 };
+    struct profile profile;
+    int64_t        type;
+
+    (void)state;
+    starts(&type);
+    xspace_line(&builder, 3, "XLA Ops");
+    add_ops(type, ops, sizeof ops / sizeof *ops);
+    xspace_take(&builder, &arena, &profile);
+    expect(&profile, expected, sizeof expected / sizeof *expected);
+    arena_free(&arena);
+}
+
 /* The core's clock runs 50 us a second fast: ops follow the host's, with the core's lengths. What
  * lies in an op moves with it. */
 static void drift_is_followed(void **state)
@@ -138,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(late_clock_is_put_right),
+        cmocka_unit_test(order_is_the_cores),
         cmocka_unit_test(drift_is_followed),
         cmocka_unit_test(lengths_are_the_cores),
     };

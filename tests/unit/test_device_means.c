@@ -1,0 +1,132 @@
+/* Cores that do the same: what one of them does a step, and what they do beside their instructions.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "profile_builder.h"
+
+static uint32_t add_core(struct profile_builder *b, uint32_t host, const char *name)
+{
+    uint32_t device = builder_device(b, host, name, "TPU v6 Lite", DEVICE_TPU);
+    uint32_t line = builder_timeline(b, host, device, "XLA Ops");
+
+    b->profile.timelines.items[line].kind = TIMELINE_OPS;
+    return line;
+}
+
+static uint32_t add_activity(struct profile_builder *b, const char *name, const char *type,
+                             enum activity_kind kind, enum copy_direction copy, int64_t bytes)
+{
+    uint32_t op = builder_op(b, name, type, NULL);
+    uint32_t activity = builder_activity(b, name, kind, op);
+
+    b->profile.ops.items[op].bytes = bytes;
+    b->profile.ops.items[op].flops = 1000;
+    b->profile.activities.items[activity].copy = (uint8_t)copy;
+    return activity;
+}
+
+static bool is_close(double a, double b)
+{
+    return fabs(a - b) < 1e-6;
+}
+
+/* In one step both cores run "add", 100 and 300 us, and then an all-reduce, 200 and 100 us; a third
+ * core works outside of the step only. */
+static void work_is_of_one_core(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, lines[3], add, reduce;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    lines[0] = add_core(&b, host, "/device:TPU:0");
+    lines[1] = add_core(&b, host, "/device:TPU:1");
+    lines[2] = add_core(&b, host, "/device:TPU:2");
+    builder_step(&b, host, 0, 1000000);
+    add = add_activity(&b, "add", "add", ACTIVITY_KERNEL, COPY_NONE, 500);
+    reduce = add_activity(&b, "all-reduce", "all-reduce", ACTIVITY_COLLECTIVE, COPY_NONE, 0);
+    builder_event(&b, lines[0], add, 0, 100000);
+    builder_event(&b, lines[1], add, 0, 300000);
+    builder_event(&b, lines[0], reduce, 200000, 200000);
+    builder_event(&b, lines[1], reduce, 300000, 100000);
+    builder_event(&b, lines[2], add, 2000000, 100000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err) && analysis_ops.run(&b.study, &err) &&
+                analysis_kernels.run(&b.study, &err) && analysis_flops.run(&b.study, &err) &&
+                analysis_comm.run(&b.study, &err));
+    assert_true(is_close(builder_cell(&b, "ops", "name", "add", "total_ns"), 200000));
+    assert_true(is_close(builder_cell(&b, "ops", "name", "add", "calls"), 1));
+    assert_true(is_close(builder_cell(&b, "ops", "device", "2 devices", "mean_ns"), 200000));
+    assert_true(is_close(builder_cell(&b, "op_types", "type", "add", "self_ns"), 200000));
+    assert_true(is_close(builder_cell(&b, "kernels", "name", "add", "total_ns"), 200000));
+    assert_true(is_close(builder_fact(&b, "kernels.count_per_step"), 2));
+    assert_true(is_close(builder_fact(&b, "kernels.total_ns"), 350000));
+    assert_true(is_close(builder_fact(&b, "flops.per_step"), 1000));
+    assert_true(is_close(builder_fact(&b, "comm.count_per_step"), 1));
+    assert_true(is_close(builder_fact(&b, "comm.ns"), 150000));
+    assert_true(is_close(builder_fact(&b, "comm.exposed_ns"), 150000));
+    assert_true(is_close(builder_cell(&b, "collectives", "name", "all-reduce", "ns"), 150000));
+    builder_free(&b);
+}
+
+/*
+ * Two copies of 1000 bytes to the core: the first from 0 to 200 us, the second from 10 to 310 us.
+ * One was under way for 310 us, so each took 155. The core stood in the first's instructions for 10
+ * + 100 us, in the second's for 10 + 10.
+ */
+static void copies_beside_the_core_share_the_link(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, line, starts[2], dones[2];
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    line = add_core(&b, host, "/device:TPU:0");
+    builder_step(&b, host, 0, 1000000);
+    starts[0] = add_activity(&b, "copy-start", "copy-start", ACTIVITY_MEMCPY, COPY_H2D, 1000);
+    starts[1] = add_activity(&b, "copy-start.2", "copy-start", ACTIVITY_MEMCPY, COPY_H2D, 1000);
+    dones[0] = add_activity(&b, "copy-done", "copy-done", ACTIVITY_MEMCPY, COPY_H2D, 1000);
+    dones[1] = add_activity(&b, "copy-done.2", "copy-done", ACTIVITY_MEMCPY, COPY_H2D, 1000);
+    builder_event(&b, line, starts[0], 0, 10000);
+    builder_event(&b, line, starts[1], 10000, 10000);
+    builder_event(&b, line, dones[0], 100000, 100000);
+    builder_slice(&b, line, "add", ACTIVITY_KERNEL, 200000, 100000);
+    builder_event(&b, line, dones[1], 300000, 10000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err) && analysis_copies.run(&b.study, &err) &&
+                analysis_async_ops.run(&b.study, &err));
+    assert_true(is_close(builder_fact(&b, "copies.h2d_count"), 2));
+    assert_true(is_close(builder_fact(&b, "copies.h2d_bytes"), 2000));
+    assert_true(is_close(builder_fact(&b, "copies.h2d_ns"), 310000));
+    assert_true(is_close(builder_fact(&b, "copies.h2d_exposed_ns"), 130000));
+    assert_true(is_close(builder_cell(&b, "async_ops", "name", "copy-start", "ns"), 155000));
+    assert_true(
+        is_close(builder_cell(&b, "async_ops", "name", "copy-start", "exposed_ns"), 110000));
+    assert_true(is_close(builder_cell(&b, "async_ops", "name", "copy-start", "hidden_ns"), 45000));
+    assert_true(
+        is_close(builder_cell(&b, "async_ops", "name", "copy-start.2", "hidden_ns"), 135000));
+    assert_true(is_close(builder_cell(&b, "async_ops", "name", "copy-start.2", "span_ns"), 300000));
+    assert_true(is_close(builder_fact(&b, "async.hidden_share"), 180.0 / 310));
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_is_of_one_core),
+        cmocka_unit_test(copies_beside_the_core_share_the_link),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
