@@ -96,13 +96,14 @@ enum { BEST_MIN_FLOPS = 1000000 }; /* below, the clock's grain makes rates meani
 struct cost_row {
     const struct op_time *time;
     double                flops, bytes; /* over all used steps; < 0 unknown */
-    double                ns;
+    double                ns, calls;
 };
 struct costs {
     struct study          *study;
     struct op_times        ops;
     struct cost_row       *rows;
     size_t                 count;
+    uint32_t              *row_of_op; /* row + 1 */
     double                 compute_ns, known_ns, product_ns, flops, bytes;
     double                 best[DTYPE_COUNT];
     double                 peak_flops_per_s, memory_bytes_per_s, device_count;
@@ -128,28 +129,58 @@ static double *kernel_time_by_op(struct study *study, const struct windows *wind
     return ns;
 }
 
-static void add_cost(struct costs *costs, const struct op_time *time, double ns)
+/* Kernels that one op launches are one row; it ran as often as the one that ran most. */
+static struct cost_row *row_of(struct costs *costs, const struct op_time *time)
+{
+    uint32_t        *known = &costs->row_of_op[time->op];
+    struct cost_row *row;
+
+    if (*known && time->kind == ACTIVITY_KERNEL)
+        return &costs->rows[*known - 1];
+    row = &costs->rows[costs->count++];
+    *row = (struct cost_row) { .time = time, .flops = -1, .bytes = -1 };
+    *known = (uint32_t)costs->count;
+    return row;
+}
+
+static void add_time(struct costs *costs, const struct op_time *time, double ns)
+{
+    struct cost_row *row;
+
+    if (op_is_product(profile_str(costs->study->profile, time->type)))
+        costs->product_ns += ns;
+    if (time->op == NO_ID || ns <= 0)
+        return;
+    row = row_of(costs, time);
+    row->ns += ns;
+    row->calls = time->calls > row->calls ? time->calls : row->calls;
+}
+
+/* Keeps the rows of known cost. */
+static void add_costs(struct costs *costs)
 {
     const struct profile *profile = costs->study->profile;
-    const struct op      *op = time->op == NO_ID ? NULL : &profile->ops.items[time->op];
-    struct cost_row       row = { .time = time, .flops = -1, .bytes = -1, .ns = ns };
+    size_t                kept = 0;
 
-    if (op_is_product(profile_str(profile, time->type)))
-        costs->product_ns += ns;
-    if (!op || ns <= 0)
-        return;
-    row.flops = op_flops(profile, op) * time->calls;
-    row.bytes = op_bytes(profile, op) * time->calls;
-    if (row.flops >= 0) {
-        costs->known_ns += ns;
-        costs->flops += row.flops;
+    for (size_t i = 0; i < costs->count; i++) {
+        struct cost_row  row = costs->rows[i];
+        const struct op *op = &profile->ops.items[row.time->op];
+        double          *best = &costs->best[row.time->dtype];
+
+        row.flops = op_flops(profile, op) * row.calls;
+        row.bytes = op_bytes(profile, op) * row.calls;
+        if (row.flops >= 0) {
+            costs->known_ns += row.ns;
+            costs->flops += row.flops;
+        }
+        if (row.bytes >= 0)
+            costs->bytes += row.bytes;
+        if (row.flops >= BEST_MIN_FLOPS && row.flops / row.ns * 1e9 > *best)
+            *best = row.flops / row.ns * 1e9;
+        if (row.flops > 0 || row.bytes > 0)
+            costs->rows[kept++] = row;
     }
-    if (row.bytes >= 0)
-        costs->bytes += row.bytes;
-    if (row.flops >= BEST_MIN_FLOPS && row.flops / ns * 1e9 > costs->best[time->dtype])
-        costs->best[time->dtype] = row.flops / ns * 1e9;
-    if (row.flops > 0 || row.bytes > 0)
-        costs->rows[costs->count++] = row;
+    costs->count = kept;
 }
 
 static bool collect(struct costs *costs, const struct windows *windows, struct arena *scratch)
@@ -160,7 +191,8 @@ static bool collect(struct costs *costs, const struct windows *windows, struct a
     if (!by_op || !op_times_make(costs->study, scratch, &costs->ops))
         return false;
     costs->rows = arena_new_array(scratch, struct cost_row, costs->ops.count + 1);
-    if (!costs->rows)
+    costs->row_of_op = arena_new_array(scratch, uint32_t, costs->study->profile->ops.count + 1);
+    if (!costs->rows || !costs->row_of_op)
         return false;
     for (size_t i = 0; i < costs->ops.count; i++) {
         const struct op_time *time = &costs->ops.rows[i];
@@ -175,8 +207,9 @@ static bool collect(struct costs *costs, const struct windows *windows, struct a
             ns = by_op[time->op];
         }
         costs->compute_ns += ns;
-        add_cost(costs, time, ns);
+        add_time(costs, time, ns);
     }
+    add_costs(costs);
     if (kernel_ns > costs->compute_ns)
         costs->compute_ns = kernel_ns;
     return true;
@@ -252,7 +285,7 @@ static void fill_row(const struct costs *costs, struct table *table, size_t row,
     if (time->dtype != DTYPE_UNKNOWN)
         emit_name(table, DTYPE, row, facts_name(&study->facts, str_from(dtype_name(time->dtype))));
     emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[time->op]));
-    emit_number(table, CALLS, row, time->calls / steps);
+    emit_number(table, CALLS, row, cost->calls / steps);
     emit_number(table, NS, row, cost->ns / steps);
     emit_number(table, SHARE, row, cost->ns / costs->compute_ns);
     if (cost->flops >= 0) {

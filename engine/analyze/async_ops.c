@@ -102,7 +102,7 @@ static uint8_t way_of(const struct profile *profile, const struct async_op *op)
 
 /* The time of those of one way in [first, last], during which there always was one, by their bytes.
  */
-static void share_time(struct finder *finder, size_t first, size_t last, uint8_t way)
+static void share_time(struct finder *finder, size_t first, size_t last, unsigned way)
 {
     struct async_op *items = finder->ops->list.items;
     int64_t          start_ns = items[first].start_ns;
@@ -131,7 +131,7 @@ static void share_links(struct finder *finder, size_t first)
 {
     const struct async_op *items = finder->ops->list.items;
 
-    for (uint8_t way = COPY_H2D; way < WAYS; way++) {
+    for (unsigned way = COPY_H2D; way < WAYS; way++) {
         size_t from = SIZE_MAX, last = SIZE_MAX;
 
         for (size_t i = first; i < finder->ops->list.count; i++) {

@@ -33,15 +33,17 @@ const struct device_row *device_activity_row(const struct device_activity *activ
 
 double device_activity_count(const struct study *study, const struct windows *windows)
 {
-    double count = 0;
+    double working = 0, copying = 0;
 
     for (size_t i = 0; study->devices && i < study->devices->rows.count; i++) {
         const struct device_row *row = &study->devices->rows.items[i];
 
-        count +=
-            study->profile->devices.items[row->device].host == windows->host && row->busy_ns > 0;
+        if (study->profile->devices.items[row->device].host != windows->host)
+            continue;
+        working += row->compute_ns + row->collective_ns > 0;
+        copying += row->copy_ns > 0;
     }
-    return count > 1 ? count : 1;
+    return working > 0 ? working : copying > 0 ? copying : 1;
 }
 
 static enum span_class span_class_of(uint8_t kind)

@@ -52,8 +52,8 @@ bool device_activity_make(const struct study *study, const struct windows *windo
 /* The row of a device, or NULL. */
 const struct device_row *device_activity_row(const struct device_activity *activity,
                                              uint32_t                      device);
-/* Accelerators of the reference host that worked in the windows, at least 1. What their work takes a
- * step is told of one of them: their mean. */
+/* Accelerators of the reference host that computed or communicated in the windows (else those that
+ * copied), at least 1. What their work takes a step is told of one of them: their mean. */
 double device_activity_count(const struct study *study, const struct windows *windows);
 /* Says why each gap was there; called by device_activity_make. */
 bool device_gaps_explain(const struct study *study, struct arena *scratch,

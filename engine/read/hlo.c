@@ -1,6 +1,7 @@
 #include "read/hlo.h"
 
 #include "read/hlo_attrs.h"
+#include "read/hlo_conv.h"
 #include "read/hlo_frames.h"
 #include "read/wire.h"
 
@@ -19,11 +20,14 @@ enum {
     INSTRUCTION_OPCODE = 2,
     INSTRUCTION_SHAPE = 3,
     INSTRUCTION_METADATA = 7,
+    INSTRUCTION_WINDOW = 15,
     INSTRUCTION_CONVOLUTION = 16,
+    INSTRUCTION_TARGET = 28,
     INSTRUCTION_DOT = 30,
     INSTRUCTION_ID = 35,
     INSTRUCTION_OPERANDS = 36,
     INSTRUCTION_CALLED = 38,
+    INSTRUCTION_CONFIG = 43,
     SHAPE_TYPE = 2,
     SHAPE_DIMENSIONS = 3,
     SHAPE_TUPLE = 4,
@@ -53,6 +57,8 @@ static enum dtype dtype_of(uint64_t type)
 
 struct instruction {
     struct str    name, opcode, origin, file;
+    struct str    window, dimensions; /* of a convolution */
+    struct str    target, config;     /* of a custom-call: what is called, with which settings */
     uint64_t      id, line, computation;
     uint64_t      frame; /* of the module's frames; 0 none */
     struct tensor shape;
@@ -142,6 +148,12 @@ static void read_bytes_field(struct instruction *item, const struct wire *field)
     case INSTRUCTION_SHAPE:
         item->shape = read_shape(field->bytes);
         break;
+    case INSTRUCTION_TARGET:
+        item->target = field->bytes;
+        break;
+    case INSTRUCTION_CONFIG:
+        item->config = field->bytes;
+        break;
     case INSTRUCTION_METADATA:
         for (struct wire inner = wire_start(field->bytes); wire_next(&inner);) {
             if (inner.number == METADATA_NAME && inner.type == WIRE_BYTES)
@@ -160,7 +172,11 @@ static void read_bytes_field(struct instruction *item, const struct wire *field)
                 item->contracting_count =
                     numbers(&inner, item->contracting, item->contracting_count, TENSOR_MAX_RANK);
         break;
+    case INSTRUCTION_WINDOW:
+        item->window = field->bytes;
+        break;
     case INSTRUCTION_CONVOLUTION:
+        item->dimensions = field->bytes;
         for (struct wire inner = wire_start(field->bytes); wire_next(&inner);)
             if (inner.number == CONVOLUTION_KERNEL_OUTPUT && inner.type == WIRE_VARINT)
                 item->kernel_output = inner.value;
@@ -274,15 +290,70 @@ static int64_t dot_flops(const struct instruction *item, const struct tensor *le
 }
 
 /* A kernel has as many elements an output feature as go into one result; its input features count
- * a group's already. Places where it reaches into the padding count like others. */
-static int64_t convolution_flops(const struct instruction *item, const struct tensor *kernel)
+ * a group's already. Places where it reaches into the padding do not count. */
+static int64_t convolution_flops(const struct instruction *item, const struct tensor *input,
+                                 const struct tensor *kernel)
 {
-    int64_t in = elements(kernel);
+    int64_t in = elements(kernel), flops;
 
     if (in < 0 || item->kernel_output >= (uint64_t)kernel->rank ||
         kernel->dims[item->kernel_output] <= 0)
         return -1;
-    return product_flops(elements(&item->shape), in / kernel->dims[item->kernel_output]);
+    flops = product_flops(elements(&item->shape), in / kernel->dims[item->kernel_output]);
+    return flops < 0 ? -1
+                     : (int64_t)((double)flops * hlo_conv_share(item->window, item->dimensions,
+                                                                input, &item->shape));
+}
+
+/* The dimensions in "lhs_contracting_dimensions":["1"] of a library call's settings. */
+static void read_contracting(struct instruction *item)
+{
+    static const struct str key = STR_INIT("\"lhs_contracting_dimensions\":[");
+    size_t                  at = str_search(item->config, key);
+    struct str              rest = str_slice(item->config, at + key.len, item->config.len);
+
+    rest = str_slice(rest, 0, str_find(rest, ']'));
+    item->contracting_count = 0;
+    while (rest.len && item->contracting_count < TENSOR_MAX_RANK) {
+        struct str digits = str_trim(str_cut(&rest, ','));
+        uint64_t   dimension;
+
+        if (digits.len > 2 && digits.data[0] == '"')
+            digits = str_slice(digits, 1, digits.len - 1);
+        if (str_to_uint64(digits, &dimension))
+            item->contracting[item->contracting_count++] = dimension;
+    }
+}
+
+/* A call of a library for a product or a convolution does what the plain instruction would. The
+ * first of its results is the array, others are for its own use. */
+static int64_t call_flops(const struct module *module, const struct instruction *item)
+{
+    const struct instruction *first = operand(module, item, 0), *second = operand(module, item, 1);
+    struct instruction        plain = *item;
+    struct tensor             result = item->shape, kernel, input;
+
+    if (!first || !second)
+        return -1;
+    if (item->part_count)
+        result = module->parts.items[item->first_part];
+    plain.shape = result;
+    kernel = second->shape;
+    input = first->shape;
+    if (str_starts(item->target, STR("__cublas$"))) {
+        read_contracting(&plain);
+        return dot_flops(&plain, &first->shape);
+    }
+    if (!str_starts(item->target, STR("__cudnn$conv")))
+        return -1;
+    if (str_ends(item->target, STR("BackwardInput"))) {
+        plain.shape = first->shape;
+        input = result;
+    } else if (str_ends(item->target, STR("BackwardFilter"))) {
+        plain.shape = second->shape;
+        kernel = result;
+    }
+    return convolution_flops(&plain, &input, &kernel);
 }
 
 static int64_t flops_of(const struct module *module, const struct instruction *item)
@@ -296,7 +367,9 @@ static int64_t flops_of(const struct module *module, const struct instruction *i
     if (str_equal(item->opcode, STR("dot")))
         return first ? dot_flops(item, &first->shape) : -1;
     if (str_equal(item->opcode, STR("convolution")))
-        return second ? convolution_flops(item, &second->shape) : -1;
+        return first && second ? convolution_flops(item, &first->shape, &second->shape) : -1;
+    if (str_equal(item->opcode, STR("custom-call")))
+        return call_flops(module, item);
     return -1;
 }
 

@@ -121,11 +121,44 @@ static void copies_beside_the_core_share_the_link(void **state)
     builder_free(&b);
 }
 
+/* A convolution that a library does in two kernels, twice: two calls, not four; a second device
+ * that only copies does not halve them. */
+static void kernels_of_an_op_are_one_call(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, line, other, op, kernels[2];
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    line = builder_timeline(&b, host, builder_device(&b, host, "/device:GPU:0", "", DEVICE_GPU),
+                            "Stream #1");
+    other = builder_timeline(&b, host, builder_device(&b, host, "/device:GPU:1", "", DEVICE_GPU),
+                             "Stream #1");
+    builder_step(&b, host, 0, 1000000);
+    op = builder_op(&b, "conv", "custom-call", NULL);
+    b.profile.ops.items[op].flops = 1000;
+    kernels[0] = builder_activity(&b, "im2col", ACTIVITY_KERNEL, op);
+    kernels[1] = builder_activity(&b, "gemm", ACTIVITY_KERNEL, op);
+    for (int i = 0; i < 4; i++)
+        builder_event(&b, line, kernels[i % 2], i * 100000, 50000);
+    builder_slice(&b, other, "copy", ACTIVITY_MEMCPY, 0, 1000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err) && analysis_ops.run(&b.study, &err) &&
+                analysis_flops.run(&b.study, &err));
+    assert_true(is_close(builder_fact(&b, "flops.per_step"), 2000));
+    assert_true(is_close(builder_cell(&b, "roofline", "op", "conv", "calls"), 2));
+    assert_true(is_close(builder_cell(&b, "roofline", "op", "conv", "ns"), 200000));
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_is_of_one_core),
         cmocka_unit_test(copies_beside_the_core_share_the_link),
+        cmocka_unit_test(kernels_of_an_op_are_one_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

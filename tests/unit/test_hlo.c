@@ -152,6 +152,82 @@ static void counts_convolutions(void **state)
     release(&fixture);
 }
 
+/* f32[4] with a kernel of 3, padded by one on each side: 3 * 4 - 2 pairs meet an element, so that
+ * 2 * 10 operations are left of 24. */
+static void padding_costs_nothing(void **state)
+{
+    struct out     row = shape(F32, (int[]) { 1, 1, 4 }, 3);
+    struct out     kernel = shape(F32, (int[]) { 1, 1, 3 }, 3);
+    struct out     dims = { .len = 0 }, window = { .len = 0 }, list[3];
+    struct fixture fixture;
+
+    (void)state;
+    list[0] = instruction("x", "parameter", &row, 1, "");
+    list[1] = instruction("k", "parameter", &kernel, 2, "");
+    list[2] = instruction("convolution.3", "convolution", &row, 3, "\x01\x02");
+    put_varint(&dims, 3, 1); /* kernel_input_feature_dimension; output: 0 */
+    put_bytes(&dims, 6, "\x02", 1);
+    put_bytes(&dims, 11, "\x02", 1);
+    put_bytes(&dims, 12, "\x02", 1);
+    put_bytes(&window, 1, "\x08\x03\x10\x01\x18\x01\x20\x01\x28\x01\x30\x01", 12);
+    put_message(&list[2], 15, &window);
+    put_message(&list[2], 16, &dims);
+    read_program(&fixture, list, 3);
+    assert_int_equal(fixture.profile.ops.items[2].flops, 20);
+    release(&fixture);
+}
+
+/* What a call of a library with these operands and first result counts; a second result is its own.
+ */
+static int64_t call_flops(const struct out *first, const struct out *second,
+                          const struct out *result, const char *target, const char *config)
+{
+    struct out     scratch = shape(F32, (int[]) { 999 }, 1), both = shape(TUPLE, NULL, 0);
+    struct out     dims = { .len = 0 }, list[3];
+    struct fixture fixture;
+    int64_t        flops;
+
+    put_message(&both, 4, result);
+    put_message(&both, 4, &scratch);
+    list[0] = instruction("x", "parameter", first, 1, "");
+    list[1] = instruction("y", "parameter", second, 2, "");
+    list[2] = instruction("call.3", "custom-call", &both, 3, "\x01\x02");
+    put_varint(&dims, 3, 2); /* kernel_input_feature_dimension */
+    put_varint(&dims, 4, 3); /* kernel_output_feature_dimension */
+    put_message(&list[2], 16, &dims);
+    put_bytes(&list[2], 28, target, strlen(target));
+    put_bytes(&list[2], 43, config, strlen(config));
+    read_program(&fixture, list, 3);
+    flops = fixture.profile.ops.items[2].flops;
+    release(&fixture);
+    return flops;
+}
+
+/* The convolution above and its gradients are as many operations each. f32[2,4,8] . f32[2,8,6] by
+ * batch gives f32[2,4,6]: 2 * 48 * 8 = 768. */
+static void counts_calls_of_libraries(void **state)
+{
+    struct out image = shape(F32, (int[]) { 2, 8, 8, 3 }, 4);
+    struct out kernel = shape(F32, (int[]) { 3, 3, 3, 16 }, 4);
+    struct out result = shape(F32, (int[]) { 2, 8, 8, 16 }, 4);
+    struct out left = shape(F32, (int[]) { 2, 4, 8 }, 3),
+               right = shape(F32, (int[]) { 2, 8, 6 }, 3);
+    struct out product = shape(F32, (int[]) { 2, 4, 6 }, 3);
+
+    (void)state;
+    assert_int_equal(call_flops(&image, &kernel, &result, "__cudnn$convForward", ""), 110592);
+    assert_int_equal(call_flops(&result, &kernel, &image, "__cudnn$convBackwardInput", ""), 110592);
+    assert_int_equal(call_flops(&image, &result, &kernel, "__cudnn$convBackwardFilter", ""),
+                     110592);
+    assert_int_equal(call_flops(&left, &right, &product, "__cublas$gemm",
+                                "{\"gemm_backend_config\":{\"dot_dimension_numbers\":"
+                                "{\"lhs_contracting_dimensions\":[\"2\"],"
+                                "\"rhs_contracting_dimensions\":[\"1\"]}}}"),
+                     768);
+    assert_int_equal(call_flops(&left, &right, &product, "__cublas$lt$matmul", "{}"), -1);
+    assert_int_equal(call_flops(&left, &right, &product, "Sharding", ""), -1);
+}
+
 /* (f32[10], (f32[2,3])) of an f32[]: 40 + 24 + 4 = 68 bytes, two results. */
 static void takes_tuples_apart(void **state)
 {
@@ -329,6 +405,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_dots),
         cmocka_unit_test(counts_convolutions),
+        cmocka_unit_test(padding_costs_nothing),
+        cmocka_unit_test(counts_calls_of_libraries),
         cmocka_unit_test(takes_tuples_apart),
         cmocka_unit_test(survives_cuts),
         cmocka_unit_test(programs_of_one_name_are_told_apart),
