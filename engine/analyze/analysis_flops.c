@@ -199,7 +199,7 @@ static bool collect(struct costs *costs, const struct windows *windows, struct a
         double                ns = time->self_ns;
 
         if (time->kind == ACTIVITY_COLLECTIVE || time->kind == ACTIVITY_CALLBACK ||
-            time->kind == ACTIVITY_MEMCPY)
+            time->kind == ACTIVITY_MEMCPY || op_time_is_of_unit(costs->study->profile, time))
             continue;
         if (device_kind == ACTIVITY_KERNEL && time->kind == ACTIVITY_OP) {
             if (time->op == NO_ID || by_op[time->op] <= 0)

@@ -259,10 +259,8 @@ static bool set_facts(struct study *study, const struct op_times *times)
         self_ns += time->self_ns;
         if (time->is_eager)
             values[EAGER_SELF_NS] += time->self_ns / times->step_count;
-        if (time->kind == ACTIVITY_KERNEL) {
+        if (time->kind == ACTIVITY_KERNEL && !op_time_is_of_unit(study->profile, time))
             values[DEVICE_SELF_NS] += time->self_ns / times->step_count;
-            continue;
-        }
         if (time->kind != ACTIVITY_OP) /* collectives and callbacks mostly wait */
             continue;
         values[SELF_NS] += time->self_ns / times->step_count;

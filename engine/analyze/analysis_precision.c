@@ -196,7 +196,7 @@ static bool weigh_ops(struct weigher *weigher, const struct op_times *times)
                                        .is_product = op_is_product(profile_str(profile, time->type)) };
 
         if (time->kind == ACTIVITY_COLLECTIVE || time->kind == ACTIVITY_CALLBACK ||
-            time->kind == ACTIVITY_MEMCPY)
+            time->kind == ACTIVITY_MEMCPY || op_time_is_of_unit(profile, time))
             continue;
         if (!weigh(weigher, &work))
             return false;

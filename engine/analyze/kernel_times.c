@@ -102,6 +102,7 @@ static bool count_all(struct counter *counter)
 
         if (timeline->device == NO_ID || timeline->host != counter->windows->host ||
             profile->devices.items[timeline->device].kind == DEVICE_CPU ||
+            profile->devices.items[timeline->device].unit_of ||
             (timeline->kind != TIMELINE_STREAM && timeline->kind != TIMELINE_OPS))
             continue;
         for (uint32_t j = 0; j < timeline->event_count; j++) {

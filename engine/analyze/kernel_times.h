@@ -1,4 +1,5 @@
-/* kernel_times: device kernels of the reference host by name and by the op that launched them. */
+/* kernel_times: device kernels of the reference host by name and by the op that launched them; units
+ * of a device have none. */
 #ifndef TFPROF_ANALYZE_KERNEL_TIMES_H
 #define TFPROF_ANALYZE_KERNEL_TIMES_H
 

@@ -481,6 +481,11 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
     return true;
 }
 
+bool op_time_is_of_unit(const struct profile *profile, const struct op_time *time)
+{
+    return time->device != NO_ID && profile->devices.items[time->device].unit_of;
+}
+
 bool op_times_keep(struct study *study, const struct op_times *times)
 {
     struct op_times *kept = arena_new(study->arena, struct op_times);

@@ -38,12 +38,12 @@ static bool is_close(double a, double b)
 }
 
 /* In one step both cores run "add", 100 and 300 us, and then an all-reduce, 200 and 100 us; a third
- * core works outside of the step only. */
+ * core works outside of the step only. A unit of the first runs an "add" of 700 us beside it. */
 static void work_is_of_one_core(void **state)
 {
     struct profile_builder b;
     struct err             err = { 0 };
-    uint32_t               host, lines[3], add, reduce;
+    uint32_t               host, lines[4], add, reduce;
 
     (void)state;
     builder_start(&b, FORMAT_XSPACE);
@@ -51,6 +51,8 @@ static void work_is_of_one_core(void **state)
     lines[0] = add_core(&b, host, "/device:TPU:0");
     lines[1] = add_core(&b, host, "/device:TPU:1");
     lines[2] = add_core(&b, host, "/device:TPU:2");
+    lines[3] = add_core(&b, host, "/device:TPU:0 SparseCore 0");
+    b.profile.devices.items[3].unit_of = 1;
     builder_step(&b, host, 0, 1000000);
     add = add_activity(&b, "add", "add", ACTIVITY_KERNEL, COPY_NONE, 500);
     reduce = add_activity(&b, "all-reduce", "all-reduce", ACTIVITY_COLLECTIVE, COPY_NONE, 0);
@@ -59,14 +61,18 @@ static void work_is_of_one_core(void **state)
     builder_event(&b, lines[0], reduce, 200000, 200000);
     builder_event(&b, lines[1], reduce, 300000, 100000);
     builder_event(&b, lines[2], add, 2000000, 100000);
+    builder_event(&b, lines[3], add, 0, 700000);
     builder_finish(&b);
     assert_true(analysis_devices.run(&b.study, &err) && analysis_ops.run(&b.study, &err) &&
                 analysis_kernels.run(&b.study, &err) && analysis_flops.run(&b.study, &err) &&
                 analysis_comm.run(&b.study, &err));
-    assert_true(is_close(builder_cell(&b, "ops", "name", "add", "total_ns"), 200000));
-    assert_true(is_close(builder_cell(&b, "ops", "name", "add", "calls"), 1));
+    assert_true(is_close(builder_fact(&b, "device.count"), 3));
+    assert_true(
+        is_close(builder_cell(&b, "devices", "unit_of", "/device:TPU:0", "busy_ns"), 700000));
+    assert_true(is_close(builder_cell(&b, "ops", "device", "2 devices", "total_ns"), 200000));
+    assert_true(is_close(builder_cell(&b, "ops", "device", "2 devices", "calls"), 1));
     assert_true(is_close(builder_cell(&b, "ops", "device", "2 devices", "mean_ns"), 200000));
-    assert_true(is_close(builder_cell(&b, "op_types", "type", "add", "self_ns"), 200000));
+    assert_true(is_close(builder_fact(&b, "ops.device_self_ns"), 200000));
     assert_true(is_close(builder_cell(&b, "kernels", "name", "add", "total_ns"), 200000));
     assert_true(is_close(builder_fact(&b, "kernels.count_per_step"), 2));
     assert_true(is_close(builder_fact(&b, "kernels.total_ns"), 350000));
