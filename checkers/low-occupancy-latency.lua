@@ -3,7 +3,7 @@ return rule {
   id = "low-occupancy-latency", api = 1, version = "1.0.0",
   title = "A kernel keeps few warps on each multiprocessor",
   category = "kernels", severity = "info",
-  needs = { "step.ns", "device.idle_share", "kernels" },
+  needs = { "step.ns", "device.idle_share", "kernels.occupancy_known_share", "kernels" },
   cause = "compute.kernel", tags = { "kernels" },
   params = {
     max_occupancy = { default = 0.25, min = 0, max = 1, unit = "share", doc = "estimated occupancy" },
@@ -41,9 +41,9 @@ kernel's time, at low confidence.]],
   end,
 
   examples = {
-    { name = "a scan", finding = true, impact_ns = 3e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "a scan", finding = true, impact_ns = 3e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.occupancy_known_share"] = 1 },
       tables = { kernels = { { name = "scan", category = "scan", tensor_core = "unknown", occupancy = 0.1, grid_blocks = 800, sm_count = 80, total_ns = 1e6, op = "" } } } },
-    { name = "a product", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "a product", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.occupancy_known_share"] = 1 },
       tables = { kernels = { { name = "gemm", category = "gemm", tensor_core = "yes", occupancy = 0.1, grid_blocks = 800, sm_count = 80, total_ns = 1e6 } } } },
   },
 }

@@ -3,7 +3,7 @@ return rule {
   id = "tail-wave", api = 1, version = "1.0.0",
   title = "The last wave of a kernel's blocks is nearly empty",
   category = "kernels", severity = "info",
-  needs = { "step.ns", "device.idle_share", "kernels" },
+  needs = { "step.ns", "device.idle_share", "kernels.waves_known_share", "kernels" },
   cause = "compute.kernel", tags = { "kernels" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "the kernel's time over the step" },
@@ -39,9 +39,9 @@ kernels of many waves, and for full last ones.]],
   end,
 
   examples = {
-    { name = "one wave and a tenth", finding = true, impact_ns = 2.5e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "one wave and a tenth", finding = true, impact_ns = 2.5e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.waves_known_share"] = 1 },
       tables = { kernels = { { name = "dgrad", family = "dgrad", category = "conv", waves = 1.1, grid_blocks = 896, total_ns = 1e6, op = "" } } } },
-    { name = "many waves", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+    { name = "many waves", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.waves_known_share"] = 1 },
       tables = { kernels = { { name = "dgrad", category = "conv", waves = 39.2, grid_blocks = 50000, total_ns = 1e6 } } } },
   },
 }

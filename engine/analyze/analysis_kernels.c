@@ -19,6 +19,8 @@ enum kernel_fact {
     TC_SHARE,
     TOP_NAME,
     TOP_SHARE,
+    KNOWN_OCCUPANCY,
+    KNOWN_WAVES,
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
@@ -36,6 +38,10 @@ static const struct fact_spec produces[] = {
     [TC_SHARE] = { "kernels.tensor_core_share", UNIT_SHARE, "tensor core share of product time" },
     [TOP_NAME] = { "kernels.top_name", UNIT_NAME, "kernel with the most time" },
     [TOP_SHARE] = { "kernels.top_share", UNIT_SHARE, "its share of kernel time" },
+    [KNOWN_OCCUPANCY] = { "kernels.occupancy_known_share", UNIT_SHARE,
+                          "share of kernel time whose occupancy is told" },
+    [KNOWN_WAVES] = { "kernels.waves_known_share", UNIT_SHARE,
+                      "share of kernel time whose blocks at once are known" },
 };
 enum kernel_column {
     NAME,
@@ -215,6 +221,23 @@ static bool sum_names(const struct study *study, const struct kernel_times *time
     return sums_ns != NULL;
 }
 
+/* Over kernel time: where occupancy is told, and where it is known how many blocks fit at once. */
+static void sum_known(const struct profile *profile, const struct kernel_times *times,
+                      double values[FACT_COUNT])
+{
+    for (size_t i = 0; i < times->count && times->total_ns > 0; i++) {
+        const struct kernel_time   *time = &times->rows[i];
+        const struct kernel_config *config =
+            time->config == NO_ID ? NULL : &profile->kernel_configs.items[time->config];
+        double share = time->total_ns / times->total_ns;
+
+        if (config && config->occupancy_pct >= 0)
+            values[KNOWN_OCCUPANCY] += share;
+        if (config && kernel_resident_blocks(&profile->devices.items[time->device], config) > 0)
+            values[KNOWN_WAVES] += share;
+    }
+}
+
 static bool set_facts(struct study *study, const struct kernel_times *times, double steps,
                       double values[FACT_COUNT])
 {
@@ -228,9 +251,16 @@ static bool set_facts(struct study *study, const struct kernel_times *times, dou
     values[TINY_NS] = times->tiny_ns / steps;
     if (values[PRODUCT_NS] > 0)
         values[TC_SHARE] = values[TC_YES_NS] / values[PRODUCT_NS];
+    sum_known(study->profile, times, values);
     for (size_t i = 0; i < FACT_COUNT; i++)
-        if (i != TC_SHARE || values[PRODUCT_NS] > 0)
+        if (i == TC_SHARE ? values[PRODUCT_NS] > 0 : i < KNOWN_OCCUPANCY || values[i] > 0)
             is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
+    if (values[KNOWN_OCCUPANCY] <= 0)
+        is_set = is_set && facts_absent(&study->facts, produces[KNOWN_OCCUPANCY].name, NULL,
+                                        "the recording does not tell the occupancy of kernels");
+    if (values[KNOWN_WAVES] <= 0)
+        is_set = is_set && facts_absent(&study->facts, produces[KNOWN_WAVES].name, NULL,
+                                        "registers or the device's limits are not known");
     if (values[PRODUCT_NS] <= 0)
         is_set = is_set && facts_absent(&study->facts, produces[TC_SHARE].name, NULL,
                                         "no kernel is known to be a product or a convolution");

@@ -262,10 +262,16 @@ static void a_kernel_is_one_by_its_name(void **state)
         kernel = builder_slice(&b, stream, i < 2 ? "vector_kernel" : "relu_kernel", ACTIVITY_KERNEL,
                                i * 100000 + 30000, i < 2 ? 40000 : 60000);
         builder_flow(&b, call, kernel, FLOW_LAUNCH);
+        if (i == 2) /* its occupancy alone is told, and no device whose limits we know */
+            builder_stat(&b, kernel, STAT_KERNEL_CONFIG, 0);
     }
+    assert_true(vec_push(&b.profile.kernel_configs, b.profile.arena,
+                         (struct kernel_config) { .occupancy_pct = 50, .registers = 32 }));
     builder_finish(&b);
     assert_true(analysis_devices.run(&b.study, &err));
     assert_true(analysis_kernels.run(&b.study, &err));
+    assert_true(fabs(builder_fact(&b, "kernels.occupancy_known_share") - 60.0 / 140) < 1e-12);
+    assert_true(isnan(builder_fact(&b, "kernels.waves_known_share")));
     assert_true(builder_fact(&b, "kernels.distinct") == 2);
     assert_true(fabs(builder_fact(&b, "kernels.top_share") - 80.0 / 140) < 1e-12);
     assert_true(builder_fact(&b, "kernels.top_name") == builder_name(&b, "vector_kernel"));
