@@ -29,8 +29,12 @@ struct arena_block {
 
 static _Noreturn void out_of_memory(size_t bytes)
 {
-    fprintf(stderr, "tfprof: out of memory (%zu bytes)\n", bytes);
-    abort();
+    char line[64];
+    int  len = snprintf(line, sizeof line, "tfprof: out of memory (%zu bytes)\n", bytes);
+
+    if (len > 0 && write(STDERR_FILENO, line, (size_t)len) < 0)
+        _exit(3); /* nobody hears it */
+    _exit(3);
 }
 
 static void link_block(struct arena *arena, struct arena_block *block, bool as_newest)
@@ -109,8 +113,10 @@ static bool charge(struct arena *arena, size_t bytes)
 {
     size_t budget = arena->budget_bytes ? arena->budget_bytes : ARENA_DEFAULT_BUDGET;
 
-    if (bytes > budget || arena->used_bytes > budget - bytes)
+    if (bytes > budget || arena->used_bytes > budget - bytes) {
+        arena->is_spent = true;
         return false;
+    }
     arena->used_bytes += bytes;
     return true;
 }

@@ -11,6 +11,7 @@
 #include "base/macros.h"
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_block;
@@ -18,6 +19,7 @@ struct arena {
     struct arena_block *block;       /* newest first */
     size_t              used_bytes;  /* asked for so far */
     size_t              budget_bytes; /* 0: ARENA_DEFAULT_BUDGET */
+    bool                is_spent;     /* something did not fit */
 };
 
 #define ARENA_DEFAULT_BUDGET ((size_t)64 << 30)

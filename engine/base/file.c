@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include "base/gzip.h"
+#include "base/opened.h"
 #include "base/vec.h"
 
 #include <dirent.h>
@@ -67,10 +68,12 @@ static bool read_all(int descriptor, struct buffer *buffer, struct err *err)
 
 static void release(struct str bytes, bool is_mapped)
 {
-    if (is_mapped)
+    if (is_mapped) {
+        opened_unmap(bytes);
         munmap((void *)(uintptr_t)bytes.data, bytes.len);
-    else
+    } else {
         free((void *)(uintptr_t)bytes.data);
+    }
 }
 
 static bool inflate_all(struct gzip *gzip, struct str stored, struct buffer *buffer,
@@ -120,7 +123,8 @@ static bool inflate_file(struct file *file, size_t budget_bytes, struct err *err
     return ok;
 }
 
-static bool open_descriptor(const char *path, int *descriptor, struct stat *status, struct err *err)
+static bool open_descriptor(const char *path, int *descriptor, struct stat *status, bool is_bounded,
+                            struct err *err)
 {
     *descriptor = is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (*descriptor < 0)
@@ -129,6 +133,8 @@ static bool open_descriptor(const char *path, int *descriptor, struct stat *stat
         err_set(err, ERR_INPUT, "cannot be read: %s", strerror(errno));
     else if (S_ISDIR(status->st_mode))
         err_set(err, ERR_INPUT, "is a directory");
+    else if (S_ISCHR(status->st_mode) && !is_bounded && !is_standard(path))
+        err_set(err, ERR_INPUT, "is a device, which may never end");
     else
         return true;
     if (*descriptor != STDIN_FILENO)
@@ -136,8 +142,8 @@ static bool open_descriptor(const char *path, int *descriptor, struct stat *stat
     return false;
 }
 
-static bool load(struct file *file, int descriptor, const struct stat *status, size_t budget_bytes,
-                 struct err *err)
+static bool load(struct file *file, const char *path, int descriptor, const struct stat *status,
+                 size_t budget_bytes, struct err *err)
 {
     struct buffer buffer = { .budget_bytes = budget_bytes };
 
@@ -150,6 +156,7 @@ static bool load(struct file *file, int descriptor, const struct stat *status, s
         if (bytes != MAP_FAILED) {
             file->bytes = (struct str) { bytes, len };
             file->is_mapped = true;
+            opened_map(path, file->bytes);
             return true;
         }
     }
@@ -168,9 +175,10 @@ bool file_open(struct file *file, const char *path, size_t budget_bytes, struct 
     bool        ok;
 
     *file = (struct file) { 0 };
-    ok = open_descriptor(path, &descriptor, &status, err);
+    ok = open_descriptor(path, &descriptor, &status, budget_bytes > 0, err);
     if (ok) {
-        ok = load(file, descriptor, &status, budget_bytes, err);
+        opened_add(&status);
+        ok = load(file, path, descriptor, &status, budget_bytes, err);
         if (descriptor != STDIN_FILENO)
             close(descriptor);
     }

@@ -4,6 +4,7 @@
  */
 #include "base/file.h"
 #include "base/gzip.h"
+#include "base/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -176,6 +177,8 @@ static int open_input(const char *path, struct err *err)
         err_set(err, ERR_INPUT, "cannot be opened: %s", strerror(errno));
         return -1;
     }
+    if (fstat(descriptor, &status) == 0)
+        opened_add(&status);
     if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
         close(descriptor);
         err_set(err, ERR_INPUT, "is a directory");

@@ -2,8 +2,13 @@
 /* file_write: a reader of the result never sees half of it. */
 #include "base/file.h"
 
+#include "base/macros.h"
+#include "base/opened.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,47 +60,124 @@ static mode_t new_file_mode(void)
     return 0666 & ~mask;
 }
 
+/* The file beside the result, while there is one: what ends the program takes it away. */
+static char temporary[PATH_MAX];
+
+static void end_writing(int number)
+{
+    unlink(temporary);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Signals that are ignored or somebody else's stay so. */
+static void on_end(void (*from)(int), void (*to)(int))
+{
+    static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
+
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
+        struct sigaction now, next = { .sa_handler = to };
+
+        sigemptyset(&next.sa_mask);
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == from)
+            sigaction(numbers[i], &next, NULL);
+    }
+}
+
+/* "DIR/.NAME.XXXXXX": hidden from whoever reads the folder meanwhile. */
+static bool name_temporary(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int         folder = slash ? (int)(slash - path) + 1 : 0;
+    int         len =
+        snprintf(temporary, sizeof temporary, "%.*s.%.200s.XXXXXX", folder, path, path + folder);
+
+    return len > 0 && (size_t)len < sizeof temporary;
+}
+
+static bool fill_temporary(int descriptor, mode_t mode, struct str bytes, struct err *err)
+{
+    bool ok = write_all(descriptor, bytes, err);
+
+    if (ok && (fchmod(descriptor, mode) < 0 || fsync(descriptor) < 0))
+        ok = err_set(err, ERR_OUTPUT, "cannot be written: %s", strerror(errno));
+    if (close(descriptor) < 0 && ok)
+        ok = err_set(err, ERR_OUTPUT, "cannot be written: %s", strerror(errno));
+    return ok;
+}
+
 static bool write_beside(const char *path, mode_t mode, struct str bytes, struct err *err)
 {
-    struct arena arena = { 0 };
-    char        *beside = arena_text(&arena, "%s.XXXXXX", path);
-    int          descriptor = beside ? mkstemp(beside) : -1;
-    bool         ok = descriptor >= 0;
+    int  descriptor;
+    bool ok;
 
-    if (!ok) {
-        err_set(err, ERR_OUTPUT, "cannot be created: %s", strerror(errno));
-    } else {
-        ok = write_all(descriptor, bytes, err);
-        if (ok && (fchmod(descriptor, mode) < 0 || fsync(descriptor) < 0))
-            ok = err_set(err, ERR_OUTPUT, "cannot be written: %s", strerror(errno));
-        if (close(descriptor) < 0 && ok)
-            ok = err_set(err, ERR_OUTPUT, "cannot be written: %s", strerror(errno));
-        if (ok && rename(beside, path) < 0)
-            ok = err_set(err, ERR_OUTPUT, "cannot be replaced: %s", strerror(errno));
-        if (!ok)
-            unlink(beside);
+    if (!name_temporary(path))
+        return err_set(err, ERR_OUTPUT, "cannot be created: its name is too long");
+    descriptor = mkstemp(temporary);
+    if (descriptor < 0)
+        return err_set(err, ERR_OUTPUT, "cannot be created: %s", strerror(errno));
+    on_end(SIG_DFL, end_writing);
+    ok = fill_temporary(descriptor, mode, bytes, err);
+    if (ok && rename(temporary, path) < 0)
+        ok = err_set(err, ERR_OUTPUT, "cannot be replaced: %s", strerror(errno));
+    if (!ok)
+        unlink(temporary);
+    on_end(end_writing, SIG_DFL);
+    return ok;
+}
+
+/* A link that leads nowhere yet is written through: what it names comes to be. */
+static bool make_target(const char *path, struct err *err)
+{
+    struct stat status;
+    int         descriptor;
+
+    if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode))
+        return true;
+    descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    if (descriptor < 0)
+        return err_set(err, ERR_OUTPUT, "cannot be created: %s", strerror(errno));
+    close(descriptor);
+    return true;
+}
+
+static bool may_replace(const struct stat *status, struct err *err)
+{
+    if (S_ISDIR(status->st_mode))
+        return err_set(err, ERR_OUTPUT, "is a directory");
+    if (S_ISREG(status->st_mode) && !(status->st_mode & 0222))
+        return err_set(err, ERR_OUTPUT, "cannot be replaced: it may not be written");
+    if (opened_has(status)) {
+        err_set(err, ERR_USAGE, "was read: the result would replace it");
+        return err_advise(err, "name another file");
     }
-    arena_free(&arena);
+    return true;
+}
+
+static bool write_file(const char *path, struct str bytes, struct err *err)
+{
+    struct stat status;
+    bool        is_there = stat(path, &status) == 0, ok;
+    char       *target;
+
+    if (!is_there && !make_target(path, err))
+        return false;
+    if (is_there && !may_replace(&status, err))
+        return false;
+    if (is_there && !S_ISREG(status.st_mode))
+        return write_in_place(path, bytes, err);
+    target = realpath(path, NULL); /* a link keeps pointing at what is replaced */
+    ok = write_beside(target ? target : path, is_there ? status.st_mode & 0777 : new_file_mode(),
+                      bytes, err);
+    if (!ok && !is_there && target)
+        unlink(target); /* as it was: a link that leads nowhere */
+    free(target);
     return ok;
 }
 
 bool file_write(const char *path, struct str bytes, struct err *err)
 {
-    struct stat status;
-    bool        is_there, ok;
-    char       *target;
-
     if (strcmp(path, "-") == 0)
         return write_standard_output(bytes, err);
-    is_there = stat(path, &status) == 0;
-    target = is_there ? realpath(path, NULL) : NULL; /* a link keeps pointing at what is replaced */
-    if (is_there && S_ISDIR(status.st_mode))
-        ok = err_set(err, ERR_OUTPUT, "is a directory");
-    else if (is_there && !S_ISREG(status.st_mode))
-        ok = write_in_place(path, bytes, err);
-    else
-        ok = write_beside(target ? target : path,
-                          is_there ? status.st_mode & 0777 : new_file_mode(), bytes, err);
-    free(target);
-    return ok || err_source(err, path);
+    return write_file(path, bytes, err) || err_source(err, path);
 }

@@ -43,16 +43,95 @@ void text_add_byte(struct text *text, char byte)
     text_add(text, (struct str) { &byte, 1 });
 }
 
+/* Characters that change the direction of what follows, or end a line where none is expected. */
+static bool is_steering(uint32_t letter)
+{
+    return (letter >= 0x80 && letter < 0xa0) || letter == 0x61c || letter == 0x200e ||
+           letter == 0x200f || (letter >= 0x2028 && letter <= 0x202e) ||
+           (letter >= 0x2066 && letter <= 0x2069);
+}
+
+static uint32_t letter_of(struct str s, size_t bytes)
+{
+    uint32_t letter = (unsigned char)s.data[0] & (bytes == 2 ? 0x1fu : 0x0fu);
+
+    for (size_t i = 1; i < bytes; i++)
+        letter = letter << 6 | ((unsigned char)s.data[i] & 0x3fu);
+    return letter;
+}
+
+static bool is_command(struct str s, bool is_first)
+{
+    return str_starts(s, STR("##[")) || (is_first && str_starts(s, STR("::")));
+}
+
+/* The first letter of `s`, if it must not be shown as it is, as what it is shown as. */
+static size_t escape(struct str s, bool is_first, char shown[8])
+{
+    size_t        bytes = str_letter_bytes(s);
+    unsigned char first = (unsigned char)s.data[0];
+
+    if (bytes == 0) {
+        snprintf(shown, 8, "\xef\xbf\xbd");
+        return 1;
+    }
+    if (bytes == 1 && (first < 0x20 || first == 0x7f || is_command(s, is_first))) {
+        snprintf(shown, 8, "\\x%02x", first);
+        return 1;
+    }
+    if ((bytes == 2 || bytes == 3) && is_steering(letter_of(s, bytes))) {
+        snprintf(shown, 8, letter_of(s, bytes) < 0x100 ? "\\x%02x" : "\\u%04x",
+                 (unsigned)letter_of(s, bytes));
+        return bytes;
+    }
+    return 0;
+}
+
+/* Runs of letters that are fine are added at once. */
+static void add_clean(struct text *text, struct str s, bool has_lines)
+{
+    bool   is_first = true; /* only blanks before it on its line */
+    size_t plain = 0, at = 0;
+    char   shown[8];
+
+    while (at < s.len) {
+        struct str rest = str_slice(s, at, s.len);
+        char       byte = rest.data[0];
+        size_t     bytes =
+            has_lines && (byte == '\n' || byte == '\t') ? 0 : escape(rest, is_first, shown);
+
+        if (bytes > 0) {
+            text_add(text, str_slice(s, plain, at));
+            text_add(text, str_from(shown));
+            plain = at + bytes;
+        }
+        is_first = (has_lines && byte == '\n') || (is_first && (byte == ' ' || byte == '\t'));
+        at += bytes > 0 ? bytes : str_letter_bytes(rest);
+    }
+    text_add(text, str_slice(s, plain, s.len));
+}
+
 void text_add_clean(struct text *text, struct str s)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char byte = (unsigned char)s.data[i];
+    add_clean(text, s, false);
+}
 
-        if (byte >= 0x20 && byte != 0x7f)
-            text_add_byte(text, s.data[i]);
-        else
-            text_print(text, "\\x%02x", byte);
+void text_clean_lines(struct text *text, size_t from)
+{
+    struct text clean = { .arena = text->arena, .is_cut = text->is_cut };
+    struct str  lines = str_slice(text_str(text), from, text->len);
+
+    add_clean(&clean, lines, true);
+    if (!clean.is_cut && !str_equal(text_str(&clean), lines)) {
+        text->len = from;
+        text_add(text, text_str(&clean));
     }
+    text->is_cut |= clean.is_cut;
+}
+
+bool text_is_whole(const struct text *text)
+{
+    return !text->is_cut && !text->arena->is_spent;
 }
 
 void text_fill(struct text *text, char byte, size_t count)

@@ -20,7 +20,14 @@ struct text {
 
 void       text_add(struct text *text, struct str s);
 void       text_add_byte(struct text *text, char byte);
-void       text_add_clean(struct text *text, struct str s); /* control characters as \x1b */
+/* What came from a profile, for a terminal or the log of a job: control characters as \x1b, those
+ * that turn or break lines as \u202e, what is no UTF-8 as U+FFFD, and no "##[" or, at the
+ * beginning, "::", which CI runners take for commands. */
+void       text_add_clean(struct text *text, struct str s);
+/* The same for lines that stand in the text already, from byte `from`: newlines and tabs stay. */
+void       text_clean_lines(struct text *text, size_t from);
+/* Everything that was wanted is there: nothing was cut, nor left out for want of memory. */
+bool       text_is_whole(const struct text *text);
 void       text_fill(struct text *text, char byte, size_t count);
 void       text_print(struct text *text, const char *format, ...) CHECK_PRINTF(2, 3);
 void       text_vprint(struct text *text, const char *format, va_list arguments)

@@ -67,7 +67,7 @@ static bool run(struct call *call, struct err *err)
     summary.comment = values->reason ? values->reason : "";
     summary_write(&summary, &text);
     progress_end();
-    if (text.is_cut)
+    if (!text_is_whole(&text))
         return err_set(err, ERR_LIMIT, "the baseline does not fit the memory limit");
     return file_write(values->path ? values->path : "-", text_str(&text), err) &&
            summary_rules_hold(&summary, values->rule_errors, err);

@@ -108,7 +108,7 @@ static bool write_report(const struct gate_result *result, const char *report, s
     if (!output)
         return false;
     output->gate(result, &shape, &text);
-    if (text.is_cut)
+    if (!text_is_whole(&text))
         return err_set(err, ERR_LIMIT, "the report does not fit the memory limit");
     return file_write(path, text_str(&text), err);
 }

@@ -104,7 +104,7 @@ static bool run(struct call *call, struct err *err)
     if (!values->output)
         return err_set(err, ERR_USAGE, "--output says where to: -o run.xplane.pb");
     path = call->operands.values.items[0];
-    if (!file_open(&file, path, 0, err))
+    if (!file_open(&file, path, SKETCH_MOST_BYTES, err))
         return false;
     is_done = sketch_parse(file.bytes, call->arena, &sketch, err) &&
               write_all(&sketch, values, &notes, err);

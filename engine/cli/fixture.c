@@ -9,7 +9,7 @@
 bool fixture_open(struct fixture *fixture, const char *path, struct err *err)
 {
     *fixture = (struct fixture) { .path = path };
-    return (file_open(&fixture->file, path, 0, err) &&
+    return (file_open(&fixture->file, path, SKETCH_MOST_BYTES, err) &&
             sketch_parse(fixture->file.bytes, &fixture->arena, &fixture->sketch, err)) ||
            err_source(err, path);
 }

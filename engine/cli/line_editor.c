@@ -67,7 +67,8 @@ void line_editor_write(FILE *file, struct str text)
         if (fwrite(piece.data, 1, piece.len, file) < piece.len || fflush(file) != 0)
             break;
     }
-    clearerr(file);
+    if (is_interrupted) /* the next answer is for the next line */
+        clearerr(file);
 }
 
 static bool run_pipe(const struct line_use *use, struct err *err)

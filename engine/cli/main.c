@@ -2,7 +2,21 @@
 #include "cli/command.h"
 #include "cli/error_line.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+/* Of what was printed line by line. */
+static bool is_written(struct err *err)
+{
+    if (fflush(stdout) != 0)
+        err_set(err, ERR_OUTPUT, "cannot be written: %s", strerror(errno));
+    else if (ferror(stdout))
+        err_set(err, ERR_OUTPUT, "cannot be written");
+    else
+        return true;
+    return err_source(err, "standard output");
+}
 
 int main(int argument_count, char **arguments)
 {
@@ -10,7 +24,8 @@ int main(int argument_count, char **arguments)
     struct err   err = { 0 };
     int          status = 0, skipped = argument_count > 0;
 
-    if (!command_run(argument_count - skipped, arguments + skipped, &arena, &status, &err)) {
+    if (!command_run(argument_count - skipped, arguments + skipped, &arena, &status, &err) ||
+        !is_written(&err)) {
         struct text text = { .arena = &arena };
 
         error_print(&text, &err);

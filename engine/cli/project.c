@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, MOST_FILE_BYTES = 16 << 20 };
 static const char FILE_NAME[] = "tfprof.toml";
 
 /* Keys of a table: strings and numbers fill a text, arrays fill a list. */
@@ -336,7 +336,7 @@ static bool read_file(struct project *project, const char *path, struct arena *a
     project->path = arena_text(arena, "%s", path);
     if (!project->path)
         return err_set(err, ERR_LIMIT, "no memory left for the configuration");
-    if (!file_open(&file, path, 0, err))
+    if (!file_open(&file, path, MOST_FILE_BYTES, err))
         return false;
     is_fine = toml_parse(file.bytes, arena, &toml, err);
     for (size_t i = 0; is_fine && i < toml.entries.count; i++)

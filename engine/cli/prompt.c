@@ -23,7 +23,7 @@ static void write_answer(const struct session_answer *answer)
     if (pipe)
         pclose(pipe);
     line_editor_write(stderr, text_str(&answer->complaints));
-    if (answer->text.is_cut)
+    if (!text_is_whole(&answer->text))
         fputs("The answer does not fit the memory limit.\n", stderr);
 }
 

@@ -2,12 +2,14 @@
 
 #include "base/file.h"
 
+enum { MOST_BYTES = 64 << 20 }; /* unpacked */
+
 bool read_baseline(struct summary *baseline, const char *path, struct arena *arena, struct err *err)
 {
     struct file file = { 0 };
     bool        is_read;
 
-    if (!file_open(&file, path, 0, err))
+    if (!file_open(&file, path, MOST_BYTES, err))
         return false;
     is_read = summary_read(baseline, file.bytes, path, arena, err);
     file_close(&file);
@@ -21,7 +23,7 @@ bool is_baseline(const char *path)
     struct err  err = { 0 };
     bool        is_one;
 
-    if (file_is_directory(path) || !file_open(&file, path, 0, &err))
+    if (file_is_directory(path) || !file_open(&file, path, MOST_BYTES, &err))
         return false;
     is_one = str_contains(str_slice(file.bytes, 0, HEAD_BYTES), STR("\"tfprof.baseline/"));
     file_close(&file);

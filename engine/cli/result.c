@@ -31,7 +31,7 @@ enum notes_use result_notes(const struct result_values *values)
 bool result_write(const struct result_values *values, const struct text *text, struct err *err)
 {
     progress_end();
-    if (text->is_cut)
+    if (!text_is_whole(text))
         return err_set(err, ERR_LIMIT, "the result does not fit the memory limit");
     return file_write(values->path ? values->path : "-", text_str(text), err);
 }

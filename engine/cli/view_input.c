@@ -25,7 +25,7 @@ bool view_input_write(const struct view_call *call, struct err *err)
 {
     progress_end();
     fprintf(stderr, "%.*s", STR_ARG(text_str(call->complaints)));
-    if (call->text->is_cut)
+    if (!text_is_whole(call->text))
         return err_set(err, ERR_LIMIT, "the result does not fit the memory limit");
     return file_write("-", text_str(call->text), err);
 }

@@ -456,7 +456,7 @@ static bool pack_links(struct kineto *kineto, uint32_t first_row)
 void kineto_pack_stretch(struct kineto *kineto)
 {
     uint32_t first_row = (uint32_t)kineto->columns.starts_ns.count;
-    bool     is_fine = pack_events(kineto) && pack_links(kineto, first_row);
+    bool     is_fine = !kineto->is_full && pack_events(kineto) && pack_links(kineto, first_row);
 
     for (int key = 0; key < STAT_KEY_COUNT && is_fine; key++)
         is_fine = pack_stats(kineto, (enum stat_key)key, first_row);

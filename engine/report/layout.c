@@ -3,50 +3,11 @@
 
 #include <math.h>
 
-/* Bytes of the UTF-8 character that s starts with; 0 when it is none. */
-static size_t utf8_length(struct str s)
-{
-    unsigned char first = (unsigned char)s.data[0];
-    size_t        length = first < 0x80                    ? 1
-                           : first >= 0xc2 && first < 0xe0 ? 2
-                           : first >= 0xe0 && first < 0xf0 ? 3
-                           : first >= 0xf0 && first < 0xf5 ? 4
-                                                           : 0;
-
-    if (length == 0 || length > s.len)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if (((unsigned char)s.data[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    return length;
-}
-
-static bool is_control(struct str character)
-{
-    unsigned char first = (unsigned char)character.data[0];
-
-    if (character.len == 1)
-        return first < 0x20 || first == 0x7f;
-    return character.len == 2 && first == 0xc2 && (unsigned char)character.data[1] < 0xa0;
-}
-
 struct str layout_clean(struct arena *arena, struct str s)
 {
     struct text clean = { .arena = arena };
 
-    while (s.len > 0) {
-        size_t     length = utf8_length(s);
-        struct str character = str_slice(s, 0, length > 0 ? length : 1);
-
-        if (length == 0)
-            text_add(&clean, STR("\xef\xbf\xbd"));
-        else if (is_control(character))
-            text_print(&clean, "\\x%02x", (unsigned char)character.data[length - 1]);
-        else
-            text_add(&clean, character);
-        s = str_slice(s, character.len, s.len);
-    }
+    text_add_clean(&clean, s);
     return text_str(&clean);
 }
 
@@ -87,7 +48,7 @@ static size_t put_head(struct layout *layout, unsigned head_indent, const char *
 static size_t put_long_word(struct layout *layout, size_t column, unsigned indent, struct str word)
 {
     while (word.len > 0) {
-        size_t     length = utf8_length(word);
+        size_t     length = str_letter_bytes(word);
         struct str character = str_slice(word, 0, length > 0 ? length : 1);
         size_t     width = text_width(character);
 
@@ -236,7 +197,7 @@ struct str layout_shorten(struct arena *arena, struct str s, size_t columns)
     if (text_width(s) <= columns)
         return s;
     while (s.len > 0 && used + 1 < columns) {
-        size_t     length = utf8_length(s);
+        size_t     length = str_letter_bytes(s);
         struct str character = str_slice(s, 0, length > 0 ? length : 1);
 
         text_add(&text, character);

@@ -20,7 +20,7 @@ struct layout {
     bool          is_colored;
 };
 
-/* A copy on one line: control characters as \x1b, invalid UTF-8 as U+FFFD. */
+/* A copy on one line, as text_add_clean makes it. */
 struct str layout_clean(struct arena *arena, struct str s);
 /* Words of `s` in lines that start at column `indent`, the first one behind `head`, which starts at
  * column `head_indent` and is followed by a blank unless empty; ends in a newline. Words wider than

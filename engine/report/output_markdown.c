@@ -17,6 +17,9 @@ static void add_cell(struct text *text, const char *words)
         if (strchr("|`*_<>[]\\~#", clean.data[i]))
             text_add_byte(text, '\\');
         text_add_byte(text, clean.data[i]);
+        if (clean.data[i] ==
+            '@') /* a space without width: nobody is called by the name of a kernel */
+            text_add(text, STR("\xe2\x80\x8b"));
     }
 }
 

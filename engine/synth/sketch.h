@@ -95,6 +95,7 @@ struct sketch {
 };
 
 /* ERR_USAGE with line and column. */
+enum { SKETCH_MOST_BYTES = 64 << 20 }; /* of a file, unpacked */
 bool sketch_parse(struct str bytes, struct arena *arena, struct sketch *sketch, struct err *err);
 
 #endif

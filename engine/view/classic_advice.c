@@ -297,5 +297,7 @@ bool classic_advice(const struct view_call *call, const struct option_list *only
         if (is_proto)
             put_checker(call, checkers[i].name, &said, &ends);
     }
+    if (!is_proto)
+        text_clean_lines(call->text, 0);
     return true;
 }

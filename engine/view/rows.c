@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct field { /* a number of a row */
     enum view_value value;
@@ -335,9 +336,15 @@ static char *cell_name(const struct grid *grid, size_t field, size_t series)
                       of);
 }
 
+/* Spreadsheets run cells that begin so. */
+static bool is_formula(struct str value)
+{
+    return value.len > 0 && strchr("=+-@\t\r", value.data[0]);
+}
+
 static void csv_text(struct text *text, struct str value)
 {
-    bool is_plain = true;
+    bool is_plain = !is_formula(value);
 
     for (size_t i = 0; i < value.len; i++)
         is_plain &= value.data[i] != '"' && value.data[i] != ',' && value.data[i] != '\n' &&
@@ -347,6 +354,8 @@ static void csv_text(struct text *text, struct str value)
         return;
     }
     text_add_byte(text, '"');
+    if (is_formula(value))
+        text_add_byte(text, '\'');
     for (size_t i = 0; i < value.len; i++) {
         if (value.data[i] == '"')
             text_add_byte(text, '"');

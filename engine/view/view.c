@@ -36,12 +36,22 @@ void view_rows_end(const struct view_call *call, uint64_t count)
                    count - (uint64_t)call->options->max_rows);
 }
 
+/* Names come from the profile, and go to terminals and logs. JSON and protobuf have their own way.
+ */
+static void clean(const struct view_call *call)
+{
+    if (call->options->format == VIEW_TEXT || call->options->format == VIEW_CSV)
+        text_clean_lines(call->text, 0);
+    text_clean_lines(call->complaints, 0);
+}
+
 bool view_row_end(const struct view_call *call, struct err *err)
 {
     enum { WRITTEN_AT_ONCE = 1 << 18 };
 
     if (!call->is_streamed || call->text->len < WRITTEN_AT_ONCE)
         return true;
+    clean(call);
     if (!file_write("-", text_str(call->text), err))
         return false;
     call->text->len = 0;
@@ -255,8 +265,9 @@ static bool report(const struct view *view, struct view_call *call, struct err *
     case OUTPUT_FILE:
         call->text = &written;
         call->is_streamed = false;
-        is_done = print_report(view, call, err) && view_options_settled(call->options, err) &&
-                  file_write(call->options->output.outfile, text_str(&written), err);
+        is_done = print_report(view, call, err) && view_options_settled(call->options, err);
+        clean(call);
+        is_done = is_done && file_write(call->options->output.outfile, text_str(&written), err);
         call->text = shown;
         return is_done;
     case OUTPUT_TIMELINE:
@@ -295,10 +306,14 @@ static bool can_combine(const struct view_call *call, struct err *err)
 
 bool view_report(const struct view *view, struct view_call *call, struct err *err)
 {
+    bool is_done = true;
+
     if (!can_combine(call, err))
         return false;
-    if (!can_report(view, call))
-        return true;
-    call->columns = columns_of(call->options->selected, view->layout);
-    return report(view, call, err) && view_options_settled(call->options, err);
+    if (can_report(view, call)) {
+        call->columns = columns_of(call->options->selected, view->layout);
+        is_done = report(view, call, err) && view_options_settled(call->options, err);
+    }
+    clean(call);
+    return is_done;
 }

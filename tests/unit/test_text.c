@@ -27,6 +27,48 @@ static void additions_follow_each_other(void **state)
     arena_free(&arena);
 }
 
+/* What is shown for what came from a profile; in lines, newlines and tabs stay. */
+static void names_steer_nothing(void **state)
+{
+    static const struct {
+        const char *name, *shown, *in_lines;
+    } rows[] = {
+        { "std::sort", "std::sort", "std::sort" },
+        { "gemm_é_名", "gemm_é_名", "gemm_é_名" },
+        { "\x1b[2Ja\rb\x7f", "\\x1b[2Ja\\x0db\\x7f", "\\x1b[2Ja\\x0db\\x7f" },
+        { "a\n\tb", "a\\x0a\\x09b", "a\n\tb" },
+        { "a\xe2\x80\xae"
+          "b",
+          "a\\u202eb", "a\\u202eb" },
+        { "a\xc2\x9b"
+          "b",
+          "a\\x9bb", "a\\x9bb" },
+        { "a\xff"
+          "b",
+          "a\xef\xbf\xbd"
+          "b",
+          "a\xef\xbf\xbd"
+          "b" },
+        { "::error::x", "\\x3a:error::x", "\\x3a:error::x" },
+        { "a ##[group]b", "a \\x23#[group]b", "a \\x23#[group]b" },
+        { "a\n  ::warning::b", "a\\x0a  ::warning::b", "a\n  \\x3a:warning::b" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        struct text  shown = { .arena = &arena }, lines = { .arena = &arena };
+
+        text_add_clean(&shown, str_from(rows[i].name));
+        assert_string_equal(text_str(&shown).data, rows[i].shown);
+        text_add(&lines, STR("head\n"));
+        text_add(&lines, str_from(rows[i].name));
+        text_clean_lines(&lines, 5);
+        assert_string_equal(text_str(&lines).data + 5, rows[i].in_lines);
+        arena_free(&arena);
+    }
+}
+
 static void past_the_budget_what_fits_stays(void **state)
 {
     struct arena arena = { .budget_bytes = 256 };
@@ -65,6 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(additions_follow_each_other),
+        cmocka_unit_test(names_steer_nothing),
         cmocka_unit_test(past_the_budget_what_fits_stays),
         cmocka_unit_test(width_counts_columns),
     };
