@@ -33,8 +33,9 @@ static bool is_about(const struct suppression *suppression, const struct finding
         found |= is_found(pattern, names[i]);
     for (size_t i = 0; i < finding->locations.count; i++)
         found |= is_found(pattern, finding->locations.items[i].file);
+    *is_bad |= !pattern_settled(pattern, err);
     pattern_free(pattern);
-    return found;
+    return found && !*is_bad;
 }
 
 void suppress_know(struct suppressions *suppressions, const char *const *ids, size_t count)

@@ -58,6 +58,16 @@ def check_quiet(path):
         expect("damaged" not in err, f"{' '.join(arguments)}: whole, and nothing is said ({err!r})")
 
 
+def check_checkpoint():
+    """One that is not there or damaged is not passed over where nothing would show it."""
+    write("graph.pbtxt", 'node { name: "a" op: "NoOp" }\n')
+    write("bad.index", "no table")
+    for command in ("advise", "info", "scope"):
+        for path in ("none", "bad"):
+            status, _, err = run(command, "--graph_path=graph.pbtxt", f"--checkpoint_path={path}")
+            expect(status == 3 and path in err, f"{command} with a checkpoint '{path}': {status} {err!r}")
+
+
 def check_gate(path, needle):
     """Inconclusive whatever the numbers say, in every format; accepted, it is a warning."""
     status, out, _ = run("gate", path, "--baseline", "whole.tfbase")
@@ -91,6 +101,7 @@ def main():
     # The second half is six times as slow: what a cut hides.
     slow = synth("slow.json", HEAD + "step x6\n" + body(20) + "step x6\n" + body(20) + "  op aten::cat 3ms\n")
     check_quiet("whole.json")
+    check_checkpoint()
     expect(run("baseline", "whole.json", "-o", "whole.tfbase")[0] == 0, "a whole recording is a baseline")
     expect(run("gate", "whole.json", "--baseline", "whole.tfbase")[0] == 0, "a whole recording passes")
     expect(run("gate", "slow.json", "--baseline", "whole.tfbase")[0] in (1, 4), "a slower one does not")
@@ -98,7 +109,11 @@ def main():
     write("half.json", slow[: len(slow) // 2])
     hole = whole.index(b'"name"', len(whole) // 2)
     write("hole.json", whole[:hole] + b"\0" * 400 + whole[hole + 400:])
-    for path, needle in (("cut.json", "ends early"), ("hole.json", "no JSON")):
+    # From inside one name to inside another: what was between has become part of a name.
+    begin = whole.index(b'"name":"', len(whole) // 2) + 9
+    end = whole.index(b'"name":"', begin + 1000) + 9
+    write("zeros.json", whole[:begin] + b"\0" * (end - begin) + whole[end:])
+    for path, needle in (("cut.json", "ends early"), ("hole.json", "no JSON"), ("zeros.json", "zero bytes")):
         check_said(path, needle)
     for path, needle in (("cut.json", "ends early"), ("hole.json", "no JSON"), ("half.json", "ends early")):
         check_gate(path, needle)

@@ -1,8 +1,9 @@
 /*
  * fault: a library for LD_PRELOAD that makes one call fail, so that a test can try them all.
- *     FAULT=malloc FAULT_N=7 LD_PRELOAD=…/libfault.so tfprof …      the seventh allocation gives
- * NULL FAULT=write FAULT_N=2                                         the second write fails When
- * the program ends, FAULT_COUNT names a file that then holds how many calls there were.
+ *     FAULT=malloc FAULT_N=7 LD_PRELOAD=…/libfault.so tfprof …   the seventh allocation gives NULL
+ *     FAULT=write FAULT_N=2      the second write fails
+ *     FAULT=shrink FAULT_N=1     the first file that is mapped loses its second half
+ * When the program ends, FAULT_COUNT names a file that then holds how many calls there were.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,6 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -136,4 +140,28 @@ int rename(const char *from, const char *to)
         return NEXT(rename)(from, to);
     errno = EXDEV;
     return -1;
+}
+
+static void shrink(int descriptor)
+{
+    char        link[64], path[4096];
+    struct stat status;
+    ssize_t     len;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    len = readlink(link, path, sizeof path - 1);
+    if (len <= 0 || fstat(descriptor, &status) != 0)
+        return;
+    path[len] = '\0';
+    if (truncate(path, status.st_size / 2) != 0)
+        return; /* then the test sees that nothing happened */
+}
+
+void *mmap(void *address, size_t bytes, int protection, int flags, int descriptor, off_t offset)
+{
+    long memory = syscall(SYS_mmap, address, bytes, protection, flags, descriptor, offset);
+
+    if (descriptor >= 0 && memory != -1 && fails("shrink"))
+        shrink(descriptor);
+    return memory == -1 ? MAP_FAILED : (void *)(uintptr_t)memory;
 }

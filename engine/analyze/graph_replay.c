@@ -82,6 +82,7 @@ static bool match_frames(const struct editing *editing, const char *name, bool i
     struct err            err = { 0 };
     struct pattern       *pattern = pattern_new(str_from(name), PATTERN_WHOLE, true, &err);
     uint8_t *seen = arena_new_array(editing->scratch, uint8_t, profile->activities.count + 1);
+    bool     is_settled;
 
     for (uint32_t f = 0; pattern && seen && f < path->frames.count; f++) {
         const struct frame    *frame = &path->frames.items[f];
@@ -99,8 +100,9 @@ static bool match_frames(const struct editing *editing, const char *name, bool i
         }
         is_match[f] = seen[row] == YES || (frame->parent != NO_ID && is_match[frame->parent]);
     }
+    is_settled = pattern && pattern_settled(pattern, &err);
     pattern_free(pattern);
-    return pattern && seen;
+    return is_settled && seen;
 }
 
 static bool is_of_part(const struct graph_node *node, uint32_t parts)

@@ -39,6 +39,15 @@ static bool pattern_for(const char *text, struct pattern **pattern, struct err *
     return *pattern != NULL;
 }
 
+/* At the end: names that could not be told are an error, never "no". */
+static bool settle(struct pattern *pattern, struct err *err)
+{
+    bool is_settled = !pattern || pattern_settled(pattern, err);
+
+    pattern_free(pattern);
+    return is_settled;
+}
+
 static bool matches(const struct pattern *pattern, struct str subject)
 {
     return pattern_matches(pattern, subject) == PATTERN_YES;
@@ -71,8 +80,7 @@ static bool match_names(struct replay *replay, const char *text, struct err *err
         replay->is_match[f] =
             seen[name] == YES || (group->parent != NO_ID && replay->is_match[group->parent]);
     }
-    pattern_free(pattern);
-    return true;
+    return settle(pattern, err);
 }
 
 /* Marks frames inside an op whose type matches. */
@@ -91,8 +99,7 @@ static bool match_types(struct replay *replay, const char *text, struct err *err
             (op != NO_ID && matches(pattern, profile_str(profile, profile->ops.items[op].type))) ||
             (group->parent != NO_ID && replay->is_match[group->parent]);
     }
-    pattern_free(pattern);
-    return true;
+    return settle(pattern, err);
 }
 
 static bool match_stages(struct replay *replay, const char *text, bool *is_stage, struct err *err)
@@ -104,8 +111,7 @@ static bool match_stages(struct replay *replay, const char *text, bool *is_stage
         return false;
     for (size_t s = 0; s < replay->pipeline->stages.count; s++)
         is_stage[s] = matches(pattern, intern_str(names, replay->pipeline->stages.items[s].name));
-    pattern_free(pattern);
-    return true;
+    return settle(pattern, err);
 }
 
 static bool frame_matches(const struct replay *replay, const struct segment_group *group)

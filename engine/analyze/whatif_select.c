@@ -68,6 +68,7 @@ static bool match_frames(struct selection *selection, const char *text, struct a
     const struct profile *profile = selection->profile;
     struct pattern       *pattern = pattern_new(str_from(text), PATTERN_SEARCH, false, err);
     uint8_t              *seen = arena_new_array(scratch, uint8_t, profile->activities.count + 1);
+    bool                  is_settled;
 
     if (!pattern)
         return false;
@@ -91,8 +92,9 @@ static bool match_frames(struct selection *selection, const char *text, struct a
         selection->is_match[f] = (seen[activity] == YES && can_bear(selection, f)) ||
                                  (frame->parent != NO_ID && selection->is_match[frame->parent]);
     }
+    is_settled = pattern_settled(pattern, err);
     pattern_free(pattern);
-    return true;
+    return is_settled;
 }
 
 static bool is_of(const struct selection *selection, const struct graph_node *node)

@@ -541,6 +541,7 @@ static bool ask(struct asker *asker, struct str what, struct err *err)
     if (subject == SUBJECT_STEP)
         return find_step(asker, rest, &step, err) && why_step(asker, step, err);
 
+    struct err      costly = { 0 };
     struct pattern *pattern = pattern_new(rest, PATTERN_SEARCH, false, err);
 
     if (!pattern)
@@ -548,6 +549,10 @@ static bool ask(struct asker *asker, struct str what, struct err *err)
     is_answered = subject == SUBJECT_COLLECTIVE
                       ? why_collective(asker, pattern, err)
                       : why_work(asker, pattern, (enum subject)subject, err);
+    if (!pattern_settled(pattern, &costly)) { /* nothing of such a name: that is not known */
+        *err = costly;
+        is_answered = false;
+    }
     pattern_free(pattern);
     return is_answered;
 }

@@ -177,7 +177,7 @@ bool file_open(struct file *file, const char *path, size_t budget_bytes, struct 
     *file = (struct file) { 0 };
     ok = open_descriptor(path, &descriptor, &status, budget_bytes > 0, err);
     if (ok) {
-        opened_add(&status);
+        opened_add(path, &status);
         ok = load(file, path, descriptor, &status, budget_bytes, err);
         if (descriptor != STDIN_FILENO)
             close(descriptor);

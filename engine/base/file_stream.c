@@ -178,7 +178,7 @@ static int open_input(const char *path, struct err *err)
         return -1;
     }
     if (fstat(descriptor, &status) == 0)
-        opened_add(&status);
+        opened_add(path, &status);
     if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
         close(descriptor);
         err_set(err, ERR_INPUT, "is a directory");

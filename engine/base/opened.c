@@ -14,6 +14,7 @@ struct opened_file {
     struct opened_file *next;
     dev_t               device;
     ino_t               inode;
+    char                path[]; /* as it was named; "-" of standard input */
 };
 struct mapping {
     struct mapping *next;
@@ -25,35 +26,42 @@ static pthread_mutex_t           lock = PTHREAD_MUTEX_INITIALIZER;
 static struct opened_file       *files;
 static _Atomic(struct mapping *) mappings;
 
-static bool is_known(const struct stat *status)
+static bool is_same(const struct opened_file *file, const struct stat *status)
 {
-    for (const struct opened_file *file = files; file; file = file->next)
-        if (file->device == status->st_dev && file->inode == status->st_ino)
-            return true;
-    return false;
+    return file->device == status->st_dev && file->inode == status->st_ino;
 }
 
-void opened_add(const struct stat *status)
+void opened_add(const char *path, const struct stat *status)
 {
-    struct opened_file *file;
+    size_t              bytes = strlen(path) + 1;
+    struct opened_file *file = S_ISREG(status->st_mode) ? malloc(sizeof *file + bytes) : NULL;
 
-    if (!S_ISREG(status->st_mode))
+    if (!file)
         return;
+    file->device = status->st_dev;
+    file->inode = status->st_ino;
+    memcpy(file->path, path, bytes);
     pthread_mutex_lock(&lock);
-    file = is_known(status) ? NULL : malloc(sizeof *file);
-    if (file) {
-        *file = (struct opened_file) { files, status->st_dev, status->st_ino };
-        files = file;
-    }
+    file->next = files;
+    files = file;
     pthread_mutex_unlock(&lock);
+}
+
+/* Numbers of files that are gone are given to others. */
+static bool is_still_there(const struct opened_file *file)
+{
+    struct stat now;
+
+    return strcmp(file->path, "-") == 0 || (stat(file->path, &now) == 0 && is_same(file, &now));
 }
 
 bool opened_has(const struct stat *status)
 {
-    bool is_there;
+    bool is_there = false;
 
     pthread_mutex_lock(&lock);
-    is_there = is_known(status);
+    for (const struct opened_file *file = files; file && !is_there; file = file->next)
+        is_there = is_same(file, status) && is_still_there(file);
     pthread_mutex_unlock(&lock);
     return is_there;
 }

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 /* Remembers a plain file. Past memory it does nothing. */
-void opened_add(const struct stat *status);
+void opened_add(const char *path, const struct stat *status);
 bool opened_has(const struct stat *status);
 /* Bytes of a file that are mapped from now on, until opened_unmap. */
 void opened_map(const char *path, struct str bytes);

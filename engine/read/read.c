@@ -262,22 +262,24 @@ static char *short_name(struct arena *arena, const char *path)
     return arena_text(arena, "%.*s", STR_ARG(text));
 }
 
-/* The original marks no variables in a ProfileProto. */
+/* The original marks no variables in a ProfileProto. Where nothing shows variables the checkpoint
+ * is read all the same: one that is not there or damaged is not passed over. */
 static bool read_checkpoint(const struct read_options *options, struct profile *profile,
                             struct err *err)
 {
     const struct option_list *paths = &options->checkpoint_paths;
+    struct classic            unseen = { 0 };
 
     if (paths->values.count == 0)
         return true;
     if (paths->values.count > 1)
         return err_set(err, ERR_USAGE, "--checkpoint-path takes one checkpoint");
-    return checkpoint_read(profile->classic, profile, paths->values.items[0],
-                           options->is_compat && profile->format == FORMAT_PROFILE
-                               ? CHECKPOINT_VALUES
-                           : options->is_compat ? CHECKPOINT_TYPES
-                                                : CHECKPOINT_SHAPES,
-                           err);
+    return checkpoint_read(
+        profile->classic ? profile->classic : &unseen, profile, paths->values.items[0],
+        options->is_compat && profile->format == FORMAT_PROFILE ? CHECKPOINT_VALUES
+        : options->is_compat                                    ? CHECKPOINT_TYPES
+                                                                : CHECKPOINT_SHAPES,
+        err);
 }
 
 /* By content, looking at little of it. */
@@ -356,8 +358,7 @@ bool read_profile(const char *const *paths, size_t count, const struct read_opti
          read_opened(&opened, options, folder, profile, err);
     if (ok && profile->classic && !options->is_compat)
         float_ops_fill(profile->classic);
-    if (ok && profile->classic)
-        ok = read_checkpoint(options, profile, err);
+    ok = ok && read_checkpoint(options, profile, err);
     if (ok && !profile->name && count)
         profile->name = short_name(profile->arena, paths[0]);
     for (size_t i = 0; i < opened.count; i++)

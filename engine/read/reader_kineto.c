@@ -154,6 +154,7 @@ static void note_trouble(struct kineto_job *job, const struct read_input *input,
     } troubles[TROUBLE_COUNT] = {
         [TROUBLE_TIME] = { "events without a usable time were left out", true },
         [TROUBLE_NEGATIVE] = { "events with a negative duration were left out", false },
+        [TROUBLE_ZEROS] = { "zero bytes stand where text was: events may be missing", true },
         [TROUBLE_SYNTAX] = { "events that are no JSON were stepped over", true },
         [TROUBLE_PHASE] = { "events of kinds that torch.profiler does not write were left out",
                             false },

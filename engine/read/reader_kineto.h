@@ -155,6 +155,7 @@ enum kineto_trouble {
     TROUBLE_TIME,     /* ts or dur is no usable number */
     TROUBLE_NEGATIVE, /* negative duration */
     TROUBLE_SYNTAX,   /* event that is not JSON, stepped over */
+    TROUBLE_ZEROS,    /* part with zero bytes, which no writer leaves: a hole, maybe inside a text */
     TROUBLE_PHASE,    /* begin/end, counters: not used */
     TROUBLE_COUNT
 };

@@ -122,8 +122,8 @@ static bool next_border(struct json_scan *scan)
 
 /* Takes the events that begin in the part. scan->at: where it ended, or for END_CUT where what was
  * cut begins. */
-static enum part_end walk_part(struct kineto *kineto, const struct part *part,
-                               struct json_scan *scan)
+static enum part_end walk_events(struct kineto *kineto, const struct part *part,
+                                 struct json_scan *scan)
 {
     struct kineto_event event;
 
@@ -152,6 +152,18 @@ static enum part_end walk_part(struct kineto *kineto, const struct part *part,
         }
     }
     return END_CUT;
+}
+
+/* A hole that a copy or a crash left may begin inside one text and end inside another: what was
+ * between is then part of a name. */
+static enum part_end walk_part(struct kineto *kineto, const struct part *part,
+                               struct json_scan *scan)
+{
+    enum part_end end = walk_events(kineto, part, scan);
+
+    if (scan->at > part->begin && memchr(part->begin, 0, (size_t)(scan->at - part->begin)))
+        kineto->trouble[TROUBLE_ZEROS]++;
+    return end;
 }
 
 /* More of a stream into the text; false at its end. */

@@ -2,6 +2,7 @@
  * two profiles side by side. */
 #include "view/rows.h"
 
+#include "base/csv.h"
 #include "base/intern.h"
 #include "base/json_writer.h"
 #include "base/macros.h"
@@ -334,34 +335,6 @@ static char *cell_name(const struct grid *grid, size_t field, size_t series)
 
     return arena_text(grid->call->arena, "%s%s%s", grid->fields.items[field].name, *of ? "_" : "",
                       of);
-}
-
-/* Spreadsheets run cells that begin so. */
-static bool is_formula(struct str value)
-{
-    return value.len > 0 && strchr("=+-@\t\r", value.data[0]);
-}
-
-static void csv_text(struct text *text, struct str value)
-{
-    bool is_plain = !is_formula(value);
-
-    for (size_t i = 0; i < value.len; i++)
-        is_plain &= value.data[i] != '"' && value.data[i] != ',' && value.data[i] != '\n' &&
-                    value.data[i] != '\r';
-    if (is_plain) {
-        text_add(text, value);
-        return;
-    }
-    text_add_byte(text, '"');
-    if (is_formula(value))
-        text_add_byte(text, '\'');
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.data[i] == '"')
-            text_add_byte(text, '"');
-        text_add_byte(text, value.data[i]);
-    }
-    text_add_byte(text, '"');
 }
 
 static void print_cell(struct text *text, double number)
