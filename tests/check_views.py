@@ -144,6 +144,8 @@ def steps(check):
     check.expect(check.run("graph", "-step", "1,2", "-output", "timeline:outfile=t",
                            check.profile), 0)
     check.same(sorted(path.name for path in check.folder.glob("t_*")), ["t_1", "t_2"], "timelines")
+    check.run("scope", "-output", "timeline:outfile=named.json", check.profile)
+    check.same((check.folder / "named_-1.json").exists(), True, "the ending stays")
     check.expect(check.run("scope", "-output", "timeline:outfile=/nonexistent/x", check.profile), 3,
                  "/nonexistent/x_-1: cannot be created")
 
@@ -165,6 +167,33 @@ def labels(check):
         json.loads((check.folder / "label_-1").read_bytes())
 
 
+def prompt(check):
+    def ask(*lines, inputs=(check.profile,)):
+        return check.run("prompt", *inputs, text="\n".join(lines) + "\n")
+
+    def options(done):
+        return dict(line.split(None, 1) if " " in line.strip() else (line.strip(), "")
+                    for line in done.stdout.splitlines() if line.startswith("-"))
+
+    # The same advice as outside, of files that views read in part, and once more.
+    for path in (check.profile, check.softmax):
+        advice = check.run("advise", path).stdout
+        check.same(ask("advise", "advise", inputs=[path]).stdout, advice * 2, f"advice on {path}")
+    first = options(ask("set"))
+    check.same(first["-max_depth"].strip(), "10", "set alone lists")
+    check.same(options(ask("set -max_depth 2 -step 3", "reset", "")), first, "reset")
+    kept = options(ask("set -max_depth 2 -step 3", "reset -step", ""))
+    check.same((kept["-max_depth"].strip(), kept["-step"].strip()), ("2", "-1"), "reset of one")
+    for line, said in {"set -step 99": "E: -step 99: no such step was recorded",
+                       "reset -foo": "E: '-foo' is no option",
+                       "help foo": "E: there is no help on 'foo'",
+                       "op > file": "-output file:outfile=NAME writes to a file",
+                       "op -max_depth 1; scope": "E: a line is one command",
+                       "exit now": "E: exit takes nothing behind it"}.items():
+        check.expect(ask(line, "help -step"), 0, said, "3,7 or 3:9")
+    check.expect(ask("help scope"), 0, "scope: The nodes in the model graph", "-max_depth ")
+
+
 def main():
     tfprof, recordings = (pathlib.Path(path).resolve() for path in sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
@@ -173,6 +202,7 @@ def main():
         named_files(check)
         steps(check)
         labels(check)
+        prompt(check)
     print("failed:", check.failed)
     sys.exit(check.failed > 0)
 

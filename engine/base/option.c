@@ -236,31 +236,25 @@ static bool set_value(struct parser *parser, const struct option *option, const 
     return false;
 }
 
-static void clear_value(const struct option *option, void *values)
+size_t option_bytes(const struct option *option)
 {
-    void *field = (char *)values + option->offset;
-
     switch (option->kind) {
     case OPTION_FLAG:
-        *(bool *)field = false;
-        return;
+        return sizeof(bool);
     case OPTION_COUNT:
     case OPTION_INTEGER:
-        *(int64_t *)field = 0;
-        return;
+        return sizeof(int64_t);
     case OPTION_NUMBER:
-        *(double *)field = 0;
-        return;
+        return sizeof(double);
     case OPTION_TEXT:
     case OPTION_ONE_OF:
-        *(const char **)field = NULL;
-        return;
+        return sizeof(const char *);
     case OPTION_LIST:
     case OPTION_CHOSEN:
     case OPTION_REPEAT:
-        *(struct option_list *)field = (struct option_list) { 0 };
-        return;
+        return sizeof(struct option_list);
     }
+    return 0;
 }
 
 bool option_presets(const struct option *options, size_t count, struct arena *arena, void *values,
@@ -269,7 +263,7 @@ bool option_presets(const struct option *options, size_t count, struct arena *ar
     struct parser parser = { options, count, arena, values, NULL };
 
     for (size_t i = 0; i < count; i++) {
-        clear_value(&options[i], values);
+        memset((char *)values + options[i].offset, 0, option_bytes(&options[i]));
         if (options[i].preset && options[i].kind != OPTION_CHOSEN &&
             !set_value(&parser, &options[i], options[i].preset, err))
             return false;

@@ -50,6 +50,8 @@ bool option_update(const struct option *options, size_t count, int argument_coun
                    struct option_list *operands, struct err *err);
 bool option_presets(const struct option *options, size_t count, struct arena *arena, void *values,
                     struct err *err);
+/* Size of the field that the option fills. */
+size_t option_bytes(const struct option *option);
 /* The candidate nearest to `name` by edit distance, or NULL when none is near. */
 const char *option_nearest(const char *name, const char *const *candidates, size_t count);
 

@@ -23,7 +23,12 @@ static bool run(struct call *call, struct err *err)
     const struct prompt_values *values = call->values;
     struct input                input;
     struct session              session = {
-                     .input = &input, .arena = call->arena, .trees.arena = call->arena, .values = values->view
+                     .input = &input,
+                     .arena = call->arena,
+                     .trees.arena = call->arena,
+                     .values = values->view,
+                     .read_as = &values->input,
+                     .operands = &call->operands,
     };
     bool is_done;
 
@@ -39,6 +44,7 @@ static bool run(struct call *call, struct err *err)
                err_set(err, ERR_INPUT,
                        "the prompt needs a TensorFlow graph, run metadata or ProfileProto")) &&
               prompt_run(&session, err);
+    session_free(&session);
     input_free(&input);
     return is_done;
 }

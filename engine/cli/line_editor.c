@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <histedit.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +188,9 @@ static bool editor_open(struct editor *editor, struct err *err)
 
     if (!library_need(&libedit_library, err))
         return false;
+    /* Letters of UTF-8 whatever the locale; numbers stay as the C locale writes them. */
+    if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+        setlocale(LC_CTYPE, "C.UTF-8");
     editor->edit = libedit.el_init("tfprof", stdin, stdout, stderr);
     editor->history = libedit.history_init();
     if (!editor->edit || !editor->history)

@@ -3,11 +3,13 @@
 #include "cli/fold.h"
 #include "cli/line_editor.h"
 #include "cli/progress.h"
+#include "report/describe.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SHOWN_ROWS = 1000 };
 
@@ -94,6 +96,23 @@ static const char *history_path(const struct session *session)
                : line_editor_history(".tfprof_history", session->arena);
 }
 
+/* What was read, and how to go on. */
+static void greet(const struct session *session)
+{
+    const struct profile *profile = &session->input->profile;
+    struct arena          arena = { 0 };
+    struct text           text = { .arena = &arena };
+
+    text_add_clean(&text, str_from(profile->name ? profile->name : ""));
+    text_print(&text, "%s%s: %zu nodes, %zu steps, %zu devices. help explains, Tab completes.\n",
+               profile->name ? " \u00b7 " : "", format_title(profile->format),
+               profile->classic->nodes.count, profile->classic->steps.count,
+               profile->devices.count);
+    fold(&text);
+    line_editor_write(stdout, text_str(&text));
+    arena_free(&arena);
+}
+
 bool prompt_run(struct session *session, struct err *err)
 {
     struct line_use use = { .context = session,
@@ -103,5 +122,7 @@ bool prompt_run(struct session *session, struct err *err)
                             .history_path = history_path(session) };
 
     session->default_rows = SHOWN_ROWS;
+    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !session->values.is_compat)
+        greet(session);
     return line_editor_run(&use, err);
 }

@@ -19,7 +19,7 @@ const struct option session_options[] = {
 /* clang-format on */
 const size_t      session_option_count = ARRAY_COUNT(session_options);
 const char *const session_commands[] = {
-    "scope", "graph", "op", "code", "advise", "set", "help", "quit",
+    "scope", "graph", "op", "code", "advise", "set", "reset", "help", "quit",
 };
 const size_t session_command_count = ARRAY_COUNT(session_commands);
 
@@ -82,26 +82,6 @@ static void list_options(const struct session *session, struct session_answer *a
         }
         text_add_byte(&answer->text, '\n');
     }
-}
-
-static void help(struct session_answer *answer)
-{
-    text_add(&answer->text,
-             STR("scope, graph, op, code  show the program by names, inputs, types or lines\n"
-                 "advise                  say what to change\n"
-                 "set -OPTION VALUE ...   keep options for the lines that follow\n"
-                 "help                    this\n"
-                 "quit                    end, as the end of input does\n"
-                 "(an empty line)         the options as they are set\n"
-                 "\n"
-                 "Options stand behind a view and hold for that line: scope -max_depth 3 -select "
-                 "micros,bytes\n"
-                 "A line may end in | and a command of the shell: op -order_by micros | less\n"
-                 "\n"));
-    for (size_t i = 0; i < session_option_count; i++)
-        if (!session_options[i].is_legacy)
-            text_print(&answer->text, "-%-*s%s\n", NAME_WIDTH - 1, session_options[i].name,
-                       session_options[i].help);
 }
 
 /* Words at blanks; quotes hold one together and are taken off. Of the original they hold nothing,
@@ -209,6 +189,8 @@ static bool take_options(struct words *words, struct arena *arena, struct view_v
     if (operands.values.count == 0)
         return true;
     err_set(err, ERR_USAGE, "'%s' is no option", operands.values.items[0]);
+    if (operands.values.items[0][0] == '>')
+        return err_advise(err, "-output file:outfile=NAME writes to a file");
     return err_advise(err, "options begin with a dash, as -max_depth 3");
 }
 
@@ -254,6 +236,30 @@ static bool show(struct session *session, const struct view *view, const struct 
     return is_done;
 }
 
+/* Views are read without much of what rules look at: TensorFlow's files are read again, in full. */
+static struct input *input_of_advice(struct session *session, struct err *err)
+{
+    enum profile_format format = session->input->profile.format;
+    struct input_values values;
+
+    if (session->full || !session->read_as || (format != FORMAT_PROFILE && format != FORMAT_GRAPH))
+        return session->full ? session->full : session->input;
+    values = *session->read_as;
+    values.notes = NOTES_KEEP;
+    session->full = arena_new(session->arena, struct input);
+    if (session->full && input_read(session->full, &values, session->operands, INPUT_ANALYSES, err))
+        return session->full;
+    session->full = NULL;
+    return NULL;
+}
+
+void session_free(struct session *session)
+{
+    if (session->full)
+        input_free(session->full);
+    session->full = NULL;
+}
+
 static bool advise(struct session *session, struct session_answer *answer, struct err *err)
 {
     static const struct advise_options rules = { 0 };
@@ -262,14 +268,15 @@ static bool advise(struct session *session, struct session_answer *answer, struc
     struct view_call                   call = call_of(session, answer, &compat);
     struct advice                      advice = { 0 };
     struct output_options              shape = { .width = 80, .min_share = 0.005 };
+    struct input                      *input;
 
     if (session->values.is_compat)
         return classic_advice(&call, &all, false, err);
-    if (!input_study(session->input, err))
+    input = input_of_advice(session, err);
+    if (!input || !input_study(input, err) ||
+        !advise_run(&input->study, &rules, &answer->arena, &advice, err))
         return false;
-    if (!advise_run(&session->input->study, &rules, &answer->arena, &advice, err))
-        return false;
-    output_find("text")->advice(&advice, &session->input->study, &shape, &answer->text);
+    output_find("text")->advice(&advice, &input->study, &shape, &answer->text);
     return true;
 }
 
@@ -294,6 +301,29 @@ static bool set(struct session *session, struct words *words, struct session_ans
     return true;
 }
 
+/* `reset`, `reset -step -select`: back to what options are without a word. */
+static bool reset(struct session *session, const struct words *words, struct err *err)
+{
+    struct view_values presets;
+
+    if (!option_presets(session_options, session_option_count, session->arena, &presets, err))
+        return false;
+    presets.is_compat = session->values.is_compat; /* what the session is, no option of a line */
+    if (words->items.count == 1)
+        session->values = presets;
+    for (size_t i = 1; i < words->items.count; i++) {
+        const struct option *option = option_of(words->items.items[i]);
+
+        if (!option) {
+            err_set(err, ERR_USAGE, "'%s' is no option", words->items.items[i]);
+            return err_advise(err, "reset -step -select; reset alone takes all back");
+        }
+        memcpy((char *)&session->values + option->offset, (const char *)&presets + option->offset,
+               option_bytes(option));
+    }
+    return true;
+}
+
 static bool unknown_command(const char *word, struct err *err)
 {
     const char *nearest = option_nearest(word, session_commands, session_command_count);
@@ -301,6 +331,14 @@ static bool unknown_command(const char *word, struct err *err)
     err_set(err, ERR_USAGE, "'%s' is no command", word);
     return nearest ? err_advise(err, "did you mean '%s'?", nearest)
                    : err_advise(err, "help lists the commands");
+}
+
+static bool has_semicolon(const struct words *words)
+{
+    for (size_t i = 0; i < words->items.count; i++)
+        if (str_ends(str_from(words->items.items[i]), STR(";")))
+            return true;
+    return false;
 }
 
 bool session_line(struct session *session, const char *line, bool is_terminal,
@@ -314,6 +352,8 @@ bool session_line(struct session *session, const char *line, bool is_terminal,
     answer->text.arena = answer->complaints.arena = &answer->arena;
     if (!split(line, session->values.is_compat, &answer->arena, &words))
         return err_set(err, ERR_LIMIT, "the line does not fit the memory limit");
+    if (!session->values.is_compat && has_semicolon(&words))
+        return err_set(err, ERR_USAGE, "a line is one command; ';' does not end it");
     answer->pipe = words.pipe;
     if (words.items.count == 0) {
         list_options(session, answer);
@@ -321,15 +361,20 @@ bool session_line(struct session *session, const char *line, bool is_terminal,
     }
     command = words.items.items[0];
     view = view_find(command);
-    session->is_ended = strcmp(command, "quit") == 0 || strcmp(command, "exit") == 0;
-    if (session->is_ended)
-        return true;
-    if (strcmp(command, "help") == 0) {
-        help(answer);
+    if (strcmp(command, "quit") == 0 || strcmp(command, "exit") == 0) {
+        session->is_ended = session->values.is_compat || words.items.count == 1;
+        return session->is_ended || err_set(err, ERR_USAGE, "%s takes nothing behind it", command);
+    }
+    if (strcmp(command, "help") == 0)
+        return session_help(words.items.count > 1 ? words.items.items[1] : NULL, answer, err);
+    if (strcmp(command, "set") == 0 && words.items.count > 1)
+        return set(session, &words, answer, err);
+    if (strcmp(command, "set") == 0) {
+        list_options(session, answer);
         return true;
     }
-    if (strcmp(command, "set") == 0)
-        return set(session, &words, answer, err);
+    if (strcmp(command, "reset") == 0 && !session->values.is_compat)
+        return reset(session, &words, err);
     if (strcmp(command, "advise") == 0)
         return advise(session, answer, err);
     if (!view)

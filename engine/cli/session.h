@@ -10,7 +10,10 @@
 #include "view/view.h"
 
 struct session {
-    struct input           *input;
+    struct input              *input;
+    const struct input_values *read_as;  /* how it was read; NULL: advice has what views need */
+    const struct option_list  *operands;
+    struct input              *full;     /* read again with what advice needs; NULL: not yet */
     struct arena           *arena;  /* of values */
     struct tree_cache       trees;  /* views' trees, built once */
     struct view_values      values; /* what `set` left */
@@ -32,9 +35,12 @@ extern const struct option session_options[]; /* of the views */
 extern const size_t        session_option_count;
 
 /* False: err says what is wrong with the line; complaints may hold more. */
+void session_free(struct session *session); /* what lines have read */
 bool session_line(struct session *session, const char *line, bool is_terminal,
                   struct session_answer *answer, struct err *err);
 
+/* `help`, `help scope`, `help -select`. */
+bool session_help(const char *word, struct session_answer *answer, struct err *err);
 /* What may stand where a line ends: whole words, sorted. *from: where the last word begins in it. */
 struct session_words {
     VEC(const char *) items;

@@ -142,6 +142,12 @@ static const struct option *option_before(struct str line, size_t from)
     return NULL;
 }
 
+/* Its values come in the order of their numbers. */
+static bool is_step(const struct option *option)
+{
+    return option && strcmp(option->name, "step") == 0;
+}
+
 bool session_complete(const struct session *session, struct str line, struct arena *arena,
                       struct session_words *words, size_t *from)
 {
@@ -167,7 +173,7 @@ bool session_complete(const struct session *session, struct str line, struct are
     } else {
         offer_options(&completing);
     }
-    if (words->items.count)
+    if (words->items.count && !is_step(option))
         qsort(words->items.items, words->items.count, sizeof *words->items.items, compare_words);
     return !completing.is_full;
 }

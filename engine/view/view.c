@@ -130,13 +130,24 @@ static void print_stars(struct text *text)
     text_add_byte(text, '\n');
 }
 
+/* "t_3", as the original; "t_3.json" for "t.json", which it makes "t.json_3". */
+static char *timeline_path(const struct view_call *call, int64_t step)
+{
+    struct str name = str_from(call->options->output.outfile), end = STR(".json");
+
+    if (call->options->is_compat || !str_ends(name, end) || name.len == end.len)
+        end.len = 0;
+    name.len -= end.len;
+    return arena_text(call->arena, "%.*s_%" PRId64 "%.*s", STR_ARG(name), step, STR_ARG(end));
+}
+
 static bool write_timeline(const struct view *view, const struct view_call *call, int64_t step,
                            struct err *err)
 {
     struct view_options options = *call->options;
     struct view_call    at_step = *call;
     struct text         json = { .arena = call->arena };
-    char               *path = arena_text(call->arena, "%s_%" PRId64, options.output.outfile, step);
+    char               *path = timeline_path(call, step);
 
     options.step = step;
     at_step.options = &options;

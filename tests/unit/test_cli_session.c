@@ -19,7 +19,7 @@ static void lines_complete(void **state)
         size_t      from;
         const char *words; /* all of them */
     } cases[] = {
-        { "", 0, "advise code graph help op quit scope set" },
+        { "", 0, "advise code graph help op quit reset scope set" },
         { "s", 0, "scope set" },
         { "scope -min_p", 6, "-min_params -min_peak_bytes" },
         { "scope -order_by na", 16, "name" },
@@ -30,6 +30,7 @@ static void lines_complete(void **state)
         { "op -output ti", 11, "timeline:outfile=" },
         { "op -viz", 3, "" }, /* a name of old */
         { "op -step 1", 9, "1 10 11" },
+        { "op -step ", 9, "-1 0 1 2 3 4 5 6 7 8 9 10 11" },
         { "scope -show_name_regexes gradients/Ma", 25, "gradients/MatMul_grad/" },
     };
     struct input        input = { 0 };
