@@ -100,6 +100,25 @@ local function of_tensorflow(p, cfg)
   }
 end
 
+-- A block of layers that runs several times a step on ids that do not change.
+local function same_block(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "repeated-block" }
+  if not cells or cells:sum("share") < cfg.min_built_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  return finding {
+    title = ("The same layers run on the same ids again and again: %s a step"):format(fmt.ms(ns)),
+    severity = "warn",
+    subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
+    evidence = { { "all runs but the first a step", ns, "ns", share = math.min(1, cells:sum("share")) },
+                 { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
+    condition = ("such runs take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_built_share)),
+    remedy = { text = "Run it once before the loop and keep the result, if the ids do not change between rounds.",
+               code = "text = encoder(ids)   # before: for t in timesteps: unet(x, t, text)" },
+    impact = impact.cells(cells),
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "duplicate-compute", api = 1, version = "1.0.0",
   title = "The same work runs twice",
@@ -128,6 +147,8 @@ them.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then return of_tensorflow(p, cfg) end
+    local block = same_block(p, cfg)
+    if block then return block end
     if not p:has("torch.repeated_forward_ns") then
       return skip { reason = "neither PyTorch nor TensorFlow ops with gradients are recorded", capture = "a timeline of ops" }
     end
@@ -188,6 +209,10 @@ them.]],
       facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.weights_again_ns"] = 3e6, ["torch.weights_again"] = 39 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    { name = "an encoder in each round", framework = "pytorch", format = "kineto", finding = true, replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
+                 excess = { { cell = 2, flaw = "repeated-block", ns = 6e6, share = 0.6, factor = 0, detail = "5 times" } } } },
     { name = "a small mask", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.constants_again_ns"] = 1e5, ["torch.constants_again"] = 5 },

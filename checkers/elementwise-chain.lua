@@ -39,7 +39,7 @@ return rule {
   formats = { "kineto", "xspace" },
   needs = { "step.ns" },
   cause = "formula.chain", tags = { "ops" },
-  more_specific_than = { "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op", "python-in-step" },
+  more_specific_than = { "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op" },
   params = {
     min_of_ops = { default = 0.85, min = 0, max = 1, unit = "share",
       doc = "TensorFlow: of the time of all ops, elementwise ones that take long" },

@@ -7,7 +7,7 @@ return rule {
   needs = { "step.ns", "eager_loops" },
   cause = "loop", tags = { "ops", "python" },
   more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
-      "elementwise-chain", "python-in-step", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
+      "elementwise-chain", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
       "embedding-bound" },
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",

@@ -1,7 +1,10 @@
 -- Activations are computed twice although memory would hold them.
 local function of_pytorch(p, cfg)
   local step_ns, ns, calls = p.fact["step.ns"], p.fact["torch.recomputed_ns"], p.fact["torch.recomputed_calls"]
-  if not ns or calls < 2 or ns < cfg.min_share * step_ns then return nil end
+  if not ns or calls < 2 then return nil end
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "recompute" }
+  ns = math.max(ns, cells and cells:sum("ns") or 0)
+  if ns < cfg.min_share * step_ns then return nil end
   return finding {
     title = ("Layers that run again in the backward pass take %s a step"):format(fmt.ms(ns)),
     evidence = { { "recomputing a step", ns, "ns", share = math.min(ns / step_ns, 1) },
@@ -10,7 +13,8 @@ local function of_pytorch(p, cfg)
         fmt.pct(cfg.min_share)),
     remedy = { text = "Drop checkpointing where memory allows, or checkpoint fewer and cheaper layers.",
                code = "x = block(x)   # instead of torch.utils.checkpoint.checkpoint(block, x)" },
-    impact = impact.exposed { ns = ns, low = 0.8 * ns, high = math.min(1.2 * ns, step_ns) },
+    impact = cells and cells:count() > 0 and impact.cells(cells) or
+        impact.exposed { ns = ns, low = 0.8 * ns, high = math.min(1.2 * ns, step_ns) },
     confidence = "medium",
   }
 end

@@ -1,23 +1,23 @@
 -- Python runs inside the step while nothing else does.
 local function of_pytorch(p, cfg)
   local step_ns = p.fact["step.ns"]
-  local ns, longest_ns = p.fact["torch.pauses_ns"], p.fact["torch.longest_pause_ns"]
-  if ns < cfg.min_pause_share * step_ns or (p.fact["step.used"] or cfg.min_steps) < cfg.min_steps then return nil end
-  local low_ns, high_ns = 0.8 * ns, ns
-  local title = ("Python works %s of each step outside any op"):format(fmt.ms(ns))
-  local evidence = { { "long pauses between ops that every step has", ns, "ns", share = math.min(1,
-      ns / step_ns) },
-                     { "the longest of them", longest_ns, "ns" } }
-  local condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),
-      fmt.pct(cfg.min_pause_share))
+  local cells = p:has("excess") and p:table("excess"):where { cause = "python" }
+  if not cells or p.fact["torch.forward_calls"] == 0 or cells:sum("share") < cfg.min_pause_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 3):rows()
+  local evidence = { { "long pauses between ops a step", ns, "ns", share = math.min(1, ns / step_ns) } }
+  for _, row in ipairs(worst) do evidence[#evidence + 1] = { row.region or "the step", row.ns, "ns" } end
+  local has_stacks = p:has("coverage.has_stacks") and p.fact["coverage.has_stacks"]
 
   return finding {
-    title = title,
+    title = ("Python works %s of each step outside any op"):format(fmt.ms(ns)),
+    subject = { scope = worst[1].region }, locations = cells:top("ns", 3):places(),
     evidence = evidence,
-    condition = condition,
-    remedy = { text = "Move it out of the step: to every hundredth step, to another process, or into tensor ops. Record with Python stacks to see what it is.",
-               code = "with torch.profiler.profile(with_stack=True) as prof: ..." },
-    impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
+    condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")),
+        fmt.pct(cfg.min_pause_share)),
+    remedy = { text = "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
+                   (has_stacks and "" or " Record with Python stacks to see what it is."),
+               code = not has_stacks and "with torch.profiler.profile(with_stack=True) as prof: ..." or nil },
+    impact = impact.cells(cells),
     confidence = "medium",
   }
 end
@@ -31,10 +31,8 @@ return rule {
   cause = "host.python", tags = { "host" },
   more_specific_than = { "block-until-ready-each-step", "host-bound" },
   params = {
-    min_pause_share = { default = 0.15, min = 0, max = 1, unit = "share",
+    min_pause_share = { default = 0.10, min = 0, max = 1, unit = "share",
                         doc = "share of the step in long pauses between ops, for PyTorch" },
-    min_steps = { default = 3, min = 1, max = 1e6, unit = "count",
-                  doc = "steps recorded, below which a pause may be one step's alone" },
     min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
                   doc = "waits for results a step, from which short Python between them is theirs" },
     around = { default = 0.5, min = 0, max = 1, unit = "ratio",
@@ -110,16 +108,14 @@ Priced as that time. Silent where it hides behind computation.]],
     { name = "preparing input", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 3.9e6, ["part.compute_ns"] = 5e6 } },
-    { name = "writes a file", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3.6e6,
-      facts = { ["step.ns"] = 1e7, ["torch.pauses_ns"] = 4e6, ["torch.longest_pause_ns"] = 4e6,
-          ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0,
-              ["host.python_ns"] = 5e6 } },
-    { name = "two steps", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.ns"] = 1e7, ["step.used"] = 2, ["torch.pauses_ns"] = 4e6, ["torch.longest_pause_ns"] = 4e6,
-          ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0, ["host.python_ns"] = 5e6 } },
+    { name = "writes a file", format = "kineto", framework = "pytorch", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
+                ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e6, share = 0.4, factor = 0,
+                              region = "behind aten::item" } } } },
     { name = "small pauses", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.pauses_ns"] = 2e5, ["torch.longest_pause_ns"] = 2e5,
-          ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0,
-              ["host.python_ns"] = 4e6 } },
+      facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
+                ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e5, share = 0.04, factor = 0 } } } },
   },
 }

@@ -1,22 +1,47 @@
--- Metrics are taken to the host in each step.
+-- Metrics are taken to the host, or computed by a library, in each step.
+local function of_library(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "library-range", detail = { like = "^metrics" } }
+  if not cells or cells:sum("share") < cfg.min_library_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  return finding {
+    title = ("Metrics of a library take %s of each step"):format(fmt.ms(ns)),
+    severity = "warn",
+    subject = { scope = worst.region }, locations = cells:places(),
+    evidence = { { "computing metrics a step", ns, "ns", share = math.min(1, cells:sum("share")) },
+                 { "in", worst.detail or "a range" } },
+    condition = ("metrics take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_library_share)),
+    remedy = { text = "Update metrics every fifty steps, or only in validation; keep costly ones such as curves for the end of an epoch.",
+               code = "if step % 50 == 0: metrics.update(pred, y)" },
+    impact = impact.cells(cells),
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "set-to-cpu-metrics", api = 1, version = "1.0.0",
   title = "Metrics are moved to the CPU in each step",
   category = "copies", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.ns", "copies", "syncs", "coverage.has_stacks" },
+  needs = { "step.ns" },
   cause = "copies", tags = { "copies", "sync" },
   more_specific_than = { "d2h-share", "scalar-readback", "blocking-sync-in-step" },
   params = {
+    min_library_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in metrics of a library" },
     min_count = { default = 0.5, min = 0, max = 1e9, unit = "count", doc = "such copies a step" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "their uncovered time and the idle time behind them, over the step" },
   },
   doc = [[
 Accuracy, meters and loggers that call .cpu() or .item() make the host wait for the device in each step. Seen where the line of
 the program that downloads lies in a file named for metrics or logging. Priced as the uncovered copies and the idle time
-behind the waits. Silent without stacks, and where it happens every few steps.]],
+behind the waits. Silent without stacks, and where it happens every few steps. On any hardware, ranges and modules of a library's metrics
+that take part of a step that does something else as well.]],
 
   check = function(p, cfg)
+    local library = of_library(p, cfg)
+    if library then return library end
+    if not p:has("copies") or not p:has("syncs") or not p:has("coverage.has_stacks") then
+      return skip { reason = "no copies to the host with stacks are recorded", capture = "with_stack=True" }
+    end
     local step_ns, like = p.fact["step.ns"], "(?i)(metric|accurac|meter|logg|callback)[^/]*$|/(metrics?|loggers?|callbacks?)/"
     local copies = p:table("copies"):where { direction = "d2h", source_file = { like = like } }
     local syncs = p:table("syncs"):where { source_file = { like = like } }
@@ -37,6 +62,12 @@ behind the waits. Silent without stacks, and where it happens every few steps.]]
   end,
 
   examples = {
+    { name = "metrics of a library", framework = "pytorch", format = "kineto", finding = true, replay = { 5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "library-range", detail = "metrics: MetricCollection", ns = 5e6, share = 0.5, factor = 0.02 } } } },
+    { name = "small metrics", framework = "pytorch", format = "kineto", skipped = true,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "library-range", detail = "metrics: MetricCollection", ns = 2e5, share = 0.02, factor = 0.02 } } } },
     { name = "a meter that reads", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.75e5,
       facts = { ["step.ns"] = 1e7, ["coverage.has_stacks"] = true },
       tables = { copies = { { direction = "d2h", source_file = "train/metrics.py", source_line = 12, count = 1, exposed_ns = 1e5 } },

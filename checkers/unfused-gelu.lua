@@ -7,7 +7,7 @@ return rule {
   needs = { "step.ns", "eager_idioms" },
   cause = "formula.gelu-tanh", tags = { "ops" },
   more_specific_than = { "elementwise-chain", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
-      "python-in-step" },
+       },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
       doc = "time of the formula over the step from which this is said" },

@@ -24,7 +24,7 @@ return rule {
   formats = { "kineto" },
   needs = { "step.ns", "torch.update_ns", "torch.update_calls" },
   cause = "optimizer", tags = { "ops" },
-  more_specific_than = { "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound" },
+  more_specific_than = { "tiny-ops", "repeated-op-sequence", "host-bound" },
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },

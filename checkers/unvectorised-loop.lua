@@ -1,24 +1,44 @@
--- A loop inside the graph handles one element of the batch a turn.
+-- A loop handles one element of the batch a turn, or a batch is put together from single samples.
+local function of_pytorch(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "gathered-items" }
+  if not cells or cells:sum("share") < cfg.min_gather_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  return finding {
+    title = ("Putting batches together from single samples takes %s a step"):format(fmt.ms(ns)),
+    subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
+    evidence = { { "stacking samples and looking at each a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
+                 { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_gather_share)),
+    remedy = { text = "Keep samples in tensors that are allocated once, and pick a batch with one index.",
+               code = "batch = storage[torch.randint(count, (batch_size,))]   # instead of torch.stack([...])" },
+    impact = impact.cells(cells),
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "unvectorised-loop", api = 1, version = "1.0.0",
   title = "A loop handles the batch element by element",
   category = "kernels", severity = "warn",
-  formats = { "xspace", "graph" },
+  formats = { "xspace", "graph", "kineto" },
   needs = { "step.ns", "ops" },
   cause = "loop", tags = { "kernels" },
-  more_specific_than = { "tiny-ops", "hot-op", "many-small-gemms" },
+  more_specific_than = { "tiny-ops", "hot-op", "many-small-gemms", "host-bound" },
   params = {
     min_turns = { default = 8, min = 2, max = 1e7, unit = "count", doc = "turns of the loop a step" },
     min_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "share of the step inside the loop" },
+    min_gather_share = { default = 0.08, min = 0, max = 1, unit = "share", doc = "PyTorch: share of the step in stacking single samples" },
     kept = { default = 0.2, min = 0, max = 1, unit = "ratio", doc = "part of the loop's time that a batched op needs" },
   },
   doc = [[
 tf.map_fn and Python-style loops over examples run the same few ops once an element: each turn pays
 the executor, and no op is large enough to use the cores. Elements of a map do not depend on each
 other, so the dimension can be batched; scans over time, which do, are not meant. Priced as four
-fifths of the loop's ops and of the executor's time. Silent for few turns.]],
+fifths of the loop's ops and of the executor's time. Silent for few turns. In PyTorch, a stack or cat of dozens of
+small tensors, one a sample, with the small ops that look at each of them.]],
 
   check = function(p, cfg)
+    if p.format == "kineto" then return of_pytorch(p, cfg) end
     local inside = p:table("ops"):where { name = { like = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while/" } }
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
     local step_ns = p.fact["step.ns"]
@@ -49,6 +69,12 @@ fifths of the loop's ops and of the executor's time. Silent for few turns.]],
     { name = "map_fn", framework = "tensorflow", finding = true, replay = { 2e6, 6e6 },
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "map/while/body/_1/map/while/MatMul", type = "MatMul", calls = 64, self_ns = 3e6 } } } },
+    { name = "a replay memory of tuples", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "gathered-items", ns = 3e6, share = 0.3, factor = 0.05, op = "aten::stack" } } } },
+    { name = "a few samples", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "gathered-items", ns = 3e5, share = 0.03, factor = 0.05 } } } },
     { name = "a scan over time", finding = false, facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "while/body/_1/while/lstm_cell/MatMul", type = "MatMul", calls = 64, self_ns = 3e6 } } } },
   },

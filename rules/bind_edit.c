@@ -113,6 +113,7 @@ static struct edit_select read_select(lua_State *lua, int index, struct arena *a
         .op_type = pattern_field(lua, index, "op_type", arena),
         .stage = pattern_field(lua, index, "stage", arena),
         .host = NO_ID,
+        .cell = (uint32_t)number_field(lua, index, "cell", 0),
     };
 
     if (lua_getfield(lua, index, "host") != LUA_TNIL)

@@ -140,6 +140,7 @@ static void code_edit(struct coder *coder, struct edit *edit)
     code_text(coder, &edit->select.op_type, false);
     code_text(coder, &edit->select.stage, false);
     code_uint32(coder, &edit->select.host);
+    code_uint32(coder, &edit->select.cell);
     code_number(coder, &edit->factor, CODER_FINITE);
     code_number(coder, &edit->ns, CODER_FINITE);
     if (edit->factor < 0 || edit->ns < 0)

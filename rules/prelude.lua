@@ -79,6 +79,17 @@ for _, method in ipairs { "replay", "exposed", "share", "amdahl", "roofline", "n
   end
 end
 
+-- What the step saves without the excess of some cells: a query over rows of the table `excess`.
+function impact.cells(query)
+  local edits, ns = {}, 0
+  for _, row in ipairs(query:top("ns", 64):rows()) do
+    edits[#edits + 1] = { "scale", cell = row.cell, factor = row.factor }
+    ns = ns + row.ns
+  end
+  edits.fallback = impact.exposed { ns = ns }
+  return impact.replay(edits)
+end
+
 fmt = {}
 for _, unit in ipairs { "ns", "share", "bytes", "count", "flops", "ratio" } do
   fmt[unit] = function(value) return host.format_unit(value, unit) end

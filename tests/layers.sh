@@ -35,6 +35,7 @@ only PCRE2    'pcre2'                      'engine/base/pattern\.c:'
 only Lua      'lua\.h|lualib|lauxlib|lua5' 'rules/'
 only protobuf 'protobuf-c|[a-z_0-9]+\.pb-c\.h' 'engine/read/'
 only libedit  'histedit'                'engine/cli/line_editor\.c:'
+only "the ledger's room" 'analyze/excess/(ledger|op_class)\.' 'engine/analyze/excess/'
 only snappy   'snappy'                  'engine/read/table\.c:'
 only gzip     'zlib\.h|isa-l'              'engine/base/(gzip|deflate)\.c:'
 

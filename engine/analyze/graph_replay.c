@@ -65,7 +65,7 @@ static bool is_of_device(const struct event_graph *graph, const struct edit *edi
 
     if (edit->kind != EDIT_SCALE && edit->kind != EDIT_SUBTRACT && edit->kind != EDIT_OVERLAP)
         return false;
-    if (!parts || parts & ~DEVICE_PARTS || edit->select.stage)
+    if (!parts || parts & ~DEVICE_PARTS || edit->select.stage || edit->select.cell)
         return false;
     if (parts & (UINT32_C(1) << PART_COMMUNICATION) && !graph->path.shows_collectives)
         return false;

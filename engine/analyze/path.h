@@ -71,6 +71,7 @@ struct segment {
     uint32_t step;      /* row of steps->list */
     uint32_t frame;     /* innermost event that ran, row of path->frames, or NO_ID */
     uint32_t owner;     /* frame of the leading thread while it waited for `frame`, or NO_ID */
+    uint32_t cell;      /* cell of the ledger that claims of it (excess/) plus 1; 0: none */
     uint8_t  part;      /* enum part */
     bool     is_python; /* the leading thread ran outside any event: Python, unless traced */
     bool     on_device; /* an accelerator's time: it needs no processor of the host */

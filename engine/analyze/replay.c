@@ -160,6 +160,7 @@ static bool select_segments(struct replay *replay, const struct edit_select *sel
         const struct segment_group *group = &replay->groups->groups.items[i];
 
         replay->is_selected[i] =
+            (!select->cell || select->cell == group->cell) &&
             (!select->part_mask || (select->part_mask & (UINT32_C(1) << group->part))) &&
             (!select->kind_mask || has_kind(replay, group->frame, select->kind_mask) ||
              has_kind(replay, group->owner, select->kind_mask));

@@ -41,6 +41,7 @@ struct edit_select {
     const char *op_type;   /* whole-match regex list on the op's type */
     const char *stage;     /* whole-match regex list on the input stage's long name */
     uint32_t    host;
+    uint32_t    cell; /* number of a cell of the ledger (excess/); 0: any */
 };
 struct edit {
     enum edit_kind     kind;

@@ -65,11 +65,13 @@ static bool group_segments(struct grouping *grouping)
     for (size_t i = 0; i < path->segments.count; i++) {
         const struct segment *segment = &path->segments.items[i];
         double                length_ns = (double)(segment->end_ns - segment->start_ns);
-        struct segment_group  group = {
-             .frame = NO_ID, .owner = NO_ID, .part = segment->part, .on_device = segment->on_device
-        };
-        uint32_t key[3], row;
-        bool     is_new;
+        struct segment_group  group = { .frame = NO_ID,
+                                        .owner = NO_ID,
+                                        .cell = segment->cell,
+                                        .part = segment->part,
+                                        .on_device = segment->on_device };
+        uint32_t              key[4], row;
+        bool                  is_new;
 
         if (segment->frame != NO_ID)
             group.frame = grouping->group_of_frame[segment->frame];
@@ -78,7 +80,8 @@ static bool group_segments(struct grouping *grouping)
         key[0] = group.frame;
         key[1] = group.owner;
         key[2] = (uint32_t)group.part << 1 | group.on_device;
-        row = group_of(&keys, key, 3, &is_new);
+        key[3] = group.cell;
+        row = group_of(&keys, key, 4, &is_new);
         if (row == NO_ID || (is_new && !vec_push(&groups->groups, grouping->study->arena, group)))
             return false;
         groups->group_of_segment[i] = row;

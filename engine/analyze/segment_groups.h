@@ -20,6 +20,7 @@ struct frame_group { /* frames of one activity inside the same ancestors and pip
 };
 struct segment_group {
     uint32_t frame, owner; /* rows of frames, or NO_ID */
+    uint32_t cell;         /* as of a segment */
     uint8_t  part;         /* enum part */
     bool     on_device;
     double   length_ns;  /* all looked-at steps */

@@ -144,30 +144,6 @@ double tensor_elements(const struct tensor *tensor)
     return count;
 }
 
-uint32_t profile_user_source(const struct profile *profile, uint32_t source)
-{
-    static const struct str libraries[] = {
-        STR_INIT("/tensorflow/python/"),
-        STR_INIT("/tensorflow_core/python/"),
-        STR_INIT("/tf_keras/"),
-        STR_INIT("/keras/src/"),
-    };
-
-    /* No stack is deeper than there are frames, whatever the file says of callers. */
-    for (uint32_t frame = source, depth = 0;
-         frame < profile->sources.count && depth < profile->sources.count;
-         frame = profile->sources.items[frame].caller, depth++) {
-        struct str file = profile_str(profile, profile->sources.items[frame].file);
-        bool       is_library = false;
-
-        for (size_t i = 0; i < ARRAY_COUNT(libraries); i++)
-            is_library = is_library || str_contains(file, libraries[i]);
-        if (!is_library)
-            return frame;
-    }
-    return source;
-}
-
 int64_t stat_from_double(double value)
 {
     int64_t bits;

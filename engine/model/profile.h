@@ -349,8 +349,10 @@ bool            profile_stat(const struct profile *profile, enum stat_key key, u
 /* Of a shape; 0 where it is unknown, in part or whole. */
 double          tensor_elements(const struct tensor *tensor);
 /* The innermost frame of the user's own program at or above `source` (a row of sources, or NO_ID):
- * frames inside TensorFlow and Keras say nothing about it. `source` itself when there is none. */
+ * frames inside installed packages say nothing about it. `source` itself when there is none. */
 uint32_t        profile_user_source(const struct profile *profile, uint32_t source);
+/* A row of sources that is the user's own: a file of no installed package nor of Python itself. */
+bool            profile_is_user_source(const struct profile *profile, uint32_t source);
 const char     *activity_kind_name(enum activity_kind kind); /* "op", "input-stage" … */
 const char     *stat_key_name(enum stat_key key);
 

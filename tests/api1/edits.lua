@@ -19,13 +19,14 @@ return rule {
       { "stage_parallel", stage = ".*::Map", factor = 8 },
       { "stage_scale", stage = ".*::Shuffle", factor = 0.1 },
       { "step", ns = 1e3 },
+      { "scale", cell = 1, factor = 0.5 },
     }
     if not step_ns then return skip { reason = saved_ns } end
     if saved_ns < 1e6 then return nil end
     return finding {
       condition = "it is faster", evidence = { { "selected", selected_ns, "ns" } },
       claims = { { parts = parts }, { kinds = kinds } },
-      remedy = { text = "Do so." }, impact = impact.exposed { ns = saved_ns },
+      remedy = { text = "Do so." }, impact = p:has("excess") and impact.cells(p:table("excess")) or impact.exposed { ns = saved_ns },
     }
   end,
 

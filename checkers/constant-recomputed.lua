@@ -1,0 +1,50 @@
+-- Weights are made again from parameters in each call.
+return rule {
+  id = "constant-recomputed", api = 1, version = "1.0.0",
+  title = "Weights are made again from parameters in each call",
+  category = "kernels", severity = "warn",
+  formats = { "kineto" },
+  needs = { "step.ns", "excess" },
+  cause = "forward.weights", tags = { "ops" },
+  more_specific_than = { "hot-op", "duplicate-compute" },
+  params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+      doc = "share of the step from which this is said" },
+  },
+  doc = [[
+Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is merged in
+each call, say. Nothing of it changes between calls. Recordings make small ops longer than they are, so the price is a
+bound.]],
+
+  check = function(p, cfg)
+    local cells = p:table("excess"):where { flaw = "derived-weight" }
+    local share = cells:sum("share")
+    if share < cfg.min_share then return nil end
+    local ns = cells:sum("ns")
+    local worst = cells:top("ns", 1):rows()[1]
+    return finding {
+      title = ("Making weights again from parameters takes %s a step"):format(fmt.ms(ns)),
+      subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
+      evidence = { { "products that make weights a step", ns, "ns", share = math.min(share, 1) },
+                   { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
+      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Make the weight once, after loading or after an update; or apply the two thin factors one after the other.",
+                 code = "layer.weight += layer.B @ layer.A   # once; or y = x @ W.T + (x @ A.T) @ B.T" },
+      impact = impact.cells(cells),
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "an adapter merged in each call", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "derived-weight", op = "aten::mm", ns = 3e6, share = 0.3, factor = 0.1,
+        region = "train.py(12): step", detail = "a product of two thin matrices" } } } },
+    { name = "too little", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "derived-weight", ns = 2e5, share = 0.02, factor = 0.1 } } } },
+    { name = "another flaw", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "other", ns = 3e6, share = 0.3, factor = 0.1 } } } },
+  },
+}

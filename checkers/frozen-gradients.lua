@@ -1,0 +1,50 @@
+-- Gradients are computed that no update takes.
+return rule {
+  id = "frozen-gradients", api = 1, version = "1.0.0",
+  title = "Gradients are computed that no update takes",
+  category = "kernels", severity = "warn",
+  formats = { "kineto" },
+  needs = { "step.ns", "excess" },
+  cause = "backward.unused", tags = { "ops" },
+  more_specific_than = { "hot-op", "python-in-step", "channels-last-missing" },
+  params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+      doc = "share of the step from which this is said" },
+  },
+  doc = [[
+The backward pass hands gradients to parameters whose shapes stand in no op of an update: they are frozen, or were never
+given to the optimizer. All of the backward pass behind the last gradient that is used is for nothing. Parameters that
+share their shape with an updated one count as updated, so that accumulating gradients over several steps is silent.]],
+
+  check = function(p, cfg)
+    local cells = p:table("excess"):where { flaw = "unused-gradients" }
+    local share = cells:sum("share")
+    if share < cfg.min_share then return nil end
+    local ns = cells:sum("ns")
+    local worst = cells:top("ns", 1):rows()[1]
+    return finding {
+      title = ("Gradients that no update takes cost %s a step"):format(fmt.ms(ns)),
+      subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
+      evidence = { { "the backward pass behind the last gradient that is used a step", ns, "ns", share = math.min(share, 1) },
+                   { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
+      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Freeze what is not trained, or run it without gradients.",
+                 code = "for q in backbone.parameters(): q.requires_grad_(False)   # or: with torch.no_grad(): h = backbone(x)" },
+      impact = impact.cells(cells),
+      confidence = "high",
+    }
+  end,
+
+  examples = {
+    { name = "a frozen backbone", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "aten::linear", ns = 3e6, share = 0.3, factor = 0.1,
+        region = "train.py(12): step", detail = "60 of 62 gradients" } } } },
+    { name = "too little", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "unused-gradients", ns = 2e5, share = 0.02, factor = 0.1 } } } },
+    { name = "another flaw", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "other", ns = 3e6, share = 0.3, factor = 0.1 } } } },
+  },
+}

@@ -1,0 +1,132 @@
+/* growing_prefix: the same weights get a few rows more each round, and all rows of the round before
+ * again: a generation without a cache of keys and values. Needed are the new rows alone. */
+#include "analyze/excess/ledger.h"
+
+enum { FEWEST_ROUNDS = 3 };
+
+struct entry { /* a product: which weights, and of how many rows */
+    uint32_t unit, key;
+    double   rows;
+};
+struct run {              /* of one key: rounds whose rows grow by the same step */
+    size_t first, rounds; /* row of firsts */
+    double step;
+};
+struct finder {
+    struct ledger *ledger;
+    struct intern  keys;
+    VEC(struct entry) entries;
+    VEC(struct entry) firsts; /* of the key looked at: the first product of each round */
+};
+
+static double rows_of(const struct tensor *tensor)
+{
+    double elements = tensor_elements(tensor);
+
+    return tensor->rank >= 2 && tensor->dims[tensor->rank - 1] > 0
+               ? elements / (double)tensor->dims[tensor->rank - 1]
+               : 0;
+}
+
+static bool list_products(struct finder *finder)
+{
+    struct ledger *ledger = finder->ledger;
+
+    for (uint32_t u = 0; u < ledger->units.count; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        bool has_bias = unit->kind == UNIT_OP && str_ends(unit_type(ledger, unit), STR("addmm"));
+        const struct tensor *left = unit_input(ledger, unit, has_bias ? 1 : 0);
+        const struct tensor *right = unit_input(ledger, unit, has_bias ? 2 : 1);
+        struct entry         entry = { .unit = u };
+
+        if (unit->kind != UNIT_OP || unit->op_class != OP_PRODUCT || unit->phase != UNIT_FORWARD ||
+            !left || !right || right->rank != 2 || rows_of(left) <= 0)
+            continue;
+        int64_t key[] = { unit->type, right->dims[0], right->dims[1] };
+
+        entry.key = intern_add(&finder->keys, (struct str) { (const char *)key, sizeof key });
+        entry.rows = rows_of(left);
+        if (entry.key == NO_ID || !vec_push(&finder->entries, ledger->scratch, entry))
+            return false;
+    }
+    return true;
+}
+
+/* The longest run of rounds of a key that grow by one step. */
+static bool longest_run(struct finder *finder, uint32_t key, struct run *best)
+{
+    struct run run = { 0 };
+
+    *best = run;
+    finder->firsts.count = 0;
+    for (size_t i = 0; i < finder->entries.count; i++) {
+        const struct entry *entry = &finder->entries.items[i];
+        size_t              count = finder->firsts.count;
+
+        if (entry->key != key || (count && finder->firsts.items[count - 1].rows == entry->rows))
+            continue;
+        double step = count ? entry->rows - finder->firsts.items[count - 1].rows : 0;
+
+        if (!vec_push(&finder->firsts, finder->ledger->scratch, *entry))
+            return false;
+        if (step > 0 && run.rounds >= 2 && step == run.step)
+            run.rounds++;
+        else if (step > 0)
+            run = (struct run) { count - 1, 2, step };
+        else
+            run = (struct run) { count, 1, 0 };
+        if (run.rounds > best->rounds)
+            *best = run;
+    }
+    return true;
+}
+
+static bool claim(struct finder *finder, const struct detector *self, const struct run *run)
+{
+    struct ledger          *ledger = finder->ledger;
+    const struct entry     *rounds = &finder->firsts.items[run->first];
+    const struct work_unit *at = &ledger->units.items[rounds[1].unit];
+    uint32_t                cell = ledger_cell(ledger, self, at);
+
+    if (cell == NO_ID ||
+        !ledger_tell(ledger, cell, "the same weights take %.0f, %.0f, %.0f … rows, %zu rounds",
+                     rounds[0].rows, rounds[1].rows, rounds[2].rows, run->rounds))
+        return false;
+    for (size_t r = 1; r < run->rounds; r++) {
+        uint32_t first = rounds[r].unit;
+        uint32_t end =
+            r + 1 < run->rounds ? rounds[r + 1].unit : first + (first - rounds[r - 1].unit);
+
+        for (uint32_t u = first; u < end && u < ledger->units.count; u++) {
+            struct work_unit *unit = &ledger->units.items[u];
+
+            if (unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD && unit->op_class != OP_SORT)
+                ledger_claim(ledger, cell, unit, 1 - run->step / rounds[r].rows);
+        }
+    }
+    return true;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct finder finder = { .ledger = ledger };
+    struct run    run, best = { 0 };
+    uint32_t      key = NO_ID;
+
+    if (!ledger->is_torch || ledger->has_backward)
+        return true;
+    if (!intern_init(&finder.keys, ledger->scratch) || !list_products(&finder))
+        return false;
+    for (uint32_t k = 1; k <= finder.keys.count; k++) {
+        if (!longest_run(&finder, k, &run))
+            return false;
+        if (run.rounds > best.rounds)
+            best = run, key = k;
+    }
+    if (best.rounds < FEWEST_ROUNDS)
+        return true;
+    return longest_run(&finder, key, &best) && claim(&finder, self, &best);
+}
+
+const struct detector detector_growing_prefix = { "growing-prefix", CAUSE_REPEAT, GRADE_SIZES,
+                                                  find };

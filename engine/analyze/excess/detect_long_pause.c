@@ -1,0 +1,117 @@
+/* long_pause: the leading thread runs no op for much longer than between ops here: Python, by what
+ * precedes and follows or by its recorded frames. */
+#include "analyze/excess/ledger.h"
+#include "base/macros.h"
+#include "base/sample.h"
+
+static const double SHORTEST_NS = 60000, TIMES_MEDIAN = 8;
+static const double BOUNDARY_NS =
+    150000; /* the profiler itself, where one step goes over into the next */
+
+/* What a library does around its ops is what any eager program pays. */
+static const char *const base_frames[] = {
+    "torch/profiler/",  "torch/optim/",           "torch/autograd/",
+    "torch/_tensor.py", "torch/_compile",         "torch/nn/modules/module",
+    "nn.Module:",       "torch/nn/functional.py", "torch/_dynamo",
+};
+
+struct finder {
+    struct ledger *ledger;
+    double         least_ns;
+};
+
+static bool is_pause(const struct work_unit *unit)
+{
+    return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD;
+}
+
+static bool measure(struct finder *finder)
+{
+    struct ledger *ledger = finder->ledger;
+    VEC(double) lengths = { 0 };
+
+    for (size_t u = 0; u < ledger->units.count; u++)
+        if (is_pause(&ledger->units.items[u]) &&
+            !vec_push(&lengths, ledger->scratch, ledger->units.items[u].ns))
+            return false;
+    finder->least_ns = SHORTEST_NS;
+    if (lengths.count) {
+        double median_ns = sample_median(lengths.items, lengths.count);
+
+        if (TIMES_MEDIAN * median_ns > finder->least_ns && lengths.count >= 2 * TIMES_MEDIAN)
+            finder->least_ns = TIMES_MEDIAN * median_ns;
+    }
+    return true;
+}
+
+/* The frame right below the user's own, or the innermost range, is the library's own. */
+static bool is_base(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct path    *path = ledger->path;
+    const struct profile *profile = ledger->study->profile;
+    struct str            below = { 0 };
+
+    for (uint32_t f = unit->frame; f != NO_ID; f = path->frames.items[f].parent) {
+        const struct activity *activity = event_activity(profile, path->frames.items[f].event);
+
+        if (activity->kind != ACTIVITY_PYTHON)
+            continue;
+        if (activity->source != NO_ID && ledger->is_user[activity->source])
+            break;
+        below = profile_str(profile, activity->name);
+    }
+    for (size_t i = 0; below.len && i < ARRAY_COUNT(base_frames); i++)
+        if (str_contains(below, str_from(base_frames[i])))
+            return true;
+    return false;
+}
+
+/* Less what the profiler does between two steps. */
+static double share_of(const struct ledger *ledger, const struct work_unit *unit)
+{
+    size_t at = (size_t)(unit - ledger->units.items);
+    bool   is_boundary =
+        at == ledger->first_unit[unit->step] || at + 1 == ledger->first_unit[unit->step + 1];
+
+    if (!is_boundary)
+        return 1;
+    return unit->left_ns > BOUNDARY_NS ? 1 - BOUNDARY_NS / unit->left_ns : 0;
+}
+
+/* The cell of the place, which a pause of its own opens. */
+static bool cell_at(struct finder *finder, const struct detector *self,
+                    const struct work_unit *unit, uint32_t *cell)
+{
+    struct ledger *ledger = finder->ledger;
+    uint32_t       source, region = ledger_region(ledger, unit, &source);
+
+    if (region == NO_ID)
+        return false;
+    for (*cell = 0; *cell < ledger->cells.count; (*cell)++)
+        if (ledger->cells.items[*cell].detector == self &&
+            ledger->cells.items[*cell].region == region)
+            return true;
+    *cell = ledger_cell(ledger, self, unit);
+    return *cell != NO_ID;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct finder finder = { .ledger = ledger };
+    uint32_t      cell;
+
+    if (!measure(&finder))
+        return false;
+    for (size_t u = 0; u < ledger->units.count; u++) {
+        struct work_unit *unit = &ledger->units.items[u];
+
+        if (!is_pause(unit) || unit->left_ns < finder.least_ns || is_base(ledger, unit))
+            continue;
+        if (!cell_at(&finder, self, unit, &cell))
+            return false;
+        ledger_claim(ledger, cell, unit, share_of(ledger, unit));
+    }
+    return true;
+}
+
+const struct detector detector_long_pause = { "long-pause", CAUSE_PYTHON, GRADE_SIZES, find };

@@ -1,0 +1,169 @@
+#include "analyze/excess/ledger.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *excess_cause_name(enum excess_cause cause)
+{
+    static const char *const names[] = {
+#define CAUSE(id, name, text) name,
+#include "analyze/excess/causes.def"
+#undef CAUSE
+    };
+
+    return names[cause];
+}
+
+const char *excess_grade_name(enum excess_grade grade)
+{
+    static const char *const names[] = { "A", "B", "C" };
+
+    return names[grade];
+}
+
+uint32_t ledger_cell(struct ledger *ledger, const struct detector *self, const struct work_unit *at)
+{
+    struct cell cell = { .detector = self, .source = NO_ID };
+
+    cell.region = ledger_region(ledger, at, &cell.source);
+    if (cell.region == NO_ID || !vec_push(&ledger->cells, ledger->scratch, cell))
+        return NO_ID;
+    return (uint32_t)ledger->cells.count - 1;
+}
+
+void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, double share)
+{
+    struct cell *of = &ledger->cells.items[cell];
+    double       ns = unit->left_ns * share;
+
+    if (ns <= 0)
+        return;
+    if (unit->cell == NO_ID)
+        unit->cell = cell;
+    of->seen_ns += unit->left_ns;
+    of->ns += ns;
+    of->calls++;
+    unit->left_ns -= ns;
+    if (unit->type && ns > of->largest_ns) {
+        of->largest_ns = ns;
+        of->type = unit->type;
+    }
+}
+
+bool ledger_tell(struct ledger *ledger, uint32_t cell, const char *format, ...)
+{
+    char    text[256];
+    va_list arguments;
+    int     length;
+
+    va_start(arguments, format);
+    length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return true;
+    ledger->cells.items[cell].detail = facts_name(&ledger->study->facts, str_from(text));
+    return ledger->cells.items[cell].detail != NO_ID;
+}
+
+struct str unit_type(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return profile_str(ledger->study->profile, unit->type);
+}
+
+const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit,
+                                uint32_t row)
+{
+    const struct profile *profile = ledger->study->profile;
+
+    if (unit->op == NO_ID || profile->ops.items[unit->op].input_count <= row)
+        return NULL;
+    return &profile->tensors.items[profile->ops.items[unit->op].first_input + row];
+}
+
+bool same_dims(const struct tensor *a, const struct tensor *b)
+{
+    if (!a || !b || a->rank < 0 || a->rank != b->rank)
+        return false;
+    for (int8_t i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i])
+            return false;
+    return true;
+}
+
+uint32_t next_op(const struct ledger *ledger, uint32_t at, uint32_t end)
+{
+    for (at++; at < end; at++)
+        if (ledger->units.items[at].kind == UNIT_OP && ledger->units.items[at].op_class != OP_VIEW)
+            return at;
+    return end;
+}
+
+static uint32_t around(struct ledger *ledger, const struct work_unit *unit)
+{
+    size_t      at = (size_t)(unit - ledger->units.items);
+    const char *before = NULL, *behind = NULL;
+    char        text[256];
+
+    for (size_t u = at; u > ledger->first_unit[unit->step] && !before; u--)
+        if (ledger->units.items[u - 1].kind == UNIT_OP)
+            before = unit_type(ledger, &ledger->units.items[u - 1]).data;
+    for (size_t u = at + 1; u < ledger->first_unit[unit->step + 1] && !behind; u++)
+        if (ledger->units.items[u].kind == UNIT_OP)
+            behind = unit_type(ledger, &ledger->units.items[u]).data;
+    if (before && behind)
+        snprintf(text, sizeof text, "between %.100s and %.100s", before, behind);
+    else if (before || behind)
+        snprintf(text, sizeof text, "%s %.100s", before ? "behind" : "before",
+                 before ? before : behind);
+    else
+        snprintf(text, sizeof text, "the step");
+    return facts_name(&ledger->study->facts, str_from(text));
+}
+
+static bool is_range(const struct activity *activity)
+{
+    return activity->kind == ACTIVITY_ANNOTATION || activity->kind == ACTIVITY_RUN;
+}
+
+/* The innermost frame of the user's own Python with the library's frame below it. */
+static uint32_t user_frame(struct ledger *ledger, uint32_t frame, uint32_t *source)
+{
+    const struct path    *path = ledger->path;
+    const struct profile *profile = ledger->study->profile;
+    uint32_t              below = 0, range = NO_ID;
+    char                  text[320];
+
+    for (; frame != NO_ID; frame = path->frames.items[frame].parent) {
+        const struct activity *activity = event_activity(profile, path->frames.items[frame].event);
+
+        if (is_range(activity) && range == NO_ID)
+            range = activity->name;
+        if (activity->kind != ACTIVITY_PYTHON)
+            continue;
+        if (activity->source == NO_ID || !ledger->is_user[activity->source]) {
+            below = activity->name;
+            continue;
+        }
+        *source = activity->source;
+        snprintf(text, sizeof text, below ? "%.140s > %.140s" : "%.140s",
+                 profile_str(profile, activity->name).data, profile_str(profile, below).data);
+        return facts_name(&ledger->study->facts, str_from(text));
+    }
+    return range;
+}
+
+uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint32_t *source)
+{
+    const struct profile *profile = ledger->study->profile;
+    uint32_t              region;
+
+    *source = NO_ID;
+    if (unit->op != NO_ID)
+        *source = profile_user_source(profile, profile->ops.items[unit->op].source);
+    region = user_frame(ledger, unit->frame, source);
+    if (region != NO_ID)
+        return region;
+    if (unit->op != NO_ID && !ledger->is_torch && profile->ops.items[unit->op].name)
+        return profile->ops.items[unit->op].name;
+    return around(ledger, unit);
+}

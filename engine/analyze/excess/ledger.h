@@ -1,0 +1,96 @@
+/*
+ * ledger: the looked-at steps as units in order of time, with what of each is not claimed yet, and
+ * the cells that claimed the rest. Detectors walk units and claim.
+ */
+#ifndef TFPROF_ANALYZE_EXCESS_LEDGER_H
+#define TFPROF_ANALYZE_EXCESS_LEDGER_H
+
+#include "analyze/excess/excess.h"
+#include "analyze/excess/op_class.h"
+#include "analyze/study.h"
+
+enum unit_kind {
+    UNIT_OP,    /* one call of an op; in eager programs the outermost one with all below it */
+    UNIT_PAUSE, /* the leading thread outside of ops: Python, dispatch, runtime */
+    UNIT_OTHER  /* a wait for input, a collective, compiling, copying, output */
+};
+enum unit_phase {
+    UNIT_FORWARD,
+    UNIT_BACKWARD, /* below a node of the backward pass */
+    UNIT_UPDATE,   /* below an optimizer's step */
+    UNIT_INPUT     /* making or awaiting a batch */
+};
+/* What one thing did on the path of a step. */
+struct work_unit {
+    int64_t  start_ns, end_ns;
+    double   ns, left_ns; /* on the path; of that, what no cell claimed */
+    uint32_t step;        /* row of path.step_rows */
+    uint32_t frame;       /* row of path.frames: the op, or what was longest open; NO_ID */
+    uint32_t node;        /* backward pass: the event of its node, or NO_ID */
+    uint32_t type;        /* interned in the profile; 0 without an op */
+    uint32_t op;          /* row of profile->ops, or NO_ID */
+    uint32_t cell;        /* the first that claimed of it, or NO_ID */
+    uint8_t  kind, phase, part, op_class;
+    bool     is_trained; /* a forward op that a backward node is for */
+    bool     is_worked;  /* the part is one in which someone is at work */
+};
+struct detector;
+struct cell {
+    const struct detector *detector;
+    uint32_t region; /* interned in facts: where */
+    uint32_t source; /* row of profile->sources, or NO_ID */
+    uint32_t type;   /* the op that takes most of it, interned in the profile */
+    uint32_t detail; /* interned in facts: what shows it; 0 none */
+    double   calls;  /* all looked-at steps, like the rest */
+    double   ns;     /* claimed */
+    double   seen_ns; /* left of its units before it claimed */
+    double   largest_ns;
+};
+struct ledger {
+    struct study      *study;
+    const struct path *path;
+    struct arena      *scratch;
+    VEC(struct work_unit) units; /* by step, then time */
+    VEC(struct cell) cells;
+    uint32_t *unit_of_segment; /* row of units */
+    uint32_t *first_unit;      /* by row of path.step_rows, and one behind the last */
+    bool     *is_user;         /* by row of profile->sources */
+    uint8_t  *type_class; /* by name of the profile: enum op_class + 1; 0 unknown */
+    size_t    step_count;
+    double    total_ns;
+    double    start_ns; /* what starting an op costs */
+    bool      is_torch, is_jax, has_backward;
+};
+
+/* One structure that shows waste. */
+struct detector {
+    const char       *flaw; /* what rules ask for, "unused-gradients" */
+    enum excess_cause cause;
+    enum excess_grade grade;
+    bool (*find)(struct ledger *ledger, const struct detector *self); /* false: out of memory */
+};
+#define DETECTOR(name) extern const struct detector detector_##name;
+#include "analyze/excess/detectors.def"
+#undef DETECTOR
+
+/* Fills units from the study's path. false: out of memory. */
+bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scratch);
+/* A cell for what `self` found at a unit; NO_ID: out of memory. */
+uint32_t ledger_cell(struct ledger *ledger, const struct detector *self, const struct work_unit *at);
+/* Charges a share of what is left of a unit to a cell. */
+void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, double share);
+/* Says what shows it, in a few words. */
+bool ledger_tell(struct ledger *ledger, uint32_t cell, const char *format, ...) CHECK_PRINTF(3, 4);
+
+/* Where a unit is: the user's line, else the ranges around it, else ops before and after. The
+ * source goes to *source. NO_ID: out of memory. */
+uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint32_t *source);
+
+struct str unit_type(const struct ledger *ledger, const struct work_unit *unit);
+/* The unit's operand, or NULL. */
+const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit, uint32_t row);
+bool same_dims(const struct tensor *a, const struct tensor *b);
+/* The next op of the step behind `at`, views left out; `end` when there is none. */
+uint32_t next_op(const struct ledger *ledger, uint32_t at, uint32_t end);
+
+#endif

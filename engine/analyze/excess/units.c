@@ -1,0 +1,304 @@
+/* units: the path of the steps cut into what one op, or one pause, took of it. */
+#include "analyze/excess/ledger.h"
+#include "analyze/work.h"
+#include "base/macros.h"
+#include "base/sample.h"
+
+#include <stdlib.h>
+
+/* What a frame is to the units, found once for each. */
+enum { FRAME_PLAIN, FRAME_OP, FRAME_NODE, FRAME_UPDATE };
+
+struct builder {
+    struct ledger *ledger;
+    uint8_t       *role;       /* by name of the profile: FRAME_… + 1; 0 unknown */
+    uint32_t      *owner;      /* by frame: the frame of its unit's op, or NO_ID */
+    uint32_t      *node;       /* by frame: event of the backward node around it, or NO_ID */
+    bool          *updates;    /* by frame */
+    double         longest_ns; /* of the last unit's segments */
+};
+
+/* Nodes of the backward pass are ops in recordings of PyTorch, and hold those that work. */
+static uint8_t role_of(const struct profile *profile, const struct activity *activity,
+                       bool is_torch)
+{
+    struct str name = profile_str(profile, activity->name);
+
+    if (str_starts(name, STR("autograd::engine::evaluate_function")))
+        return FRAME_NODE;
+    if (str_starts(name, STR("Optimizer.step")))
+        return FRAME_UPDATE;
+    if (activity->kind != ACTIVITY_OP)
+        return FRAME_PLAIN;
+    if (is_torch && (!str_contains(name, STR("::")) || str_starts(name, STR("autograd::"))))
+        return FRAME_PLAIN;
+    return FRAME_OP;
+}
+
+static bool look_at_frames(struct builder *builder)
+{
+    const struct path    *path = builder->ledger->path;
+    const struct profile *profile = builder->ledger->study->profile;
+    struct arena         *scratch = builder->ledger->scratch;
+
+    builder->role = arena_new_array(scratch, uint8_t, profile->names.count + 1);
+    builder->owner = arena_new_array(scratch, uint32_t, path->frames.count + 1);
+    builder->node = arena_new_array(scratch, uint32_t, path->frames.count + 1);
+    builder->updates = arena_new_array(scratch, bool, path->frames.count + 1);
+    if (!builder->role || !builder->owner || !builder->node || !builder->updates)
+        return false;
+    for (uint32_t f = 0; f < path->frames.count; f++) {
+        const struct frame    *frame = &path->frames.items[f];
+        const struct activity *activity = event_activity(profile, frame->event);
+        uint32_t               parent = frame->parent;
+        uint8_t               *role = &builder->role[activity->name];
+
+        if (!*role)
+            *role = (uint8_t)(role_of(profile, activity, builder->ledger->is_torch) + 1);
+        builder->owner[f] = parent == NO_ID ? NO_ID : builder->owner[parent];
+        builder->node[f] = parent == NO_ID ? NO_ID : builder->node[parent];
+        builder->updates[f] =
+            (parent != NO_ID && builder->updates[parent]) || *role == FRAME_UPDATE + 1;
+        if (*role == FRAME_NODE + 1)
+            builder->node[f] = frame->event;
+        /* Compiled programs nest their instructions; eager ones their wrappers. */
+        if (*role == FRAME_OP + 1 && (!builder->ledger->is_torch || builder->owner[f] == NO_ID))
+            builder->owner[f] = f;
+    }
+    return true;
+}
+
+static uint8_t class_of(struct ledger *ledger, uint32_t type)
+{
+    if (!ledger->type_class[type])
+        ledger->type_class[type] =
+            (uint8_t)(op_class_of(profile_str(ledger->study->profile, type)) + 1);
+    return (uint8_t)(ledger->type_class[type] - 1);
+}
+
+/* What a compiled instruction was made from tells more than its opcode: "…/while/body/sort". */
+static uint8_t class_of_op(struct ledger *ledger, uint32_t row, uint32_t type)
+{
+    const struct profile *profile = ledger->study->profile;
+    uint8_t               op_class = class_of(ledger, type);
+    struct str            origin;
+    size_t                slash;
+
+    if (row == NO_ID || profile->ops.items[row].origin == 0)
+        return op_class;
+    origin = profile_str(profile, profile->ops.items[row].origin);
+    slash = str_find_last(origin, '/');
+    if (op_class == OP_ELEMENTWISE || op_class == OP_OTHER || op_class == OP_CALLBACK) {
+        uint8_t made = (uint8_t)op_class_of(
+            slash < origin.len ? str_slice(origin, slash + 1, origin.len) : origin);
+
+        return made == OP_OTHER || made == OP_VIEW ? op_class : made;
+    }
+    return op_class;
+}
+
+static bool add_unit(struct builder *builder, const struct segment *segment, uint32_t owner)
+{
+    struct ledger        *ledger = builder->ledger;
+    const struct path    *path = ledger->path;
+    const struct profile *profile = ledger->study->profile;
+    struct work_unit      unit = { .start_ns = segment->start_ns,
+                                   .step = 0,
+                                   .frame = owner != NO_ID ? owner : segment->frame,
+                                   .node = NO_ID,
+                                   .op = NO_ID,
+                                   .cell = NO_ID,
+                                   .part = segment->part };
+
+    if (segment->frame != NO_ID) {
+        unit.node = builder->node[segment->frame];
+        unit.phase = unit.node != NO_ID                 ? UNIT_BACKWARD
+                     : builder->updates[segment->frame] ? UNIT_UPDATE
+                                                        : UNIT_FORWARD;
+    }
+    if (segment->part == PART_INPUT)
+        unit.phase = UNIT_INPUT;
+    unit.kind =
+        segment->part == PART_HOST || segment->part == PART_UNKNOWN ? UNIT_PAUSE : UNIT_OTHER;
+    if (owner != NO_ID) {
+        const struct activity *activity = event_activity(profile, path->frames.items[owner].event);
+
+        unit.kind = UNIT_OP;
+        unit.op = activity->op;
+        unit.type = ledger->is_torch || unit.op == NO_ID ? activity->name
+                                                         : profile->ops.items[unit.op].type;
+        unit.op_class = class_of_op(ledger, unit.op, unit.type);
+    }
+    builder->longest_ns = 0;
+    return vec_push(&ledger->units, ledger->scratch, unit);
+}
+
+static bool continues(const struct ledger *ledger, const struct segment *segment, uint32_t owner,
+                      uint32_t first)
+{
+    const struct work_unit *last;
+
+    if (ledger->units.count <= first)
+        return false;
+    last = &ledger->units.items[ledger->units.count - 1];
+    if (owner != NO_ID)
+        return last->kind == UNIT_OP && last->frame == owner;
+    return last->kind != UNIT_OP && last->part == segment->part &&
+           last->end_ns == segment->start_ns;
+}
+
+/* A communication of the host is an op too; where an op's part is not computing, the part counts.
+ */
+static uint32_t owner_of(const struct builder *builder, const struct segment *segment)
+{
+    if (segment->frame == NO_ID || segment->on_device || segment->part == PART_INPUT)
+        return NO_ID;
+    return builder->owner[segment->frame];
+}
+
+static bool cut(struct builder *builder)
+{
+    struct ledger     *ledger = builder->ledger;
+    const struct path *path = ledger->path;
+    uint32_t           row = 0;
+
+    ledger->first_unit[0] = 0;
+    for (size_t s = 0; s < path->segments.count; s++) {
+        const struct segment *segment = &path->segments.items[s];
+        uint32_t              owner = owner_of(builder, segment);
+        double                ns = (double)(segment->end_ns - segment->start_ns);
+        struct work_unit     *unit;
+
+        while (path->step_rows.items[row] != segment->step)
+            ledger->first_unit[++row] = (uint32_t)ledger->units.count;
+        if (!continues(ledger, segment, owner, ledger->first_unit[row]) &&
+            !add_unit(builder, segment, owner))
+            return false;
+        unit = &ledger->units.items[ledger->units.count - 1];
+        unit->step = row;
+        unit->end_ns = segment->end_ns;
+        unit->ns += ns;
+        if (unit->kind != UNIT_OP && ns > builder->longest_ns)
+            builder->longest_ns = ns, unit->frame = segment->frame;
+        ledger->unit_of_segment[s] = (uint32_t)ledger->units.count - 1;
+        ledger->total_ns += ns;
+    }
+    while (row < ledger->step_count)
+        ledger->first_unit[++row] = (uint32_t)ledger->units.count;
+    return true;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const int64_t *left = a, *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+/* Ops of the forward pass from which the recording leads to a node of the backward pass. */
+static bool mark_trained(struct ledger *ledger)
+{
+    const struct profile *profile = ledger->study->profile;
+    VEC(int64_t) starts = { 0 };
+    size_t next = 0;
+
+    for (size_t i = 0; i < profile->flows.count; i++) {
+        const struct flow *flow = &profile->flows.items[i];
+
+        if (flow->kind == FLOW_FORWARD_BACKWARD && flow->from < profile->event_count &&
+            !vec_push(&starts, ledger->scratch, event_start_ns(profile, flow->from)))
+            return false;
+    }
+    if (starts.count)
+        qsort(starts.items, starts.count, sizeof *starts.items, compare_times);
+    ledger->has_backward = starts.count > 0;
+    for (size_t u = 0; u < ledger->units.count; u++) {
+        struct work_unit *unit = &ledger->units.items[u];
+
+        while (next < starts.count && starts.items[next] < unit->start_ns)
+            next++;
+        unit->is_trained = unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&
+                           next < starts.count && starts.items[next] < unit->end_ns;
+    }
+    return true;
+}
+
+/* The cheapest ops show what starting one costs; few large ops or many fragments would mislead. */
+static bool measure_start(struct ledger *ledger)
+{
+    static const double LEAST_NS = 2000, MOST_NS = 10000, QUANTILE = 0.1;
+    VEC(double) times = { 0 };
+
+    for (size_t u = 0; u < ledger->units.count; u++)
+        if (ledger->units.items[u].kind == UNIT_OP && ledger->units.items[u].op_class != OP_VIEW &&
+            !vec_push(&times, ledger->scratch, ledger->units.items[u].ns))
+            return false;
+    ledger->start_ns = times.count ? sample_quantile(times.items, times.count, QUANTILE) : LEAST_NS;
+    if (ledger->start_ns < LEAST_NS)
+        ledger->start_ns = LEAST_NS;
+    if (ledger->start_ns > MOST_NS)
+        ledger->start_ns = MOST_NS;
+    return true;
+}
+
+/* JAX's frames have the names of files without their folders; the program's own ones are those that
+ * stand with their folders in what was compiled. */
+static bool mark_user_sources(struct ledger *ledger)
+{
+    const struct profile *profile = ledger->study->profile;
+    struct intern         names;
+
+    ledger->is_user = arena_new_array(ledger->scratch, bool, profile->sources.count + 1);
+    if (!ledger->is_user || !intern_init(&names, ledger->scratch))
+        return false;
+    for (uint32_t s = 0; s < profile->sources.count; s++) {
+        struct str file = profile_str(profile, profile->sources.items[s].file);
+        size_t     slash = str_find_last(file, '/');
+
+        ledger->is_user[s] = profile_is_user_source(profile, s);
+        if (ledger->is_user[s] && slash < file.len &&
+            intern_add(&names, str_slice(file, slash + 1, file.len)) == NO_ID)
+            return false;
+    }
+    for (uint32_t s = 0; s < profile->sources.count && !ledger->is_torch; s++) {
+        struct str file = profile_str(profile, profile->sources.items[s].file);
+
+        if (ledger->is_user[s] && str_find(file, '/') == file.len)
+            ledger->is_user[s] = intern_find(&names, file) != NO_ID;
+    }
+    return true;
+}
+
+/* Its ops are the host's own work, not what only feeds an accelerator. */
+static bool is_torch_on_host(const struct study *study)
+{
+    const struct profile *profile = study->profile;
+
+    if (study->path.has_device ||
+        !str_equal(profile_str(profile, profile->framework), STR("pytorch")))
+        return false;
+    for (size_t i = 0; i < profile->devices.count; i++)
+        if (profile->devices.items[i].kind != DEVICE_CPU)
+            return false;
+    return true;
+}
+
+bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scratch)
+{
+    struct builder builder = { .ledger = ledger };
+
+    *ledger = (struct ledger) { .study = study,
+                                .path = &study->path,
+                                .scratch = scratch,
+                                .step_count = study->path.step_rows.count,
+                                .is_torch = is_torch_on_host(study) };
+    ledger->unit_of_segment = arena_new_array(scratch, uint32_t, study->path.segments.count + 1);
+    ledger->first_unit = arena_new_array(scratch, uint32_t, ledger->step_count + 1);
+    ledger->type_class = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
+    if (!ledger->unit_of_segment || !ledger->first_unit || !ledger->type_class ||
+        !mark_user_sources(ledger) || !look_at_frames(&builder) || !cut(&builder))
+        return false;
+    for (size_t u = 0; u < ledger->units.count; u++)
+        ledger->units.items[u].left_ns = ledger->units.items[u].ns;
+    return mark_trained(ledger) && measure_start(ledger);
+}
