@@ -1,10 +1,28 @@
 -- Tensors are printed from inside the step.
+-- Graphs that ran in sessions tell their ops alone: what prints blocks the step that it is in.
+local function of_graph(p, cfg)
+  local prints = p:table("ops"):where { type = { like = "^(Print|PrintV2|StringFormat)$" } }
+  local ns, step_ns = math.min(prints:sum("self_ns"), p.fact["step.ns"]), p.fact["step.ns"]
+  if ns < cfg.min_share * step_ns then return nil end
+  local evidence = { { "prints a step", prints:sum("calls"), "count" } }
+  for _, row in ipairs(prints:top("self_ns", 3):rows()) do evidence[#evidence + 1] = { row.name, row.self_ns, "ns" } end
+  return finding {
+    title = ("Printing tensors takes %s of each step"):format(fmt.ms(ns)),
+    evidence = evidence, locations = prints:places(),
+    condition = ("prints inside the step take %s of it, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    remedy = { text = "Remove the print, or fetch the values in one step of fifty and print them in Python.",
+               code = "if step % 50 == 0: print(session.run(loss))   # instead of loss = tf.Print(loss, [...])" },
+    impact = impact.exposed { ns = ns, low = 0.8 * ns, high = ns },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "debug-print-in-step", api = 1, version = "1.0.0",
   title = "Tensors are printed from inside the step",
   category = "output", severity = "warn",
-  formats = { "xspace" },
-  needs = { "step.ns", "activities" },
+  formats = { "xspace", "graph", "profile" },
+  needs = { "step.ns", "ops" },
   cause = "callback", tags = { "jax", "tensorflow", "output", "host" },
   more_specific_than = { "host-callback-in-step", "summary-every-step", "output-bound", "logging-in-step", "python-in-step",
                          "host-bound", "block-until-ready-each-step", "tiny-ops" },
@@ -18,6 +36,8 @@ jax.debug.print, jax.debug.callback and tf.print stop the compiled step, move th
 Priced as the step's time inside them, less one step in fifty. Silent below min_share.]],
 
   check = function(p, cfg)
+    if p.format ~= "xspace" then return of_graph(p, cfg) end
+    if not p:has("activities") then return skip { reason = "no timeline of events is recorded" } end
     local step_ns, ns, count, evidence = p.fact["step.ns"], 0, 0, {}
     for _, row in ipairs(p:table("activities"):where { kind = { like = "^(callback|output)$" },
                          name = { like = "debug_(print|callback)|(^|:)(Print|PrintV2|StringFormat)$" } }:top("path_ns", 20):rows()) do
@@ -49,10 +69,17 @@ Priced as the step's time inside them, less one step in fifty. Silent below min_
   end,
 
   examples = {
+    { name = "tf.Print", framework = "tensorflow", format = "graph", finding = true, impact_ns = 4.5e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "Print", type = "Print", calls = 1, self_ns = 5e6 },
+                         { name = "MatMul", type = "MatMul", calls = 1, self_ns = 4e6 } } } },
+    { name = "a small print", framework = "tensorflow", format = "graph", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "Print", type = "Print", calls = 1, self_ns = 2e5 } } } },
     { name = "three prints", framework = "jax", finding = true, impact_ns = 3e6, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { activities = { { name = "debug_print.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
+      tables = { ops = {}, activities = { { name = "debug_print.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
     { name = "another callback", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
-      tables = { activities = { { name = "pure_callback.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
+      tables = { ops = {}, activities = { { name = "pure_callback.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
   },
 }

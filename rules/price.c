@@ -14,11 +14,14 @@ static const double DOUBTFUL_ERROR = 0.05;
 
 void pricing_start(struct pricing *pricing, const struct rule_view *view)
 {
-    struct replay_result result = { 0 };
+    struct replay_result result = { 0 }, probed = { 0 };
+    struct edit          probe = { .kind = EDIT_SCALE, .factor = 1, .select.host = NO_ID };
 
     *pricing = (struct pricing) { .view = view };
     pricing->can_replay = view->replay(view->replay_context, NULL, 0, &result, &pricing->why_not);
     pricing->replayed_ns = result.step_ns;
+    pricing->has_path = pricing->can_replay &&
+                        view->replay(view->replay_context, &probe, 1, &probed, &pricing->why_not);
     if (!facts_get(view->facts, "step.ns", &pricing->step_ns) &&
         !facts_get(view->facts, "step.median_ns", &pricing->step_ns))
         pricing->step_ns = pricing->can_replay ? result.step_ns : NAN;
@@ -96,6 +99,15 @@ static void price_by_formula(const struct price_request *price, struct impact *i
     }
 }
 
+/* Without a timeline only edits that say outright what the step then takes. */
+static bool can_replay(const struct pricing *pricing, const struct edit_list *list)
+{
+    for (size_t i = 0; i < list->edits.count && !pricing->has_path; i++)
+        if (list->edits.items[i].kind != EDIT_STEP)
+            return false;
+    return pricing->can_replay;
+}
+
 static bool replay_graph(const struct pricing *pricing, const struct edit_list *list,
                          struct graph_replay_result *result)
 {
@@ -152,7 +164,8 @@ static bool cap_impact(const struct pricing *pricing, const struct draft *draft,
     struct graph_replay_result without;
     double                     ns = INFINITY;
 
-    if (pricing->can_replay && about->edits.count > 0 && !selected_ns(pricing, about, &ns, err))
+    if (can_replay(pricing, about) && about->edits.count > 0 &&
+        !selected_ns(pricing, about, &ns, err))
         return false;
     cap(impact, ns);
     if (draft->claims.edits.count > 0 && !impact->resource &&
@@ -190,7 +203,7 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
 
     settle_shares(pricing, &draft->finding);
     *impact = (struct impact) { .confidence = draft->confidence, .resource = draft->resource };
-    if (is_replay && pricing->can_replay) {
+    if (is_replay && can_replay(pricing, &draft->edits)) {
         if (!price_by_replay(pricing, draft, arena, err))
             return false;
     } else {
@@ -210,9 +223,10 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
     return true;
 }
 
-static bool add_edits(struct edit_list *all, const struct draft *draft, struct arena *arena)
+static bool add_edits(const struct pricing *pricing, struct edit_list *all,
+                      const struct draft *draft, struct arena *arena)
 {
-    if (draft->edits.edits.count == 0 || draft->by_graph)
+    if (draft->edits.edits.count == 0 || draft->by_graph || !can_replay(pricing, &draft->edits))
         return vec_push(&all->edits, arena,
                         (struct edit) { .kind = EDIT_STEP,
                                         .select.host = NO_ID,
@@ -230,7 +244,7 @@ bool price_together(const struct pricing *pricing, struct draft *const *drafts, 
     struct err       err = { 0 };
 
     for (size_t i = 0; i < count; i++)
-        if (!add_edits(&all, drafts[i], arena))
+        if (!add_edits(pricing, &all, drafts[i], arena))
             return false;
     return pricing->can_replay && replay(pricing, all.edits.items, all.edits.count, result, &err);
 }
