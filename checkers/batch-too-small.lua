@@ -77,15 +77,32 @@ local function of_pytorch(p, cfg)
   }
 end
 
+-- A session runs the same small graph for each input.
+local function of_sessions(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "single-inputs" }
+  if not cells or cells:sum("share") < cfg.min_single_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  return finding {
+    title = ("A session runs for each input alone: %s of each run"):format(fmt.ms(ns)),
+    evidence = { { "starting, feeding and fetching a run", ns, "ns", share = math.min(cells:sum("share"), 1) },
+                 { "seen by", worst.detail or "equal runs" } },
+    condition = ("it takes %s of a run, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_single_share)),
+    remedy = { text = "Feed many inputs at once.", code = "scores = session.run(score, {x: numpy.stack(inputs)})" },
+    impact = impact.cells(cells),
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "batch-too-small", api = 1, version = "1.0.0",
   title = "Items are run one by one instead of as a batch",
   category = "model", severity = "warn",
-  formats = { "xspace", "kineto" },
+  formats = { "xspace", "kineto", "graph" },
   needs = { "step.ns" },
   cause = "batch", tags = { "inference", "model" },
   more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step" },
   params = {
+    min_single_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of a session's run that a batch of many saves" },
     min_runs = { default = 8, min = 2, max = 1e6, unit = "count", doc = "runs a step of the same program" },
     min_run_share = { default = 0.4, min = 0, max = 1, unit = "share",
                       doc = "share of all runs that are runs of that program" },
@@ -112,6 +129,7 @@ and where Python reads a result in each turn to decide what to run next. PyTorch
 backward many times over a few rows before they update do the same.]],
 
   check = function(p, cfg)
+    if p.format == "graph" then return of_sessions(p, cfg) end
     if p.format == "kineto" and p:has("torch.backward_passes") and p:has("torch.forward_gap_ns") then
       return of_pytorch(p, cfg)
     end
@@ -151,6 +169,12 @@ backward many times over a few rows before they update do the same.]],
   end,
 
   examples = {
+    { name = "a customer a run", format = "graph", framework = "tensorflow", finding = true, replay = { 9e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "single-inputs", ns = 9e6, share = 0.9, factor = 0.1, detail = "64 runs" } } } },
+    { name = "few runs", format = "graph", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "other", ns = 9e6, share = 0.9, factor = 0.1 } } } },
     { name = "one by one", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" } },

@@ -76,10 +76,10 @@ Priced as the step's time inside them, less one step in fifty. Silent below min_
     { name = "a small print", framework = "tensorflow", format = "graph", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "Print", type = "Print", calls = 1, self_ns = 2e5 } } } },
-    { name = "three prints", framework = "jax", finding = true, impact_ns = 3e6, replay = { 3e6 },
+    { name = "three prints", framework = "jax", format = "xspace", finding = true, impact_ns = 3e6, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, activities = { { name = "debug_print.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
-    { name = "another callback", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
+    { name = "another callback", framework = "jax", format = "xspace", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, activities = { { name = "pure_callback.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
   },
 }

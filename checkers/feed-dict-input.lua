@@ -1,13 +1,31 @@
 -- Data enters the graph through feeds, copied before each run.
+-- One run fetches a batch from the pipeline, the next is fed it.
+local function fed_back(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "fed-back" }
+  if not cells or cells:sum("share") < cfg.min_pause_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  return finding {
+    title = ("Each batch is fetched to Python and fed back: %s a step"):format(fmt.ms(ns)),
+    evidence = { { "between fetching and feeding a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
+                 { "seen by", worst.detail or "runs" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_pause_share)),
+    remedy = { text = "Connect the model to the iterator's output: one run then takes the batch and trains on it.",
+               code = "x, y = iterator.get_next(); loss = model(x, y)   # instead of session.run(x) and feed_dict" },
+    impact = impact.cells(cells),
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "feed-dict-input", api = 1, version = "1.0.0",
   title = "Data enters the graph through feeds",
   category = "input", severity = "warn",
   formats = { "graph", "profile" },
-  needs = { "step.ns", "ops", "copies.h2d_bytes", "copies.h2d_exposed_ns" },
+  needs = { "step.ns", "ops" },
   cause = "input", tags = { "tensorflow", "input" },
   more_specific_than = { "input-bound-step", "input-transfer-bound", "h2d-share" },
   params = {
+    min_pause_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step between fetching and feeding" },
     min_bytes = { default = 1e6, min = 0, max = 1e15, unit = "bytes", doc = "copied to the device a step" },
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "share of the step in copies that nothing hides" },
   },
@@ -17,6 +35,11 @@ pipeline makes and copies the next batch beside the step. Priced as the copies t
 takes to make the feed is not in the recording and comes on top. Silent where the graph has an iterator.]],
 
   check = function(p, cfg)
+    local back = fed_back(p, cfg)
+    if back then return back end
+    if not p:has("copies.h2d_bytes") or not p:has("copies.h2d_exposed_ns") then
+      return skip { reason = "no copies to an accelerator are recorded" }
+    end
     local ops, step_ns = p:table("ops"), p.fact["step.ns"]
     local feeds = ops:where { type = { like = "^(Placeholder|PlaceholderV2|_Arg|_Feed|_Recv_feed)$" } }
     local bytes, copy_ns = p.fact["copies.h2d_bytes"], p.fact["copies.h2d_exposed_ns"]
@@ -42,6 +65,12 @@ takes to make the feed is not in the recording and comes on top. Silent where th
   end,
 
   examples = {
+    { name = "fetched and fed back", format = "graph", framework = "tensorflow", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "fed-back", ns = 4e6, share = 0.4, factor = 0, detail = "a run of 3 ops" } } } },
+    { name = "a short way round", format = "graph", framework = "tensorflow", skipped = true,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "fed-back", ns = 1e5, share = 0.01, factor = 0 } } } },
     { name = "images are fed", format = "graph", framework = "tensorflow", finding = true, impact_ns = 1.5e6,
       facts = { ["step.ns"] = 1e7, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_exposed_ns"] = 2e6 },
       tables = { ops = { { name = "x", type = "Placeholder" }, { name = "m", type = "MatMul" } } } },

@@ -19,6 +19,7 @@
 #include "analyze/step_ahead.h"
 #include "analyze/step_device.h"
 #include "analyze/step_markers.h"
+#include "analyze/step_sessions.h"
 #include "analyze/step_whole.h"
 #include "base/sample.h"
 
@@ -144,11 +145,49 @@ static bool make_windows(struct study *study, const struct markers *markers, str
     return true;
 }
 
-static bool recorded(struct study *study)
+/* Runs that make a step together, from the pause before them on. The first step has none: it is
+ * left out where pauses are much of the others. */
+static bool sessions(struct study *study, const struct sessions *runs)
+{
+    static const double MUCH = 0.2;
+    size_t              period = runs->period;
+    double              pauses_ns = 0, all_ns = 0;
+
+    for (size_t i = 0; i + period <= runs->list.count; i += period) {
+        const struct session *first = &runs->list.items[i];
+        int64_t               end_ns = runs->list.items[i + period - 1].end_ns;
+        int64_t               start_ns = first->start_ns - first->pause_ns;
+
+        pauses_ns += (double)first->pause_ns;
+        all_ns += (double)(end_ns - start_ns);
+        if (!vec_push(
+                &study->steps.list, study->arena,
+                (struct step) { .number = study->profile->recorded_steps.items[first->step].number,
+                                .start_ns = start_ns,
+                                .end_ns = end_ns,
+                                .marker_end_ns = end_ns,
+                                .timeline = NO_ID,
+                                .event = NO_ID,
+                                .is_used = true }))
+            return false;
+    }
+    if (study->steps.list.count > 2 && pauses_ns > MUCH * all_ns) {
+        study->steps.list.items[0].is_used = false;
+        study->steps.list.items[0].left_out = "cut by the capture";
+    }
+    return true;
+}
+
+static bool recorded(struct study *study, struct arena *scratch)
 {
     const struct profile *profile = study->profile;
+    struct sessions       runs;
 
     study->steps.source = STEPS_SESSION;
+    if (!sessions_find(profile, scratch, &runs))
+        return false;
+    if (runs.list.count)
+        return sessions(study, &runs);
     for (size_t i = 0; i < profile->recorded_steps.count; i++) {
         const struct recorded_step *step = &profile->recorded_steps.items[i];
         int64_t                     end_ns = step->start_ns + step->duration_ns;
@@ -174,7 +213,7 @@ static bool find_steps(struct study *study, struct arena *scratch)
     struct runs           runs = { 0 };
 
     if (profile->recorded_steps.count)
-        return recorded(study);
+        return recorded(study, scratch);
     if (!runs_find(profile, scratch, &runs) || !markers_runs(&runs, scratch, &program) ||
         !markers_annotated(profile, names, scratch, &markers))
         return false;

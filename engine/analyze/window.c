@@ -97,6 +97,17 @@ int64_t windows_overlap_ns(const struct windows *windows, int64_t start_ns, int6
     return total_ns;
 }
 
+/* Several runs can make a step: it has the number of the first. */
+static bool lies_in_used(const struct steps *steps, const struct recorded_step *run)
+{
+    for (size_t i = 0; i < steps->list.count; i++)
+        if (steps->list.items[i].is_used && run->duration_ns > 0 &&
+            steps->list.items[i].start_ns <= run->start_ns &&
+            run->start_ns + run->duration_ns <= steps->list.items[i].end_ns)
+            return true;
+    return false;
+}
+
 bool *windows_recorded(const struct study *study, struct arena *scratch, size_t *count)
 {
     const struct profile *profile = study->profile;
@@ -112,9 +123,11 @@ bool *windows_recorded(const struct study *study, struct arena *scratch, size_t 
             return NULL;
     *count = 0;
     for (size_t i = 0; i < profile->recorded_steps.count; i++) {
-        uint64_t number = (uint64_t)profile->recorded_steps.items[i].number;
+        const struct recorded_step *run = &profile->recorded_steps.items[i];
 
-        is_used[i] = used_numbers.count == 0 || id_map_get(&used_numbers, number) != NO_ID;
+        is_used[i] = used_numbers.count == 0 ||
+                     id_map_get(&used_numbers, (uint64_t)run->number) != NO_ID ||
+                     lies_in_used(steps, run);
         *count += is_used[i];
     }
     if (*count == 0) {

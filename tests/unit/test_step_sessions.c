@@ -1,0 +1,124 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/step_sessions.h"
+#include "profile_builder.h"
+
+enum { MS = 1000000 };
+
+struct program {
+    struct profile_builder b;
+    uint32_t               thread;
+};
+
+static void start(struct program *program)
+{
+    builder_start(&program->b, FORMAT_GRAPH);
+    program->thread = builder_timeline(&program->b, builder_host(&program->b, "h"), NO_ID, "ops");
+}
+
+/* A run of `count` ops, rows `first` and on. */
+static void run(struct program *program, int64_t number, int64_t start_ns, uint32_t first,
+                uint32_t count)
+{
+    struct profile      *profile = &program->b.profile;
+    struct recorded_step step = { .number = number, .start_ns = start_ns, .duration_ns = MS };
+    uint32_t             row = (uint32_t)profile->recorded_steps.count;
+
+    assert_true(vec_push(&profile->recorded_steps, profile->arena, step));
+    for (uint32_t i = 0; i < count; i++) {
+        struct op_run once = {
+            .op = first + i, .step = row, .start_ns = start_ns, .duration_ns = 1
+        };
+
+        assert_true(vec_push(&profile->op_runs, profile->arena, once));
+    }
+    builder_slice(&program->b, program->thread, "op", ACTIVITY_OP, start_ns, MS);
+}
+
+/* Runs of 3 and 20 ops in turn, 10 ms from one start to the next; run 10 is recorded before run 2,
+ * as names of files are sorted. 9 ms pass between runs, 2.5 of them for recording. */
+static void runs_that_take_turns(void **state)
+{
+    struct program  program;
+    struct sessions sessions;
+
+    (void)state;
+    start(&program);
+    builder_op(&program.b, "next", "IteratorGetNext", NULL);
+    for (int i = 1; i < 3; i++)
+        builder_op(&program.b, "a", "Identity", NULL);
+    builder_op(&program.b, "_arg_x_0_0", "_arg_x_0_0", NULL);
+    for (int i = 4; i < 23; i++)
+        builder_op(&program.b, "b", i == 22 ? "ApplyAdam" : "MatMul", NULL);
+    run(&program, 8, 0, 0, 3);
+    run(&program, 9, 10 * MS, 3, 20);
+    run(&program, 11, 30 * MS, 3, 20);
+    run(&program, 10, 20 * MS, 0, 3);
+    builder_finish(&program.b);
+    assert_true(sessions_find(&program.b.profile, &program.b.arena, &sessions));
+    assert_int_equal(sessions.list.count, 4);
+    assert_int_equal(sessions.period, 2);
+    assert_int_equal(sessions.list.items[2].start_ns, 20 * MS);
+    assert_int_equal(sessions.list.items[2].pause_ns, 9 * MS - SESSION_RECORDING_NS);
+    assert_true(sessions.list.items[2].reads_input && !sessions.list.items[2].is_fed);
+    assert_true(sessions.list.items[3].is_fed && sessions.list.items[3].updates);
+    assert_int_equal(sessions.list.items[3].own_ops, 0);
+    assert_int_equal(sessions_behind(&sessions, 15 * MS), 2);
+    builder_free(&program.b);
+}
+
+/* Each run has one op of its own. */
+static void a_graph_that_grows(void **state)
+{
+    struct program  program;
+    struct sessions sessions;
+
+    (void)state;
+    start(&program);
+    for (int i = 0; i < 12; i++)
+        builder_op(&program.b, "op", "MatMul", NULL);
+    for (uint32_t i = 0; i < 4; i++) {
+        run(&program, i, 10 * MS * i, 0, 8);
+        assert_true(vec_push(&program.b.profile.op_runs, program.b.profile.arena,
+                             (struct op_run) { .op = 8 + i, .step = i }));
+    }
+    builder_finish(&program.b);
+    assert_true(sessions_find(&program.b.profile, &program.b.arena, &sessions));
+    assert_int_equal(sessions.period, 1);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(sessions.list.items[i].own_ops, 1);
+    builder_free(&program.b);
+}
+
+/* Every hundredth run was recorded: the program ran on between them. */
+static void runs_that_do_not_follow_each_other(void **state)
+{
+    struct program  program;
+    struct sessions sessions;
+
+    (void)state;
+    start(&program);
+    builder_op(&program.b, "op", "MatMul", NULL);
+    for (uint32_t i = 0; i < 4; i++)
+        run(&program, 100 * i, 1000 * MS * (int64_t)i, 0, 1);
+    builder_finish(&program.b);
+    assert_true(sessions_find(&program.b.profile, &program.b.arena, &sessions));
+    assert_int_equal(sessions.list.count, 0);
+    builder_free(&program.b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_that_take_turns),
+        cmocka_unit_test(a_graph_that_grows),
+        cmocka_unit_test(runs_that_do_not_follow_each_other),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
