@@ -175,6 +175,40 @@ static bool is_core(struct str name)
            str_to_int64(str_slice(name, str_find_last(name, ':') + 1, name.len), &number);
 }
 
+/* What stats of the plane say of the device. */
+static void describe(const struct xplane *plane, struct profile *profile, struct device *device)
+{
+    struct str model = plane_text(plane, "gpu_device_name");
+    double     hbm = plane_number(plane, "peak_hbm_bw_gigabytes_per_second") * 1e9;
+
+    if (!model.len)
+        model = plane_text(plane, "device_type_string");
+    device->model = profile_intern(profile, model);
+    device->compute_major = (uint32_t)plane_size(plane, "compute_cap_major", MOST_UNITS);
+    device->compute_minor = (uint32_t)plane_size(plane, "compute_cap_minor", MOST_UNITS);
+    device->sm_count = (uint32_t)plane_size(plane, "core_count", MOST_UNITS);
+    device->is_amd = str_equal(plane_text(plane, "device_vendor"), STR("AMD"));
+    device->clock_hz = plane_number(plane, "clock_rate") * 1e3;
+    device->memory_bytes_per_s = hbm > 0 ? hbm : plane_number(plane, "memory_bandwidth");
+    device->memory_bytes = plane_size(plane, "memory_size", MOST_MEMORY_BYTES);
+    device->peak_flops_per_s = plane_number(plane, "peak_teraflops_per_second") * 1e12;
+}
+
+void xspace_describe(const struct xhost *host, struct profile *profile)
+{
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        struct device *device = &profile->devices.items[i];
+
+        for (size_t n = 0; device->host == host->host && n < host->space.planes.count; n++) {
+            const struct xplane *plane = &host->space.planes.items[n];
+
+            if (plane->lines.count == 0 &&
+                str_equal(plane->name, profile_str(profile, device->name)))
+                describe(plane, profile, device);
+        }
+    }
+}
+
 static uint32_t add_device(const struct xplane *plane, uint32_t host, struct profile *profile)
 {
     struct device device = { .name = profile_intern(profile, plane->name),
@@ -182,10 +216,7 @@ static uint32_t add_device(const struct xplane *plane, uint32_t host, struct pro
                              .ordinal = -1,
                              .kind = DEVICE_OTHER };
     size_t        colon = str_find_last(plane->name, ':');
-    struct str    model = plane_text(plane, "gpu_device_name");
     int64_t       ordinal;
-    double        peak = plane_number(plane, "peak_teraflops_per_second") * 1e12;
-    double        hbm = plane_number(plane, "peak_hbm_bw_gigabytes_per_second") * 1e9;
 
     if (str_to_int64(str_slice(plane->name, colon + 1, plane->name.len), &ordinal) &&
         ordinal >= 0 && ordinal <= INT32_MAX)
@@ -194,17 +225,7 @@ static uint32_t add_device(const struct xplane *plane, uint32_t host, struct pro
         device.kind = DEVICE_GPU;
     else if (str_starts(plane->name, STR("/device:TPU:")))
         device.kind = DEVICE_TPU;
-    if (!model.len)
-        model = plane_text(plane, "device_type_string");
-    device.model = profile_intern(profile, model);
-    device.compute_major = (uint32_t)plane_size(plane, "compute_cap_major", MOST_UNITS);
-    device.compute_minor = (uint32_t)plane_size(plane, "compute_cap_minor", MOST_UNITS);
-    device.sm_count = (uint32_t)plane_size(plane, "core_count", MOST_UNITS);
-    device.is_amd = str_equal(plane_text(plane, "device_vendor"), STR("AMD"));
-    device.clock_hz = plane_number(plane, "clock_rate") * 1e3;
-    device.memory_bytes_per_s = hbm > 0 ? hbm : plane_number(plane, "memory_bandwidth");
-    device.memory_bytes = plane_size(plane, "memory_size", MOST_MEMORY_BYTES);
-    device.peak_flops_per_s = peak;
+    describe(plane, profile, &device);
     return vec_push(&profile->devices, profile->arena, device)
                ? (uint32_t)profile->devices.count - 1
                : NO_ID;

@@ -20,5 +20,7 @@ bool xspace_settle_line(struct line_task *task, struct profile *profile);
 /* Adds devices, timelines and one task a line. false: the budget. */
 bool xspace_plan(struct xhost *host, struct xspace_tasks *tasks, struct profile *profile,
                  struct arena *scratch);
+/* What planes without events say of devices that other events name, as allocations do. */
+void xspace_describe(const struct xhost *host, struct profile *profile);
 
 #endif
