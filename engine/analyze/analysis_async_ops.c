@@ -104,7 +104,7 @@ static void fill_row(struct study *study, struct table *table, size_t row,
     const struct profile  *profile = study->profile;
     const struct activity *activity = &profile->activities.items[sum->activity];
 
-    emit_name(table, NAME, row, activity->name);
+    emit_name(table, NAME, row, profile->ops.items[activity->op].name);
     emit_name(table, TYPE, row, profile->ops.items[activity->op].type);
     emit_name(table, WHERE, row,
               sum->device_count > 1 ? emit_devices(study, sum->device_count)

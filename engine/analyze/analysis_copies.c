@@ -291,7 +291,8 @@ static void fill_row(struct study *study, const struct windows *windows, struct 
     if (sum->direction < ARRAY_COUNT(directions))
         emit_name(table, DIRECTION, row,
                   facts_name(&study->facts, str_from(directions[sum->direction])));
-    emit_name(table, NAME, row, activity->name);
+    emit_name(table, NAME, row,
+              activity->op == NO_ID ? activity->name : profile->ops.items[activity->op].name);
     emit_name(table, KIND, row, sum->kind);
     emit_name(table, WHERE, row,
               sum->is_host            ? facts_name(&study->facts, STR("host"))
