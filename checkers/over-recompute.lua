@@ -19,6 +19,24 @@ local function of_pytorch(p, cfg)
   }
 end
 
+-- Copies of forward ops among the gradients of a TensorFlow graph.
+local function of_tensorflow(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "forward-again" }
+  if not cells or cells:sum("share") < cfg.min_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  return finding {
+    title = ("Forward ops that run again among the gradients take %s a step"):format(fmt.ms(ns)),
+    subject = { op = worst.op, scope = worst.region },
+    evidence = { { "running forward again a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
+                 { "seen by", worst.detail or "names" }, { "where", worst.region or "the step" } },
+    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
+    remedy = { text = "Call the layers directly where memory allows, or wrap fewer and cheaper ones.",
+               code = "x = block(x)   # instead of tf.recompute_grad(block)(x)" },
+    impact = impact.cells(cells),
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "over-recompute", api = 1, version = "1.0.0",
   title = "Activations are computed twice",
@@ -38,6 +56,7 @@ gives such instructions, in PyTorch by layers of the forward pass inside the bac
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end
+    if p.framework == "tensorflow" then return of_tensorflow(p, cfg) end
     local ops = p:table("ops")
     local again = ops:where { scope = { like = "rematted_computation|(^|/)remat(_[a-z]+)?(/|$)|checkpoint/rematted" } }
     local ns, all_ns = again:sum("self_ns"), ops:sum("self_ns")
@@ -65,6 +84,12 @@ gives such instructions, in PyTorch by layers of the forward pass inside the bac
   end,
 
   examples = {
+    { name = "recompute_grad", framework = "tensorflow", format = "xspace", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "forward-again", ns = 2e6, share = 0.2, factor = 0 } } } },
+    { name = "a name twice", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "forward-again", ns = 2e5, share = 0.02, factor = 0 } } } },
     { name = "a third again", framework = "jax", finding = true, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "dot.9", type = "dot",

@@ -1,15 +1,16 @@
 -- Python runs inside the step while nothing else does.
-local function of_pytorch(p, cfg)
+local function of_pauses(p, cfg, cells)
   local step_ns = p.fact["step.ns"]
-  local cells = p:has("excess") and p:table("excess"):where { cause = "python" }
-  if not cells or p.fact["torch.forward_calls"] == 0 or cells:sum("share") < cfg.min_pause_share then return nil end
+  if not cells or cells:sum("share") < cfg.min_pause_share then return nil end
   local ns, worst = cells:sum("ns"), cells:top("ns", 3):rows()
   local evidence = { { "long pauses between ops a step", ns, "ns", share = math.min(1, ns / step_ns) } }
   for _, row in ipairs(worst) do evidence[#evidence + 1] = { row.region or "the step", row.ns, "ns" } end
-  local has_stacks = p:has("coverage.has_stacks") and p.fact["coverage.has_stacks"]
+  local has_stacks = p.format ~= "kineto" or (p:has("coverage.has_stacks") and p.fact["coverage.has_stacks"])
 
   return finding {
     title = ("Python works %s of each step outside any op"):format(fmt.ms(ns)),
+    -- Where programs are compiled a little Python that makes the next batch is usual.
+    severity = p.framework ~= "pytorch" and cells:sum("share") < cfg.min_own_share and "info" or "warn",
     subject = { scope = worst[1].region }, locations = cells:top("ns", 3):places(),
     evidence = evidence,
     condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")),
@@ -33,6 +34,8 @@ return rule {
   params = {
     min_pause_share = { default = 0.10, min = 0, max = 1, unit = "share",
                         doc = "share of the step in long pauses between ops, for PyTorch" },
+    min_own_share = { default = 0.25, min = 0, max = 1, unit = "share",
+                      doc = "JAX: share of the step in the program's own functions, from which it is a warning" },
     min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
                   doc = "waits for results a step, from which short Python between them is theirs" },
     around = { default = 0.5, min = 0, max = 1, unit = "ratio",
@@ -49,7 +52,13 @@ Priced as that time. Silent where it hides behind computation.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
-    if p.format == "kineto" and p:has("torch.pauses_ns") then return of_pytorch(p, cfg) end
+    local cells = p:has("excess") and p:table("excess"):where { cause = "python" }
+    if p.format == "kineto" and p:has("torch.pauses_ns") then
+      return p.fact["torch.forward_calls"] > 0 and of_pauses(p, cfg, cells) or nil
+    end
+    -- Frames of the program's own files say whose Python it is.
+    local own = p.framework == "jax" and cells and of_pauses(p, cfg, cells:where { source_file = { like = "." } })
+    if own then return own end
     -- Eager dispatch and loops around programs leave gaps of their own.
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then return nil end
     if p:has("runs.count") and p.fact["runs.count"] > 8 then return nil end
@@ -113,6 +122,14 @@ Priced as that time. Silent where it hides behind computation.]],
                 ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e6, share = 0.4, factor = 0,
                               region = "behind aten::item" } } } },
+    { name = "a mask made in NumPy", format = "xspace", framework = "jax", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0 },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 2e6, share = 0.2, factor = 0,
+                              region = "$train.py:9 build_mask", source_file = "train.py", source_line = 9 } } } },
+    { name = "pauses that nobody's frame explains", format = "xspace", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0 },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 2e6, share = 0.2, factor = 0,
+                              region = "between copy and dot" } } } },
     { name = "small pauses", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },

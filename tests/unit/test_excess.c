@@ -356,6 +356,43 @@ static void an_encoder_in_each_round(void **state)
     builder_free(&program.b);
 }
 
+/* An op of a TensorFlow graph: its name tells copies apart, its type what it does. */
+static void graph_op(struct program *program, const char *name, const char *type, int64_t ns)
+{
+    uint32_t op = builder_op(&program->b, name, type, NULL);
+
+    builder_event(&program->b, program->thread,
+                  builder_activity(&program->b, name, ACTIVITY_OP, op), program->now, ns);
+    program->now += ns;
+}
+
+/* Conv2D_1 and Tanh_1 run once a gradient has been computed: 2 + 1 ms. Behind an update they would
+ * be the next of several steps in one graph. */
+static void forward_ops_among_gradients(void **state)
+{
+    for (int is_next_step = 0; is_next_step < 2; is_next_step++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        program.b.profile.framework = builder_name(&program.b, "tensorflow");
+        graph_op(&program, "Conv2D", "_FusedConv2D", 2000000);
+        graph_op(&program, "Tanh", "Tanh", 1000000);
+        graph_op(&program, "gradient_tape/Conv2D/Conv2DBackpropInput", "Conv2DBackpropInput",
+                 3000000);
+        if (is_next_step)
+            graph_op(&program, "SGD/AssignSub", "AssignSubVariableOp", 100000);
+        graph_op(&program, "Conv2D_1", "_FusedConv2D", 2000000);
+        graph_op(&program, "Tanh_1", "Tanh", 1000000);
+        graph_op(&program, "gradient_tape/Conv2D_1/Conv2DBackpropInput", "Conv2DBackpropInput",
+                 3000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "forward-again") - (is_next_step ? 0 : 3e6)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +407,7 @@ int main(void)
         cmocka_unit_test(metrics_of_a_library),
         cmocka_unit_test(long_pauses),
         cmocka_unit_test(an_encoder_in_each_round),
+        cmocka_unit_test(forward_ops_among_gradients),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@ static const char *const base_frames[] = {
 struct finder {
     struct ledger *ledger;
     double         least_ns;
+    bool          *starts; /* by name of the profile: programs are started inside */
 };
 
 static bool is_pause(const struct work_unit *unit)
@@ -44,9 +45,45 @@ static bool measure(struct finder *finder)
     return true;
 }
 
-/* The frame right below the user's own, or the innermost range, is the library's own. */
-static bool is_base(const struct ledger *ledger, const struct work_unit *unit)
+/* Functions of JAX in which Python waits for a result. */
+static const char *const waiting_frames[] = {
+    "block_until_ready", "_value",   "__float__", "__array__",
+    "__int__",           "__bool__", "item",      "tolist",
+};
+
+static bool waits(struct str name)
 {
+    size_t space = str_find_last(name, ' ');
+
+    name = space < name.len ? str_slice(name, space + 1, name.len) : name;
+    for (size_t i = 0; i < ARRAY_COUNT(waiting_frames); i++)
+        if (str_equal(name, str_from(waiting_frames[i])))
+            return true;
+    return false;
+}
+
+/* Functions that start programs may wait for them without a frame that says so. */
+static bool mark_starters(struct finder *finder)
+{
+    const struct path    *path = finder->ledger->path;
+    const struct profile *profile = finder->ledger->study->profile;
+
+    finder->starts = arena_new_array(finder->ledger->scratch, bool, profile->names.count + 1);
+    for (uint32_t f = 0; finder->starts && f < path->frames.count; f++) {
+        if (event_activity(profile, path->frames.items[f].event)->kind != ACTIVITY_DISPATCH)
+            continue;
+        for (uint32_t up = path->frames.items[f].parent; up != NO_ID;
+             up = path->frames.items[up].parent)
+            finder->starts[event_activity(profile, path->frames.items[up].event)->name] = true;
+    }
+    return finder->starts != NULL;
+}
+
+/* The frame right below the user's own, or the innermost range, is the library's own; or none is,
+ * and it may be a wait. */
+static bool is_base(const struct finder *finder, const struct work_unit *unit)
+{
+    const struct ledger  *ledger = finder->ledger;
     const struct path    *path = ledger->path;
     const struct profile *profile = ledger->study->profile;
     struct str            below = { 0 };
@@ -56,9 +93,14 @@ static bool is_base(const struct ledger *ledger, const struct work_unit *unit)
 
         if (activity->kind != ACTIVITY_PYTHON)
             continue;
-        if (activity->source != NO_ID && ledger->is_user[activity->source])
+        if (activity->source != NO_ID && ledger->is_user[activity->source]) {
+            if (!ledger->is_torch && !below.len && finder->starts[activity->name])
+                return true;
             break;
+        }
         below = profile_str(profile, activity->name);
+        if (!ledger->is_torch && waits(below))
+            return true;
     }
     for (size_t i = 0; below.len && i < ARRAY_COUNT(base_frames); i++)
         if (str_contains(below, str_from(base_frames[i])))
@@ -100,12 +142,12 @@ static bool find(struct ledger *ledger, const struct detector *self)
     struct finder finder = { .ledger = ledger };
     uint32_t      cell;
 
-    if (!measure(&finder))
+    if (!measure(&finder) || !mark_starters(&finder))
         return false;
     for (size_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
 
-        if (!is_pause(unit) || unit->left_ns < finder.least_ns || is_base(ledger, unit))
+        if (!is_pause(unit) || unit->left_ns < finder.least_ns || is_base(&finder, unit))
             continue;
         if (!cell_at(&finder, self, unit, &cell))
             return false;

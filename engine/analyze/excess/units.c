@@ -241,8 +241,23 @@ static bool measure_start(struct ledger *ledger)
     return true;
 }
 
-/* JAX's frames have the names of files without their folders; the program's own ones are those that
- * stand with their folders in what was compiled. */
+/* Adds the file's name without its folders. */
+static bool add_file(const struct ledger *ledger, struct intern *names, uint32_t source)
+{
+    const struct profile *profile = ledger->study->profile;
+    struct str            file;
+    size_t                slash;
+
+    if (source >= profile->sources.count || !ledger->is_user[source])
+        return true;
+    file = profile_str(profile, profile->sources.items[source].file);
+    slash = str_find_last(file, '/');
+    return intern_add(names, slash < file.len ? str_slice(file, slash + 1, file.len) : file) !=
+           NO_ID;
+}
+
+/* JAX's frames have the names of files without their folders: the program's own ones are those that
+ * what was compiled of it comes from. */
 static bool mark_user_sources(struct ledger *ledger)
 {
     const struct profile *profile = ledger->study->profile;
@@ -251,15 +266,11 @@ static bool mark_user_sources(struct ledger *ledger)
     ledger->is_user = arena_new_array(ledger->scratch, bool, profile->sources.count + 1);
     if (!ledger->is_user || !intern_init(&names, ledger->scratch))
         return false;
-    for (uint32_t s = 0; s < profile->sources.count; s++) {
-        struct str file = profile_str(profile, profile->sources.items[s].file);
-        size_t     slash = str_find_last(file, '/');
-
+    for (uint32_t s = 0; s < profile->sources.count; s++)
         ledger->is_user[s] = profile_is_user_source(profile, s);
-        if (ledger->is_user[s] && slash < file.len &&
-            intern_add(&names, str_slice(file, slash + 1, file.len)) == NO_ID)
+    for (size_t op = 0; op < profile->ops.count && !ledger->is_torch; op++)
+        if (!add_file(ledger, &names, profile->ops.items[op].source))
             return false;
-    }
     for (uint32_t s = 0; s < profile->sources.count && !ledger->is_torch; s++) {
         struct str file = profile_str(profile, profile->sources.items[s].file);
 

@@ -1,0 +1,146 @@
+/* forward_again: in graphs of TensorFlow, ops of the forward pass that run again once the backward
+ * pass has begun: a copy has the name of the first with a number behind it. */
+#include "analyze/excess/ledger.h"
+
+struct finder {
+    struct ledger *ledger;
+    struct intern  bases;    /* names without the number of a copy */
+    uint32_t      *base_of;  /* by row of profile->ops: id of bases + 1; 0 unknown */
+    bool          *gradient; /* by row of profile->ops */
+    uint32_t      *seen;     /* by id of bases: round in which it ran before the backward pass */
+    uint32_t      *ran;      /* by row of profile->ops: round in which it ran last */
+    uint32_t       round;    /* counts steps, and updates behind a backward pass */
+};
+
+static struct str without_number(struct str name)
+{
+    size_t end = name.len;
+
+    while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9')
+        end--;
+    return end > 1 && end < name.len && name.data[end - 1] == '_' ? str_slice(name, 0, end - 1)
+                                                                  : name;
+}
+
+static bool is_gradient(struct str name, struct str type)
+{
+    return str_starts(name, STR("gradient_tape/")) || str_starts(name, STR("gradients/")) ||
+           str_contains(name, STR("/gradient_tape/")) || str_contains(name, STR("_grad/")) ||
+           str_contains(type, STR("Backprop")) || str_contains(type, STR("Grad"));
+}
+
+static bool learn(struct finder *finder, uint32_t row)
+{
+    const struct profile *profile = finder->ledger->study->profile;
+    const struct op      *op = &profile->ops.items[row];
+    struct str            name = profile_str(profile, op->name);
+    uint32_t              id;
+
+    if (finder->base_of[row])
+        return true;
+    id = intern_add(&finder->bases, without_number(name));
+    finder->base_of[row] = id == NO_ID ? 0 : id + 1;
+    finder->gradient[row] = is_gradient(name, profile_str(profile, op->type));
+    return id != NO_ID;
+}
+
+static bool is_product(const struct work_unit *unit)
+{
+    return unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION;
+}
+
+static bool is_update(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit->op_class == OP_UPDATE || str_starts(unit_type(ledger, unit), STR("Assign"));
+}
+
+/* Names come again within the forward pass too, as of layers of one kind: only those are copies
+ * that ran before the first product of the backward pass and run again behind it. An update in
+ * between begins another pass, as of two models or of steps written one after the other. */
+static bool look_at_step(struct finder *finder, const struct detector *self, size_t step,
+                         uint32_t *cell)
+{
+    struct ledger *ledger = finder->ledger;
+    bool           has_begun = false;
+
+    finder->round++;
+    for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++) {
+        struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP || unit->op == NO_ID)
+            continue;
+        if (!learn(finder, unit->op))
+            return false;
+        if (finder->gradient[unit->op]) {
+            has_begun |= is_product(unit);
+            continue;
+        }
+        if (has_begun && is_update(ledger, unit)) {
+            has_begun = false;
+            finder->round++;
+        }
+        bool is_loop = finder->ran[unit->op] == finder->round;
+
+        finder->ran[unit->op] = finder->round;
+        if (!has_begun) {
+            finder->seen[finder->base_of[unit->op] - 1] = finder->round;
+            continue;
+        }
+        if (is_loop || finder->seen[finder->base_of[unit->op] - 1] != finder->round)
+            continue;
+        if (*cell == NO_ID) {
+            *cell = ledger_cell(ledger, self, unit);
+            if (*cell == NO_ID ||
+                !ledger_tell(ledger, *cell, "copies of forward ops run once gradients have begun"))
+                return false;
+        }
+        ledger_claim(ledger, *cell, unit, 1);
+    }
+    return true;
+}
+
+/* Optimizers and metrics reuse names of the forward pass now and then; copied layers hold products.
+ */
+static bool has_products(const struct ledger *ledger, uint32_t cell)
+{
+    for (size_t u = 0; cell != NO_ID && u < ledger->units.count; u++)
+        if (ledger->units.items[u].cell == cell && is_product(&ledger->units.items[u]))
+            return true;
+    return false;
+}
+
+static void take_back(struct ledger *ledger, uint32_t cell)
+{
+    for (size_t u = 0; u < ledger->units.count; u++)
+        if (ledger->units.items[u].cell == cell) {
+            ledger->units.items[u].cell = NO_ID;
+            ledger->units.items[u].left_ns = ledger->units.items[u].ns;
+        }
+    ledger->cells.items[cell].ns = ledger->cells.items[cell].seen_ns = 0;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    const struct profile *profile = ledger->study->profile;
+    struct finder         finder = { .ledger = ledger };
+    size_t                ops = profile->ops.count + 1;
+    uint32_t              cell = NO_ID;
+
+    if (!str_equal(profile_str(profile, profile->framework), STR("tensorflow")))
+        return true;
+    finder.base_of = arena_new_array(ledger->scratch, uint32_t, ops);
+    finder.gradient = arena_new_array(ledger->scratch, bool, ops);
+    finder.ran = arena_new_array(ledger->scratch, uint32_t, ops);
+    finder.seen = arena_new_array(ledger->scratch, uint32_t, ops + 1);
+    if (!finder.base_of || !finder.gradient || !finder.seen || !finder.ran ||
+        !intern_init(&finder.bases, ledger->scratch))
+        return false;
+    for (size_t step = 0; step < ledger->step_count; step++)
+        if (!look_at_step(&finder, self, step, &cell))
+            return false;
+    if (cell != NO_ID && !has_products(ledger, cell))
+        take_back(ledger, cell);
+    return true;
+}
+
+const struct detector detector_forward_again = { "forward-again", CAUSE_REPEAT, GRADE_SIZES, find };
