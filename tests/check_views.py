@@ -167,6 +167,19 @@ def labels(check):
         json.loads((check.folder / "label_-1").read_bytes())
 
 
+def names(check):
+    """A name that begins with a slash stands below a part without a name, as in the original."""
+    graph = check.file("lead.pbtxt", "".join(f'node {{ name: "{name}" op: "NoOp" }}\n'
+                                             for name in ("/lead", "/lead/b", "x")))
+    rows = check.rows("scope", "-select", "occurrence", graph)
+    check.same([row.split("(")[0].rstrip() for row in rows],
+               ["_TFProfRoot", "", "    /lead", "      /lead/b", "  x"], "a leading slash")
+    check.expect(check.run("scope", "-select", "tensor_value", graph), 0,
+                 "tensor_value: Values of variables in the checkpoint.")
+    check.expect(check.run("scope", "--compat", "-select", "tensor_value", graph), 0,
+                 "tensor_value: Not supported now.")
+
+
 def prompt(check):
     def ask(*lines, inputs=(check.profile,)):
         return check.run("prompt", *inputs, text="\n".join(lines) + "\n")
@@ -202,6 +215,7 @@ def main():
         named_files(check)
         steps(check)
         labels(check)
+        names(check)
         prompt(check)
     print("failed:", check.failed)
     sys.exit(check.failed > 0)

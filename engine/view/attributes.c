@@ -123,14 +123,18 @@ struct columns columns_of(unsigned selected, enum attribute_layout layout)
     return columns;
 }
 
-void attributes_explain(unsigned selected, struct text *text)
+void attributes_explain(unsigned selected, bool is_compat, struct text *text)
 {
     bool is_first = true;
 
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++) {
         if (!(selected & 1u << i))
             continue;
-        text_print(text, "%s%s", is_first ? "" : "\n", attributes[i].doc);
+        /* The original shows them, and says that it does not. */
+        text_print(text, "%s%s", is_first ? "" : "\n",
+                   i == ATTRIBUTE_TENSOR_VALUE && !is_compat
+                       ? "tensor_value: Values of variables in the checkpoint."
+                       : attributes[i].doc);
         is_first = false;
     }
 }

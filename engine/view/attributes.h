@@ -55,7 +55,7 @@ bool        attribute_find(struct str name, enum attribute *attribute);
 bool           attribute_is_number(enum attribute attribute, enum view_value *value);
 struct columns columns_of(unsigned selected, enum attribute_layout layout);
 /* The explanations of the selected ones, a line each, without a last line feed. */
-void attributes_explain(unsigned selected, struct text *text);
+void attributes_explain(unsigned selected, bool is_compat, struct text *text);
 /* "1.50ms", "9.92KB", "3.20m": the original's numbers. */
 void print_number(struct text *text, int64_t number);
 void print_micros(struct text *text, int64_t micros);

@@ -140,6 +140,16 @@ static void put_double(struct text *text, double number)
     text_add(text, (struct str) { bytes, sizeof bytes });
 }
 
+/* The original's reader of the first format knows no floats of 16 bits. */
+static bool is_refused(const struct classic_checkpoint *checkpoint,
+                       const struct classic_variable *variable, const struct view_call *call)
+{
+    enum { TYPE_BFLOAT16 = 14, TYPE_HALF = 19 };
+
+    return call->options->is_compat && checkpoint->is_v1 &&
+           (variable->type == TYPE_BFLOAT16 || variable->type == TYPE_HALF);
+}
+
 /* TFProfTensorProto, when values are selected. */
 static void put_tensor(struct text *text, const struct view_call *call, struct str name)
 {
@@ -153,7 +163,8 @@ static void put_tensor(struct text *text, const struct view_call *call, struct s
     if (!checkpoint || !(call->options->selected & 1u << ATTRIBUTE_TENSOR_VALUE))
         return;
     variable = classic_variable_find(checkpoint, name);
-    if (!variable || !checkpoint->read(checkpoint, variable, call->arena, &tensor, &why))
+    if (!variable || is_refused(checkpoint, variable, call) ||
+        !checkpoint->read(checkpoint, variable, call->arena, &tensor, &why))
         return;
     put_number(&message, 1, tensor.type);
     if (!tensor_is_shown(tensor.type, call->options->is_compat))

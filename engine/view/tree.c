@@ -304,14 +304,14 @@ static enum flops_known self_flops(const struct tree *tree, size_t row,
     return node->node == NO_ID ? FLOPS_NONE : flops_known_of(call->classic, node->node);
 }
 
-bool tree_misses_self_flops(const struct tree *tree, size_t row, const struct view_call *call)
+enum flops_known tree_self_flops(const struct tree *tree, size_t row, const struct view_call *call)
 {
-    return tree->flops && self_flops(tree, row, call) == FLOPS_UNKNOWN;
+    return tree->flops ? self_flops(tree, row, call) : FLOPS_KNOWN;
 }
 
-bool tree_misses_total_flops(const struct tree *tree, size_t row)
+enum flops_known tree_total_flops(const struct tree *tree, size_t row)
 {
-    return tree->flops && tree->flops[row] == FLOPS_UNKNOWN;
+    return tree->flops ? (enum flops_known)tree->flops[row] : FLOPS_KNOWN;
 }
 
 /* anchors: where totals are of what is displayed, else NULL. */

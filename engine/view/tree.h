@@ -61,8 +61,9 @@ bool tree_order(struct tree *tree, struct arena *arena);
 const int64_t *tree_self(const struct tree *tree, size_t row);
 const int64_t *tree_total(const struct tree *tree, size_t row);
 /* Whether float operations are shown as unknown: none is known, and some should be. */
-bool tree_misses_self_flops(const struct tree *tree, size_t row, const struct view_call *call);
-bool tree_misses_total_flops(const struct tree *tree, size_t row);
+/* What is known of them; FLOPS_KNOWN where nobody asked. */
+enum flops_known tree_self_flops(const struct tree *tree, size_t row, const struct view_call *call);
+enum flops_known tree_total_flops(const struct tree *tree, size_t row);
 /* One of them; it must be in tree->values. */
 int64_t tree_self_value(const struct tree *tree, size_t row, enum view_value value);
 int64_t tree_total_value(const struct tree *tree, size_t row, enum view_value value);

@@ -19,26 +19,29 @@ void tree_print_pair(const struct tree *tree, uint32_t row, const struct column 
     text_add(text, (struct str) { pair, len });
 }
 
+/* A sum that leaves ops out is at least that. */
+static void print_flops(struct text *text, enum flops_known known, int64_t flops)
+{
+    if (known == FLOPS_UNKNOWN) {
+        text_add_byte(text, '?');
+        return;
+    }
+    if (known == FLOPS_IN_PART)
+        text_add(text, STR(">="));
+    print_number(text, flops);
+}
+
 void tree_print_flops(const struct tree *tree, uint32_t row, const struct column *column,
                       const struct view_call *call)
 {
-    bool misses_self = tree_misses_self_flops(tree, row, call);
-
-    if (!misses_self && !tree_misses_total_flops(tree, row)) {
-        tree_print_pair(tree, row, column, call->text);
-        return;
-    }
-    if (misses_self)
-        text_add(call->text, STR("?"));
-    else if (tree->states[row].is_accounted)
-        print_number(call->text, tree_self_value(tree, row, column->value));
+    if (tree->states[row].is_accounted)
+        print_flops(call->text, tree_self_flops(tree, row, call),
+                    tree_self_value(tree, row, column->value));
     else
         text_add(call->text, STR("--"));
     text_add_byte(call->text, '/');
-    if (tree_misses_total_flops(tree, row))
-        text_add(call->text, STR("?"));
-    else
-        print_number(call->text, tree_total_value(tree, row, column->value));
+    print_flops(call->text, tree_total_flops(tree, row),
+                tree_total_value(tree, row, column->value));
 }
 
 /* The line itself, below the row of a line. */

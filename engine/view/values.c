@@ -79,7 +79,7 @@ enum flops_known flops_known_of_all(const struct classic *classic, const uint32_
 {
     unsigned known = FLOPS_NONE;
 
-    for (size_t i = 0; i < count && !(known & FLOPS_KNOWN); i++)
+    for (size_t i = 0; i < count && known != FLOPS_IN_PART; i++)
         known |= flops_known_of(classic, nodes[i]);
     return (enum flops_known)known;
 }

@@ -39,7 +39,7 @@ void values_add(struct view_numbers *sum, const struct view_numbers *added);
 void values_fill(const struct classic *classic, uint32_t node, int64_t step,
                  const struct value_set *set, int64_t *numbers);
 /* What is known of a node's float operations; bits, so that sums of nodes are or-ed. */
-enum flops_known { FLOPS_NONE = 0, FLOPS_KNOWN = 1, FLOPS_UNKNOWN = 2 };
+enum flops_known { FLOPS_NONE = 0, FLOPS_KNOWN = 1, FLOPS_UNKNOWN = 2, FLOPS_IN_PART = 3 };
 enum flops_known flops_known_of(const struct classic *classic, uint32_t node);
 enum flops_known flops_known_of_all(const struct classic *classic, const uint32_t *nodes,
                                     size_t count);

@@ -115,7 +115,7 @@ static void print_head(const struct view *view, const struct view_call *call)
     if (!call->is_unexplained) {
         text_print(text, "\nDoc:\n%s\n",
                    call->options->is_compat && view == &view_graph ? view_scope.doc : view->doc);
-        attributes_explain(call->options->selected, text);
+        attributes_explain(call->options->selected, call->options->is_compat, text);
         text_add(text, STR("\n\nProfile:\n"));
     }
     text_add(text, STR("node name | "));

@@ -331,6 +331,9 @@ static void print_share(const struct entry *entry, const struct entries *entries
         text_print(call->text, "%30.*s", STR_ARG(text_str(&item)));
         return;
     }
+    if (column->kind == COLUMN_FLOAT_OPS && entry->flops == FLOPS_IN_PART &&
+        !call->options->is_compat)
+        text_add(&item, STR(">="));
     print_column_number(&item, column->kind, self);
     if (column->kind == COLUMN_PARAMS)
         text_add(&item, STR(" params"));

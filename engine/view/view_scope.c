@@ -55,7 +55,7 @@ static size_t shared_bytes(struct str a, struct str b)
  * all names between those begin with it too. */
 static bool add_name(struct builder *builder, struct str name, struct str before, uint32_t node)
 {
-    size_t   shared = shared_bytes(name, before), from = 1;
+    size_t   shared = shared_bytes(name, before), from = 0;
     uint32_t parent = 0;
 
     while (builder->open.count && builder->open.items[builder->open.count - 1].len > shared)

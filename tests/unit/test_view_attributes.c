@@ -87,7 +87,7 @@ static void test_explanations(void **state)
     struct text  text = { .arena = &arena };
 
     (void)state;
-    attributes_explain(1u << ATTRIBUTE_PARAMS | 1u << ATTRIBUTE_DEVICE, &text);
+    attributes_explain(1u << ATTRIBUTE_PARAMS | 1u << ATTRIBUTE_DEVICE, false, &text);
     assert_string_equal(text.data, "device: which device is placed on.\n"
                                    "param: Number of parameters (in the Variable).");
     arena_free(&arena);
