@@ -1,6 +1,7 @@
 /*
- * Packs the page's style and script into C.
+ * Packs the page's style and script into C, or a text by itself.
  *   usage: compile_page OUT STYLE SCRIPT...
+ *          compile_page --text OUT NAME FILE
  * The scripts become one, in the order given. Refused is what could leave the script's element, or
  * make markup from names.
  */
@@ -68,6 +69,24 @@ static bool write_c(const char *path, struct str style, struct str script, struc
     return fclose(out) == 0;
 }
 
+static int pack_text(const char *path, const char *name, const char *file)
+{
+    struct arena arena = { 0 };
+    struct text  text = { .arena = &arena };
+    FILE        *out;
+
+    if (!add_file(&text, file))
+        return 1;
+    out = fopen(path, "wb");
+    if (!out) {
+        perror(path);
+        return 1;
+    }
+    fprintf(out, "/* Written by compile_page. */\n#include \"cli/%s.h\"\n\n", name);
+    write_bytes(out, name, text_str(&text));
+    return fclose(out) == 0 ? 0 : 1;
+}
+
 int main(int count, char **arguments)
 {
     struct arena arena = { 0 };
@@ -75,6 +94,8 @@ int main(int count, char **arguments)
                 hash = { .arena = &arena };
     unsigned char digest[SHA256_BYTES];
 
+    if (count == 5 && strcmp(arguments[1], "--text") == 0)
+        return pack_text(arguments[2], arguments[3], arguments[4]);
     if (count < 4) {
         fprintf(stderr, "usage: compile_page OUT STYLE SCRIPT...\n");
         return 2;

@@ -1,0 +1,79 @@
+/* howto: how to record a program, section by section of docs/recording.md. */
+#include "base/file.h"
+#include "base/macros.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/recording_page.h"
+
+/* From a heading "## NAME" to the next one. */
+struct section {
+    struct str name, body;
+};
+
+static bool next_section(struct str *rest, struct section *section)
+{
+    static const struct str HEAD = STR_INIT("\n## ");
+    size_t                  at = str_search(*rest, HEAD), end;
+
+    if (at == rest->len)
+        return false;
+    *rest = str_slice(*rest, at + HEAD.len, rest->len);
+    section->name = str_slice(*rest, 0, str_find(*rest, '\n'));
+    end = str_search(*rest, HEAD);
+    section->body = str_trim(str_slice(*rest, section->name.len, end));
+    return true;
+}
+
+static bool show(struct str name, struct arena *arena, struct err *err)
+{
+    struct str     rest = recording_page;
+    struct section section;
+    struct text    text = { .arena = arena };
+    const char    *near;
+    VEC(const char *) names = { 0 };
+
+    while (next_section(&rest, &section)) {
+        if (str_equal(section.name, name)) {
+            text_print(&text, "%.*s\n", STR_ARG(section.body));
+            return file_write("-", text_str(&text), err);
+        }
+        if (!vec_push(&names, arena, arena_str(arena, section.name).data))
+            return err_set(err, ERR_LIMIT, "no memory left");
+    }
+    near = option_nearest(arena_str(arena, name).data, names.items, names.count);
+    err_set(err, ERR_USAGE, "there is no recipe for '%.*s'", STR_ARG(name));
+    return near ? err_advise(err, "did you mean %s?", near)
+                : err_advise(err, "tfprof howto lists them");
+}
+
+/* The page up to its first section, and the names of all. */
+static bool list(struct arena *arena, struct err *err)
+{
+    struct str     rest = recording_page;
+    struct section section;
+    struct text    text = { .arena = arena };
+
+    while (next_section(&rest, &section))
+        text_print(&text, "tfprof howto %.*s\n", STR_ARG(section.name));
+    return file_write("-", text_str(&text), err);
+}
+
+static bool run(struct call *call, struct err *err)
+{
+    if (call->operands.values.count > 1)
+        return err_set(err, ERR_USAGE, "howto takes one name");
+    return call->operands.values.count
+               ? show(str_from(call->operands.values.items[0]), call->arena, err)
+               : list(call->arena, err);
+}
+
+const struct command command_howto = {
+    .name = "howto",
+    .summary = "print how to record a program: torch, tensorflow, keras, tf1, jax, vllm and more",
+    .operands = "[NAME]",
+    .description =
+        "Prints what to add to a program, and which command reads what it records. Without a name "
+        "it lists the recipes.",
+    .run = run,
+};
