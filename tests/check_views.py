@@ -136,6 +136,12 @@ def steps(check):
             "-select micro": "-select has no 'micro'; did you mean 'micros'?",
             "-output foo": "-output is stdout, none, file, timeline or pprof, not 'foo'"}.items():
         check.expect(check.run("scope", *words.split(), check.profile), 2, said)
+    other = check.message("profile_7", "ProfileProto", "".join(
+        f'nodes {{ key: {i} value {{ name: "n{i}" op: "NoOp" }} }} ' for i in range(3)) +
+        "steps: 7")
+    check.expect(check.run("scope", check.profile, other), 2, "profile_7: is of another program: "
+                 "it has 3 nodes, 3 of them are new", absent=["node name"])
+    check.expect(check.run("scope", check.profile, check.profile), 0)
     # Of step 99 the profile says that it was run, of no op that it ran in it.
     nothing = check.message("profile_99", "ProfileProto", 'nodes { key: 1 value { name: "n" '
                             'op: "NoOp" } } steps: [2, 99]')

@@ -306,8 +306,9 @@ static bool read_global(struct tf_model *model, const struct field *field, bool 
     return field->number != 3 || read_steps(model, field);
 }
 
+/* *count: how many there are. */
 static bool read_nodes(struct tf_model *model, struct message profile, bool is_making,
-                       struct err *err)
+                       uint32_t *count, struct err *err)
 {
     struct field field;
     uint32_t     index = 0;
@@ -330,17 +331,34 @@ static bool read_nodes(struct tf_model *model, struct message profile, bool is_m
                        : read_node(model, id_map_get(&model->op_of_id, entry.key), node, err));
         if (!is_read)
             return err_in(err, "nodes[%u]", index);
-        index++;
+        *count = ++index;
     }
     return !profile.is_damaged;
 }
 
+/* Profiles of one program have mostly the same nodes; times of two programs make no sum. */
+static bool is_same_program(const struct tf_model *model, uint32_t count, struct err *err)
+{
+    uint32_t before = model->first_new_op;
+    uint32_t added = (uint32_t)model->profile->ops.count - before;
+    uint32_t shared = count > added ? count - added : 0, fewer = before < count ? before : count;
+
+    if (fewer == 0 || shared >= fewer - fewer / 2)
+        return true;
+    err_set(err, ERR_USAGE, "is of another program: it has %u nodes, %u of them are new", count,
+            added);
+    return err_advise(err, "--against and tfprof diff set two programs side by side");
+}
+
 bool tf_profile_read(struct tf_model *model, struct message profile, struct err *err)
 {
+    uint32_t count = 0;
+
     model->graph_source = TF_GRAPH_GIVEN;
     model->first_new_op = (uint32_t)model->profile->ops.count;
     model->first_new_step = (uint32_t)model->profile->recorded_steps.count;
     model->op_of_id = (struct id_map) { .arena = &model->scratch };
-    return tf_strings_read(model, profile, 4, err) && read_nodes(model, profile, true, err) &&
-           read_nodes(model, profile, false, err);
+    return tf_strings_read(model, profile, 4, err) &&
+           read_nodes(model, profile, true, &count, err) && is_same_program(model, count, err) &&
+           read_nodes(model, profile, false, &count, err);
 }
