@@ -121,19 +121,13 @@ static bool say_unknown(struct verdict *verdict, const struct facts *facts, stru
     return verdict->text != NULL;
 }
 
-static bool is_whole_trace(const struct facts *facts)
-{
-    double source;
-
-    return facts_get(facts, "step.source", &source) &&
-           str_equal(intern_str(facts->names, (uint32_t)source), STR("whole-trace"));
-}
-
-/* Where the whole recording stands for a step, what it compiles and loads is no step's. */
+/* Where the whole recording stands for a step, what a program loads once is no step's. */
 static const double *without_start_up(const struct facts *facts, double *shares)
 {
-    if (is_whole_trace(facts))
-        shares[CLASS_COMPILE] = 0;
+    double share;
+
+    if (facts_get(facts, "startup.share", &share))
+        shares[CLASS_COMPILE] -= share;
     return shares;
 }
 

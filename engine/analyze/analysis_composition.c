@@ -4,6 +4,7 @@
  * these shares of what a step takes (steps_ns), so that they sum to it. Slow steps are told apart.
  */
 #include "analyze/analysis.h"
+#include "analyze/start_up.h"
 
 #include <stdlib.h>
 
@@ -40,6 +41,9 @@ static const struct fact_spec produces[] = {
       "a step's time in Python, recorded or not, behind its last computation" },
     { "host.dispatch_ns", UNIT_NS, "a step's time getting ops and programs under way" },
     { "host.executor_ns", UNIT_NS, "a step's time in graph executors around ops" },
+    { "startup.ns", UNIT_NS,
+      "of part.compile_ns, calls that a program makes once, where the recording is the step" },
+    { "startup.share", UNIT_SHARE, "startup.ns of the step" },
     { "slow.count", UNIT_COUNT, "used steps far longer than the usual one" },
     { "slow.ns", UNIT_NS, "their mean length" },
     { "slow.part", UNIT_NAME, "what they wait for most, beyond what the others do" },
@@ -52,6 +56,8 @@ enum {
     FACT_PYTHON_AFTER,
     FACT_DISPATCH,
     FACT_EXECUTOR,
+    FACT_START_UP,
+    FACT_START_UP_SHARE,
     FACT_SLOW_COUNT,
     FACT_SLOW_NS,
     FACT_SLOW_PART,
@@ -119,7 +125,7 @@ const char *part_name(enum part part)
 
 struct sums {
     double part_ns[PART_COUNT], python_ns, dispatch_ns, executor_ns, total_ns;
-    double python_before_ns, python_after_ns;
+    double python_before_ns, python_after_ns, start_up_ns;
 };
 
 static struct sums sum_parts(const struct study *study)
@@ -136,6 +142,9 @@ static struct sums sum_parts(const struct study *study)
         sums.total_ns += ns;
         if (segment->frame != NO_ID)
             kind = event_activity(study->profile, path->frames.items[segment->frame].event)->kind;
+        if (segment->part == PART_COMPILE && segment->frame != NO_ID &&
+            start_up_has(study, path->frames.items[segment->frame].event))
+            sums.start_up_ns += ns;
         if (segment->part != PART_HOST)
             continue;
         if (segment->is_python)
@@ -239,7 +248,10 @@ static bool set_facts(struct study *study, struct arena *scratch)
            facts_set(facts, &produces[FACT_PYTHON_BEFORE], sums.python_before_ns * scale) &&
            facts_set(facts, &produces[FACT_PYTHON_AFTER], sums.python_after_ns * scale) &&
            facts_set(facts, &produces[FACT_DISPATCH], sums.dispatch_ns * scale) &&
-           facts_set(facts, &produces[FACT_EXECUTOR], sums.executor_ns * scale);
+           facts_set(facts, &produces[FACT_EXECUTOR], sums.executor_ns * scale) &&
+           facts_set(facts, &produces[FACT_START_UP], sums.start_up_ns * scale) &&
+           facts_set(facts, &produces[FACT_START_UP_SHARE],
+                     sums.total_ns > 0 ? sums.start_up_ns / sums.total_ns : 0);
 }
 
 struct path_row {
@@ -427,6 +439,8 @@ static bool run(struct study *study, struct err *err)
 
     if (study->path.segments.count == 0)
         ok = facts_absent(&study->facts, "part.", "at least one whole step",
+                          "no step with a timeline of events") &&
+             facts_absent(&study->facts, "startup.", "at least one whole step",
                           "no step with a timeline of events") &&
              facts_absent(&study->facts, "slow.", "at least one whole step",
                           "no step with a timeline of events");

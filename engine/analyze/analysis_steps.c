@@ -20,6 +20,7 @@
 #include "analyze/step_device.h"
 #include "analyze/step_markers.h"
 #include "analyze/step_sessions.h"
+#include "analyze/step_trim.h"
 #include "analyze/step_whole.h"
 #include "base/sample.h"
 
@@ -237,7 +238,8 @@ static bool find_steps(struct study *study, struct arena *scratch)
         return steps_whole_trace(study, scratch);
     if (markers.list.items[0].family)
         study->steps.marker_name = intern_str(names, markers.list.items[0].family).data;
-    return make_windows(study, &markers, scratch) && steps_follow_device(study, scratch);
+    return make_windows(study, &markers, scratch) && steps_follow_device(study, scratch) &&
+           steps_trim(study, scratch);
 }
 
 static int64_t length_of(const struct step *step)

@@ -7,7 +7,8 @@ enum {
     LONG_NS = 10000000,
     USUAL_FACTOR = 20, /* over the median of such calls */
     FEW_CALLS = 2,     /* of which none is usual */
-    MOST_CALLS = 200,  /* more long ones are no start-up */
+    MOST_LONG = 8,     /* more long ones of a name come again and again */
+    MOST_CALLS = 200,  /* more of all names are no start-up */
 };
 static const double IDLE_SHARE = 0.95;
 
@@ -33,7 +34,7 @@ static bool is_call(const struct profile *profile, const struct activity *activi
 static bool is_unusual(const struct profile *profile, const struct start_up_call *call,
                        double *lengths)
 {
-    size_t count = 0;
+    size_t count = 0, long_count = 0;
 
     for (size_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
@@ -44,8 +45,11 @@ static bool is_unusual(const struct profile *profile, const struct start_up_call
                 event_activity_id(profile, event) == call->activity)
                 lengths[count++] = (double)event_duration_ns(profile, event);
     }
-    return count <= FEW_CALLS ||
-           (double)(call->end_ns - call->start_ns) >= USUAL_FACTOR * median_of(lengths, count);
+    for (size_t i = 0; i < count; i++)
+        long_count += lengths[i] >= LONG_NS;
+    return long_count <= MOST_LONG &&
+           (count <= FEW_CALLS ||
+            (double)(call->end_ns - call->start_ns) >= USUAL_FACTOR * median_of(lengths, count));
 }
 
 static bool find_long(const struct profile *profile, uint32_t host, const struct intervals *busy,

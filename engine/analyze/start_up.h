@@ -22,7 +22,7 @@ struct start_up {
 
 /* Calls on threads of a host of 10 ms and more during which no accelerator of it does anything
  * recorded: blocking ones, and others that take 20 times as long as such calls do, or of which there
- * are at most two. `busy`: what its accelerators did. false: the arena is exhausted. O(events). */
+ * are at most two, where no more than eight of a name are long. `busy`: what its accelerators did. false: the arena is exhausted. O(events). */
 bool start_up_find(const struct profile *profile, uint32_t host, const struct intervals *busy,
                    struct arena *arena, struct start_up *start_up);
 /* Whether an event is such a call, and no blocking one. */
