@@ -114,10 +114,15 @@ static const char *step_words(const struct facts *facts, double ns, struct arena
 static bool say_unknown(struct verdict *verdict, const struct facts *facts, struct arena *arena)
 {
     const struct absence *absence = facts_why_absent(facts, "step.ns");
+    const struct absence *parts = facts_why_absent(facts, "part.compute_ns");
+    double                step_ns;
 
     verdict->class_name = "unknown";
-    verdict->text = arena_text(arena, "Unknown: the profile shows no steps%s%s.",
-                               absence ? ": " : "", absence ? absence->reason : "");
+    if (parts && facts_get(facts, "step.ns", &step_ns))
+        verdict->text = arena_text(arena, "Unknown: %s.", parts->reason);
+    else
+        verdict->text = arena_text(arena, "Unknown: the profile shows no steps%s%s.",
+                                   absence ? ": " : "", absence ? absence->reason : "");
     return verdict->text != NULL;
 }
 
@@ -173,7 +178,14 @@ static bool say_class(struct verdict *verdict, const double *shares, const char 
     const char *most = amount(shares[first], step_ns, arena);
     verdict->class_name = classes[first].name;
     verdict->share = shares[first];
-    if (step && most)
+    if (first != CLASS_COMPUTE && first != CLASS_UNKNOWN && shares[CLASS_COMPUTE] > shares[first]) {
+        const char *computes = amount(shares[CLASS_COMPUTE], step_ns, arena);
+
+        if (step && most && computes)
+            verdict->text = arena_text(
+                arena, "%s: %s of %s %s, which could hide behind the %s that it computes.",
+                classes[first].head, most, step, classes[first].what, computes);
+    } else if (step && most)
         verdict->text = arena_text(arena, "%s: %s of %s %s.", classes[first].head, most, step,
                                    classes[first].what);
     return verdict->text != NULL;

@@ -432,18 +432,34 @@ static bool set_slow(struct study *study)
            facts_set(facts, &produces[FACT_SLOW_PART_NS], more_ns[most]);
 }
 
+static bool say_none(struct study *study, const char *capture, const char *reason)
+{
+    static const char *const names[] = { "part.",
+                                         "startup.",
+                                         "slow.",
+                                         "host.python_ns",
+                                         "host.python_share",
+                                         "host.python_before_ns",
+                                         "host.python_after_ns",
+                                         "host.dispatch_ns",
+                                         "host.executor_ns" };
+    bool                     ok = true;
+
+    for (size_t i = 0; ok && i < ARRAY_COUNT(names); i++)
+        ok = facts_absent(&study->facts, names[i], capture, "%s", reason);
+    return ok;
+}
+
 static bool run(struct study *study, struct err *err)
 {
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
     bool         ok;
 
-    if (study->path.segments.count == 0)
-        ok = facts_absent(&study->facts, "part.", "at least one whole step",
-                          "no step with a timeline of events") &&
-             facts_absent(&study->facts, "startup.", "at least one whole step",
-                          "no step with a timeline of events") &&
-             facts_absent(&study->facts, "slow.", "at least one whole step",
-                          "no step with a timeline of events");
+    if (study->path.lacks_device)
+        ok = say_none(study, "device tracing",
+                      "what the accelerator did was not recorded, only launches");
+    else if (study->path.segments.count == 0)
+        ok = say_none(study, "at least one whole step", "no step with a timeline of events");
     else
         ok = set_facts(study, &scratch) && fill_table(study, &scratch) && fill_steps(study) &&
              set_slow(study);

@@ -23,7 +23,7 @@ enum device_fact {
 };
 /* clang-format off */
 static const struct fact_spec produces[] = {
-    [COUNT] = { "device.count", UNIT_COUNT, "accelerators that did something" },
+    [COUNT] = { "device.count", UNIT_COUNT, "accelerators that did something in the used steps" },
     [MODEL] = { "device.model", UNIT_NAME, "model of the first accelerator" },
     [BUSY_NS] = { "device.busy_ns", UNIT_NS, "time a step with work on the device, mean over devices" },
     [BUSY_SHARE] = { "device.busy_share", UNIT_SHARE, "share of the step with work on the device" },
@@ -311,7 +311,7 @@ static bool set_facts(struct study *study, const struct windows *windows)
     for (size_t i = 0; i < study->devices->rows.count; i++) {
         const struct device_row *row = &study->devices->rows.items[i];
 
-        if (profile->devices.items[row->device].host != windows->host)
+        if (profile->devices.items[row->device].host != windows->host || row->busy_ns <= 0)
             continue;
         sum_row(row, (double)windows->count, values);
         count++;

@@ -11,7 +11,7 @@
 #include "analyze/start_up.h"
 #include "base/sample.h"
 
-enum { PATH_STEPS = 100 };
+enum { PATH_STEPS = 100, MIN_LAUNCHES = 10 };
 
 static const struct fact_spec produces[] = {
     { "host.cores", UNIT_COUNT, "cores, as recorded or as many as were seen at work at once" },
@@ -104,6 +104,17 @@ static bool is_worker(const struct study *study, const struct timeline *line,
            (!device || line->device == device->device);
 }
 
+/* The host enqueued work for an accelerator, and nothing of it was recorded: what the host did says
+ * nothing of what the step waited for. */
+static bool lacks_device(const struct study *study)
+{
+    double launches, kernels;
+
+    return !study->path.has_device && facts_get(&study->facts, "coverage.launches", &launches) &&
+           facts_get(&study->facts, "coverage.kernels", &kernels) && launches >= MIN_LAUNCHES &&
+           kernels <= 0;
+}
+
 bool path_begin(struct study *study)
 {
     const struct profile    *profile = study->profile;
@@ -119,6 +130,7 @@ bool path_begin(struct study *study)
     device = find_device(study);
     study->path.leader = find_leader(study);
     study->path.has_device = device != NULL;
+    study->path.lacks_device = lacks_device(study);
     study->path.shows_copies = device && profile->devices.items[device->device].kind == DEVICE_GPU;
     study->path.shows_collectives = device && device->collective_ns > 0;
     return true;

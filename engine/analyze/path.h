@@ -85,6 +85,7 @@ struct path {
     VEC(uint32_t) step_rows;      /* the steps looked at: rows of steps->list, ascending */
     uint32_t leader;              /* timeline that leads the steps, or NO_ID */
     uint32_t core_count;          /* of the reference host; from the file or seen at work */
+    bool     lacks_device;        /* one was given work, and none of it was recorded */
     bool     has_device;          /* an accelerator's work stands for compute */
     bool     shows_copies;        /* … and its timelines show its copies */
     bool     shows_collectives;   /* … and its collectives */

@@ -89,6 +89,22 @@ static bool may_wait(const struct classifier *classifier, uint32_t event)
            str_equal(profile_str(classifier->profile, activity->name), STR("$numpy asarray"));
 }
 
+/* Building a pipeline, its datasets and functions, which happens before it makes anything: the
+ * program's own doing, as often as it asks for an iterator. */
+static bool builds_pipeline(const struct classifier *classifier, uint32_t row)
+{
+    while (row != NO_ID) {
+        const struct frame *frame = &classifier->path->frames.items[row];
+        struct str          name = profile_str(classifier->profile,
+                                               event_activity(classifier->profile, frame->event)->name);
+
+        if (str_starts(name, STR("MakeIterator::")))
+            return true;
+        row = frame->parent;
+    }
+    return false;
+}
+
 static enum work classify(const struct classifier *classifier, uint32_t row)
 {
     const struct path  *path = classifier->path;
@@ -98,6 +114,8 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
 
     if (own == ACTIVITY_WAIT || waits_for_backward(classifier, frame->event))
         return WORK_WAITING;
+    if ((frame->kinds & KIND_BIT(ACTIVITY_INPUT_WORK)) && builds_pipeline(classifier, row))
+        return WORK_HOST;
     if (outer == WORK_INPUT || outer == WORK_INPUT_WAIT || serves_input(classifier, frame))
         return only_waits(classifier->profile, frame->event) ? WORK_INPUT_WAIT : WORK_INPUT;
     for (size_t i = 0; i < ARRAY_COUNT(by_ancestors); i++) {

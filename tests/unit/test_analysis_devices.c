@@ -72,6 +72,33 @@ static void gaps_have_causes(void **state)
     builder_free(&b);
 }
 
+/* Of two devices the other works behind the step: the step's device is busy for 700 of 1000 us. */
+static void devices_of_other_times_do_not_count(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, thread;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    builder_slice(&b, thread, "op", ACTIVITY_OP, 0, 1000);
+    builder_step(&b, host, 0, 1000000);
+    for (int d = 0; d < 2; d++) {
+        uint32_t gpu = builder_device(&b, host, d ? "GPU 1" : "GPU 0", "", DEVICE_GPU);
+
+        builder_slice(&b, builder_timeline(&b, host, gpu, "stream 7"), "k", ACTIVITY_KERNEL,
+                      d * 2000000, 700000);
+    }
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_float_equal(builder_fact(&b, "device.count"), 1, 0);
+    assert_float_equal(builder_fact(&b, "device.busy_share"), 0.7, 1e-9);
+    assert_float_equal(builder_fact(&b, "device.idle_share"), 0.3, 1e-9);
+    builder_free(&b);
+}
+
 static void a_cpu_program_has_no_device(void **state)
 {
     struct profile_builder b;
@@ -92,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_have_causes),
+        cmocka_unit_test(devices_of_other_times_do_not_count),
         cmocka_unit_test(a_cpu_program_has_no_device),
     };
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,6 +50,49 @@ static void pool_work_belongs_to_the_op_under_way(void **state)
     walk(&b, python);
     assert_float_equal(builder_fact(&b, "part.compute_ns"), 68000, 1);
     assert_float_equal(builder_cell(&b, "path", "name", "dot.1", "ns"), 68000, 1);
+    builder_free(&b);
+}
+
+/* A step of 100 us: 60 us make an iterator, 20 of them a dataset inside; 10 us wait for a batch.
+ * Building the pipeline is the program's own work, waiting for it is input. */
+static void building_a_pipeline_is_host_work(void **state)
+{
+    struct profile_builder b;
+    uint32_t               python;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    python = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "python");
+    builder_slice(&b, python, "MakeIterator::RootDataset", ACTIVITY_INPUT_WORK, 10000, 60000);
+    builder_slice(&b, python, "TensorDataset", ACTIVITY_INPUT_WORK, 20000, 20000);
+    builder_slice(&b, python, "IteratorGetNext", ACTIVITY_INPUT_WAIT, 80000, 10000);
+    builder_step(&b, 0, 0, 100000);
+    builder_finish(&b);
+    walk(&b, python);
+    assert_float_equal(builder_fact(&b, "part.input_ns"), 10000, 1);
+    assert_float_equal(builder_fact(&b, "part.host_ns"), 90000, 1);
+    builder_free(&b);
+}
+
+/* Twenty launches and no kernel: what the host did meanwhile is not what the step waited for. */
+static void without_the_devices_work_there_are_no_parts(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               python;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    python = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "python");
+    builder_slice(&b, python, "aten::mm", ACTIVITY_OP, 0, 90000);
+    for (int i = 0; i < 20; i++)
+        builder_slice(&b, python, "cudaLaunchKernel", ACTIVITY_LAUNCH, i * 1000, 500);
+    builder_step(&b, 0, 0, 100000);
+    builder_finish(&b);
+    assert_true(analysis_coverage.run(&b.study, &err));
+    walk(&b, python);
+    assert_true(isnan(builder_fact(&b, "part.compute_ns")));
+    assert_non_null(facts_why_absent(&b.study.facts, "part.compute_ns"));
     builder_free(&b);
 }
 
@@ -129,6 +173,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_work_belongs_to_the_op_under_way),
+        cmocka_unit_test(building_a_pipeline_is_host_work),
+        cmocka_unit_test(without_the_devices_work_there_are_no_parts),
         cmocka_unit_test(a_host_that_runs_ahead_does_not_hold_the_step),
         cmocka_unit_test(dispatch_holds_a_step_of_small_programs),
         cmocka_unit_test(python_is_placed_around_the_computation),

@@ -282,7 +282,8 @@ static void the_verdict_follows_the_composition(void **state)
         if (i == 0)
             assert_string_equal(verdict.text,
                                 "Input-bound: 29.0 ms (29.0 %) of each 100.0 ms step waits for "
-                                "input.");
+                                "input, which could hide behind the 60.0 ms (60.0 %) that it "
+                                "computes.");
         arena_free(&f.arena);
     }
 }
