@@ -1,20 +1,35 @@
--- The first recorded step is warm-up.
+-- The first recorded step is warm-up, or start-up is in a recording without steps.
 return rule {
   id = "warmup-in-window", api = 1, version = "1.0.0",
   title = "The first recorded step is warm-up",
   category = "validity", severity = "info",
   formats = { "xspace", "kineto" },
-  needs = { "step.ns", "step.used", "step.warmup_ns" },
+  needs = { "step.ns", "step.used" },
   tags = { "validity" },
   params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "start-up in a recording that counts as one step, from which this is said" },
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "other steps needed to compare with" },
   },
   doc = [[
 The first step took more than twice the median of the rest: compiling, autotuning, first allocations, filling buffers. It
-is left out of all averages. Silent with few other steps.]],
+is left out of all averages. Silent with few other steps. Where nothing marks steps, calls that a program makes once
+(loading a library or a kernel on first use, creating a context, first allocations) are part of the recording; they stand
+with compiling, and no finding prices them.]],
 
   check = function(p, cfg)
-    local step_ns, warmup_ns = p.fact["step.ns"], p.fact["step.warmup_ns"]
+    local step_ns, warmup_ns = p.fact["step.ns"], p.fact["step.warmup_ns"] or 0
+    local startup_ns = p.fact["startup.ns"] or 0
+    if startup_ns > 0 and startup_ns >= cfg.min_share * step_ns then
+      return finding {
+        title = ("%s of the recording are start-up: first use, loading, first allocations"):format(fmt.ms(startup_ns)),
+        evidence = { { "calls that are made once", startup_ns, "ns", share = startup_ns / step_ns } },
+        condition = ("start-up takes %s of the recording, %s accepted"):format(fmt.pct(startup_ns / step_ns), fmt.pct(cfg.min_share)),
+        remedy = { text = "Run the program a few times before recording, and mark its steps.",
+                   code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)" or nil },
+        severity = "warn", impact = impact.none(), confidence = "high",
+      }
+    end
     if warmup_ns <= 0 or p.fact["step.used"] < cfg.min_steps then return nil end
     local compiles = (p.fact["compile.count"] or 0) > 0 and " (compiling)" or ""
     return finding {
@@ -33,6 +48,10 @@ is left out of all averages. Silent with few other steps.]],
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.warmup_ns"] = 4e7 } },
     { name = "even from the start", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.warmup_ns"] = 0 } },
-    { name = "nothing was left out", skipped = true, facts = { ["step.ns"] = 1e7, ["step.used"] = 10 } },
+    { name = "nothing was left out", finding = false, facts = { ["step.ns"] = 1e7, ["step.used"] = 10 } },
+    { name = "first launches of kernels", finding = true,
+      facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["startup.ns"] = 4e8 } },
+    { name = "hardly any start-up", finding = false,
+      facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["startup.ns"] = 4e7 } },
   },
 }

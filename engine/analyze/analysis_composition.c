@@ -13,7 +13,7 @@ static const struct fact_spec produces[] = {
     { "part.compute_ns", UNIT_NS, "the step waits for computation" },
     { "part.communication_ns", UNIT_NS, "the step waits for collectives" },
     { "part.copy_ns", UNIT_NS, "the step waits for copies between host and device" },
-    { "part.compile_ns", UNIT_NS, "the step waits for compiling or tracing" },
+    { "part.compile_ns", UNIT_NS, "the step waits for compiling, tracing or loading" },
     { "part.host_ns", UNIT_NS, "the step waits for host code: Python, dispatch, executors" },
     { "part.idle_launch_ns", UNIT_NS, "nothing runs: work is on its way to the device" },
     { "part.idle_sync_ns", UNIT_NS, "nothing runs: the host waits for results" },

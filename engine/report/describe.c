@@ -101,7 +101,7 @@ const char *part_title(enum part part)
     case PART_COPY:
         return "copies";
     case PART_COMPILE:
-        return "tracing, compiling";
+        return "compiling, loading";
     case PART_HOST:
         return "host work";
     case PART_IDLE_LAUNCH:

@@ -68,6 +68,8 @@ static void write_steps(struct json_writer *json, const struct study *study)
         put_integer(json, "last", range.last);
     }
     put_text(json, "source", step_source_name(steps->source));
+    if (steps->is_uneven)
+        put_bool(json, "is_uneven", true);
     if (facts_get(&study->facts, "work.per_step", &batches))
         put_number(json, "batches_per_step", batches);
     write_left_out(json, steps);

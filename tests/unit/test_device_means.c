@@ -66,7 +66,7 @@ static void work_is_of_one_core(void **state)
     assert_true(analysis_devices.run(&b.study, &err) && analysis_ops.run(&b.study, &err) &&
                 analysis_kernels.run(&b.study, &err) && analysis_flops.run(&b.study, &err) &&
                 analysis_comm.run(&b.study, &err));
-    assert_true(is_close(builder_fact(&b, "device.count"), 3));
+    assert_true(is_close(builder_fact(&b, "device.count"), 2));
     assert_true(
         is_close(builder_cell(&b, "devices", "unit_of", "/device:TPU:0", "busy_ns"), 700000));
     assert_true(is_close(builder_cell(&b, "ops", "device", "2 devices", "total_ns"), 200000));

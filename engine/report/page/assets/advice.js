@@ -1,7 +1,7 @@
 // From the top: what the recording is, what limits it, what to change.
 const PARTS = {
   input: 'input wait', compute: 'compute', communication: 'exposed communication', copy: 'exposed copies',
-  compile: 'tracing, compiling', host: 'host, Python', 'idle.launch': 'idle, waits for launches',
+  compile: 'compiling, loading', host: 'host, Python', 'idle.launch': 'idle, waits for launches',
   'idle.sync': 'idle, synchronising', 'idle.dependency': 'idle, waits for other work', 'idle.other': 'idle, other',
   output: 'output', unknown: 'unknown',
 };
