@@ -1,6 +1,8 @@
 -- Python runs inside the step while nothing else does.
 local function of_pauses(p, cfg, cells)
   local step_ns = p.fact["step.ns"]
+  -- Short pauses at many places, none of them worth it, are what a library does around its ops.
+  if not cells or (cells:max("share") or 0) < cfg.min_place_share then return nil end
   if not cells or cells:sum("share") < cfg.min_pause_share then return nil end
   local ns, worst = cells:sum("ns"), cells:top("ns", 3):rows()
   local evidence = { { "long pauses between ops a step", ns, "ns", share = math.min(1, ns / step_ns) } }
@@ -34,6 +36,8 @@ return rule {
   params = {
     min_pause_share = { default = 0.10, min = 0, max = 1, unit = "share",
                         doc = "share of the step in long pauses between ops, for PyTorch" },
+    min_place_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                        doc = "share of the step in pauses at one place, from which this is said" },
     min_own_share = { default = 0.25, min = 0, max = 1, unit = "share",
                       doc = "JAX: share of the step in the program's own functions, from which it is a warning" },
     min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
@@ -130,6 +134,14 @@ Priced as that time. Silent where it hides behind computation.]],
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0 },
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 2e6, share = 0.2, factor = 0,
                               region = "between copy and dot" } } } },
+    { name = "a library's pauses at many places", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
+                ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e5, share = 0.04, factor = 0, region = "a" },
+                            { cell = 2, flaw = "long-pause", cause = "python", ns = 3e5, share = 0.03, factor = 0, region = "b" },
+                            { cell = 3, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0, region = "c" },
+                            { cell = 4, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0, region = "d" },
+                            { cell = 5, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0, region = "e" } } } },
     { name = "small pauses", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
