@@ -163,6 +163,13 @@ def labels(check):
                         'log_entries { name: "n" code_def { traces { file: "m.py" lineno: 3 '
                         f'function: "{"层" * 10}" line: "{"x" * 30}" }} }} }}')
     files = ["--graph_path", graph, "--op_log_path", log]
+    (check.folder / "src").mkdir()
+    (check.folder / "src" / "m.py").write_text("# one\n\n    y = cell(x)\n")
+    plain = check.message("plain.log", "OpLogProto", 'log_entries { name: "n" code_def { traces { '
+                          'file: "m.py" lineno: 3 function: "build" } } }')
+    row = check.rows("code", "-line_text", "--source", "src", "--graph_path", graph,
+                     "--op_log_path", plain)[1]
+    check.same(row.split(" (0us")[0].strip(), "m.py:3:build:y = cell(x)", "the text of the line")
     short = "m.py:3:" + "层" * 5 + "..."
     check.same(check.rows("code", *files)[1].split(" (")[0].strip(), short, "a cut label")
     done = subprocess.run([check.tfprof, "code", "--format", "csv", *files], cwd=check.folder,

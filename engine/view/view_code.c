@@ -4,6 +4,7 @@
  */
 #include "view/groups.h"
 #include "view/pprof.h"
+#include "view/sources.h"
 #include "view/timeline.h"
 
 #include <inttypes.h>
@@ -71,6 +72,9 @@ static struct str label_of(const struct builder *builder, const struct source_li
     text_print(&text, "%.*s:%lld", STR_ARG(base_name(profile_str(profile, line->file))),
                line->line ? (long long)line->line : -1LL);
     add_short(&text, profile_str(profile, line->function), options->is_compat);
+    if (options->has_line_text && !line_text.len && builder->call->sources)
+        line_text = str_trim(
+            sources_line(builder->call->sources, profile_str(profile, line->file), line->line));
     if (options->has_line_text)
         add_short(&text, line_text.len ? line_text : STR("none"), options->is_compat);
     if (is_gradient)
