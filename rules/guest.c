@@ -28,6 +28,11 @@ static bool take_loaded(const struct guest_batch *batch, size_t item, struct cod
     return coder_is_done(coder) && (rule->error || rule_id_fits(rule->info.id, file));
 }
 
+static const char *file_loaded(const struct guest_batch *batch, size_t item)
+{
+    return ((const struct rule *)batch->context)[item].info.file;
+}
+
 static void fail_loading(const struct guest_batch *batch, size_t item, const char *message)
 {
     struct rule *rule = (struct rule *)batch->context + item;
@@ -46,6 +51,7 @@ bool guest_load(struct rule *rules, size_t count, const struct rule_limits *limi
                                  .work = load_one,
                                  .take = take_loaded,
                                  .fail = fail_loading,
+                                 .file = file_loaded,
                                  .context = rules };
 
     guest_batch_run(&batch);
@@ -104,6 +110,11 @@ static bool take_run(const struct guest_batch *batch, size_t item, struct coder 
     return coder_is_done(coder);
 }
 
+static const char *file_run(const struct guest_batch *batch, size_t item)
+{
+    return rule_at(batch, item)->info.file;
+}
+
 static void fail_run(const struct guest_batch *batch, size_t item, const char *message)
 {
     const struct rule *rule = rule_at(batch, item);
@@ -122,6 +133,7 @@ bool guest_run(struct guest_runs *guests, const struct rule_view *view,
                                  .work = run_one,
                                  .take = take_run,
                                  .fail = fail_run,
+                                 .file = file_run,
                                  .context = &running };
 
     if (!running.items)

@@ -4,9 +4,10 @@
 #include "base/trace.h"
 #include "rules/child.h"
 
-/* Lua ends a rule at its limit; what lasts longer is not Lua. A pack may hold thousands of rules
- * that take the time of one each. */
-enum { WALL_FACTOR = 3, TOGETHER_FACTOR = 15 };
+/* Lua ends a rule at its limit of work; what lasts far longer is not Lua, or the machine is busy. A
+ * pack may hold thousands of rules that take the time of one each, and no other pack pays for it.
+ */
+enum { WALL_FACTOR = 10, TOGETHER_FACTOR = 15 };
 
 /* An empty message stands for an answer that does not fit. */
 static void send(struct child_pipe *pipe, const struct guest_batch *batch, size_t item,
@@ -39,6 +40,27 @@ static void fail_item(const struct guest_batch *batch, size_t item, struct str w
     batch->fail(batch, item, message ? message : "failed");
 }
 
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct str left = str_from(a), right = str_from(b);
+
+    return str_equal(str_slice(left, 0, str_find_last(left, '/')),
+                     str_slice(right, 0, str_find_last(right, '/')));
+}
+
+/* At the first item of a folder. */
+static void allow_time(struct guest_batch *batch)
+{
+    const char *file = batch->from < batch->count ? batch->file(batch, batch->from) : NULL;
+
+    if (!file || (batch->timed_file && is_same_folder(file, batch->timed_file)))
+        return;
+    batch->timed_file = file;
+    batch->deadline_ns =
+        trace_now_ns() +
+        (batch->together_ns ? batch->together_ns : TOGETHER_FACTOR * batch->limits->cpu_ns);
+}
+
 /* Takes what one child sends, until it is done or of no more use. */
 static void listen(struct guest_batch *batch, struct child *child)
 {
@@ -61,6 +83,7 @@ static void listen(struct guest_batch *batch, struct child *child)
         }
         batch->is_filtered &= !child->has_begun || child->has_filter;
         arena_free(&scratch);
+        allow_time(batch);
         if (!is_good || trace_now_ns() > batch->deadline_ns)
             return;
     }
@@ -68,17 +91,16 @@ static void listen(struct guest_batch *batch, struct child *child)
 
 void guest_batch_run(struct guest_batch *batch)
 {
-    int64_t             wall_ns = batch->limits->wall_ns;
+    int64_t             cpu_ns = batch->limits->cpu_ns;
     struct child_limits limits = { batch->limits->memory_bytes,
-                                   batch->item_ns ? batch->item_ns : WALL_FACTOR * wall_ns };
+                                   batch->item_ns ? batch->item_ns : WALL_FACTOR * cpu_ns };
 
     batch->is_filtered = true;
-    batch->deadline_ns =
-        trace_now_ns() + (batch->together_ns ? batch->together_ns : TOGETHER_FACTOR * wall_ns);
     while (batch->from < batch->count) {
         struct child child;
         struct err   err = { 0 };
 
+        allow_time(batch);
         if (trace_now_ns() > batch->deadline_ns) {
             fail_item(batch, batch->from++, STR("the rules before it took too long together"));
             continue;

@@ -18,10 +18,13 @@ struct guest_batch {
     /* In the parent; false: the answer makes no sense. */
     bool (*take)(const struct guest_batch *batch, size_t item, struct coder *coder);
     void (*fail)(const struct guest_batch *batch, size_t item, const char *message);
-    int64_t item_ns, together_ns; /* that one item and all of them may take; 0: as rules that run */
+    /* Where the item's rule stands: the rules of a folder share their time. */
+    const char *(*file)(const struct guest_batch *batch, size_t item);
+    int64_t item_ns, together_ns; /* that one item and a folder of them may take; 0: as rules that run */
     bool    is_filtered;          /* system calls, in all processes there were */
     size_t  from;                 /* how far it is */
-    int64_t deadline_ns;
+    const char *timed_file; /* the first of the folder whose time runs */
+    int64_t     deadline_ns;
 };
 void guest_batch_run(struct guest_batch *batch);
 

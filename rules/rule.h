@@ -35,7 +35,7 @@ struct rule_view {
 struct rule_limits {
     size_t  memory_bytes;
     int64_t instructions;
-    int64_t wall_ns;
+    int64_t cpu_ns; /* of work, so that a busy machine does not decide what a rule finds */
 };
 extern const struct rule_limits rule_default_limits;
 

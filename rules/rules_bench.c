@@ -105,6 +105,13 @@ static void take_failure(const struct guest_batch *batch, size_t item, const cha
     cost->fault = fault_of(rule, rule_message(rule, message, batch->arena), batch->arena);
 }
 
+static const char *file_timed(const struct guest_batch *batch, size_t item)
+{
+    const struct benching *benching = batch->context;
+
+    return benching->set->rules.items[benching->items[item]].info.file;
+}
+
 /* Ours run here, and the others are put down for later. */
 static bool time_ours(struct benching *benching, struct guest_batch *batch, struct arena *arena,
                       struct err *err)
@@ -133,7 +140,8 @@ static bool time_all(struct benching *benching, struct arena *arena, struct err 
                                  .work = time_apart,
                                  .take = take_cost,
                                  .fail = take_failure,
-                                 .item_ns = (RUNS + 1) * rule_default_limits.wall_ns };
+                                 .file = file_timed,
+                                 .item_ns = (RUNS + 1) * rule_default_limits.cpu_ns };
 
     benching->items = arena_new_array(arena, size_t, benching->set->rules.count + 1);
     if (!benching->items)

@@ -269,6 +269,11 @@ static void take_failure(const struct guest_batch *batch, size_t item, const cha
     report_error(all, &all->set->rules.items[item], message);
 }
 
+static const char *file_checked(const struct guest_batch *batch, size_t item)
+{
+    return ((const struct check_all *)batch->context)->set->rules.items[item].info.file;
+}
+
 bool rules_check(const char *directory, const struct rule_trials *trials, struct arena *arena,
                  struct text *report, struct rules_checked *checked, struct err *err)
 {
@@ -280,6 +285,7 @@ bool rules_check(const char *directory, const struct rule_trials *trials, struct
                                  .work = check_apart,
                                  .take = take_answer,
                                  .fail = take_failure,
+                                 .file = file_checked,
                                  .item_ns = RULE_NS,
                                  .together_ns = FOLDER_NS };
     bool               is_done =

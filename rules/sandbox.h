@@ -17,7 +17,7 @@ struct sandbox {
     struct rule_limits limits;
     size_t             heap_bytes;
     int64_t            steps_left; /* hook calls until the budget is spent */
-    int64_t            deadline_ns;
+    int64_t            start_ns, start_cpu_ns; /* of the call */
     bool               is_spent;
     int                host;       /* reference in the registry: the C side */
     struct arena       scratch;    /* what rules make C remember; bounded, freed with the state */

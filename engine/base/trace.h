@@ -10,5 +10,6 @@
 bool    trace_is_on(const char *category, int level);
 void    trace_print(const char *category, const char *format, ...) CHECK_PRINTF(2, 3);
 int64_t trace_now_ns(void); /* monotonic */
+int64_t trace_cpu_ns(void); /* that this thread has worked */
 
 #endif

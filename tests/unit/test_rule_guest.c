@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -48,6 +49,20 @@ static bool hang(void *context, const struct edit *edits, size_t count,
     while (turn >= 0)
         turn = (turn + 1) & 0xffff;
     return err_set(err, ERR_LIMIT, "never");
+}
+
+/* As a machine that has other work to do. */
+static bool wait_idly(void *context, const struct edit *edits, size_t count,
+                      struct replay_result *result, struct err *err)
+{
+    const struct timespec time = { .tv_nsec = 150000000 };
+
+    (void)context;
+    (void)edits;
+    (void)count;
+    (void)result;
+    nanosleep(&time, NULL);
+    return err_set(err, ERR_INCONCLUSIVE, "no steps");
 }
 
 struct fixture {
@@ -102,7 +117,7 @@ static void run_all(struct fixture *f, const char *const *bodies, size_t count,
         rules[i].info.params.items[0].number = 5;
     }
     if (replay == hang)
-        brief.wall_ns = 200000000;
+        brief.cpu_ns = 60000000;
     assert_true(guest_run(&guests, &view, &brief, &f->arena, &err));
 }
 
@@ -187,18 +202,20 @@ static void broken_processes_fail_alone(void **state)
     }
 }
 
-/* Each is ended after three times its 50 ms, all of them after fifteen times. */
+/* Each is ended after ten times its 50 ms, all of a folder after fifteen times; those of another
+ * folder have their own. */
 static void many_slow_rules_share_a_limit(void **state)
 {
     static const char *const body = "p:whatif { { 'scale' } }";
     const struct rule_limits brief = { (size_t)4 << 20, 2000000, 50000000 };
-    const struct rule       *rules[12];
-    struct rule              rule = { .info = { .id = "x", .file = "x.lua", .format_mask = 15 } };
-    struct rule_run          runs[12];
-    struct guest_runs        guests = { .rules = rules, .runs = runs, .count = 12 };
-    struct fixture           f;
-    struct err               err = { 0 };
-    int64_t                  start_ns = trace_now_ns();
+    const struct rule       *rules[13];
+    struct rule              rule = { .info = { .id = "x", .file = "a/x.lua", .format_mask = 15 } };
+    struct rule       other = { .info = { .id = "x", .file = "b/x.lua", .format_mask = 15 } };
+    struct rule_run   runs[13];
+    struct guest_runs guests = { .rules = rules, .runs = runs, .count = 13 };
+    struct fixture    f;
+    struct err        err = { 0 };
+    int64_t           start_ns = trace_now_ns();
 
     (void)state;
     fixture_make(&f);
@@ -206,11 +223,38 @@ static void many_slow_rules_share_a_limit(void **state)
         .facts = &f.facts, .format = "xspace", .framework = "jax", .replay = hang
     };
     rule.script = script_of(&f, "x", body).script;
+    other.script = script_of(&f, "x", "return nil").script;
     for (size_t i = 0; i < 12; i++)
         rules[i] = &rule;
+    rules[12] = &other;
     assert_true(guest_run(&guests, &view, &brief, &f.arena, &err));
     assert_non_null(strstr(runs[11].reason, "together"));
+    assert_int_equal(runs[12].outcome, RULE_QUIET);
     assert_true(trace_now_ns() - start_ns < 5000000000);
+    arena_free(&f.arena);
+}
+
+/* A rule that was kept from working for longer than it may work has not run for too long. */
+static void waiting_is_no_work(void **state)
+{
+    static const char *const body = "p:whatif { { 'scale' } } for i = 1, 100000 do end return nil";
+    const struct rule_limits brief = { (size_t)4 << 20, 2000000, 60000000 };
+    struct rule              rule = { .info = { .id = "x", .file = "x.lua", .format_mask = 15 } };
+    const struct rule       *rules[] = { &rule };
+    struct rule_run          runs[1];
+    struct guest_runs        guests = { .rules = rules, .runs = runs, .count = 1 };
+    struct fixture           f;
+    struct err               err = { 0 };
+
+    (void)state;
+    fixture_make(&f);
+    struct rule_view view = {
+        .facts = &f.facts, .format = "xspace", .framework = "jax", .replay = wait_idly
+    };
+    rule.script = script_of(&f, "x", body).script;
+    assert_true(guest_run(&guests, &view, &brief, &f.arena, &err));
+    if (runs[0].outcome != RULE_QUIET)
+        fail_msg("%s", runs[0].reason ? runs[0].reason : "found something");
     arena_free(&f.arena);
 }
 
@@ -312,6 +356,7 @@ int main(void)
         cmocka_unit_test(attacks_fail_alone),
         cmocka_unit_test(broken_processes_fail_alone),
         cmocka_unit_test(many_slow_rules_share_a_limit),
+        cmocka_unit_test(waiting_is_no_work),
         cmocka_unit_test(loading_is_apart_too),
         cmocka_unit_test(answers_are_checked),
     };
