@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Too little memory, allocations that fail, files that shrink: the whole answer or one line and status 3, nothing between.
+"""Too little memory, allocations that fail, files that shrink: the whole answer or one line and status 3, nothing between;
+and more of something takes more work in proportion.
     usage: check_limits.py TFPROF FAULT_LIBRARY RECORDINGS_DIR"""
 import gzip
+import json
 import os
+import resource
 import shutil
 import sys
 
@@ -82,6 +85,31 @@ def shrinking_files():
             expect(answer[0] == 3 and "shrinks" in answer[2], f"{command} {path} that shrinks: {answer[0]} {answer[2]!r}")
 
 
+def growing_inputs():
+    """Twice as much of something takes about twice the work, whatever it is."""
+    def shapes(count):
+        events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1, "tid": 1, "ts": i * count / 5,
+                   "dur": count / 5 - 0.5} for i in range(10)]
+        events += [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": i * 2.0, "dur": 1.0,
+                    "args": {"Input Dims": [[i, i + 1], [i + 1, 3]], "Input type": ["float", "float"]}} for i in range(count)]
+        write("many.json", json.dumps({"traceEvents": events}))
+        return ["baseline", "many.json"]
+
+    def suppressions(count):
+        write("many.toml", "".join(f'[[suppress]]\nrule = "r{i}"\nreason = "r"\n' for i in range(count)))
+        return ["advise", "--config", "many.toml", "g.json"]
+
+    def work_of(arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run(*arguments)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    for make, count in ((shapes, 10000), (suppressions, 4000)):
+        one, two = work_of(make(count)), work_of(make(2 * count))
+        expect(two < 2.9 * one, f"{make.__name__}: {one:.2f} s of work for {count}, {two:.2f} s for twice as many")
+
+
 def main():
     global CLASSIC
     mnist = os.path.join(RECORDINGS, "tf1-mnist-softmax")
@@ -102,6 +130,7 @@ def main():
     failing_allocations()
     failing_writes()
     shrinking_files()
+    growing_inputs()
 
 
 CLASSIC = []

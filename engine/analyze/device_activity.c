@@ -72,15 +72,39 @@ struct span_list {
     VEC(struct span) list;
 };
 
-static bool collect_events(const struct profile *profile, uint32_t device, struct arena *scratch,
-                           struct span_list *spans)
+/* The timelines of each device, in their order: jobs may have thousands of both. */
+struct device_lines {
+    uint32_t *first; /* by device; NO_ID: none */
+    uint32_t *next;  /* by timeline; NO_ID: the last one */
+};
+
+static bool find_lines(const struct profile *profile, struct arena *arena,
+                       struct device_lines *lines)
 {
-    for (size_t i = 0; i < profile->timelines.count; i++) {
+    lines->first = arena_new_array(arena, uint32_t, profile->devices.count + 1);
+    lines->next = arena_new_array(arena, uint32_t, profile->timelines.count + 1);
+    if (!lines->first || !lines->next)
+        return false;
+    for (size_t i = 0; i < profile->devices.count; i++)
+        lines->first[i] = NO_ID;
+    for (size_t i = profile->timelines.count; i-- > 0;) {
         const struct timeline *timeline = &profile->timelines.items[i];
 
-        if (timeline->device != device ||
+        if (timeline->device >= profile->devices.count ||
             (timeline->kind != TIMELINE_STREAM && timeline->kind != TIMELINE_OPS))
             continue;
+        lines->next[i] = lines->first[timeline->device];
+        lines->first[timeline->device] = (uint32_t)i;
+    }
+    return true;
+}
+
+static bool collect_events(const struct profile *profile, const struct device_lines *lines,
+                           uint32_t device, struct arena *scratch, struct span_list *spans)
+{
+    for (uint32_t i = lines->first[device]; i != NO_ID; i = lines->next[i]) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
         for (uint32_t j = 0; j < timeline->event_count; j++) {
             uint32_t event = timeline->first_event + j;
             enum span_class class = span_class_of(event_activity(profile, event)->kind);
@@ -211,15 +235,16 @@ static bool find_gaps(const struct span_list *spans, const struct windows *windo
     return true;
 }
 
-static bool make_row(const struct profile *profile, const struct windows *windows, uint32_t device,
-                     struct arena *arena, struct device_row *row)
+static bool make_row(const struct profile *profile, const struct device_lines *lines,
+                     const struct windows *windows, uint32_t device, struct arena *arena,
+                     struct device_row *row)
 {
     struct arena     scratch = { 0 };
     struct span_list spans = { 0 };
     bool             is_made;
 
     *row = (struct device_row) { .device = device };
-    is_made = collect_events(profile, device, &scratch, &spans) &&
+    is_made = collect_events(profile, lines, device, &scratch, &spans) &&
               collect_runs(profile, device, &scratch, &spans);
     if (is_made && spans.list.count > 1)
         qsort(spans.list.items, spans.list.count, sizeof *spans.list.items, compare_spans);
@@ -261,14 +286,17 @@ bool device_activity_make(const struct study *study, const struct windows *windo
                           struct device_activity *activity)
 {
     const struct profile *profile = study->profile;
+    struct device_lines   lines;
 
     *activity = (struct device_activity) { 0 };
+    if (!find_lines(profile, scratch, &lines))
+        return false;
     for (uint32_t i = 0; i < profile->devices.count; i++) {
         struct device_row row;
 
         if (profile->devices.items[i].kind == DEVICE_CPU)
             continue;
-        if (!make_row(profile, windows, i, arena, &row))
+        if (!make_row(profile, &lines, windows, i, arena, &row))
             return false;
         if (row.busy.list.count == 0)
             continue;

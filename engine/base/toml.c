@@ -1,5 +1,6 @@
 #include "base/toml.h"
 
+#include "base/intern.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -15,6 +16,9 @@ struct parser {
     const char   *table;
     uint32_t      index;
     unsigned      depth;
+    struct intern keys;   /* of entries, with their table and index */
+    struct intern tables; /* of entries */
+    VEC(uint32_t) next;   /* by table: the index behind its last entry */
 };
 
 static bool fail(struct parser *parser, const char *expected)
@@ -230,16 +234,27 @@ static bool parse_inline_table(struct parser *parser, const char *table)
     return true;
 }
 
-static const struct toml_entry *find(const struct parser *parser, const struct toml_entry *like)
+/* False: the key stands there twice, or memory ran out. `column`: of its value. */
+static bool add_entry(struct parser *parser, const struct toml_entry *entry, uint32_t column)
 {
-    for (size_t i = 0; i < parser->toml->entries.count; i++) {
-        const struct toml_entry *entry = &parser->toml->entries.items[i];
+    const char *name =
+        arena_text(parser->arena, "%s\n%u\n%s", entry->table, entry->index, entry->key);
+    uint32_t had = parser->keys.count;
+    uint32_t table = intern_add(&parser->tables, str_from(entry->table));
 
-        if (strcmp(entry->table, like->table) == 0 && entry->index == like->index &&
-            strcmp(entry->key, like->key) == 0)
-            return entry;
+    if (!name || table == NO_ID || intern_add(&parser->keys, str_from(name)) == NO_ID)
+        return no_memory(parser);
+    if (parser->keys.count == had) {
+        fail(parser, "each key once");
+        parser->err->line = entry->line;
+        parser->err->column = column;
+        return false;
     }
-    return NULL;
+    while (parser->next.count <= table)
+        if (!vec_push(&parser->next, parser->arena, 0))
+            return no_memory(parser);
+    parser->next.items[table] = entry->index + 1;
+    return vec_push(&parser->toml->entries, parser->arena, *entry) || no_memory(parser);
 }
 
 /* key = value, flattened into entries */
@@ -249,6 +264,7 @@ static bool parse_pair(struct parser *parser, const char *table)
                                 .index = parser->index,
                                 .line = parser->line,
                                 .column = (uint32_t)(parser->at - parser->line_start) + 1 };
+    uint32_t          column;
     bool              is_fine;
 
     if (!parse_key(parser, &entry.table, &entry.key))
@@ -262,21 +278,17 @@ static bool parse_pair(struct parser *parser, const char *table)
             entry.table[0] ? arena_text(parser->arena, "%s.%s", entry.table, entry.key) : entry.key;
         return inner ? parse_inline_table(parser, inner) : no_memory(parser);
     }
-    if (find(parser, &entry))
-        return fail(parser, "each key once");
+    column = (uint32_t)(parser->at - parser->line_start) + 1;
     is_fine = peek(parser) == '[' ? parse_array(parser, &entry) : parse_scalar(parser, &entry);
-    return is_fine && (vec_push(&parser->toml->entries, parser->arena, entry) || no_memory(parser));
+    return is_fine && add_entry(parser, &entry, column);
 }
 
 /* The next free index of an array of tables. */
 static uint32_t next_index(const struct parser *parser, const char *table)
 {
-    uint32_t next = 0;
+    uint32_t id = intern_find(&parser->tables, str_from(table));
 
-    for (size_t i = 0; i < parser->toml->entries.count; i++)
-        if (strcmp(parser->toml->entries.items[i].table, table) == 0)
-            next = parser->toml->entries.items[i].index + 1;
-    return next;
+    return id < parser->next.count ? parser->next.items[id] : 0;
 }
 
 static bool parse_header(struct parser *parser)
@@ -310,6 +322,8 @@ bool toml_parse(struct str bytes, struct arena *arena, struct toml *toml, struct
                              .table = "" };
 
     *toml = (struct toml) { 0 };
+    if (!intern_init(&parser.keys, arena) || !intern_init(&parser.tables, arena))
+        return no_memory(&parser);
     for (skip_lines(&parser); parser.at < parser.end; skip_lines(&parser)) {
         parser.depth = 0;
         if (!(*parser.at == '[' ? parse_header(&parser) : parse_pair(&parser, parser.table)))

@@ -1,6 +1,7 @@
 #include "gate/items.h"
 
 #include "analyze/facts.h"
+#include "base/intern.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -182,19 +183,14 @@ static int by_flops(const void *left, const void *right)
     return strcmp(a->what, b->what);
 }
 
-static struct work_item *find_work(struct identity *identity, const char *what)
-{
-    for (size_t i = 0; i < identity->work.count; i++)
-        if (strcmp(identity->work.items[i].what, what) == 0)
-            return &identity->work.items[i];
-    return NULL;
-}
-
 bool work_add(struct identity *identity, const struct facts *facts, struct arena *arena)
 {
     struct reader reader = { facts, facts_find_table(facts, "roofline"), arena };
+    struct intern known; /* whats of the items; the empty one has id 0 */
     uint64_t      hash = 0;
 
+    if (!intern_init(&known, arena))
+        return false;
     for (size_t row = 0; reader.table && row < reader.table->row_count; row++) {
         const char *shapes = text_at(&reader, "shapes", row);
         const char *what = arena_text(arena, "%s %s", text_at(&reader, "type", row), shapes);
@@ -203,12 +199,15 @@ bool work_add(struct identity *identity, const struct facts *facts, struct arena
 
         if (!what)
             return false;
-        struct work_item *known = shapes[0] && flops > 0 ? find_work(identity, what) : NULL;
-        if (known) {
-            known->flops += flops;
-            known->calls += calls;
-        } else if (shapes[0] && flops > 0 &&
-                   !vec_push(&identity->work, arena, (struct work_item) { what, flops, calls })) {
+        if (!shapes[0] || flops <= 0)
+            continue;
+        uint32_t id = intern_add(&known, str_from(what));
+        if (id == NO_ID)
+            return false;
+        if (id <= identity->work.count) {
+            identity->work.items[id - 1].flops += flops;
+            identity->work.items[id - 1].calls += calls;
+        } else if (!vec_push(&identity->work, arena, (struct work_item) { what, flops, calls })) {
             return false;
         }
     }
