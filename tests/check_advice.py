@@ -6,9 +6,11 @@ usage: tests/check_advice.py TFPROF SCHEMA RECORDINGS
 RECORDINGS is a folder with a folder a recording, or that folder's slow/, fixed/ or profile/.
 
 Checked: docs/advice.schema.json, the order of the top keys, that parts of the step sum to it, that
-priced findings come before others and ranks count up, that coverage adds up, and that a second run
-prints the same bytes.
+priced findings come before others and ranks count up, that coverage adds up, that the other formats
+say the same, and that a second run prints the same bytes.
 """
+import csv
+import io
 import json
 import pathlib
 import subprocess
@@ -47,6 +49,35 @@ def faults_of(advice):
         yield f"rules failed: {coverage['failed']}"
 
 
+def faults_of_formats(tfprof, recording, advice):
+    """Other formats hold what the JSON holds: as many visible findings, by rule, in the same order."""
+    def run(name):
+        return subprocess.run([tfprof, "advise", f"--format={name}", recording], capture_output=True,
+                              check=True).stdout.decode()
+
+    rules = [finding["rule"] for finding in advice["findings"] if "hidden_by" not in finding]
+    sarif = json.loads(run("sarif"))
+    schema = json.loads((pathlib.Path(__file__).parent / "schemas/sarif-2.1.0.json").read_text("utf-8"))
+    for error in jsonschema.Draft4Validator(schema).iter_errors(sarif):
+        yield f"SARIF: {error.message}"
+    if [result["ruleId"] for result in sarif["runs"][0]["results"]] != rules:
+        yield "SARIF has other results"
+    rows = list(csv.DictReader(io.StringIO(run("csv"))))
+    if [(row["rule"], row["title"]) for row in rows] != [(finding["rule"], finding["title"])
+                                                         for finding in advice["findings"]]:
+        yield "CSV has other findings"
+    for row, finding in zip(rows, advice["findings"]):
+        if "mid_ms" in finding["impact"] and row["mid_ns"]:
+            if abs(float(row["mid_ns"]) / 1e6 - finding["impact"]["mid_ms"]) > 1e-5 * finding["impact"]["mid_ms"]:
+                yield f"CSV: {finding['rule']} saves {row['mid_ns']} ns"
+    annotations = [line for line in run("github").splitlines() if line.startswith("::")]
+    if len(annotations) != len(rules) + 1:
+        yield f"{len(annotations)} annotations for {len(rules)} findings"
+    headings = [line for line in run("markdown").splitlines() if line.startswith("#### ")]
+    if len(headings) > len(rules):
+        yield f"{len(headings)} headings in Markdown for {len(rules)} findings"
+
+
 def main():
     tfprof, schema_path, folder = sys.argv[1:]
     recordings = sorted(pathlib.Path(folder).iterdir())
@@ -65,7 +96,7 @@ def main():
             advice = json.loads(printed[0])
             faults += [f"{error.json_path}: {error.message}" for error in
                        validator.iter_errors(advice)]
-            faults = faults or list(faults_of(advice))
+            faults = faults or [*faults_of(advice), *faults_of_formats(tfprof, recording, advice)]
         except ValueError as error:
             faults.append(f"no JSON: {error}")
         if printed[0] != printed[1]:

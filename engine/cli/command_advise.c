@@ -23,7 +23,7 @@ struct advise_values {
 #define RESULT(field) offsetof(struct advise_values, result.field)
 #define RULES(field) offsetof(struct advise_values, rules.field)
 #define ADVISE(field) offsetof(struct advise_values, field)
-#define RESULT_FORMATS "text|json|classic|adviceproto"
+#define RESULT_FORMATS "text|json|csv|html|markdown|github|sarif|classic|adviceproto"
 /* clang-format off */
 static const struct option options[] = {
 #include "cli/result_options.def"

@@ -3,6 +3,7 @@
 #include "gate/gate.h"
 #include "report/layout.h"
 #include "report/output.h"
+#include "rules/advice.h"
 
 #include <string.h>
 
@@ -32,10 +33,10 @@ static const char *level_of(enum outcome outcome)
     return "error";
 }
 
-static void add_command(struct text *text, enum outcome outcome, const char *title,
-                        const char *file, uint32_t line, const char *message)
+static void add_command(struct text *text, const char *level, const char *title, const char *file,
+                        uint32_t line, const char *message)
 {
-    text_print(text, "::%s ", level_of(outcome));
+    text_print(text, "::%s ", level);
     if (file[0]) {
         text_add(text, STR("file="));
         add_escaped(text, file, true);
@@ -52,7 +53,7 @@ static void gate_github(const struct gate_result *result, const struct output_op
                         struct text *text)
 {
     (void)options;
-    add_command(text, result->outcome, "tfprof gate", "", 0, result->headline);
+    add_command(text, level_of(result->outcome), "tfprof gate", "", 0, result->headline);
     for (size_t i = 0; i < result->checks.count; i++) {
         const struct check *check = &result->checks.items[i];
         const char         *message = check->title;
@@ -61,20 +62,48 @@ static void gate_github(const struct gate_result *result, const struct output_op
             continue;
         if (check->detail[0])
             message = arena_text(text->arena, "%s\n%s", check->title, check->detail);
-        add_command(text, check->outcome, check->rule, check->file, check->line,
+        add_command(text, level_of(check->outcome), check->rule, check->file, check->line,
                     message ? message : check->title);
     }
     for (size_t i = 0; result->outcome != OUTCOME_PASS && i < result->changes.count; i++) {
         const struct change *change = &result->changes.items[i];
 
         if (change->rule)
-            add_command(text, OUTCOME_WARN, change->rule, change->file, change->line,
+            add_command(text, level_of(OUTCOME_WARN), change->rule, change->file, change->line,
                         change->title);
+    }
+}
+
+static const char *level_of_severity(enum severity severity)
+{
+    return severity == SEVERITY_INFO ? "notice" : severity == SEVERITY_WARN ? "warning" : "error";
+}
+
+static void advice_github(const struct advice *advice, const struct study *study,
+                          const struct output_options *options, struct text *text)
+{
+    (void)study;
+    (void)options;
+    add_command(text, "notice", "tfprof advise", "", 0, advice->verdict.text);
+    for (size_t i = 0; i < advice->findings.count; i++) {
+        const struct finding *finding = &advice->findings.items[i];
+        bool                  has_place = finding->locations.count > 0;
+        const char           *message = finding->title;
+
+        if (finding->hidden_by)
+            continue;
+        if (finding->remedy_text)
+            message = arena_text(text->arena, "%s\n%s", finding->title, finding->remedy_text);
+        add_command(text, level_of_severity(finding->severity), finding->rule,
+                    has_place ? finding->locations.items[0].file : "",
+                    has_place ? finding->locations.items[0].line : 0,
+                    message ? message : finding->title);
     }
 }
 
 const struct output output_github = {
     .name = "github",
     .summary = "workflow commands for GitHub Actions",
+    .advice = advice_github,
     .gate = gate_github,
 };

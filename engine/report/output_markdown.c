@@ -1,8 +1,11 @@
 /* output_markdown: a comment for a pull request, below the 65 536 characters that services take. */
+#include "analyze/study.h"
 #include "gate/gate.h"
+#include "report/describe.h"
 #include "report/gate_words.h"
 #include "report/layout.h"
 #include "report/output.h"
+#include "rules/advice.h"
 
 #include <string.h>
 
@@ -146,8 +149,116 @@ static void gate_markdown(const struct gate_result *result, const struct output_
     text_add_byte(text, '\n');
 }
 
+static void add_composition(struct text *text, const struct study *study)
+{
+    double part_ns[PART_COUNT], step_ns = 0;
+
+    if (!study_composition(study, part_ns))
+        return;
+    for (int part = 0; part < PART_COUNT; part++)
+        step_ns += part_ns[part];
+    text_add(text, STR("| part of a step | time | share |\n|---|---:|---:|\n"));
+    for (int part = 0; part < PART_COUNT; part++) {
+        if (part_ns[part] <= 0)
+            continue;
+        text_print(text, "| %s | ", part_name((enum part)part));
+        unit_print(text, part_ns[part], UNIT_NS);
+        text_add(text, STR(" | "));
+        unit_print(text, part_ns[part] / step_ns, UNIT_SHARE);
+        text_add(text, STR(" |\n"));
+    }
+    text_add_byte(text, '\n');
+}
+
+/* Code as it is, between fences longer than any in it. */
+static void add_code(struct text *text, const char *code)
+{
+    size_t fence = 3, run = 0;
+
+    for (const char *at = code; *at; at++) {
+        run = *at == '`' ? run + 1 : 0;
+        fence = run >= fence ? run + 1 : fence;
+    }
+    text_add(text, STR("\n"));
+    text_fill(text, '`', fence);
+    text_print(text, "python\n%s%s", code, str_ends(str_from(code), STR("\n")) ? "" : "\n");
+    text_fill(text, '`', fence);
+    text_add(text, STR("\n\n"));
+}
+
+static void add_saving(struct text *text, const struct impact *impact)
+{
+    struct str range;
+
+    if (!impact->has_saving || impact->resource)
+        return;
+    range = layout_range(text->arena, impact->low_ns, impact->high_ns, UNIT_NS);
+    text_print(text, ": saves %.*s a step (", STR_ARG(range));
+    unit_print(text, impact->share, UNIT_SHARE);
+    text_add_byte(text, ')');
+}
+
+static void add_finding(struct text *text, const struct finding *finding)
+{
+    text_add(text, STR("#### "));
+    add_cell(text, finding->title);
+    add_saving(text, &finding->impact);
+    text_print(text, "\n\n%s · %s", finding->rule, severity_name(finding->severity));
+    for (size_t i = 0; i < finding->locations.count && i < 3; i++) {
+        const struct location *at = &finding->locations.items[i];
+
+        text_add(text, STR(" · "));
+        add_cell(text, gate_words_place(at->file, at->line, text->arena));
+    }
+    text_add(text, STR("\n\n"));
+    if (finding->remedy_text) {
+        add_cell(text, finding->remedy_text);
+        text_add_byte(text, '\n');
+    }
+    if (finding->remedy_code)
+        add_code(text, finding->remedy_code);
+    for (size_t i = 0; i < finding->evidence.count; i++) {
+        const struct evidence *evidence = &finding->evidence.items[i];
+
+        text_add(text, i ? STR("- ") : STR("\n- "));
+        add_cell(text, evidence->what);
+        text_add(text, STR(": "));
+        if (evidence->text)
+            add_cell(text, evidence->text);
+        else
+            unit_print(text, evidence->value, evidence->unit);
+        text_add_byte(text, '\n');
+    }
+    text_add_byte(text, '\n');
+}
+
+static void advice_markdown(const struct advice *advice, const struct study *study,
+                            const struct output_options *options, struct text *text)
+{
+    size_t shown = 0, count = 0;
+
+    text_add(text, STR("### tfprof: "));
+    add_cell(text, advice->verdict.text);
+    text_add(text, STR("\n\n"));
+    add_composition(text, study);
+    for (size_t i = 0; i < advice->findings.count; i++) {
+        const struct finding *finding = &advice->findings.items[i];
+
+        if (finding->hidden_by || (finding->impact.has_saving && !finding->impact.resource &&
+                                   finding->impact.share < options->min_share))
+            continue;
+        count++;
+        if (!is_full(text) && ++shown)
+            add_finding(text, finding);
+    }
+    add_rest(text, shown, count, "and ", " findings");
+    text_print(text, "%u of %u rules looked: %u found something.\n", advice->looked_count,
+               advice->rule_count, advice->found_count);
+}
+
 const struct output output_markdown = {
     .name = "markdown",
     .summary = "a comment for a pull request",
+    .advice = advice_markdown,
     .gate = gate_markdown,
 };

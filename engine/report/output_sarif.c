@@ -1,8 +1,11 @@
 /* output_sarif: SARIF 2.1.0. Fingerprints stay over runs, so that services follow an alert. */
+#include "analyze/study.h"
 #include "base/json_writer.h"
 #include "gate/gate.h"
 #include "report/json_fields.h"
+#include "report/layout.h"
 #include "report/output.h"
+#include "rules/advice.h"
 
 #include <string.h>
 
@@ -151,37 +154,126 @@ static void add_results(struct json_writer *json, const struct gate_result *resu
     json_array_end(json);
 }
 
+/* Opens the document up to the tool's rules, which are an open array. */
+static void begin(struct json_writer *json)
+{
+    json_object(json);
+    put_text(json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    put_text(json, "version", "2.1.0");
+    put_array(json, "runs");
+    json_object(json);
+    put_object(json, "tool");
+    put_object(json, "driver");
+    put_text(json, "name", "tfprof");
+    put_text(json, "semanticVersion", TFPROF_VERSION);
+}
+
+static void end_tool(struct json_writer *json)
+{
+    json_object_end(json);
+    json_object_end(json);
+}
+
+static void end(struct json_writer *json)
+{
+    json_object_end(json);
+    json_array_end(json);
+    json_object_end(json);
+    text_add_byte(json->text, '\n');
+}
+
 static void gate_sarif(const struct gate_result *result, const struct output_options *options,
                        struct text *text)
 {
     struct json_writer json = { .text = text };
 
     (void)options;
-    json_object(&json);
-    put_text(&json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-    put_text(&json, "version", "2.1.0");
-    put_array(&json, "runs");
-    json_object(&json);
-    put_object(&json, "tool");
-    put_object(&json, "driver");
-    put_text(&json, "name", "tfprof");
-    put_text(&json, "semanticVersion", TFPROF_VERSION);
+    begin(&json);
     add_rules(&json, result);
-    json_object_end(&json);
-    json_object_end(&json);
+    end_tool(&json);
     add_results(&json, result);
     put_object(&json, "properties");
     put_text(&json, "outcome", outcome_name(result->outcome));
     put_text(&json, "headline", result->headline);
     json_object_end(&json);
+    end(&json);
+}
+
+static const char *level_of_severity(enum severity severity)
+{
+    return severity == SEVERITY_INFO ? "note" : severity == SEVERITY_WARN ? "warning" : "error";
+}
+
+static void add_advice_rules(struct json_writer *json, const struct advice *advice)
+{
+    const char **ids = arena_new_array(json->text->arena, const char *, advice->findings.count + 1);
+    size_t       count = 0;
+
+    put_array(json, "rules");
+    for (size_t i = 0; ids && i < advice->findings.count; i++) {
+        const struct finding *finding = &advice->findings.items[i];
+
+        if (finding->hidden_by || is_listed(ids, count, finding->rule))
+            continue;
+        ids[count++] = finding->rule;
+        add_rule(json, finding->rule, finding->title, finding->remedy_text);
+    }
+    json_array_end(json);
+}
+
+/* "title; saves 1.20 … 1.80 ms a step" */
+static const char *advice_message(const struct finding *finding, struct arena *arena)
+{
+    const struct impact *impact = &finding->impact;
+    struct str           saves;
+
+    if (!impact->has_saving || impact->resource)
+        return finding->title;
+    saves = layout_range(arena, impact->low_ns, impact->high_ns, UNIT_NS);
+    return arena_text(arena, "%s; fixing it saves %.*s a step", finding->title, STR_ARG(saves));
+}
+
+static void add_advice_results(struct json_writer *json, const struct advice *advice,
+                               const char *profile_name)
+{
+    put_array(json, "results");
+    for (size_t i = 0; i < advice->findings.count; i++) {
+        const struct finding *finding = &advice->findings.items[i];
+        bool                  has_place = finding->locations.count > 0;
+
+        if (finding->hidden_by)
+            continue;
+        add_result(json, &(struct sarif_result) {
+                             .rule = finding->rule,
+                             .level = level_of_severity(finding->severity),
+                             .message = advice_message(finding, json->text->arena),
+                             .file = has_place ? finding->locations.items[0].file : profile_name,
+                             .line = has_place ? finding->locations.items[0].line : 0,
+                             .fingerprint = finding->fingerprint,
+                         });
+    }
+    json_array_end(json);
+}
+
+static void advice_sarif(const struct advice *advice, const struct study *study,
+                         const struct output_options *options, struct text *text)
+{
+    struct json_writer json = { .text = text };
+
+    (void)options;
+    begin(&json);
+    add_advice_rules(&json, advice);
+    end_tool(&json);
+    add_advice_results(&json, advice, study->profile->name ? study->profile->name : "the profile");
+    put_object(&json, "properties");
+    put_text(&json, "verdict", advice->verdict.text);
     json_object_end(&json);
-    json_array_end(&json);
-    json_object_end(&json);
-    text_add_byte(text, '\n');
+    end(&json);
 }
 
 const struct output output_sarif = {
     .name = "sarif",
     .summary = "SARIF 2.1.0 for code scanning",
+    .advice = advice_sarif,
     .gate = gate_sarif,
 };
