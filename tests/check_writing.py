@@ -18,7 +18,8 @@ FAULT = os.path.realpath(sys.argv[2])
 NAMES = ["\x1b[2J\x1b[31mRED", "##[group]owned", "::error::owned", '=HYPERLINK("http://x")', "+1+1|cmd", "-2", "@a", "a\rb",
          "a\u202eb", "a\u2066b", "a\u009bm", "a\u2028b", "a\x07b", "a\n::warning::b", "@everyone", "std::sort"]
 CLEAN = ["op", "scope", "graph", "scope --format csv", "op --format csv", "op --format json", "diff", "diff --format json",
-         "advise --format classic", "advise", "advise --format json", "info", "baseline -o -"]
+         "advise --format classic", "advise", "advise --format json", "info", "baseline -o -", "advise --format csv",
+         "advise --format markdown", "advise --format github", "table ops", "table ops --format csv"]
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -31,7 +32,7 @@ def check_names():
         arguments = command.split() + ["names.json"] * (2 if command.startswith("diff") else 1)
         status, out, err = run(*arguments)
         expect(status in (0, 1), f"{command}: status {status} {err}")
-        if "json" not in command and "baseline" not in command:
+        if not re.search("json|baseline|github", command):
             expect(not STEERING.search(out + err), f"{command}: {STEERING.findall(out)}")
             expect(not re.search(r"^\s*(##\[|::)", out, re.M), f"{command}: a line begins like a command of a CI runner")
             expect("##[" not in out, f"{command}: an older command of a CI runner")

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-/* A text, quoted where it must be. One that a spreadsheet would take for a formula (it begins with
+/* A text as text_add_clean shows it, quoted where it must be. One that a spreadsheet would take for a formula (it begins with
  * = + - @, a tab or a return) gets an apostrophe before it. */
 void csv_text(struct text *text, struct str value);
 /* Shortest decimal that reads back equal; NaN is an empty field. */

@@ -19,7 +19,7 @@ static void texts_are_quoted_where_they_must_be(void **state)
     } rows[] = {
         { "aaa", "aaa" },
         { "b,bb", "\"b,bb\"" },
-        { "b\r\nbb", "\"b\r\nbb\"" },
+        { "b\r\nbb", "b\\x0d\\x0abb" },
         { "b\"bb", "\"b\"\"bb\"" }, /* RFC 4180, 2.7 */
         { "", "" },
         { "=1+1", "\"'=1+1\"" },
