@@ -85,6 +85,19 @@ def shrinking_files():
             expect(answer[0] == 3 and "shrinks" in answer[2], f"{command} {path} that shrinks: {answer[0]} {answer[2]!r}")
 
 
+def costly_patterns():
+    """Names that could not be told are an error, never "no such name"."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1, "tid": 1, "ts": i * 1000.0, "dur": 999.0}
+              for i in range(3)]
+    events += [{"ph": "X", "cat": "cpu_op", "name": "a" * 60 + f"b{i}", "pid": 1, "tid": 1, "ts": i * 3.0, "dur": 2.0} for i in range(20)]
+    write("names.json", json.dumps({"traceEvents": events}))
+    pattern = r"^(a|\1a)+(a+)+b7x|(a+)+\2\2!"
+    for arguments in (["whatif", "--drop", f"op:{pattern}", "names.json"], ["why", "names.json", f"op:{pattern}"],
+                      ["scope", "-show_name_regexes", f".*({pattern})", "names.json"]):
+        status, _, err = run(*arguments)
+        expect(status == 2 and "too costly" in err, f"{arguments}: {status} {err!r}")
+
+
 def growing_inputs():
     """Twice as much of something takes about twice the work, whatever it is."""
     def shapes(count):
@@ -130,6 +143,7 @@ def main():
     failing_allocations()
     failing_writes()
     shrinking_files()
+    costly_patterns()
     growing_inputs()
 
 
