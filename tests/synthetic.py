@@ -18,7 +18,7 @@ def expect(holds, what):
 def run(*arguments, text="", env=None, timeout=120):
     """Status, standard output, standard error. A signal is a negative status."""
     done = subprocess.run([TFPROF, *arguments], capture_output=True, text=True, check=False, input=text, timeout=timeout,
-                          errors="replace", env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1", **(env or {})})
+                          errors="replace", env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1:exitcode=99", **(env or {})})
     return done.returncode, done.stdout, done.stderr
 
 
