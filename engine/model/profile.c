@@ -106,6 +106,38 @@ bool profile_damage(struct profile *profile, const char *where, uint64_t count, 
     return add_note(profile, (struct note) { .count = count, .is_damage = true }, where, what);
 }
 
+/* As many names are kept apart. */
+enum { MOST_UNKNOWNS = 1000 };
+
+bool profile_add_unknown(struct profile *profile, enum unknown_kind kind, uint32_t name,
+                         uint64_t count)
+{
+    struct unknown fresh = { .name = name, .kind = (uint8_t)kind, .count = count };
+
+    if (kind == UNKNOWN_FIELD)
+        profile->unknown_fields += count;
+    else
+        profile->unknown_stats += count;
+    if (profile->unknowns.count >= MOST_UNKNOWNS)
+        fresh.name = 0;
+    for (size_t i = 0; i < profile->unknowns.count; i++) {
+        struct unknown *known = &profile->unknowns.items[i];
+
+        if (known->kind == kind && (known->name == name || known->name == fresh.name)) {
+            known->count += count;
+            return true;
+        }
+    }
+    return vec_push(&profile->unknowns, profile->arena, fresh);
+}
+
+const char *unknown_kind_name(enum unknown_kind kind)
+{
+    static const char *const names[] = { "stat", "field", "category" };
+
+    return names[kind];
+}
+
 const struct note *profile_first_damage(const struct profile *profile)
 {
     for (size_t i = 0; i < profile->notes.count; i++)

@@ -263,6 +263,14 @@ struct note { /* what a reader found and went on: an oddity, or damage */
     bool     is_damage; /* part of what was recorded is lost, so any number may be wrong */
 };
 
+/* What was read past without being understood, by its name in the file. */
+enum unknown_kind { UNKNOWN_STAT, UNKNOWN_FIELD, UNKNOWN_CATEGORY };
+struct unknown {
+    uint32_t name; /* 0: none, or those beyond the most that are kept */
+    uint8_t  kind; /* enum unknown_kind */
+    uint64_t count;
+};
+
 struct classic;
 struct op_graph;
 
@@ -298,6 +306,7 @@ struct profile {
     VEC(struct aggregate)     aggregates;
     VEC(struct counter_sample) counters;
     VEC(struct note)          notes;
+    VEC(struct unknown)       unknowns;
 
     /* Events: columns of event_count rows; timelines own consecutive runs of them. Read through
      * the functions below. An event holds a label: what the reader told events apart by, before it
@@ -311,7 +320,7 @@ struct profile {
     struct classic  *classic; /* for the classic views; NULL unless asked for and there */
 
     bool     has_python_frames, has_shapes, has_stacks; /* what the capture was asked to record */
-    uint64_t unknown_fields, unknown_stats; /* read past without understanding, for coverage */
+    uint64_t unknown_fields, unknown_stats; /* sums of unknowns, for coverage */
 };
 
 /* Rows of events that a reader adds or writes; labels are rows of profile->labels. */
@@ -342,6 +351,10 @@ bool            profile_damage(struct profile *profile, const char *where, uint6
                                const char *format, ...) CHECK_PRINTF(4, 5);
 /* The first note of damage; NULL: none. */
 const struct note *profile_first_damage(const struct profile *profile);
+/* Adds to what was not understood; false past the budget. */
+bool            profile_add_unknown(struct profile *profile, enum unknown_kind kind, uint32_t name,
+                                    uint64_t count);
+const char     *unknown_kind_name(enum unknown_kind kind); /* "stat", "field", "category" */
 uint32_t        profile_intern(struct profile *profile, struct str name);
 struct str      profile_str(const struct profile *profile, uint32_t name);
 bool            profile_stat(const struct profile *profile, enum stat_key key, uint32_t event,

@@ -98,16 +98,49 @@ static bool is_text(enum tf_kind kind)
     return kind == TF_RUN_TEXT || kind == TF_GRAPH_TEXT;
 }
 
+struct unknown_names {
+    struct textproto_unknown heard; /* first: what hears is this */
+    struct profile          *profile;
+};
+
+/* Values of constants, signatures of functions and what later versions say of types tell nothing of
+ * time or memory. */
+static void hear_unknown(struct textproto_unknown *heard, struct str name)
+{
+    static const struct str unwanted[] = {
+        STR_INIT("tensor"),
+        STR_INIT("experimental_type"),
+        STR_INIT("experimental_debug_info"),
+        STR_INIT("input_arg"),
+        STR_INIT("output_arg"),
+        STR_INIT("arg_attr"),
+        STR_INIT("attr"),
+        STR_INIT("ret"),
+        STR_INIT("control_ret"),
+        STR_INIT("debug_info"),
+        STR_INIT("is_stateful"),
+        STR_INIT("description"),
+    };
+    struct profile *profile = ((struct unknown_names *)heard)->profile;
+    uint32_t        id;
+
+    for (size_t i = 0; i < ARRAY_COUNT(unwanted); i++)
+        if (str_equal(name, unwanted[i]))
+            return;
+    id = profile_intern(profile, name);
+    profile_add_unknown(profile, UNKNOWN_FIELD, id == NO_ID ? 0 : id, 1);
+}
+
 static void pack(struct job *job, struct part *part)
 {
-    struct str bytes = part->input->file.bytes;
+    struct unknown_names names = { .heard.tell = hear_unknown, .profile = job->model->profile };
+    struct str           bytes = part->input->file.bytes;
 
     part->is_packed =
         !is_text(part->kind) ||
         textproto_to_bytes(part->kind == TF_GRAPH_TEXT ? &tfprof__tf__graph_def__descriptor
                                                        : &tfprof__tf__run_metadata__descriptor,
-                           bytes, &job->model->scratch, &bytes,
-                           &job->model->profile->unknown_fields, &part->err);
+                           bytes, &job->model->scratch, &bytes, &names.heard, &part->err);
     part->message = message_of(bytes);
 }
 

@@ -333,7 +333,10 @@ static void add_slice(struct kineto *kineto, const struct kineto_event *event)
         return;
     }
     kineto->tracks.items[raw.track].count++;
-    kineto->profile->unknown_stats += event->class == KINETO_UNKNOWN;
+    if (event->class == KINETO_UNKNOWN)
+        kineto->is_full |=
+            !profile_add_unknown(kineto->profile, UNKNOWN_CATEGORY,
+                                 kineto->profile->activities.items[raw.activity].category, 1);
     kineto->profile->has_python_frames |= event->class == KINETO_PYTHON;
     kineto_add_args(kineto, event, (uint32_t)kineto->raws.count - 1);
 }

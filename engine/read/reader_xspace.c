@@ -70,7 +70,9 @@ static bool start_host(struct xhost *host, struct read_input *input, struct prof
     if (input->source < profile->files.count)
         profile->files.items[input->source].host = host->host;
     xspace_environment(host, profile);
-    profile->unknown_fields += host->space.unknown_fields;
+    if (host->space.unknown_fields)
+        profile_add_unknown(profile, UNKNOWN_FIELD, profile_intern(profile, STR("of XSpace")),
+                            host->space.unknown_fields);
     note_words(host, profile);
     if (host->space.is_cut)
         profile_damage(profile, input->path, 1,

@@ -17,8 +17,8 @@ struct parser {
     int           depth;
     struct arena *arena;
     VEC(char) out;
-    uint64_t    unknown_fields;
-    struct err *err;
+    struct textproto_unknown *unknown;
+    struct err               *err;
 };
 
 static bool parse_fields(struct parser *parser, const ProtobufCMessageDescriptor *descriptor,
@@ -428,7 +428,8 @@ static bool parse_fields(struct parser *parser, const ProtobufCMessageDescriptor
         if (!word.len)
             return fail(parser, "a field's name is missing");
         field = find_field(descriptor, word);
-        parser->unknown_fields += !field;
+        if (!field && parser->unknown)
+            parser->unknown->tell(parser->unknown, word);
         if (!accept(parser, ':') && peek(parser) != '{' && peek(parser) != '<')
             return fail(parser, "a field's name needs : or { behind it");
         if (!(field ? parse_values(parser, field) : skip_value(parser)))
@@ -439,14 +440,13 @@ static bool parse_fields(struct parser *parser, const ProtobufCMessageDescriptor
 }
 
 bool textproto_to_bytes(const ProtobufCMessageDescriptor *descriptor, struct str text,
-                        struct arena *arena, struct str *bytes, uint64_t *unknown_fields,
+                        struct arena *arena, struct str *bytes, struct textproto_unknown *unknown,
                         struct err *err)
 {
-    struct parser parser = { .text = text, .arena = arena, .err = err };
+    struct parser parser = { .text = text, .arena = arena, .unknown = unknown, .err = err };
 
     if (!parse_fields(&parser, descriptor, '\0'))
         return false;
     *bytes = (struct str) { .data = parser.out.items, .len = parser.out.count };
-    *unknown_fields += parser.unknown_fields;
     return true;
 }

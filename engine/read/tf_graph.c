@@ -162,7 +162,8 @@ bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err
             if (!read_library(model, inner, err))
                 return false;
         } else if (field.number > 5) {
-            model->profile->unknown_fields++;
+            profile_add_unknown(model->profile, UNKNOWN_FIELD,
+                                profile_intern(model->profile, STR("of GraphDef")), 1);
         }
     }
     return !graph.is_damaged;

@@ -14,7 +14,6 @@ struct decoder {
     struct chunk              *chunk;
     const struct plane_tables *tables;
     int64_t                    base_ns;
-    uint64_t                   unknown_stats;
     int64_t                    last_start_ns, last_duration_ns, start_ns, end_ns;
 };
 
@@ -22,7 +21,6 @@ struct event {
     struct type_info info;
     uint64_t         offset_ps, duration_ps; /* as on the wire */
     unsigned         seen;
-    uint64_t         unknown_stats;
 };
 
 static int64_t floor_ns(int64_t ps)
@@ -104,8 +102,15 @@ static ALWAYS_INLINE void store_event(struct decoder *decoder, const struct even
         decoder->end_ns = start_ns + duration_ns;
     decoder->last_start_ns = start_ns;
     decoder->last_duration_ns = duration_ns;
-    decoder->unknown_stats += event->unknown_stats;
+    if (UNLIKELY(sink->unknown_now.count))
+        sink_count_unknown(sink);
     sink->row = row + 1;
+}
+
+static ALWAYS_INLINE void pass_over(struct decoder *decoder, const struct stat_info *info)
+{
+    if (UNLIKELY(info->key == STAT_UNKNOWN))
+        sink_add_unknown(decoder->sink, info->name);
 }
 
 static void slow_stat(struct decoder *decoder, struct event *event, struct str bytes)
@@ -115,7 +120,7 @@ static void slow_stat(struct decoder *decoder, struct event *event, struct str b
 
     event->seen |= info->seen;
     if (info->key == STAT_UNKNOWN)
-        event->unknown_stats++;
+        sink_add_unknown(decoder->sink, info->name);
     else if (info->key < EXTRA_NONE && stat.field)
         sink_keep(decoder->sink, decoder->tables, info, event->info.flags, &stat);
 }
@@ -202,7 +207,7 @@ static ALWAYS_INLINE bool fast_stats(struct decoder *decoder, struct event *even
         info = xspace_stat_info(decoder->tables, id);
         event->seen |= info->seen;
         if (info->key >= EXTRA_NONE) {
-            event->unknown_stats += info->key == STAT_UNKNOWN;
+            pass_over(decoder, info);
             continue;
         }
         if (LIKELY(inner < stat_end && fast_value(decoder, event, info, inner, stat_end)))
@@ -234,7 +239,6 @@ static ALWAYS_INLINE bool fast_event(struct decoder *decoder, const uint8_t *at,
         return false;
     event.info = xspace_type_info(decoder->tables, id);
     event.seen = 0;
-    event.unknown_stats = 0;
     if (UNLIKELY(!fast_stats(decoder, &event, at, end))) {
         sink_undo(decoder->sink);
         return false;
@@ -349,7 +353,6 @@ void xspace_chunk_decode(struct chunk *chunk, struct sink *sink)
     chunk->is_last =
         chunk->is_cut || (const char *)field.at == task->line.bytes.data + task->line.bytes.len;
     chunk->count = sink->row;
-    sink->unknown_stats += decoder.unknown_stats;
     if (chunk->count) {
         chunk->first_start_ns = sink->starts_ns[0];
         chunk->first_duration_ns = sink->durations_ns[0];

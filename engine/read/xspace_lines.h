@@ -107,7 +107,10 @@ struct sink {
     struct memory_event memory; /* device: the ordinal, until rows are put into the profile */
     int64_t             memory_size;
     bool                has_memory;
-    uint64_t            unknown_stats;
+    /* Names of stats that nobody knows: of the event at hand, and how often each came so far. */
+    VEC(uint32_t) unknown_now;
+    VEC(struct unknown) unknowns;
+    struct id_map unknown_of; /* name -> row of unknowns */
     bool                has_local_names, is_full;
 };
 
@@ -133,6 +136,8 @@ void sink_clear(struct sink *sink); /* of rows, for the next chunk */
 void xspace_chunk_decode(struct chunk *chunk, struct sink *sink);
 
 /* One stat of the event that becomes sink->row. */
+void sink_add_unknown(struct sink *sink, uint32_t name);
+void sink_count_unknown(struct sink *sink); /* the event at hand is kept */
 void sink_keep(struct sink *sink, const struct plane_tables *tables, const struct stat_info *info,
                uint32_t flags, const struct xstat *stat);
 /* The column of stats whose name means different things on different events; EXTRA_NONE: none. */

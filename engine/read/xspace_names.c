@@ -573,7 +573,7 @@ unsigned xspace_stat(struct str name, unsigned *seen, bool *is_known)
             return stat_rows[i].key;
         }
     *seen = 0;
-    *is_known = false;
+    *is_known = xspace_stat_unwanted(name);
     return EXTRA_NONE;
 }
 

@@ -12,7 +12,7 @@ bool sink_init(struct sink *sink, const struct profile *profile, uint32_t type_c
     sink->labels = arena_new_array(&sink->arena, int64_t, CHUNK_EVENTS);
     sink->seen = arena_new_array(&sink->arena, uint16_t, type_count);
     sink->last_variant = arena_new_array(&sink->arena, uint32_t, type_count);
-    sink->variant_of.arena = sink->details_of.arena = &sink->arena;
+    sink->variant_of.arena = sink->details_of.arena = sink->unknown_of.arena = &sink->arena;
     sink->memory_size = -1;
     return sink->starts_ns && sink->durations_ns && sink->labels && sink->seen &&
            sink->last_variant && intern_init(&sink->names, &sink->arena);
@@ -53,6 +53,32 @@ void sink_undo(struct sink *sink)
     sink->variant = (struct variant) { 0 };
     sink->has_memory = false;
     sink->memory_size = -1;
+    sink->unknown_now.count = 0;
+}
+
+void sink_add_unknown(struct sink *sink, uint32_t name)
+{
+    sink->is_full |= !vec_push(&sink->unknown_now, &sink->arena, name);
+}
+
+void sink_count_unknown(struct sink *sink)
+{
+    for (size_t i = 0; i < sink->unknown_now.count; i++) {
+        uint32_t       name = sink->unknown_now.items[i];
+        uint32_t       row = id_map_get(&sink->unknown_of, name);
+        struct unknown fresh = { .name = name, .kind = UNKNOWN_STAT };
+
+        if (row == NO_ID) {
+            row = (uint32_t)sink->unknowns.count;
+            if (!vec_push(&sink->unknowns, &sink->arena, fresh) ||
+                !id_map_put(&sink->unknown_of, name, row)) {
+                sink->is_full = true;
+                break;
+            }
+        }
+        sink->unknowns.items[row].count++;
+    }
+    sink->unknown_now.count = 0;
 }
 
 unsigned sink_key_for(unsigned key, uint32_t flags)

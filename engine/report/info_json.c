@@ -98,6 +98,21 @@ static void write_counts(struct json_writer *json, const struct profile *profile
     json_object_end(json);
 }
 
+static void write_unknown(struct json_writer *json, const struct profile *profile)
+{
+    const struct unknown **rows = inventory_unknowns(profile, json->text->arena);
+
+    put_array(json, "not_understood");
+    for (size_t i = 0; rows && i < profile->unknowns.count; i++) {
+        json_object(json);
+        put_text(json, "kind", unknown_kind_name((enum unknown_kind)rows[i]->kind));
+        put_name(json, "name", profile, rows[i]->name);
+        put_integer(json, "count", (int64_t)rows[i]->count);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void write_timelines(struct json_writer *json, const struct profile *profile)
 {
     put_array(json, "timelines");
@@ -246,6 +261,7 @@ void info_json(const struct study *study, const struct output_options *options, 
     write_units(&json, study);
     put_integer(&json, "unknown_fields", (int64_t)profile->unknown_fields);
     put_integer(&json, "unknown_stats", (int64_t)profile->unknown_stats);
+    write_unknown(&json, profile);
     json_object_end(&json);
     text_add_byte(text, '\n');
 }

@@ -175,10 +175,24 @@ static void write_counts(struct layout *layout, const struct profile *profile)
     write_title(layout, "Holds");
     for (size_t i = 0; i < count; i++)
         write_count(layout, rows[i].count, rows[i].title);
-    if (profile->unknown_fields > 0)
-        write_count(layout, profile->unknown_fields, "fields not understood");
-    if (profile->unknown_stats > 0)
-        write_count(layout, profile->unknown_stats, "stats not understood");
+}
+
+/* What reading met and knows nothing of, most first. */
+static void write_unknown(struct layout *layout, const struct profile *profile)
+{
+    const struct unknown **rows = inventory_unknowns(profile, layout->arena);
+
+    if (!rows || !profile->unknowns.count)
+        return;
+    write_title(layout, "Not understood");
+    for (size_t i = 0; i < profile->unknowns.count; i++) {
+        struct text line = { .arena = layout->arena };
+        struct str  name = profile_str(profile, rows[i]->name);
+
+        text_print(&line, "%s ", unknown_kind_name((enum unknown_kind)rows[i]->kind));
+        text_add_clean(&line, name.len ? name : STR("without a name"));
+        write_count(layout, rows[i]->count, line.data ? line.data : "");
+    }
 }
 
 struct timeline_rank {
@@ -462,6 +476,7 @@ void info_text(const struct study *study, const struct output_options *options, 
     write_hosts(&layout, profile);
     write_devices(&layout, profile);
     write_counts(&layout, profile);
+    write_unknown(&layout, profile);
     write_timelines(&layout, profile, options->is_complete);
     write_kinds(&layout, profile);
     write_steps(&layout, study);

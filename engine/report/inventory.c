@@ -1,6 +1,8 @@
 /* inventory: counting for `tfprof info`. */
 #include "report/inventory.h"
 
+#include <stdlib.h>
+
 static size_t keep_filled(struct inventory_row *rows, const struct inventory_row *all, size_t count)
 {
     size_t kept = 0;
@@ -54,6 +56,30 @@ static const char *product_name(const struct analysis *analysis, size_t index)
     return index < analysis->produces_count
                ? analysis->produces[index].name
                : analysis->tables[index - analysis->produces_count].name;
+}
+
+static int compare_unknowns(const void *left, const void *right)
+{
+    const struct unknown *a = *(const struct unknown *const *)left;
+    const struct unknown *b = *(const struct unknown *const *)right;
+
+    if (a->count != b->count)
+        return a->count > b->count ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+const struct unknown **inventory_unknowns(const struct profile *profile, struct arena *arena)
+{
+    const struct unknown **rows =
+        arena_new_array(arena, const struct unknown *, profile->unknowns.count + 1);
+
+    for (size_t i = 0; rows && i < profile->unknowns.count; i++)
+        rows[i] = &profile->unknowns.items[i];
+    if (rows && profile->unknowns.count > 1)
+        qsort(rows, profile->unknowns.count, sizeof *rows, compare_unknowns);
+    return rows;
 }
 
 struct yield inventory_yield(const struct study *study, const struct analysis *analysis)

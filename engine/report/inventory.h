@@ -19,6 +19,9 @@ size_t inventory_counts(const struct profile *profile, struct inventory_row *row
 /* Events of each activity kind. */
 void inventory_kinds(const struct profile *profile, uint64_t counts[ACTIVITY_KIND_COUNT]);
 
+/* Rows of profile->unknowns, most first; NULL past the budget. */
+const struct unknown **inventory_unknowns(const struct profile *profile, struct arena *arena);
+
 /* How many of an analysis' facts and tables this profile has. */
 struct yield {
     uint32_t found, of;

@@ -55,12 +55,10 @@ static graph_def *load_graph(const char *path)
     struct arena arena = { 0 };
     struct str   packed;
     struct err   err = { 0 };
-    uint64_t     unknown_fields = 0;
     graph_def   *graph = NULL;
 
     if (textproto_to_bytes(&tfprof__tf__graph_def__descriptor,
-                           (struct str) { (const char *)bytes, len }, &arena, &packed,
-                           &unknown_fields, &err))
+                           (struct str) { (const char *)bytes, len }, &arena, &packed, NULL, &err))
         graph = tfprof__tf__graph_def__unpack(NULL, packed.len, (const uint8_t *)packed.data);
     if (!graph || graph->n_node == 0) {
         fprintf(stderr, "%s is no graph in text format: %s\n", path, err.text);

@@ -11,10 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct arena arena = { .budget_bytes = (size_t)256 << 20 };
     struct str   made = { 0 };
     struct err   err = { 0 };
-    uint64_t     unknown_fields = 0;
-    bool         is_read = textproto_to_bytes(&tfprof__tf__graph_def__descriptor,
-                                              (struct str) { (const char *)bytes, len }, &arena, &made,
-                                              &unknown_fields, &err);
+    bool         is_read =
+        textproto_to_bytes(&tfprof__tf__graph_def__descriptor,
+                           (struct str) { (const char *)bytes, len }, &arena, &made, NULL, &err);
 
     if (is_read == (err.code != ERR_NONE) || (err.code == ERR_FORMAT && !err.line))
         abort();

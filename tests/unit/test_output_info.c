@@ -29,7 +29,10 @@ static void shows_what_a_profile_holds(void **state)
                                        "\n"
                                        "Holds\n"
                                        "  timelines                          2\n"
-                                       "  stats not understood               7\n"
+                                       "\n"
+                                       "Not understood\n"
+                                       "  stat novelty                       7\n"
+                                       "  field without a name               2\n"
                                        "\n"
                                        "Timelines, by events\n"
                                        "             0  thread main\n"
@@ -53,7 +56,11 @@ static void shows_what_a_profile_holds(void **state)
          (struct timeline) { .name = profile_intern(&sample->profile, STR("7")),
                              .device = 1,
                              .kind = TIMELINE_STREAM });
-    sample->profile.unknown_stats = 7;
+    profile_add_unknown(&sample->profile, UNKNOWN_FIELD, 0, 2);
+    profile_add_unknown(&sample->profile, UNKNOWN_STAT,
+                        profile_intern(&sample->profile, STR("novelty")), 3);
+    profile_add_unknown(&sample->profile, UNKNOWN_STAT,
+                        profile_intern(&sample->profile, STR("novelty")), 4);
     text = (struct text) { .arena = &sample->arena };
     output_text.info(&sample->study, &options, &text);
     text.data[sizeof expected - 1] = '\0';

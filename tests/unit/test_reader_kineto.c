@@ -120,6 +120,29 @@ static void calls_and_work_share_external_ids(void **state)
     arena_free(&reading.arena);
 }
 
+/* Categories that nobody knows are told by name and number. */
+static void what_is_new_is_told_by_name(void **state)
+{
+    static const char text[] =
+        "{\"traceEvents\": [\n"
+        "{\"ph\": \"X\", \"cat\": \"novelty\", \"name\": \"x\", \"pid\": 1,"
+        " \"tid\": 1, \"ts\": 0, \"dur\": 5},\n"
+        "{\"ph\": \"X\", \"cat\": \"novelty\", \"name\": \"y\", \"pid\": 1,"
+        " \"tid\": 1, \"ts\": 9, \"dur\": 5},\n"
+        "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1,"
+        " \"tid\": 1, \"ts\": 20, \"dur\": 5}\n"
+        "]}\n";
+    struct reading reading;
+
+    (void)state;
+    read_text(&reading, STR(text));
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.unknowns.count, 1);
+    assert_name(&reading.profile, reading.profile.unknowns.items[0].name, "novelty");
+    assert_int_equal(reading.profile.unknowns.items[0].count, 2);
+    arena_free(&reading.arena);
+}
+
 /* Copies of an accelerator of Meta's have one name; their arguments say which way and how much. */
 static void arguments_tell_where_a_copy_goes(void **state)
 {
@@ -477,6 +500,7 @@ int main(void)
         cmocka_unit_test(joins_and_measures),
         cmocka_unit_test(calls_and_work_share_external_ids),
         cmocka_unit_test(arguments_tell_where_a_copy_goes),
+        cmocka_unit_test(what_is_new_is_told_by_name),
         cmocka_unit_test(every_prefix_is_answered),
         cmocka_unit_test(steps_over_what_is_no_json),
         cmocka_unit_test(a_long_event_keeps_its_duration),

@@ -286,10 +286,9 @@ static struct str packed(const char *text, struct arena *arena)
 {
     struct str bytes = { 0 };
     struct err err = { 0 };
-    uint64_t   unknown_fields = 0;
 
     assert_true(textproto_to_bytes(&tfprof__tf__run_metadata__descriptor, str_from(text), arena,
-                                   &bytes, &unknown_fields, &err));
+                                   &bytes, NULL, &err));
     return bytes;
 }
 

@@ -22,12 +22,28 @@ static const char whole[] = "# a graph\n"
                             "versions { producer: 27 }\n"
                             "novelty { deep { deeper: 1 } } other: 2\n";
 
+struct counted {
+    struct textproto_unknown heard;
+    uint64_t                 count;
+};
+
+static void count(struct textproto_unknown *heard, struct str name)
+{
+    assert_true(name.len > 0);
+    ((struct counted *)heard)->count++;
+}
+
 static bool convert(struct str text, struct arena *arena, struct str *bytes, uint64_t *unknown,
                     struct err *err)
 {
-    *unknown = 0;
+    struct counted counted = { .heard.tell = count };
+    bool           is_fine;
+
     *bytes = (struct str) { 0 };
-    return textproto_to_bytes(&tfprof__tf__graph_def__descriptor, text, arena, bytes, unknown, err);
+    is_fine = textproto_to_bytes(&tfprof__tf__graph_def__descriptor, text, arena, bytes,
+                                 &counted.heard, err);
+    *unknown = counted.count;
+    return is_fine;
 }
 
 static void says_the_same_as_bytes(void **state)

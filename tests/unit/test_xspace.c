@@ -418,6 +418,36 @@ static void tells_programs_of_one_name_apart(void **state)
     arena_free(&arena);
 }
 
+/* Two events with the stats "novelty" and "filename", one with "novelty" alone: what nobody knows
+ * is told by name, what is known and not wanted is not. */
+static void what_is_new_is_told_by_name(void **state)
+{
+    static const char both[] = { 8, 9, 0x22, 4, 8, 1, 24, 7, 0x22, 4, 8, 2, 24, 7 };
+    char              line[128], plane[256], space[512];
+    size_t            line_len, plane_len, len;
+    struct arena      arena = { 0 };
+    struct profile    profile;
+    struct err        err = { 0 };
+
+    (void)state;
+    line_len = put(line, 0, XLINE_EVENTS, both, sizeof both);
+    line_len = put(line, line_len, XLINE_EVENTS, both, sizeof both);
+    line_len = put(line, line_len, XLINE_EVENTS, both, 8);
+    plane_len = put(plane, 0, XPLANE_NAME, "/host:CPU", 9);
+    plane_len = put(plane, plane_len, XPLANE_LINES, line, line_len);
+    plane_len = put_stat_name(plane, plane_len, 1, "novelty");
+    plane_len = put_stat_name(plane, plane_len, 2, "filename");
+    plane_len = put(plane, plane_len, XPLANE_EVENT_METADATA, "\x08\x09\x12\x03\x12\x01x", 7);
+    len = put_long(space, 0, XSPACE_PLANES, plane, plane_len);
+    assert_true(read_bytes((struct str) { space, len }, &profile, &arena, &err));
+    assert_int_equal(profile.unknowns.count, 1);
+    assert_string_equal(profile_str(&profile, profile.unknowns.items[0].name).data, "novelty");
+    assert_int_equal(profile.unknowns.items[0].kind, UNKNOWN_STAT);
+    assert_int_equal(profile.unknowns.items[0].count, 3);
+    assert_int_equal(profile.unknown_stats, 3);
+    arena_free(&arena);
+}
+
 static size_t put_allocation(char *line, size_t line_len, const char *owner)
 {
     char   event[64] = { 8, 9 }, stat[32] = { 8, 1 };
@@ -535,7 +565,7 @@ int main(void)
         cmocka_unit_test(knows_kinds),          cmocka_unit_test(numbers_are_the_protos),
         cmocka_unit_test(survives_every_cut),   cmocka_unit_test(keeps_to_budgets),
         cmocka_unit_test(hosts_share_a_clock),  cmocka_unit_test(tells_programs_of_one_name_apart),
-        cmocka_unit_test(a_null_owner_is_none),
+        cmocka_unit_test(a_null_owner_is_none), cmocka_unit_test(what_is_new_is_told_by_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
