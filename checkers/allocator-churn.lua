@@ -28,12 +28,12 @@ there are very many, and where few steps have such calls.]],
     if is_short and (count < cfg.min_many or ns < cfg.min_short_share * step_ns) then return nil end
     local top = calls:top("total_ns", 1):rows()[1]
     return finding {
-      title = ("%s driver allocations a step hold it up for %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+      title = ("%s it up for %s"):format(fmt.many(count, "driver allocation a step holds", "driver allocations a step hold"), fmt.ms(ns)),
       severity = ns > 0.02 * step_ns and "error" or "warn",
       subject = { op = top.name },
       evidence = { { "calls a step", count, "count" }, { "their time on the path a step", ns, "ns", share = math.min(1, ns / step_ns) },
                    { "all of their time a step", calls:sum("total_ns"), "ns" } },
-      condition = ("%s calls a step, %s accepted"):format(fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count)),
+      condition = ("%s a step, %s accepted"):format(fmt.many(count, "call", "calls"), fmt.count(cfg.min_count)),
       remedy = { text = "Drop empty_cache() from the loop, keep shapes fixed, leave the allocator room.",
                  flags = p.framework == "pytorch" and "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" or nil },
       impact = impact.replay { { "scale", parts = { "host", "idle.sync" }, name = "(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)|(cuMemAlloc|cuMemFree|cuMemCreate|cuMemUnmap).*" },

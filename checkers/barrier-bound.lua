@@ -4,7 +4,7 @@ local function of_processes(p, cfg)
   local count, ns = barriers:sum("count"), math.min(barriers:sum("exposed_ns"), step_ns)
   if count < cfg.min_barriers or ns < cfg.min_share * step_ns then return nil end
   return finding {
-    title = ("%s barriers a step hold it up for %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+    title = ("%s it up for %s"):format(fmt.many(count, "barrier a step holds", "barriers a step hold"), fmt.ms(ns)),
     evidence = { { "barriers that nothing covers, a step", ns, "ns", share = ns / step_ns }, { "how many", count, "count" } },
     condition = ("barriers take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
     remedy = { text = "Leave barriers out of the step: collectives wait for each other by themselves.",

@@ -44,7 +44,7 @@ between many waits as the waits, as far as the device is idle for late launches.
     local code = { pytorch = "if step % 100 == 0: print(loss.item())   # no torch.cuda.synchronize() in the loop",
                    jax = "jax.block_until_ready(state)   # once every 100 steps", tensorflow = "if step % 100 == 0: print(float(loss))" }
     local count = p.fact["sync.count_per_step"]
-    local often = count >= 1 and ("%s blocking calls a step leave"):format(fmt.count(math.floor(count + 0.5))) or
+    local often = count >= 1 and fmt.many(count, "blocking call a step leaves", "blocking calls a step leave") or
                   ("A blocking call in every %d steps leaves"):format(math.floor(1 / math.max(count, 1e-6) + 0.5))
     return finding {
       title = ("%s the device idle %s a step"):format(often, fmt.ms(bubble_ns)),

@@ -11,7 +11,7 @@ local function of_ops(p, cfg)
   if not worst or count < cfg.min_repeats or casts:count() < cfg.min_repeats or all_ns <= 0 or ns < cfg.min_of_ops * all_ns or ns < cfg.min_share * step_ns then return nil end
   ns = math.min(ns, step_ns)
   return finding {
-    title = ("%s conversions a step take %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+    title = ("%s %s"):format(fmt.many(count, "conversion a step takes", "conversions a step take"), fmt.ms(ns)),
     subject = { op = worst.name },
     evidence = { { "conversions a step", ns, "ns", share = ns / step_ns }, { "how many a step", count, "count" },
                  { "of the time of all ops", ns / all_ns, "share" },
@@ -64,7 +64,7 @@ one, and as six tenths of them. Silent for conversions made once a step and belo
     end
     if not biggest or high_ns < cfg.min_share * step_ns then return nil end
     local low_ns = 0.6 * high_ns
-    local title = ("%s conversions a step take %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns))
+    local title = ("%s %s"):format(fmt.many(count, "conversion a step takes", "conversions a step take"), fmt.ms(ns))
     local evidence = { { "conversions a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step",
         count, "count" },
                        { "most often", (biggest.from or "") .. " " .. (biggest.shapes or "") } }

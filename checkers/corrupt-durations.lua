@@ -20,9 +20,9 @@ count as instants. Silent for a handful among many.]],
     local evidence = { { "events", count, "count" }, { "of all events", math.min(1, count / events), "share" } }
     for _, note in ipairs(notes:top("count", 3):rows()) do evidence[#evidence + 1] = { note.what, note.count, "count" } end
     return finding {
-      title = ("%s events have impossible times"):format(fmt.count(count)),
+      title = fmt.many(count, "event has impossible times", "events have impossible times"),
       evidence = evidence,
-      condition = ("%s events with impossible times, %s accepted"):format(fmt.count(count), fmt.count(cfg.min_count)),
+      condition = ("%s with impossible times, %s accepted"):format(fmt.many(count, "event", "events"), fmt.count(cfg.min_count)),
       remedy = { text = "Upgrade the profiler that wrote the file, and report the event to its makers." },
       impact = impact.none(),
       confidence = "high",

@@ -16,7 +16,7 @@ copies the compiler schedules.]],
     if p.fact["device.model"]:find("TPU") then return nil end -- its copies between memories are the compiler's
     if ns / step_ns < cfg.min_share then return nil end
     return finding {
-      title = ("%s copies inside the device take %s a step"):format(fmt.count(math.floor(p.fact["copies.d2d_count"] + 0.5)), fmt.ms(ns)),
+      title = ("%s %s a step"):format(fmt.many(p.fact["copies.d2d_count"], "copy inside the device takes", "copies inside the device take"), fmt.ms(ns)),
       evidence = { { "uncovered copies inside the device a step", ns, "ns", share = math.min(1, ns / step_ns) },
                    { "copies a step", p.fact["copies.d2d_count"], "count" }, { "bytes a step", p.fact["copies.d2d_bytes"], "bytes" } },
       condition = ("copies inside the device take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),

@@ -46,8 +46,8 @@ Silent where a step has few eager ops besides the functions it calls, and where 
       evidence = { { "eager ops a step", ops, "count" },
                    { "host code a step", host_ns, "ns", share = share },
                    { "graph functions called a step", calls, "count" } },
-      condition = ("%s eager ops a step, %s accepted for each of %s function calls"):format(
-        fmt.count(ops), fmt.count(cfg.min_ops), fmt.count(calls)),
+      condition = ("%s eager ops a step, %s accepted for each of %s"):format(
+        fmt.count(ops), fmt.count(cfg.min_ops), fmt.many(calls, "function call", "function calls")),
       remedy = { text = "Make the whole step one graph function.",
                  code = "@tf.function\ndef train_step(batch): ...   # strategy.run(...) inside it too" },
       impact = impact.replay { { "scale", parts = { "host" }, factor = cfg.left } },

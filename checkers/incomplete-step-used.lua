@@ -19,7 +19,7 @@ of averages. Silent where enough whole steps remain.]],
     local used = p.fact["step.used"]
     if cut:count() == 0 or used > cfg.enough then return nil end
     return finding {
-      title = ("%d of %d steps are cut and left out"):format(cut:count(), cut:count() + used),
+      title = ("%d of %d steps %s cut and left out"):format(cut:count(), cut:count() + used, cut:count() == 1 and "is" or "are"),
       evidence = { { "steps cut", cut:count(), "count" }, { "whole steps", used, "count" },
                    { "why", cut:rows()[1].left_out } },
       condition = ("%d cut, only %d whole steps, %d wanted"):format(cut:count(), used, cfg.enough + 1),

@@ -25,7 +25,7 @@ nothing is said about it. Priced as up to a fifth of the convolutions: what the 
     if ns < cfg.min_share * step_ns then return nil end
     local top = convolutions:top("ns", 1):rows()[1]
     return finding {
-      title = ("%s 16 bit convolutions run with channels first: %s of each step"):format(fmt.count(convolutions:count()), fmt.ms(ns)),
+      title = ("%s with channels first: %s of each step"):format(fmt.many(convolutions:count(), "16 bit convolution runs", "16 bit convolutions run"), fmt.ms(ns)),
       subject = { op = top.op, device = top.device },
       evidence = { { "such convolutions a step", ns, "ns", share = ns / step_ns }, { "how many", convolutions:count(), "count" },
                    { top.op, top.ns, "ns" } },

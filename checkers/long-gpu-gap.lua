@@ -29,7 +29,7 @@ for short pauses and for single ones among many steps.]],
     local locations = {}
     if gap.source_file and gap.source_file ~= "" then locations[1] = { file = gap.source_file, line = gap.source_line } end
     return finding {
-      title = ("%s long pauses of the device, the longest %s, while the host ran %s"):format(fmt.count(top.count), fmt.ms(gap.ns), did),
+      title = ("%s of the device, the longest %s, while the host ran %s"):format(fmt.many(top.count, "long pause", "long pauses"), fmt.ms(gap.ns), did),
       severity = p.fact["device.idle_share"] >= cfg.min_idle and "warn" or "info",
       subject = { device = gap.device, op = did },
       locations = locations,

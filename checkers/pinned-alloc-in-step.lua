@@ -23,11 +23,11 @@ cache serves, and for those of the first step alone.]],
     if count < cfg.min_count or total_ns / count < cfg.min_ns then return nil end
     local step_ns = p.fact["step.ns"]
     return finding {
-      title = ("%s pinned allocations a step take %s"):format(fmt.count(math.max(1, math.floor(count + 0.5))), fmt.ms(total_ns)),
+      title = ("%s %s"):format(fmt.many(math.max(1, count), "pinned allocation a step takes", "pinned allocations a step take"), fmt.ms(total_ns)),
       subject = { op = calls:top("total_ns", 1):rows()[1].name },
       evidence = { { "calls a step", count, "count" }, { "their time a step", total_ns, "ns" },
                    { "of that, on the path", ns, "ns", share = math.min(1, ns / step_ns) } },
-      condition = ("%s calls a step of %s each"):format(fmt.count(math.max(1, math.floor(count + 0.5))), fmt.ns(total_ns / count)),
+      condition = ("%s a step of %s each"):format(fmt.many(math.max(1, count), "call", "calls"), fmt.ns(total_ns / count)),
       remedy = { text = "Allocate pinned buffers once and reuse them; let the loader pin.",
                  code = p.framework == "pytorch" and "DataLoader(ds, pin_memory=True, persistent_workers=True)" or nil },
       impact = impact.replay { { "scale", parts = { "host" }, name = "(cuda|hip)(HostAlloc|MallocHost|HostRegister|HostMalloc|FreeHost|HostFree)|cuMemHost.*" },

@@ -14,9 +14,9 @@ missing rank is not an idle one. Silent when all are there.]],
     local wanted, given = p.fact["coverage.world_size"], p.fact["coverage.hosts"]
     if given >= wanted then return nil end
     return finding {
-      title = ("%d of %d ranks were given"):format(given, wanted),
+      title = ("%d of %d ranks %s given"):format(given, wanted, given == 1 and "was" or "were"),
       evidence = { { "ranks given", given, "count" }, { "ranks of the job", wanted, "count" } },
-      condition = ("%d ranks given, the job had %d"):format(given, wanted),
+      condition = ("%s given, the job had %d"):format(fmt.many(given, "rank", "ranks"), wanted),
       remedy = { text = "Give the whole directory with the files of all ranks.", code = "tfprof advise traces/" },
       impact = impact.none(),
       confidence = "high",

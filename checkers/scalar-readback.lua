@@ -33,7 +33,7 @@ where work is queued behind the read.]],
       evidence[#evidence + 1] = { row.name .. " in " .. row.owner, row.bubble_ns or 0, "ns" }
     end
     return finding {
-      title = ("%s values read a step leave the device idle %s"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(bubble_ns)),
+      title = ("%s the device idle %s"):format(fmt.many(count, "value read a step leaves", "values read a step leave"), fmt.ms(bubble_ns)),
       subject = { op = reads:top("bubble_ns", 1):rows()[1].owner },
       evidence = evidence, locations = worst:places(),
       condition = ("idle for reads takes %s of the step, %s accepted"):format(fmt.pct(bubble_ns / step_ns), fmt.pct(cfg.min_share)),

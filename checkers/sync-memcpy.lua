@@ -20,7 +20,7 @@ Silent where the device has other work meanwhile.]],
     if ns / step_ns < cfg.min_share then return nil end
     local top = calls:top("path_ns", 1):rows()[1]
     return finding {
-      title = ("%s copies a step wait for %s"):format(fmt.count(math.max(1, math.floor(count + 0.5))), fmt.ms(ns)),
+      title = ("%s for %s"):format(fmt.many(math.max(1, count), "copy a step waits", "copies a step wait"), fmt.ms(ns)),
       subject = { op = top.name },
       evidence = { { "waiting in copies on the path a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "calls a step", count, "count" },
                    { "all of their time a step", calls:sum("total_ns"), "ns" } },

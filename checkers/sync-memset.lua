@@ -20,7 +20,7 @@ the path. Silent for a few microseconds.]],
     local ns = math.min(calls:sum("path_ns"), step_ns)
     if calls:count() == 0 or ns < cfg.min_share * step_ns then return nil end
     return finding {
-      title = ("%s calls a step set device memory and wait: %s"):format(fmt.count(math.floor(calls:sum("events") + 0.5)), fmt.ms(ns)),
+      title = ("%s device memory, waiting: %s"):format(fmt.many(calls:sum("events"), "call a step sets", "calls a step set"), fmt.ms(ns)),
       subject = { op = calls:top("path_ns", 1):rows()[1].name },
       evidence = { { "their time on the path, a step", ns, "ns", share = ns / step_ns },
                    { "calls a step", calls:sum("events"), "count" } },

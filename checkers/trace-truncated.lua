@@ -19,7 +19,7 @@ sums can be too low. Silent for sound files.]],
     return finding {
       title = ("The recording is damaged: %s"):format(first.what),
       evidence = evidence,
-      condition = ("%d kinds of damage were met while reading"):format(notes:count()),
+      condition = ("%s met while reading"):format(fmt.many(notes:count(), "kind of damage was", "kinds of damage were")),
       remedy = { text = "Record fewer steps, let the profiler finish writing, copy the file in binary mode." },
       impact = impact.none(),
       confidence = "high",

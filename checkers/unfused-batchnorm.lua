@@ -28,7 +28,7 @@ ops, so confidence is low. Silent where every such scope is fused, and where the
     for _, row in ipairs(norms:top("ns", 3):rows()) do evidence[#evidence + 1] = { row.op, row.ns, "ns" } end
     local worst = norms:top("ns", 1):rows()[1]
     return finding {
-      title = ("%s batch norms run as small ops: %s of each step"):format(fmt.count(norms:count()), fmt.ms(ns)),
+      title = ("%s as small ops: %s of each step"):format(fmt.many(norms:count(), "batch norm runs", "batch norms run"), fmt.ms(ns)),
       subject = { scope = worst.op },
       evidence = evidence,
       condition = ("unfused batch norms take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),

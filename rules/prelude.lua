@@ -94,6 +94,10 @@ fmt = {}
 for _, unit in ipairs { "ns", "share", "bytes", "count", "flops", "ratio" } do
   fmt[unit] = function(value) return host.format_unit(value, unit) end
 end
+function fmt.many(count, one, many)
+  count = math.floor(count + 0.5)
+  return fmt.count(count) .. " " .. (count == 1 and one or many)
+end
 fmt.ms = fmt.ns          -- "61.2 ms": the unit that fits
 fmt.pct = fmt.share      -- "28.8 %"
 

@@ -13,6 +13,7 @@ import csv
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -20,6 +21,9 @@ import jsonschema
 
 KEYS = ["schema", "tool", "profile", "steps", "composition", "verdict", "findings", "together",
         "coverage"]
+# "1 copies a step wait": one thing in the plural
+MANY_FOR_ONE = re.compile(r"(?<![\d.,])(?<!ank )(?<!GPU )\b1 (?!of )(?:[a-z]+ ){0,2}?(?:copies|calls|values|events|steps|"
+                          r"kernels|conversions|allocations|collectives|pauses|barriers|times|ranks)\b")
 
 
 def faults_of(advice):
@@ -38,6 +42,9 @@ def faults_of(advice):
         yield "an unpriced finding stands before a priced one"
     for finding in findings:
         impact = finding["impact"]
+        for words in (finding["title"], finding["condition"]):
+            if MANY_FOR_ONE.search(words) or "(null)" in words:
+                yield f"{finding['rule']}: {words}"
         if "mid_ms" in impact and not impact["low_ms"] <= impact["mid_ms"] <= impact["high_ms"]:
             yield f"{finding['rule']}: low, mid and high are out of order"
     coverage = advice["coverage"]
