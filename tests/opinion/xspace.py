@@ -192,7 +192,8 @@ def op_of(event):
     if 'hlo_op' in stats:
         return None if event.name.startswith('end: ') else str(stats['hlo_op'])
     if stats.get('eager_op') and not stats.get('is_func'):
-        return str(stats['eager_op'])
+        # asynchronous: the call only hands it over to another thread, which records it
+        return None if stats['eager_op'].startswith('Collective') else str(stats['eager_op'])
     if OP_NAME.match(event.name) and '::' not in event.name:
         return event.name.rpartition(':')[0]
     return None
