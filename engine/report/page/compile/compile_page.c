@@ -69,11 +69,10 @@ static bool write_c(const char *path, struct str style, struct str script, struc
     return fclose(out) == 0;
 }
 
-static int pack_text(const char *path, const char *name, const char *file)
+static int pack_text(const char *path, const char *name, const char *file, struct arena *arena)
 {
-    struct arena arena = { 0 };
-    struct text  text = { .arena = &arena };
-    FILE        *out;
+    struct text text = { .arena = arena };
+    FILE       *out;
 
     if (!add_file(&text, file))
         return 1;
@@ -87,15 +86,13 @@ static int pack_text(const char *path, const char *name, const char *file)
     return fclose(out) == 0 ? 0 : 1;
 }
 
-int main(int count, char **arguments)
+static int pack(int count, char **arguments, struct arena *arena)
 {
-    struct arena arena = { 0 };
-    struct text  style = { .arena = &arena }, script = { .arena = &arena },
-                hash = { .arena = &arena };
+    struct text style = { .arena = arena }, script = { .arena = arena }, hash = { .arena = arena };
     unsigned char digest[SHA256_BYTES];
 
     if (count == 5 && strcmp(arguments[1], "--text") == 0)
-        return pack_text(arguments[2], arguments[3], arguments[4]);
+        return pack_text(arguments[2], arguments[3], arguments[4], arena);
     if (count < 4) {
         fprintf(stderr, "usage: compile_page OUT STYLE SCRIPT...\n");
         return 2;
@@ -112,4 +109,13 @@ int main(int count, char **arguments)
     sha256(text_str(&script), digest);
     base64_add(&hash, (struct str) { (const char *)digest, sizeof digest });
     return write_c(arguments[1], text_str(&style), text_str(&script), text_str(&hash)) ? 0 : 1;
+}
+
+int main(int count, char **arguments)
+{
+    struct arena arena = { 0 };
+    int          status = pack(count, arguments, &arena);
+
+    arena_free(&arena);
+    return status;
 }
