@@ -146,12 +146,12 @@ static bool explain_gap(struct explainer *explainer, struct device_gap *gap)
     if (gap->launch != NO_ID && event_start_ns(explainer->profile, gap->launch) > gap->start_ns)
         thread = timeline_index_find(explainer->profile, &explainer->index, gap->launch);
     if (thread == NO_ID) {
-        gap->cause = queued_cause(explainer, gap);
+        gap->cause = (uint8_t)queued_cause(explainer, gap);
         return true;
     }
     if (!explainer->threads[thread].is_made && !make_thread_waits(explainer, thread))
         return false;
-    gap->cause = late_cause(&explainer->threads[thread], gap);
+    gap->cause = (uint8_t)late_cause(&explainer->threads[thread], gap);
     return true;
 }
 

@@ -241,7 +241,7 @@ static bool sum_units(struct ledger *ledger, struct sum **sums, size_t *count)
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
         uint32_t                key[] = { unit->type, unit->op,
-                                          (uint32_t)unit->kind << 16 | unit->phase << 8 | unit->part };
+                                          (uint32_t)unit->kind << 16 | (uint32_t)unit->phase << 8 | unit->part };
         uint32_t                before = keys.count;
         uint32_t id = intern_add(&keys, (struct str) { (const char *)key, sizeof key });
 

@@ -39,7 +39,8 @@ static bool measure(struct finder *finder)
     if (lengths.count) {
         double median_ns = sample_median(lengths.items, lengths.count);
 
-        if (TIMES_MEDIAN * median_ns > finder->least_ns && lengths.count >= 2 * TIMES_MEDIAN)
+        if (TIMES_MEDIAN * median_ns > finder->least_ns &&
+            (double)lengths.count >= 2 * TIMES_MEDIAN)
             finder->least_ns = TIMES_MEDIAN * median_ns;
     }
     return true;

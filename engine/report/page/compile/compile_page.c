@@ -83,6 +83,7 @@ static int pack_text(const char *path, const char *name, const char *file, struc
     }
     fprintf(out, "/* Written by compile_page. */\n#include \"cli/%s.h\"\n\n", name);
     write_bytes(out, name, text_str(&text));
+    arena_free(&arena);
     return fclose(out) == 0 ? 0 : 1;
 }
 
@@ -90,6 +91,7 @@ static int pack(int count, char **arguments, struct arena *arena)
 {
     struct text style = { .arena = arena }, script = { .arena = arena }, hash = { .arena = arena };
     unsigned char digest[SHA256_BYTES];
+    bool          is_written;
 
     if (count == 5 && strcmp(arguments[1], "--text") == 0)
         return pack_text(arguments[2], arguments[3], arguments[4], arena);
@@ -108,7 +110,9 @@ static int pack(int count, char **arguments, struct arena *arena)
         return 1;
     sha256(text_str(&script), digest);
     base64_add(&hash, (struct str) { (const char *)digest, sizeof digest });
-    return write_c(arguments[1], text_str(&style), text_str(&script), text_str(&hash)) ? 0 : 1;
+    is_written = write_c(arguments[1], text_str(&style), text_str(&script), text_str(&hash));
+    arena_free(&arena);
+    return is_written ? 0 : 1;
 }
 
 int main(int count, char **arguments)
