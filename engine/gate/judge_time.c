@@ -19,7 +19,7 @@ static const double SMALLEST_CHANGE = 0.02, STEP_ALPHA = 0.01, OUTLIER_Z = 3.5,
 
 struct side {
     struct observations observed;
-    double              step_ns; /* what the advice says a step takes: of all steps */
+    double              step_ns; /* the median of all steps */
     size_t              step_count, outlier_count;
 };
 
@@ -361,8 +361,12 @@ static bool compare(struct judging *judging, const struct side *before, const st
     struct judgement      judgement;
     double                grain_ns;
 
-    result->before_ns = before->step_ns;
-    result->after_ns = after->step_ns;
+    /* Of uneven steps the advice says the mean; older baselines do not have it. */
+    if (!summary_fact(judging->before, "step.ns", judging->scratch, &result->before_ns) ||
+        !summary_fact(judging->after, "step.ns", judging->scratch, &result->after_ns)) {
+        result->before_ns = before->step_ns;
+        result->after_ns = after->step_ns;
+    }
     result->has_step = result->before_ns > 0 && result->after_ns > 0;
     if (!result->has_step)
         return add_too_few(judging, before, after);

@@ -205,7 +205,9 @@ static const char *time_of_work(struct judging *judging, const struct summary *s
     double flops, step_ns;
 
     if (!summary_fact(summary, "flops.per_step", judging->scratch, &flops) || flops <= 0 ||
-        !summary_fact(summary, "step.median_ns", judging->scratch, &step_ns) || step_ns <= 0)
+        (!summary_fact(summary, "step.ns", judging->scratch, &step_ns) &&
+         !summary_fact(summary, "step.median_ns", judging->scratch, &step_ns)) ||
+        step_ns <= 0)
         return NULL;
     return judge_value(judging->arena, step_ns / (flops / 1e9), UNIT_NS);
 }
