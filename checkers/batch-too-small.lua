@@ -137,6 +137,9 @@ backward many times over a few rows before they update do the same.]],
       return skip { reason = "no runs of compiled programs and no backward passes are recorded",
                     capture = "a host timeline" }
     end
+    if p:has("step.source") and p.fact["step.source"] == "whole-trace" then
+      return skip { reason = "no steps are marked or found, so that runs are not counted a step", capture = "step markers" }
+    end
     local runs, all = p.fact["runs.main_count"], p.fact["runs.count"]
     local run_ns = p.fact["runs.main_median_ns"]
     if runs < cfg.min_runs or runs / all < cfg.min_run_share or run_ns > cfg.max_run_ns then return nil end

@@ -48,7 +48,7 @@ static void print_answer(const struct asking *asking, struct repl_answer *answer
                              .is_colored = terminal_is_colored(asking->color, true) };
 
     for (size_t i = 0; i < answer->findings.count; i++)
-        finding_text(&layout, &answer->findings.items[i]);
+        finding_text(&layout, &answer->findings.items[i], answer->findings.items[i].rank);
     line_editor_write(stdout, text_str(&answer->text));
 }
 

@@ -1,4 +1,5 @@
 #include "read/reader_kineto.h"
+#include "read/xspace_names.h"
 
 #include "base/parallel.h"
 
@@ -341,6 +342,23 @@ static void note_left_out(struct profile *profile, const struct read_input *inpu
                        "is left out: with it the trace needs more memory than --memory allows");
 }
 
+/* What shows XSpace profiles writes traces too, without the categories of torch.profiler. */
+static void set_framework(struct profile *profile)
+{
+    if (!profile->event_count || profile->unknown[UNKNOWN_CATEGORY].total < profile->event_count)
+        return;
+    profile->framework = 0;
+    for (size_t i = 0; i < profile->activities.count && !profile->framework; i++) {
+        struct str name = xspace_framework(profile_str(profile, profile->activities.items[i].name));
+
+        if (name.len)
+            profile->framework = profile_intern(profile, name);
+    }
+    profile_note(profile, NULL, 1,
+                 "no event has a category as torch.profiler writes them; of a profile of JAX or "
+                 "TensorFlow give the .xplane.pb file beside it, which tells more");
+}
+
 static bool kineto_read(struct read_input *inputs, size_t count, const struct read_options *options,
                         struct profile *profile, struct err *err)
 {
@@ -362,8 +380,10 @@ static bool kineto_read(struct read_input *inputs, size_t count, const struct re
         is_fine = err_set(err, ERR_LIMIT, "the trace needs more memory than the budget");
     else if (is_fine)
         *err = (struct err) { 0 };
-    if (is_fine)
+    if (is_fine) {
         note_ranks(profile);
+        set_framework(profile);
+    }
     free_job(&job);
     return is_fine;
 }

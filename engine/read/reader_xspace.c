@@ -115,10 +115,8 @@ static void set_capture(struct profile *profile)
             profile->has_python_frames = true;
         if (profile->framework)
             continue;
-        if (str_starts(name, STR("PjitFunction")))
-            profile->framework = profile_intern(profile, STR("jax"));
-        else if (str_starts(name, STR("ExecutorState::")) || str_starts(name, STR("EagerExecute")))
-            profile->framework = profile_intern(profile, STR("tensorflow"));
+        if (xspace_framework(name).len)
+            profile->framework = profile_intern(profile, xspace_framework(name));
     }
     for (size_t i = 0; i < profile->timelines.count && stat_count(budget); i++) {
         const struct timeline *timeline = &profile->timelines.items[i];

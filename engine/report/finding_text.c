@@ -158,12 +158,12 @@ static void write_children(struct layout *layout, const struct finding *finding)
         layout_wrap(layout, INDENT, "With", FIX_INDENT, text_str(&line));
 }
 
-void finding_text(struct layout *layout, const struct finding *finding)
+void finding_text(struct layout *layout, const struct finding *finding, uint32_t number)
 {
     char        head[16];
     struct text more = { .arena = layout->arena };
 
-    snprintf(head, sizeof head, "%u.", finding->rank);
+    snprintf(head, sizeof head, "%u.", number);
     layout_wrap_right(layout, head, INDENT, str_from(finding->title),
                       saving(layout->arena, &finding->impact), STYLE_GOOD);
     write_kind(layout, finding);

@@ -4,10 +4,13 @@
 
 #include "report/layout.h"
 
+#include <stdint.h>
+
 struct evidence;
 struct finding;
 
-void finding_text(struct layout *layout, const struct finding *finding);
+/* number: what it is called here. */
+void finding_text(struct layout *layout, const struct finding *finding, uint32_t number);
 void finding_text_evidence(struct layout *layout, const struct evidence *evidence);
 
 #endif

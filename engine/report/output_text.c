@@ -147,18 +147,22 @@ static bool is_small(const struct finding *finding, double min_share)
            !finding->impact.resource && finding->severity != SEVERITY_VETO;
 }
 
+static bool is_shown(const struct finding *finding, double min_share)
+{
+    return !finding->hidden_by && !is_small(finding, min_share);
+}
+
 static void write_findings(struct layout *layout, const struct advice *advice, double min_share)
 {
-    size_t shown = 0, small = 0;
-    bool   is_unpriced_headed = false;
+    uint32_t shown = 0;
+    size_t   small = 0;
+    bool     is_unpriced_headed = false;
 
     for (size_t i = 0; i < advice->findings.count; i++) {
         const struct finding *finding = &advice->findings.items[i];
 
-        if (finding->hidden_by)
-            continue;
-        if (is_small(finding, min_share)) {
-            small++;
+        if (!is_shown(finding, min_share)) {
+            small += !finding->hidden_by;
             continue;
         }
         if (!finding_is_priced(finding) && shown > 0 && !is_unpriced_headed) {
@@ -166,8 +170,7 @@ static void write_findings(struct layout *layout, const struct advice *advice, d
             layout_line(layout);
         }
         is_unpriced_headed |= !finding_is_priced(finding);
-        finding_text(layout, finding);
-        shown++;
+        finding_text(layout, finding, ++shown);
     }
     if (small > 0) {
         struct text line = { .arena = layout->arena };
@@ -180,34 +183,30 @@ static void write_findings(struct layout *layout, const struct advice *advice, d
     }
 }
 
-/* "1", "1 and 2", "1 to 3", or "1, 2 and 4" when what cannot be fixed lies between. */
-static void add_fixed_ranks(struct text *line, const struct advice *advice, uint32_t count)
+/* "1", "1 and 2", "1 to 3", or "1, 2 and 4" when what cannot be fixed lies between: as they are
+ * numbered above. */
+static void add_fixed_numbers(struct text *line, const struct advice *advice, uint32_t count,
+                              double min_share)
 {
-    uint32_t named = 0, last = 0;
+    uint32_t *numbers = arena_new_array(line->arena, uint32_t, advice->findings.count + 1);
+    uint32_t  fixed = 0, named = 0, shown = 0;
 
-    for (size_t i = 0; i < advice->findings.count && named < count; i++) {
-        if (finding_is_fixable(&advice->findings.items[i])) {
-            last = advice->findings.items[i].rank;
-            named++;
-        }
-    }
-    if (count > 2 && last == count) {
-        text_print(line, "1 to %u", count);
-        return;
-    }
-    named = 0;
-    for (size_t i = 0; i < advice->findings.count && named < count; i++) {
+    for (size_t i = 0; numbers && i < advice->findings.count && fixed < count; i++) {
         const struct finding *finding = &advice->findings.items[i];
 
+        shown += is_shown(finding, min_share);
         if (!finding_is_fixable(finding))
             continue;
-        text_print(line, "%s%u",
-                   named == 0              ? ""
-                   : finding->rank == last ? " and "
-                                           : ", ",
-                   finding->rank);
-        named++;
+        fixed++;
+        if (is_shown(finding, min_share))
+            numbers[named++] = shown;
     }
+    if (named > 2 && numbers[named - 1] == named) {
+        text_print(line, "1 to %u", named);
+        return;
+    }
+    for (uint32_t i = 0; i < named; i++)
+        text_print(line, "%s%u", i == 0 ? "" : i + 1 == named ? " and " : ", ", numbers[i]);
 }
 
 /* What fixing all shown findings gives: of the priced prefixes the last that ends in a shown one.
@@ -242,7 +241,7 @@ static void write_together(struct layout *layout, const struct advice *advice,
     if (!last)
         return;
     text_add(&line, STR("Fixing "));
-    add_fixed_ranks(&line, advice, last->count);
+    add_fixed_numbers(&line, advice, last->count, min_share);
     text_add(&line, last->count > 1 ? STR(" together: ") : STR(": "));
     unit_print(&line, steps_ns(&study->steps), UNIT_NS);
     text_add(&line, STR(" → "));

@@ -203,7 +203,8 @@ static void write_outcome(struct layout *layout, const struct rule_explanation *
         layout_wrap(layout, 0, "", 0, STR("It found:"));
         layout_line(layout);
         for (size_t i = 0; i < explanation->findings.count; i++)
-            finding_text(layout, &explanation->findings.items[i]);
+            finding_text(layout, &explanation->findings.items[i],
+                         explanation->findings.items[i].rank);
         break;
     case RULE_SKIPPED:
         layout_wrap(layout, 0, "It could not look:", 2,

@@ -153,7 +153,7 @@ static void small_findings_are_counted_not_shown(void **state)
     assert_null(strstr(shown, "Fixing"));
     assert_non_null(
         strstr(shown, "1 finding worth less than 25.0 % of the step not shown: --min-impact 0\n"));
-    assert_non_null(strstr(shown, "2. Only 1 of 4 hosts"));
+    assert_non_null(strstr(shown, "1. Only 1 of 4 hosts"));
     arena_free(&sample.arena);
 }
 
@@ -181,6 +181,28 @@ static void together_names_what_was_fixed(void **state)
         assert_non_null(strstr(render(sample, (struct output_options) { 0 }), cases[i].expected));
         arena_free(&sample->arena);
     }
+}
+
+/* The second of three findings is too small to be shown: the third is number 2. */
+static void numbers_skip_nothing(void **state)
+{
+    struct sample sample_, *sample = &sample_;
+    const char   *shown;
+
+    (void)state;
+    sample_make(sample);
+    sample->advice.findings.count = 1;
+    for (uint32_t rank = 2; rank <= 3; rank++) {
+        PUSH(sample->advice.findings, sample->advice.findings.items[0]);
+        sample->advice.findings.items[rank - 1].rank = rank;
+    }
+    sample->advice.findings.items[1].impact.share = 0.001;
+    sample->advice.together.items[0].count = 3;
+    shown = render(sample, (struct output_options) { .min_share = 0.02 });
+    assert_non_null(strstr(shown, "\n2. "));
+    assert_null(strstr(shown, "\n3. "));
+    assert_non_null(strstr(shown, "Fixing 1 and 2 together: "));
+    arena_free(&sample->arena);
 }
 
 static void notes_are_capped(void **state)
@@ -321,6 +343,7 @@ int main(void)
         cmocka_unit_test(nothing_found_is_a_sentence),
         cmocka_unit_test(small_findings_are_counted_not_shown),
         cmocka_unit_test(together_names_what_was_fixed),
+        cmocka_unit_test(numbers_skip_nothing),
         cmocka_unit_test(notes_are_capped),
         cmocka_unit_test(lines_fit_the_terminal),
         cmocka_unit_test(colours_change_nothing_else),
