@@ -345,8 +345,8 @@ static void note_left_out(struct profile *profile, const struct read_input *inpu
 /* What shows XSpace profiles writes traces too, without the categories of torch.profiler. */
 static void set_framework(struct profile *profile)
 {
-    if (!profile->event_count || profile->unknown[UNKNOWN_CATEGORY].total < profile->event_count)
-        return;
+    if (!profile->event_count || profile->unknown_stats < profile->event_count)
+        return; /* some event has a category that is known */
     profile->framework = 0;
     for (size_t i = 0; i < profile->activities.count && !profile->framework; i++) {
         struct str name = xspace_framework(profile_str(profile, profile->activities.items[i].name));
