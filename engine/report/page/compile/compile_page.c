@@ -83,7 +83,6 @@ static int pack_text(const char *path, const char *name, const char *file, struc
     }
     fprintf(out, "/* Written by compile_page. */\n#include \"cli/%s.h\"\n\n", name);
     write_bytes(out, name, text_str(&text));
-    arena_free(&arena);
     return fclose(out) == 0 ? 0 : 1;
 }
 
@@ -111,7 +110,6 @@ static int pack(int count, char **arguments, struct arena *arena)
     sha256(text_str(&script), digest);
     base64_add(&hash, (struct str) { (const char *)digest, sizeof digest });
     is_written = write_c(arguments[1], text_str(&style), text_str(&script), text_str(&hash));
-    arena_free(&arena);
     return is_written ? 0 : 1;
 }
 
