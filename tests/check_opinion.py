@@ -87,7 +87,7 @@ def compare_steps(comparison):
     if odd:
         comparison.differ('steps', '-', odd[:3], marked[:3])
     comparison.windows = [(row['start_ns'] + origin, row['start_ns'] + row['duration_ns'] + origin)
-                          for row in rows if row.get('used')]
+                          for row in rows if row.get('used')] or [(float('-inf'), float('inf'))]
 
 
 def op_name(row):
@@ -98,7 +98,7 @@ def op_name(row):
 
 def compare_ops(comparison):
     rows = [row for row in comparison.table('ops')
-            if row['kind'] in ('op', 'callback', 'collective') and not row.get('device')]
+            if row['kind'] in ('op', 'callback', 'collective', 'output') and not row.get('device')]
     theirs = model.sums((item.name, (1, item.end - item.start, max(own, 0)))
                         for item, own in model.self_times(comparison.theirs.ops)
                         if model.inside(item.start, comparison.windows))

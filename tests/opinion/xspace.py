@@ -159,6 +159,8 @@ def read(data, path=''):
 DERIVED = ('Steps', 'XLA Modules', 'XLA Ops', 'Async XLA Ops', 'XLA TraceMe', 'TensorFlow Ops',
            'TensorFlow Name Scope', 'Framework Ops', 'Framework Name Scope', 'Source code',
            'Source Code', 'Launch Stats', 'Host Offload Ops')
+XLA_COLLECTIVE = re.compile(r'(all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute|'
+                            r'collective-broadcast|ragged-all-to-all)[.\d]*(-start|-done)?[.\d]*$')
 # A TPU's work is one line of instructions, nested; the others are about it.
 WORK = {'TPU': ('XLA Ops',)}
 COPIES = {'memcpyh2d': 'h2d', 'memcpyd2h': 'd2h', 'memcpyd2d': 'd2d', 'memcpyp2p': 'p2p',
@@ -166,6 +168,7 @@ COPIES = {'memcpyh2d': 'h2d', 'memcpyd2h': 'd2h', 'memcpyd2d': 'd2d', 'memcpyp2p
           'copydevicetodevice': 'd2d'}
 # Names of nodes and their types as TensorFlow's node_def.proto allows them; those that begin with
 # "_" are the runtime's own.
+COPY_CALL = re.compile(r'hipMemcpy(HtoD|DtoH|DtoD|HtoH)')
 OP_NAME = re.compile(r'^[A-Za-z0-9.][\w>./-]*:[A-Za-z_]\w*$')
 
 
@@ -177,10 +180,12 @@ def detail(text, key):
 def add_device_event(found, event, device):
     name = event.name.lower()
     found.busy.append((device, event.start, event.end))
-    if name in COPIES:
+    if name.startswith('__amd_rocclr_copybuffer'):
+        found.blits.append((event, event.stats.get('correlation_id')))
+    elif name in COPIES:
         found.copies.append(model.Copy(COPIES[name], event.name, event.start, event.end,
                                          detail(event.stats.get('memcpy_details'), 'size')))
-    elif not name.startswith('memset'):
+    elif not name.startswith(('memset', '__amd_rocclr_fill')):
         found.kernels.append(model.Slice(event.name, event.start, event.end, device))
         if name.startswith('nccl'):
             found.device_collectives.append(found.kernels[-1])
@@ -189,8 +194,8 @@ def add_device_event(found, event, device):
 def op_of(event):
     """Name of the op that an event of a host thread is, or None."""
     stats = event.stats
-    if 'hlo_op' in stats:
-        return None if event.name.startswith('end: ') else str(stats['hlo_op'])
+    if 'hlo_op' in stats:  # ROCm writes there on a launch which op it is for
+        return None if event.name.startswith(('end: ', 'hip', 'cuda', 'cuLaunch')) else str(stats['hlo_op'])
     if stats.get('eager_op') and not stats.get('is_func'):
         # asynchronous: the call only hands it over to another thread, which records it
         return None if stats['eager_op'].startswith('Collective') else str(stats['eager_op'])
@@ -211,13 +216,16 @@ def add_run(runs, event):
 
 def add_host_event(found, event, place):
     stats = event.stats
+    if COPY_CALL.match(event.name) and 'correlation_id' in stats:
+        found.copy_calls[stats['correlation_id']] = event.name
     if 'step_num' in stats and stats.get('_r'):
         found.markers.append((stats['step_num'], event.start, event.end))
     if 'allocator_name' in stats and 'bytes_allocated' in stats:
         key = stats['allocator_name']
         found.memory[key] = max(found.memory.get(key, 0), stats['bytes_allocated'])
     op = op_of(event)
-    if op is not None and event.name.rpartition(':')[2].startswith('Collective'):
+    if op is not None and (event.name.rpartition(':')[2].startswith('Collective') or
+                           ('hlo_op' in stats and XLA_COLLECTIVE.match(op))):
         found.host_collectives.append(model.Slice(event.name, event.start, event.end, place))
     if op is not None and event.name.rpartition(':')[2] not in INPUT_WAITS and op not in INPUT_WAITS:
         found.ops.append(model.Slice(op, event.start, event.end, place))
@@ -243,6 +251,10 @@ def opinion_of(path):
                 elif plane.name.startswith('/host:'):
                     add_host_event(found, event, (plane.name, index))
                     add_run(runs, event)
+    for event, correlation in found.blits:  # ROCm's copies by a kernel: the call tells the way
+        way = COPY_CALL.match(found.copy_calls.get(correlation, ''))
+        found.copies.append(model.Copy(COPIES['memcpy' + way.group(1).lower().replace('to', '2')] if way else 'unknown',
+                                       event.name, event.start, event.end, None))
     found.extents.update((start, end - start) for start, end in runs.values())
     if found.first is not None and found.first < UNIX_2001_NS:
         found.origin = 0  # times since the profiler began
