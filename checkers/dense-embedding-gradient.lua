@@ -5,7 +5,9 @@ local function of_pytorch(p, cfg)
   if not p:has("torch.embedding_rows") or not p:has("torch.forward_gap_ns") then return nil end
   local rows, lookups, gradient_ns = p.fact["torch.embedding_rows"], p.fact["torch.embedding_lookups"],
       p.fact["torch.embedding_gradient_ns"]
-  if gradient_ns <= 0 or lookups <= 0 or rows < cfg.min_ratio * lookups then return nil end
+  if gradient_ns <= 0 or lookups <= 0 or rows < cfg.min_ratio * lookups or rows < cfg.min_rows then
+    return nil
+  end
   local elements, all = p.fact["torch.embedding_elements"] or 0, p.fact["torch.accumulated_elements"] or 0
   local share = all > 0 and math.min(1, elements / all) or 0
   local update_ns = (p.fact["torch.update_ns"] or 0) + (p.fact["torch.clear_ns"] or 0) + (p.fact["torch.accumulated_ns"] or 0)
@@ -168,6 +170,11 @@ and no segment sum of TensorFlow's densified gradients shows.]],
       facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1000,
           ["torch.embedding_lookups"] = 512 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
+    { name = "few rows, though many more than lookups", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 4e6, ["torch.embedding_gradient_ns"] = 2e5, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1500,
+          ["torch.embedding_lookups"] = 128, ["torch.embedding_elements"] = 4.8e4, ["torch.accumulated_elements"] = 3.4e5,
+          ["torch.update_ns"] = 8e5 },
+      tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 2e5 } } } },
     { name = "sparse", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1e6,
           ["torch.embedding_lookups"] = 512 },

@@ -44,7 +44,7 @@ return rule {
 A lookup reads a few rows of a table. Written as a product with one-hot vectors it reads all of it,
 multiplies mostly by zero, and its gradient writes all of it. One-hot vectors are recognised by ops
 that widen integers to rows of classes (OneHot, or a fusion from n integers to n x classes), the
-product by an operand of that shape. Priced as the time of those ops, less what a gather costs.
+product by an operand of that shape and a table of as many rows. Priced as the time of those ops, less what a gather costs.
 PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time.
 Silent for small tables and small shares.]],
 
@@ -61,6 +61,13 @@ Silent for small tables and small shares.]],
     -- Shapes of one-hot matrices: [n,classes] made from n integers.
     local wide, names, ns, found = {}, {}, 0, {}
     local rows = ops:top("self_ns", 300):rows()
+    -- A lookup's product multiplies by the table or gives its gradient: two dimensions, one of them the classes.
+    local function has_table(shapes, classes, wide)
+      for first, second in shapes:gmatch("\\[([0-9]+),([0-9]+)\\]") do
+        if (first == classes or second == classes) and not wide["[" .. first .. "," .. second .. "]"] then return true end
+      end
+      return false
+    end
     local function count_of(dims)
       local product = 1
       for n in dims:gmatch("[0-9]+") do product = product * tonumber(n) end
@@ -80,8 +87,8 @@ Silent for small tables and small shares.]],
         -- Several vectors of indices make one such matrix too, as dispatching to experts does; an identity matrix is none.
         local one = inputs:match("^(\\[[0-9,]+\\])(x\\1)*-?$")
         if one and count_of(one) == count_of(outer) and count_of(outer) ~= tonumber(classes) then
-          wide["[" .. outer .. "," .. classes .. "]"] = true
-          if not is_flat then wide["[" .. count_of(outer) .. "," .. classes .. "]"] = true end
+          wide["[" .. outer .. "," .. classes .. "]"] = classes
+          if not is_flat then wide["[" .. count_of(outer) .. "," .. classes .. "]"] = classes end
           names[row.name], ns = true, ns + row.self_ns
         end
       end
@@ -89,8 +96,8 @@ Silent for small tables and small shares.]],
     for _, row in ipairs(rows) do
       local shapes = row.shapes or ""
       if not names[row.name] and shapes ~= "" and row.type ~= "custom-call" and row.type ~= "while" then
-        for shape in sorted_pairs(wide) do
-          if shapes:find("\\Q" .. shape .. "\\E.*->") then
+        for shape, classes in sorted_pairs(wide) do
+          if shapes:find("\\Q" .. shape .. "\\E.*->") and has_table(shapes, classes, wide) then
             names[row.name], ns = true, ns + row.self_ns
             found[#found + 1] = row
             break
@@ -157,6 +164,10 @@ Silent for small tables and small shares.]],
     { name = "a mean broadcast over features", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "broadcast_fusion", type = "fusion", shapes = "[16,32]->[16,32,512]", self_ns = 1e6 },
                          { name = "subtract_fusion", type = "fusion", shapes = "[16,32,512]x[16,32,512]->[16,32,512]",
+                           self_ns = 5e6 } } } },
+    { name = "a number a row, widened, then work on rows", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "broadcast_fusion", type = "fusion", shapes = "[64]->[64,128]", self_ns = 1e6 },
+                         { name = "copy_fusion", type = "fusion", shapes = "[64,128]x[64,128]x[128]->[64,128,128]",
                            self_ns = 5e6 } } } },
     { name = "OneHot without shapes", framework = "tensorflow", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },

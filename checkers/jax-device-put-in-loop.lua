@@ -4,8 +4,8 @@ return rule {
   title = "The training loop puts each batch on the device itself",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.ns", "transfer.count", "transfer.path_ns", "host.lead_ns", "part.copy_ns", "part.compute_ns",
-            "runs.count" },
+  needs = { "step.ns", "transfer.count", "transfer.path_ns", "transfer.before_ns", "host.lead_ns",
+            "part.copy_ns", "part.compute_ns", "runs.count" },
   cause = "input", tags = { "jax", "input", "copy" },
   more_specific_than = { "block-until-ready-each-step", "input-bound-step", "input-transfer-bound", "h2d-share",
                          "maybe-input-bound-other", "python-in-step", "host-bound" },
@@ -14,6 +14,8 @@ return rule {
                            doc = "share of the step in transfers of the leading thread" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in transfers and host work that could run beside the device's" },
+    handoff_ns = { default = 100e3, min = 0, max = 1e9, unit = "ns",
+                   doc = "what taking a batch from another thread costs a step, which is not saved" },
     min_long_lead = { default = 4, min = 1, max = 1e6, unit = "ratio",
                       doc = "host work over computation, from which it must become cheaper rather than run beside it" },
     min_calls = { default = 1000, min = 1, max = 1e9, unit = "count",
@@ -27,16 +29,19 @@ return rule {
   },
   doc = [[
 The thread that runs the steps makes the batch, converts it and hands it to the device; only then can the step begin.
-A thread that keeps two batches ahead does that beside the step. Priced by replay: transfers and the host's own work before
-it waits run beside the computation. Where making the batch takes many times the computation, hiding it is not enough:
-priced as that work. Silent where transfers are short or run in another thread, and where a step is many
+A thread that keeps two batches ahead does that beside the step. Priced by replay: transfers and what the thread works
+before them run beside the computation, less what handing a batch over costs; calls of programs are no part of a batch.
+Where making the batch takes many times the computation, hiding it is not enough: priced as that work. Silent where transfers are short or run in another thread, and where a step is many
 programs or calls back to the host.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
     local step_ns, transfer_ns = p.fact["step.ns"], p.fact["transfer.path_ns"]
-    local hidden_ns = math.min(p.fact["host.lead_ns"] + p.fact["part.copy_ns"], p.fact["part.compute_ns"])
-    local lead_ns = p.fact["host.lead_ns"]
+    -- Many arrays cost a call's host work too; of one batch only what comes before its transfer is making it.
+    local is_many = p.fact["transfer.count"] >= cfg.min_many
+    local lead_ns = is_many and p.fact["host.lead_ns"] or p.fact["transfer.before_ns"]
+    local hidden_ns = math.min(lead_ns + p.fact["part.copy_ns"], p.fact["part.compute_ns"])
+    if not is_many then hidden_ns = math.max(hidden_ns - cfg.handoff_ns, 0) end
     local is_long = lead_ns > 0.5 * step_ns and lead_ns > cfg.min_long_lead * p.fact["part.compute_ns"]
     if p.fact["transfer.count"] < 0.5 or
        (not is_long and (transfer_ns < cfg.min_transfer_share * step_ns or hidden_ns < cfg.min_share * step_ns)) or p.fact["runs.count"] > cfg.max_runs or
@@ -50,7 +55,7 @@ programs or calls back to the host.]],
     local evidence = {
       { "transfers of the leading thread a step", p.fact["transfer.count"], "count" },
       { "time in them", transfer_ns, "ns", share = math.min(1, transfer_ns / step_ns) },
-      { "its work before it waits", p.fact["host.lead_ns"], "ns", share = math.min(1, p.fact["host.lead_ns"] / step_ns) },
+      { is_many and "its work before it waits" or "its work before them", lead_ns, "ns", share = math.min(1, lead_ns / step_ns) },
       { "computation a step", p.fact["part.compute_ns"], "ns" },
     }
     local locations = {}
@@ -61,9 +66,9 @@ programs or calls back to the host.]],
         locations[1] = { file = busiest.file, line = busiest.line }
       end
     end
-    local edits = { { "overlap", parts = { "host", "copy", "input" } }, fallback = impact.exposed { ns = hidden_ns } }
+    local edits = { { "subtract", parts = { "host", "copy", "input" }, ns = hidden_ns }, fallback = impact.exposed { ns = hidden_ns } }
     -- Many arrays cost the host a call each, here and in the call that takes them; packed they are one.
-    if p.fact["transfer.count"] >= cfg.min_many then
+    if is_many then
       edits = { { "scale", parts = { "host", "copy", "input" }, factor = 2 / p.fact["transfer.count"] } }
       edits.fallback = impact.exposed { ns = hidden_ns }
       evidence[#evidence + 1] = { "each", transfer_ns / p.fact["transfer.count"], "ns" }
@@ -89,7 +94,7 @@ programs or calls back to the host.]],
       locations = locations,
       condition = ("the leading thread transfers and prepares for %s of the step, %s accepted"):format(
         fmt.pct(hidden_ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = p.fact["transfer.count"] >= cfg.min_many and
+      remedy = is_many and
           { text = "Pack the arrays into one on the host, and take it apart in the compiled function.",
             code = "x = jax.device_put(np.stack(columns, axis=1))" } or
           { text = "Let a thread convert and put two batches ahead on the device; send small types and cast there.",
@@ -102,29 +107,35 @@ programs or calls back to the host.]],
 
   examples = {
     { name = "made in the loop", framework = "jax", finding = true, impact_ns = 3e7,
-      facts = { ["step.ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7,
+      facts = { ["step.ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7, ["transfer.before_ns"] = 2.7e7,
                 ["part.copy_ns"] = 3e6, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 },
       replay = { 3e7 }, selected_ns = 3e7 },
     { name = "from lists of Python numbers", framework = "jax", finding = true, impact_ns = 6.65e7,
       tables = { activities = { { name = "$dtypes.py:7 dtype", kind = "python", on_leader = true, events = 30000, path_self_ns = 5e7 } } },
-      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
+      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7, ["transfer.before_ns"] = 7e7,
                 ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 2 } },
     { name = "a long loader", framework = "jax", finding = true, impact_ns = 3.575e7,
-      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
+      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7, ["transfer.before_ns"] = 7e7,
                 ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 2 } },
     { name = "column by column", framework = "jax", finding = true, impact_ns = 6.5e6,
-      facts = { ["step.ns"] = 1.1e7, ["transfer.count"] = 256, ["transfer.path_ns"] = 4e6, ["host.lead_ns"] = 5e6,
+      facts = { ["step.ns"] = 1.1e7, ["transfer.count"] = 256, ["transfer.path_ns"] = 4e6, ["host.lead_ns"] = 5e6, ["transfer.before_ns"] = 5e6,
                 ["part.copy_ns"] = 4e6, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 1 },
       replay = { 7.6e6 }, selected_ns = 7.6e6 },
     { name = "put ahead by a thread", framework = "jax", finding = false,
-      facts = { ["step.ns"] = 1.07e8, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 5e4,
+      facts = { ["step.ns"] = 1.07e8, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 5e4, ["transfer.before_ns"] = 5e4,
                 ["part.copy_ns"] = 1e3, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 } },
     { name = "a result is read in each step", framework = "jax", finding = false,
-      facts = { ["step.ns"] = 5e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 4e5, ["host.lead_ns"] = 1.8e7,
+      facts = { ["step.ns"] = 5e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 4e5, ["host.lead_ns"] = 1.8e7, ["transfer.before_ns"] = 1.8e7,
                 ["part.copy_ns"] = 4e5, ["part.compute_ns"] = 3e7, ["runs.count"] = 1 },
       tables = { activities = { { name = "np.asarray(jax.Array)", kind = "sync", on_leader = true, events = 1 } } } },
+    { name = "a number handed over, then calls of programs", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 8.7e6, ["transfer.count"] = 1, ["transfer.path_ns"] = 5e4, ["host.lead_ns"] = 1.5e6,
+                ["transfer.before_ns"] = 2.5e5, ["part.copy_ns"] = 5e4, ["part.compute_ns"] = 7e6, ["runs.count"] = 3 } },
+    { name = "too short to hand over", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1.9e6, ["transfer.count"] = 4, ["transfer.path_ns"] = 7e4, ["host.lead_ns"] = 3.5e5,
+                ["transfer.before_ns"] = 1.25e5, ["part.copy_ns"] = 4.5e4, ["part.compute_ns"] = 1e6, ["runs.count"] = 1 } },
     { name = "many programs a step", framework = "jax", finding = false,
-      facts = { ["step.ns"] = 2e7, ["transfer.count"] = 16, ["transfer.path_ns"] = 3e5, ["host.lead_ns"] = 9e6,
+      facts = { ["step.ns"] = 2e7, ["transfer.count"] = 16, ["transfer.path_ns"] = 3e5, ["host.lead_ns"] = 9e6, ["transfer.before_ns"] = 9e6,
                 ["part.copy_ns"] = 3e5, ["part.compute_ns"] = 5e6, ["runs.count"] = 40 } },
   },
 }

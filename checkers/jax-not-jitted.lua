@@ -5,6 +5,9 @@ local function transformed(p, cfg)
   if share < cfg.min_traced_share or not p:has("activities") or (p.fact["compile.count"] or 0) >= 0.5 then return nil end
   local calls = p:table("activities"):where { kind = "dispatch", on_leader = true, name = { like = "^PjitFunction\\(" } }
   local worst = calls:top("path_self_ns", 1):rows()[1]
+  -- Taking many arguments apart is a call's own work too; then checking them takes long as well.
+  local arguments_ns = p:table("activities"):where { kind = "dispatch", on_leader = true, name = "ParseArguments" }:sum("path_self_ns")
+  if worst and arguments_ns > cfg.max_arguments * worst.path_self_ns then return nil end
   if not worst or worst.path_self_ns < cfg.min_call_ns * worst.events or worst.path_self_ns < cfg.min_share * step_ns then return nil end
   return finding {
     title = ("%s is traced again in each call: the host takes %s of the step"):format(worst.name, fmt.pct(share)),
@@ -37,13 +40,16 @@ return rule {
     min_traced_share = { default = 0.5, min = 0, max = 1, unit = "share",
                          doc = "share of the step in host code, from which slow calls of jitted functions are traced ones" },
     min_call_ns = { default = 100e3, min = 0, max = 1e12, unit = "ns", doc = "time of a call's own, then" },
+    max_arguments = { default = 0.25, min = 0, max = 1, unit = "ratio",
+                      doc = "time of checking arguments over that of the calls, above which they are many" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the host time that stays" },
   },
   doc = [[
 Outside jax.jit every jnp call is a program of its own: found, dispatched and run by itself, with
 its result written to memory. Priced as the host time, of which one dispatch stays, and half of
 the compute time: fused operations do not write each result to memory. A jitted function that is differentiated or
-mapped outside of jit is traced in Python in each call: priced as the host time too. Silent where few programs repeat: that is a loop around
+mapped outside of jit is traced in Python in each call: priced as the host time too. Silent where checking many arguments
+is what such calls do, and where few programs repeat: that is a loop around
 compiled functions, which other rules name.]],
 
   check = function(p, cfg)
@@ -79,6 +85,11 @@ compiled functions, which other rules name.]],
       facts = { ["step.ns"] = 2.4e6, ["runs.count"] = 4, ["runs.programs"] = 4,
                 ["runs.median_ns"] = 1e5, ["part.host_ns"] = 2.1e6, ["part.host_share"] = 0.9, ["compile.count"] = 0 },
       tables = { activities = { { name = "PjitFunction(loss)", kind = "dispatch", on_leader = true, events = 6, path_self_ns = 1.2e5 } } } },
+    { name = "calls with many arguments", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 9.3e6, ["runs.count"] = 2, ["runs.programs"] = 2,
+                ["runs.median_ns"] = 1e5, ["part.host_ns"] = 6.3e6, ["part.host_share"] = 0.68, ["compile.count"] = 0 },
+      tables = { activities = { { name = "PjitFunction(whole)", kind = "dispatch", on_leader = true, events = 2, path_self_ns = 3.1e6 },
+                                { name = "ParseArguments", kind = "dispatch", on_leader = true, events = 2, path_self_ns = 1.9e6 } } } },
     { name = "one program", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1,
                 ["runs.median_ns"] = 9e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },

@@ -92,6 +92,8 @@ Priced as that time. Silent where it hides behind computation.]],
         share = math.min(total / step_ns, 1) })
     return finding {
       title = ("%s of each step pass in Python outside any op"):format(fmt.ms(total)),
+      -- Nobody can act on time that no function is named for.
+      severity = #locations > 0 and "warn" or "info",
       evidence = evidence, locations = locations,
       condition = ("Python takes %s of the step, %s accepted"):format(fmt.pct(total / step_ns),
           fmt.pct(cfg.min_share)),
@@ -109,7 +111,7 @@ Priced as that time. Silent where it hides behind computation.]],
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 },
       tables = { activities = { { name = "$load.py:3 decode", kind = "python", on_leader = false, path_self_ns = 3.7e6 } } } },
-    { name = "metrics in Python", framework = "tensorflow", finding = true, impact_ns = 3.4e6,
+    { name = "metrics in Python", framework = "tensorflow", finding = true, severity = "info", impact_ns = 3.4e6,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
     { name = "many results are read one by one", framework = "jax", finding = false,

@@ -10,6 +10,8 @@ return rule {
                   doc = "steps needed to judge" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "excess over the median, spread over all steps, from which this is said" },
+    sure_slow = { default = 2, min = 1, max = 1e6, unit = "count",
+                  doc = "slow steps from which this is a warning: one alone may be chance" },
     sure_steps = { default = 20, min = 5, max = 1e6, unit = "count",
                    doc = "steps from which the excess is a price; before, it may be chance" },
   },
@@ -42,7 +44,8 @@ fewer than min_steps steps.]],
         :format(fmt.many(slow, "step", "steps"), fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Look at what the slow steps do besides: logging, checkpoints, evaluation, "
                    .. "other input, garbage collection; move it off the step or do it less often." },
-      severity = used >= cfg.sure_steps and "warn" or "info",
+      -- What happened once may have come from outside the program.
+      severity = used >= cfg.sure_steps and slow >= cfg.sure_slow and "warn" or "info",
       impact = used >= cfg.sure_steps and impact.exposed { ns = excess_ns } or impact.none(),
       confidence = "low",
     }
@@ -51,6 +54,9 @@ fewer than min_steps steps.]],
   examples = {
     { name = "two slow steps of forty", finding = true, impact_ns = 1.5e6,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 40, ["step.slow_count"] = 2,
+                ["step.slow_excess_ns"] = 2e6 } },
+    { name = "once in twenty", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 20, ["step.slow_count"] = 1,
                 ["step.slow_excess_ns"] = 2e6 } },
     { name = "two of ten may be chance", finding = true,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 2,

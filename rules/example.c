@@ -2,6 +2,7 @@
 
 #include "analyze/analysis.h"
 #include "rules/fields.h"
+#include "rules/names.h"
 #include "rules/price.h"
 #include "rules/sandbox.h"
 
@@ -19,7 +20,7 @@ struct reading {
 };
 static const char *const example_fields[] = { "name",    "format",  "framework", "facts",
                                               "tables",  "absent",  "replay",    "selected_ns",
-                                              "finding", "skipped", "impact_ns" };
+                                              "finding", "skipped", "impact_ns", "severity" };
 
 static const struct fact_spec *check_spec(lua_State *lua, const char *name)
 {
@@ -139,7 +140,7 @@ static void read_savings(lua_State *lua, int index, struct example *example)
 static void read_example(lua_State *lua, int index, struct reading *reading)
 {
     struct example *example = reading->example;
-    const char     *format, *framework;
+    const char     *format, *framework, *severity;
 
     field_check_known(lua, index, "an example", example_fields, ARRAY_COUNT(example_fields));
     example->name = field_text(lua, index, "name", false, reading->arena);
@@ -158,6 +159,10 @@ static void read_example(lua_State *lua, int index, struct reading *reading)
     example->is_finding = flag_field(lua, index, "finding");
     example->is_skipped = flag_field(lua, index, "skipped");
     example->impact_ns = field_number(lua, index, "impact_ns", NAN);
+    severity = field_text(lua, index, "severity", false, reading->arena);
+    example->severity = severity ? severity_from_name(severity) : -1;
+    if (severity && example->severity < 0)
+        luaL_error(lua, "severity is one of info, warn, error, veto");
 }
 
 static int read_one(lua_State *lua)
@@ -204,6 +209,10 @@ static const char *judge(const struct example *example, const struct rule_run *r
         return arena_text(arena, "should be one that %s, but %s%s%s", outcomes[wanted],
                           outcomes[run->outcome], run->reason ? ": " : "",
                           run->reason ? run->reason : "");
+    if (first && example->severity >= 0 && (int)first->finding.severity != example->severity)
+        return arena_text(arena, "should be of severity %s, but is of %s",
+                          severity_name((enum severity)example->severity),
+                          severity_name(first->finding.severity));
     if (isnan(example->impact_ns) || !first)
         return NULL;
     const struct impact *impact = &first->finding.impact;

@@ -19,6 +19,7 @@ struct example {
     double        selected_ns;
     bool          is_finding, is_skipped;
     double        impact_ns; /* NaN: not checked */
+    int           severity;  /* enum severity, or -1: not checked */
 };
 
 /* Reads example `number` (1, 2, …) of a loaded rule. NULL: it is read, or *is_there is false; else

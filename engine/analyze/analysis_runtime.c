@@ -37,6 +37,8 @@ static const struct fact_spec produces[] = {
     { "sync.steps_share", UNIT_SHARE, "of the looked-at steps, those that wait for results" },
     { "transfer.count", UNIT_COUNT, "host to device transfers on the leading thread, a step" },
     { "transfer.path_ns", UNIT_NS, "a step's path inside transfers" },
+    { "transfer.before_ns", UNIT_NS,
+      "a step's path that the leading thread works outside of calls before a transfer" },
     { "gc.count", UNIT_COUNT, "garbage collections a step" },
     { "gc.path_ns", UNIT_NS, "a step's path inside them" },
     { "python.path_ns", UNIT_NS, "a step's path in Python, traced or not" },
@@ -74,6 +76,7 @@ enum {
     SYNC_STEPS,
     TRANSFER_COUNT,
     TRANSFER_PATH,
+    TRANSFER_BEFORE,
     GC_COUNT,
     GC_PATH,
     PYTHON_PATH,
@@ -122,7 +125,7 @@ struct counting {
     uint16_t          *themes_of; /* by frame: bit 1 << theme for it or an ancestor */
     bool              *step_has;  /* [theme][step] */
     double             count[THEME_COUNT], path_ns[THEME_COUNT];
-    double             function_calls, python_ns, lead_ns;
+    double             function_calls, python_ns, lead_ns, before_transfer_ns;
     uint32_t           traced_name;
     int64_t            traced_count;
 };
@@ -196,6 +199,36 @@ static bool leaves_input(int theme)
     return theme == THEME_EAGER || theme == THEME_CALLBACK;
 }
 
+static bool in_dispatch(const struct counting *counting, uint32_t frame)
+{
+    for (; frame != NO_ID; frame = counting->path->frames.items[frame].parent)
+        if (event_activity(counting->study->profile, counting->path->frames.items[frame].event)
+                ->kind == ACTIVITY_DISPATCH)
+            return true;
+    return false;
+}
+
+/* What the leading thread does itself before it hands an array over is what makes the array;
+ * calls of programs, and what a step does after its last transfer, are not. */
+static void sum_before_transfers(struct counting *counting)
+{
+    double   pending_ns = 0;
+    uint32_t step = NO_ID;
+
+    for (size_t i = 0; i < counting->path->segments.count; i++) {
+        const struct segment *segment = &counting->path->segments.items[i];
+
+        if (segment->step != step)
+            pending_ns = 0, step = segment->step;
+        if (segment->owner != NO_ID)
+            continue;
+        if (themes_around(counting, segment) & (1U << THEME_TRANSFER))
+            counting->before_transfer_ns += pending_ns, pending_ns = 0;
+        else if (segment->part == PART_HOST && !in_dispatch(counting, segment->frame))
+            pending_ns += (double)(segment->end_ns - segment->start_ns);
+    }
+}
+
 static void sum_path(struct counting *counting)
 {
     for (size_t i = 0; i < counting->path->segments.count; i++) {
@@ -250,6 +283,8 @@ static bool set_themes(struct counting *counting)
            facts_set(facts, &produces[EAGER_FUNCTIONS], counting->function_calls / steps) &&
            facts_set(facts, &produces[PYTHON_PATH], counting->python_ns / steps * scale) &&
            facts_set(facts, &produces[HOST_LEAD], counting->lead_ns / steps * scale) &&
+           facts_set(facts, &produces[TRANSFER_BEFORE],
+                     counting->before_transfer_ns / steps * scale) &&
            (!counting->traced_count ||
             (facts_set(facts, &produces[RETRACE_FUNCTION], counting->traced_name) &&
              facts_set(facts, &produces[RETRACE_COUNT], (double)counting->traced_count)));
@@ -355,6 +390,7 @@ static bool count_all(struct study *study, struct arena *scratch)
         return false;
     count_frames(&counting);
     sum_path(&counting);
+    sum_before_transfers(&counting);
     return set_themes(&counting) && set_runs(&counting, scratch);
 }
 

@@ -108,6 +108,33 @@ static void activities_carry_their_part_of_the_path(void **state)
     builder_free(&b);
 }
 
+/* Python makes a batch for 30 us, a call of a program takes 10 us, the batch is handed over for 5
+ * us; 15 us of Python and a call of 40 us follow. Only the first 30 us make the batch.
+ */
+static void work_before_a_transfer_makes_the_batch(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    builder_slice(&b, python, "batch", ACTIVITY_PYTHON, 0, 30000);
+    builder_slice(&b, python, "PjitFunction(split)", ACTIVITY_DISPATCH, 30000, 10000);
+    builder_slice(&b, python, "DevicePut", ACTIVITY_TRANSFER, 40000, 5000);
+    builder_slice(&b, python, "log", ACTIVITY_PYTHON, 45000, 15000);
+    builder_slice(&b, python, "PjitFunction(train)", ACTIVITY_DISPATCH, 60000, 40000);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = python;
+    b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+    run_all(&b);
+    assert_float_equal(builder_fact(&b, "host.lead_ns"), 95000, 1e-6);
+    assert_float_equal(builder_fact(&b, "transfer.before_ns"), 30000, 1e-6);
+    builder_free(&b);
+}
+
 /* Two calls on the host: the one at 0 us, with another inside it, launches a kernel that works 15
  * to 20 us; the one at 20 us two, from 40 to 44 and 44 to 45 us. Two runs of 5 us, of two programs.
  */
@@ -181,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_what_the_runtime_does),
         cmocka_unit_test(activities_carry_their_part_of_the_path),
+        cmocka_unit_test(work_before_a_transfer_makes_the_batch),
         cmocka_unit_test(calls_are_runs_where_nothing_names_them),
         cmocka_unit_test(python_before_the_launch_prepares),
     };
