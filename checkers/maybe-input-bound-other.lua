@@ -21,16 +21,16 @@ return rule {
 The step has no input pipeline, spends its time in Python that leaves no event, and turns arrays into tensors: the batch is
 made in the loop, by one thread, while nothing else runs. Priced as that Python and the conversion, which a
 pipeline of TensorFlow ops would do beside the step. The same is said of what is made before the step beside
-a tf.data pipeline that keeps up. Silent where the step waits for such a pipeline or where it runs eagerly.]],
+a tf.data pipeline that keeps up. Silent where Python comes behind the step's first computation, where the step waits for such a pipeline or where it runs eagerly.]],
 
   check = function(p, cfg)
     local step_ns, python_ns = p.fact["step.ns"], p.fact["host.python_ns"]
-    -- Beside a pipeline that keeps up, only what comes before the step can be a part of the batch.
+    -- Only what comes before the step's first computation can be a part of its batch.
     local beside = p:has("iterators")
-    if beside then
+    if beside or p:has("host.python_before_ns") then
       python_ns = math.min(python_ns, p:has("host.python_before_ns") and p.fact["host.python_before_ns"] or 0)
-      if p.fact["input.wait_share"] > cfg.max_wait_share then return nil end
     end
+    if beside and p.fact["input.wait_share"] > cfg.max_wait_share then return nil end
     if python_ns < cfg.min_python_share * step_ns or
        p.fact["eager.path_share"] > cfg.max_eager_share then
       return nil
@@ -64,6 +64,10 @@ a tf.data pipeline that keeps up. Silent where the step waits for such a pipelin
       facts = { ["step.ns"] = 1.9e7, ["host.python_ns"] = 8e6, ["host.python_share"] = 0.42, ["eager.path_share"] = 0.06 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 3e6 } } },
       replay = { 1.1e7 } },
+    { name = "an environment that takes what was computed", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 4.2e7, ["host.python_ns"] = 2.1e7, ["host.python_share"] = 0.5, ["eager.path_share"] = 0.1,
+                ["host.python_before_ns"] = 0 },
+      tables = { activities = { { name = "convert_to_tensor", kind = "dispatch", on_leader = true, path_ns = 4.3e6 } } } },
     { name = "noise beside a pipeline", framework = "tensorflow", finding = true, impact_ns = 3.3e6,
       facts = { ["step.ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53, ["eager.path_share"] = 0.01,
                 ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.03 },
