@@ -12,6 +12,8 @@ return rule {
                          doc = "share of the step in Python outside any event" },
     min_entry_share = { default = 0.01, min = 0, max = 1, unit = "share",
                         doc = "share of the step turning Python arrays into tensors" },
+    min_before = { default = 0.5, min = 0, max = 1, unit = "share",
+                   doc = "of that Python, the part before the step's first computation" },
     max_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "share of the step spent waiting for a tf.data pipeline, from which that is the matter" },
     max_eager_share = { default = 0.2, min = 0, max = 1, unit = "share",
@@ -21,16 +23,20 @@ return rule {
 The step has no input pipeline, spends its time in Python that leaves no event, and turns arrays into tensors: the batch is
 made in the loop, by one thread, while nothing else runs. Priced as that Python and the conversion, which a
 pipeline of TensorFlow ops would do beside the step. The same is said of what is made before the step beside
-a tf.data pipeline that keeps up. Silent where Python comes behind the step's first computation, where the step waits for such a pipeline or where it runs eagerly.]],
+a tf.data pipeline that keeps up. Silent where most
+Python comes behind the step's first computation, where the step waits for such a pipeline or where it runs eagerly.]],
 
   check = function(p, cfg)
     local step_ns, python_ns = p.fact["step.ns"], p.fact["host.python_ns"]
-    -- Only what comes before the step's first computation can be a part of its batch.
+    local before_ns = p:has("host.python_before_ns") and p.fact["host.python_before_ns"]
+    -- Beside a pipeline that keeps up, only what comes before the step can be a part of the batch.
     local beside = p:has("iterators")
-    if beside or p:has("host.python_before_ns") then
-      python_ns = math.min(python_ns, p:has("host.python_before_ns") and p.fact["host.python_before_ns"] or 0)
+    if beside then
+      python_ns = math.min(python_ns, before_ns or 0)
+      if p.fact["input.wait_share"] > cfg.max_wait_share then return nil end
     end
-    if beside and p.fact["input.wait_share"] > cfg.max_wait_share then return nil end
+    -- A batch is made before the step computes, though between its arrays a conversion looks like computing.
+    if before_ns and before_ns < cfg.min_before * python_ns then return nil end
     if python_ns < cfg.min_python_share * step_ns or
        p.fact["eager.path_share"] > cfg.max_eager_share then
       return nil
