@@ -578,3 +578,24 @@ bool hlo_add(struct str bytes, struct str program, struct profile *profile, stru
     }
     return true;
 }
+
+/* Fields that lead from a HloProto down to the shape of an instruction, and tuples inside it. */
+static const uint32_t way_down[] = { PROTO_MODULE, MODULE_COMPUTATIONS, COMPUTATION_INSTRUCTIONS,
+                                     INSTRUCTION_SHAPE, SHAPE_TUPLE };
+
+/* Recursion ends with way_down. */
+static bool is_whole(struct str bytes, size_t depth)
+{
+    struct wire field = wire_start(bytes);
+
+    while (wire_next(&field))
+        if (depth < ARRAY_COUNT(way_down) && field.number == way_down[depth] &&
+            field.type == WIRE_BYTES && !is_whole(field.bytes, depth + 1))
+            return false;
+    return !field.is_broken;
+}
+
+bool hlo_is_whole(struct str bytes)
+{
+    return is_whole(bytes, 0);
+}

@@ -18,6 +18,8 @@ struct hlo_edges {
  * whose results. Damage ends it early. false: the budget. */
 bool hlo_add(struct str bytes, struct str program, struct profile *profile, struct arena *scratch,
              struct id_map *rows, struct hlo_edges *edges);
+/* Whether its computations, their instructions and those's shapes can be read to their ends. */
+bool hlo_is_whole(struct str bytes);
 /* The key of a program, from its module's name and its number. */
 uint32_t hlo_key(const struct profile *profile, const struct id_map *rows, uint32_t module,
                  uint64_t number);

@@ -153,28 +153,48 @@ static bool name_programs(const struct xhost *host, struct xspace_tasks *tasks,
     return true;
 }
 
-/* The programs in /host:metadata: one metadata entry a program, HloProto in a stat. */
+/* A metadata entry of /host:metadata: HloProto in a stat. *is_whole: all of it could be read. */
+static bool add_program(const struct xevent_type *entry, struct xspace_tasks *tasks,
+                        struct profile *profile, struct arena *scratch, bool *is_whole)
+{
+    struct wire field = wire_start(entry->bytes);
+
+    while (wire_next(&field)) {
+        struct xstat stat = { 0 };
+
+        if (field.number == XEVENT_METADATA_STATS && field.type == WIRE_BYTES)
+            stat = xstat_read(field.bytes);
+        if (stat.field != XSTAT_BYTES)
+            continue;
+        *is_whole = *is_whole && hlo_is_whole(stat.text);
+        if (!hlo_add(stat.text, entry->name, profile, scratch, &tasks->ops, &tasks->edges))
+            return false;
+    }
+    *is_whole = *is_whole && !field.is_broken;
+    return true;
+}
+
 static bool add_programs(const struct xhost *host, struct xspace_tasks *tasks,
                          struct profile *profile, struct arena *scratch)
 {
+    uint64_t damaged = 0;
+
     for (size_t i = 0; i < host->space.planes.count; i++) {
         const struct xplane *plane = &host->space.planes.items[i];
 
-        for (size_t n = 0;
-             n < plane->event_types.count && str_equal(plane->name, STR("/host:metadata")); n++)
-            for (struct wire field = wire_start(plane->event_types.items[n].bytes);
-                 wire_next(&field);) {
-                struct xstat stat = { 0 };
+        if (!str_equal(plane->name, STR("/host:metadata")))
+            continue;
+        for (size_t n = 0; n < plane->event_types.count; n++) {
+            bool is_whole = true;
 
-                if (field.number == XEVENT_METADATA_STATS && field.type == WIRE_BYTES)
-                    stat = xstat_read(field.bytes);
-                if (stat.field == XSTAT_BYTES &&
-                    !hlo_add(stat.text, plane->event_types.items[n].name, profile, scratch,
-                             &tasks->ops, &tasks->edges))
-                    return false;
-            }
+            if (!add_program(&plane->event_types.items[n], tasks, profile, scratch, &is_whole))
+                return false;
+            damaged += !is_whole;
+        }
     }
-    return true;
+    return damaged == 0 ||
+           profile_damage(profile, host->input->path, damaged,
+                          "a program's HLO is damaged; its ops may lack shapes, types and flops");
 }
 
 /* One graph for all programs; ops of no program stand alone in it. */

@@ -272,6 +272,32 @@ static void survives_cuts(void **state)
     }
 }
 
+/* Zeros are no field: where a hole begins at a field of a level, what follows cannot be read. */
+static void tells_holes(void **state)
+{
+    struct out small = shape(F32, (int[]) { 4 }, 1), module = { .len = 0 };
+    struct out computation = { .len = 0 }, program = { .len = 0 }, item;
+
+    (void)state;
+    item = instruction("add.1", "add", &small, 1, "\x01\x01");
+    put_message(&computation, 2, &item);
+    put_message(&module, 3, &computation);
+    put_message(&program, 1, &module);
+    assert_true(hlo_is_whole((struct str) { program.bytes, program.len }));
+    assert_true(hlo_is_whole(STR("")));
+    for (size_t len = 1; len < program.len; len++) /* program has one field, cut anywhere */
+        assert_false(hlo_is_whole((struct str) { program.bytes, len }));
+    /* The keys of module, computation, instruction, its name and its opcode behind it. */
+    for (size_t at = 0; at <= 8; at += 2) {
+        struct out holed = program;
+
+        if (at == 8)
+            at += strlen("add.1");
+        memset(holed.bytes + at, 0, 2);
+        assert_false(hlo_is_whole((struct str) { holed.bytes, holed.len }));
+    }
+}
+
 static const char *attr_of(const struct fixture *fixture, uint32_t op, const char *name)
 {
     const struct op *row = &fixture->profile.ops.items[op];
@@ -409,6 +435,7 @@ int main(void)
         cmocka_unit_test(counts_calls_of_libraries),
         cmocka_unit_test(takes_tuples_apart),
         cmocka_unit_test(survives_cuts),
+        cmocka_unit_test(tells_holes),
         cmocka_unit_test(programs_of_one_name_are_told_apart),
         cmocka_unit_test(tells_what_is_donated),
         cmocka_unit_test(reads_groups),

@@ -369,6 +369,32 @@ static size_t put_program(char *plane, size_t plane_len, char id, const char *op
     return put(plane, plane_len, XPLANE_EVENT_METADATA, entry, put(entry, 2, 2, metadata, len));
 }
 
+/* What cannot be read of a program is damage, and the other programs are used. */
+static void tells_damaged_programs(void **state)
+{
+    for (int is_holed = 0; is_holed < 2; is_holed++) {
+        char           plane[512], space[1024];
+        size_t         plane_len = put(plane, 0, XPLANE_NAME, "/host:metadata", 14), len;
+        struct arena   arena = { 0 };
+        struct profile profile;
+        struct err     err = { 0 };
+
+        plane_len = put_stat_name(plane, plane_len, 1, "hlo_proto");
+        plane_len = put_program(plane, plane_len, 1, "add");
+        if (is_holed) /* the key of the opcode, before its length */
+            plane[plane_len - strlen("add") - 2] = 0;
+        plane_len = put_program(plane, plane_len, 2, "dot");
+        len = put_long(space, 0, XSPACE_PLANES, plane, plane_len);
+        assert_true(read_bytes((struct str) { space, len }, &profile, &arena, &err));
+        assert_int_equal(profile.ops.count, 2);
+        assert_int_equal(profile_first_damage(&profile) != NULL, is_holed);
+        if (is_holed)
+            assert_non_null(strstr(profile_first_damage(&profile)->what, "HLO"));
+        arena_free(&arena);
+    }
+    (void)state;
+}
+
 /* An event of instruction x of jit_f, run as program `id`: stats 1 hlo_op, 2 hlo_module, 3
  * program_id. */
 static size_t put_run(char *line, size_t line_len, char id)
@@ -560,12 +586,19 @@ static void knows_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_protobuf_c),    cmocka_unit_test(survives_cuts),
-        cmocka_unit_test(rounds_and_sorts),     cmocka_unit_test(fields_may_follow_the_events),
-        cmocka_unit_test(knows_kinds),          cmocka_unit_test(numbers_are_the_protos),
-        cmocka_unit_test(survives_every_cut),   cmocka_unit_test(keeps_to_budgets),
-        cmocka_unit_test(hosts_share_a_clock),  cmocka_unit_test(tells_programs_of_one_name_apart),
-        cmocka_unit_test(a_null_owner_is_none), cmocka_unit_test(what_is_new_is_told_by_name),
+        cmocka_unit_test(equals_protobuf_c),
+        cmocka_unit_test(survives_cuts),
+        cmocka_unit_test(rounds_and_sorts),
+        cmocka_unit_test(fields_may_follow_the_events),
+        cmocka_unit_test(knows_kinds),
+        cmocka_unit_test(numbers_are_the_protos),
+        cmocka_unit_test(survives_every_cut),
+        cmocka_unit_test(keeps_to_budgets),
+        cmocka_unit_test(hosts_share_a_clock),
+        cmocka_unit_test(tells_programs_of_one_name_apart),
+        cmocka_unit_test(tells_damaged_programs),
+        cmocka_unit_test(a_null_owner_is_none),
+        cmocka_unit_test(what_is_new_is_told_by_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
