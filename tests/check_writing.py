@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from synthetic import HEAD, TFPROF, body, expect, finish, read, run, synth, write
+from synthetic import HEAD, TFPROF, body, expect, finish, pack, read, run, synth, write
 
 FAULT = os.path.realpath(sys.argv[2])
 NAMES = ["\x1b[2J\x1b[31mRED", "##[group]owned", "::error::owned", '=HYPERLINK("http://x")', "+1+1|cmd", "-2", "@a", "a\rb",
@@ -104,10 +104,42 @@ def check_bombs():
         status, _, err = run(*arguments)
         expect(status == 3 and "holds more than" in err, f"{arguments}: {status} {err!r}")
     os.chdir("..")
+    write("g.pbtxt", 'node { name: "a" op: "NoOp" }\n')
+    write("zeros.gz", gzip.compress(bytes(1 << 20)))
     for arguments in (["advise", "/dev/zero"], ["gate", "g.json", "--baseline", "/dev/zero"],
-                      ["advise", "g.json", "--config", "/dev/zero"]):
+                      ["advise", "g.json", "--config", "/dev/zero"], ["advise", "--graph_path=g.pbtxt", "--op_log_path=/dev/zero"],
+                      ["advise", "--graph_path=g.pbtxt", "--op_log_path=zeros.gz"]):
         status, _, err = run(*arguments, timeout=30)
         expect(status == 3, f"{arguments}: {status} {err!r}")
+
+
+def check_empty():
+    """A wrong folder is not taken for success."""
+    os.makedirs("empty/below")
+    pack("good", "")
+    for arguments in (["empty"], ["good", "empty"]):
+        status, out, err = run("rules", "test", *arguments)
+        expect(status == 2 and "empty" in err and "nothing to test" in err and "0 rules" not in out, f"{arguments}: {status} {err!r}")
+    expect(run("rules", "test", "good")[0] != 2, "a folder of rules is tested")
+    status, _, err = run("history", "empty")
+    expect(status == 3 and "no measurement" in err, f"history of an empty folder: {status} {err!r}")
+
+
+def check_damaged_baselines():
+    """In a series they are named and left out; the others are measured."""
+    os.makedirs("series")
+    whole = read("g.tfbase")
+    for i in range(4):
+        write(f"series/{i}.tfbase", whole)
+    write("series/half.tfbase", whole[: len(whole) // 2])
+    write("series/zeros.tfbase", bytes(100))
+    write("series/notes.txt", "notes")
+    status, out, err = run("history", "series")
+    expect(status == 0 and "4 measurements" in out, f"history: {status} {out!r}")
+    for name in ("half", "zeros"):
+        expect(f"series/{name}.tfbase" in err, f"history names {name}: {err!r}")
+    expect(err.count("left out") == 2, f"history says what it leaves out, and of no other file: {err!r}")
+    expect(run("history", "series", "--strict")[0] == 3, "with --strict a damaged one ends it")
 
 
 def main():
@@ -121,6 +153,8 @@ def main():
     check_ended()
     check_full()
     check_bombs()
+    check_empty()
+    check_damaged_baselines()
 
 
 finish(main)

@@ -9,6 +9,8 @@
 #include "gate/budget.h"
 #include "gate/history.h"
 
+#include <stdio.h>
+
 struct history_values {
     struct input_values  input;
     struct result_values result;
@@ -65,6 +67,20 @@ static bool add_summary(struct collecting *collecting, const char *name,
     return true;
 }
 
+/* One damaged baseline of many takes no measurement from the others; with --strict it ends all. */
+static bool leave_out(const struct collecting *collecting, struct err *err)
+{
+    char line[2 * (ERR_TEXT_BYTES + ERR_SOURCE_BYTES)];
+
+    if (collecting->values->input.is_strict)
+        return err_advise(err, "without --strict it is left out");
+    err->advice[0] = '\0'; /* for whom it ends with that */
+    progress_end();
+    fprintf(stderr, "tfprof: %s; it is left out\n", err_format(err, line, sizeof line));
+    *err = (struct err) { 0 };
+    return true;
+}
+
 /* A file that is no profile either is left out: directories hold notes and hidden files too. */
 static bool add_entry(struct collecting *collecting, const char *directory, const char *name,
                       struct err *err)
@@ -74,19 +90,21 @@ static bool add_entry(struct collecting *collecting, const char *directory, cons
     struct summarizing how = { .input = &collecting->values->input, .rules = &no_options };
     struct summary     summary;
     struct option_list operand = { 0 };
+    bool               is_measured, is_kept;
 
     if (!path || !vec_push(&operand.values, collecting->arena, path))
         return no_memory(err);
-    if (is_baseline(path)) {
-        if (!read_baseline(&summary, path, collecting->arena, err))
-            return false;
-    } else if (!summarize(&summary, &how, &operand, collecting->arena, err)) {
-        if (err->code != ERR_FORMAT && err->code != ERR_INPUT)
-            return false;
-        *err = (struct err) { 0 };
-        return true;
-    }
-    return add_summary(collecting, name, &summary, err);
+    is_kept = is_baseline(path) || str_ends(str_from(name), STR(".tfbase"));
+    is_measured = is_kept ? read_baseline(&summary, path, collecting->arena, err)
+                          : summarize(&summary, &how, &operand, collecting->arena, err);
+    if (is_measured)
+        return add_summary(collecting, name, &summary, err);
+    if (err->code != ERR_FORMAT && err->code != ERR_INPUT)
+        return false;
+    if (is_kept)
+        return leave_out(collecting, err);
+    *err = (struct err) { 0 };
+    return true;
 }
 
 /* Of a log directory each run is a measurement, of another each file. */

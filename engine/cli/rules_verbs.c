@@ -122,6 +122,27 @@ static void print_count(struct text *text, uint32_t count, const char *what, con
     text_print(text, "%u %s%s%s", count, what, count == 1 ? "" : "s", more);
 }
 
+/* A directory that holds neither rules nor fixtures is a wrong one: nothing tested is no success.
+ */
+static bool test_directory(const char *directory, struct fixtures_run *fixtures,
+                           struct rules_checked *checked, struct text *report, struct err *err)
+{
+    uint32_t before = checked->rule_count + checked->fault_count + fixtures->fixture_count +
+                      fixtures->fault_count;
+
+    fixtures->trials = (struct rule_trials) { 0 };
+    if (!rules_fixtures(directory, report->arena, report, fixtures, err) ||
+        !rules_check(directory, &fixtures->trials, report->arena, report, checked, err))
+        return false;
+    if (checked->rule_count + checked->fault_count + fixtures->fixture_count +
+            fixtures->fault_count >
+        before)
+        return true;
+    err_set(err, ERR_USAGE, "holds no rules and no fixtures: there is nothing to test");
+    err_advise(err, "name the directory of the rules' *.lua files");
+    return err_source(err, directory);
+}
+
 static bool run_test(struct call *call, struct err *err)
 {
     struct text          text = { .arena = call->arena };
@@ -130,14 +151,9 @@ static bool run_test(struct call *call, struct err *err)
 
     if (!has_directory(call, err))
         return false;
-    for (size_t i = 0; i < call->operands.values.count; i++) {
-        const char *directory = call->operands.values.items[i];
-
-        fixtures.trials = (struct rule_trials) { 0 };
-        if (!rules_fixtures(directory, call->arena, &text, &fixtures, err) ||
-            !rules_check(directory, &fixtures.trials, call->arena, &text, &checked, err))
+    for (size_t i = 0; i < call->operands.values.count; i++)
+        if (!test_directory(call->operands.values.items[i], &fixtures, &checked, &text, err))
             return false;
-    }
     checked.fault_count += fixtures.fault_count;
     print_count(&text, checked.rule_count, "rule", fixtures.fixture_count ? ", " : " tested, ");
     if (fixtures.fixture_count)
