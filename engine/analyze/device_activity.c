@@ -25,10 +25,19 @@ const char *gap_cause_name(enum gap_cause cause)
 const struct device_row *device_activity_row(const struct device_activity *activity,
                                              uint32_t                      device)
 {
-    for (size_t i = 0; activity && i < activity->rows.count; i++)
-        if (activity->rows.items[i].device == device)
-            return &activity->rows.items[i];
-    return NULL;
+    size_t low = 0, high = activity ? activity->rows.count : 0;
+
+    while (low < high) { /* rows are in the order of their devices */
+        size_t middle = low + (high - low) / 2;
+
+        if (activity->rows.items[middle].device < device)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return activity && low < activity->rows.count && activity->rows.items[low].device == device
+               ? &activity->rows.items[low]
+               : NULL;
 }
 
 double device_activity_count(const struct study *study, const struct windows *windows)
