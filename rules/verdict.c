@@ -1,7 +1,8 @@
 /*
  * verdict: the parts of the step added up by class. Waiting outranks computing: a device that waits
  * for a fifth of the step for input is held by input though it computes longer. Two waits close
- * together make the step mixed.
+ * together make the step mixed. What computing and communicating are held by is said where facts
+ * tell: memory, and ranks that come late.
  */
 #include "rules/verdict.h"
 
@@ -20,7 +21,9 @@ enum class {
     CLASS_IDLE,
     CLASS_COMPUTE,
     CLASS_UNKNOWN,
-    CLASS_COUNT
+    CLASS_COUNT,
+    CLASS_MEMORY = CLASS_COUNT, /* computing, told apart */
+    CLASS_IMBALANCED            /* communicating, told apart */
 };
 
 /* From `limit` of the step on a class is the verdict, whatever computes beside it. */
@@ -37,9 +40,12 @@ static const struct {
     [CLASS_IDLE] = { "idle", "Idle", "is idle", 0.25 },
     [CLASS_COMPUTE] = { "compute-bound", "Compute-bound", "computes", 0.0 },
     [CLASS_UNKNOWN] = { "unknown", "Unknown", "is not explained by the profile", 0.50 },
+    [CLASS_MEMORY] = { "memory-bound", "Memory-bound", "computes", 0.0 },
+    [CLASS_IMBALANCED] = { "imbalanced", "Imbalanced", "waits for collectives", 0.15 },
 };
 
 static const double MIXED_MARGIN = 0.15;
+static const double MOST = 0.50;
 
 static const int class_of_part[PART_COUNT] = {
     [PART_INPUT] = CLASS_INPUT,
@@ -164,10 +170,49 @@ static bool say_mixed(struct verdict *verdict, const double *shares, int first, 
     return verdict->text != NULL;
 }
 
-static bool say_class(struct verdict *verdict, const double *shares, const char *step,
-                      double step_ns, struct arena *arena)
+/* Verdicts that another fact tells apart from the class that leads by time. */
+static const struct told_apart {
+    enum class of, is;
+    const char *fact, *head, *tail;
+} told_apart[] = {
+    { CLASS_COMPUTE, CLASS_MEMORY, "flops.memory_bound_share", "",
+      " of that in ops that memory limits" },
+    { CLASS_COMMUNICATION, CLASS_IMBALANCED, "comm.skew_share", "ranks begin them ",
+      " of their time apart" },
+};
+
+/* NULL: nothing tells more of the class than its time. */
+static const struct told_apart *tell_apart(const struct facts *facts, int class, double *share)
 {
-    int first = leading_class(shares, -1), second = leading_class(shares, first);
+    for (size_t i = 0; i < ARRAY_COUNT(told_apart); i++)
+        if ((int)told_apart[i].of == class && facts_get(facts, told_apart[i].fact, share) &&
+            *share > MOST)
+            return &told_apart[i];
+    return NULL;
+}
+
+static bool say_told_apart(struct verdict *verdict, const struct told_apart *told,
+                           double told_share, double share, const char *step, double step_ns,
+                           struct arena *arena)
+{
+    const char *most = amount(share, step_ns, arena);
+    struct text why = { .arena = arena };
+
+    text_print(&why, "%s", told->head);
+    unit_print(&why, told_share, UNIT_SHARE);
+    verdict->class_name = classes[told->is].name;
+    verdict->share = share;
+    if (step && most && why.data)
+        verdict->text = arena_text(arena, "%s: %s of %s %s, %s%s.", classes[told->is].head, most,
+                                   step, classes[told->is].what, why.data, told->tail);
+    return verdict->text != NULL;
+}
+
+static bool say_class(struct verdict *verdict, const struct facts *facts, const double *shares,
+                      const char *step, double step_ns, struct arena *arena)
+{
+    int    first = leading_class(shares, -1), second = leading_class(shares, first);
+    double told_share = 0;
 
     if (first == CLASS_UNKNOWN)
         second = -1;
@@ -175,6 +220,9 @@ static bool say_class(struct verdict *verdict, const double *shares, const char 
         first = CLASS_COMPUTE;
     else if (second >= 0 && shares[first] - shares[second] < MIXED_MARGIN)
         return say_mixed(verdict, shares, first, second, step, step_ns, arena);
+    const struct told_apart *told = tell_apart(facts, first, &told_share);
+    if (told)
+        return say_told_apart(verdict, told, told_share, shares[first], step, step_ns, arena);
     const char *most = amount(shares[first], step_ns, arena);
     verdict->class_name = classes[first].name;
     verdict->share = shares[first];
@@ -207,7 +255,7 @@ bool verdict_make(struct verdict *verdict, const struct facts *facts, struct are
         is_done = say_unknown(verdict, facts, arena);
     else
         is_done = add_evidence(verdict, shares, step_ns, arena) &&
-                  say_class(verdict, without_start_up(facts, shares),
+                  say_class(verdict, facts, without_start_up(facts, shares),
                             step_words(facts, step_ns, arena), step_ns, arena);
     return is_done || err_set(err, ERR_LIMIT, "no memory left for the advice");
 }

@@ -26,6 +26,7 @@ enum flops_fact {
     BEST_F32,
     BEST_F16,
     PRODUCT_SHARE,
+    MEMORY_BOUND,
     SOURCE,
     FACT_COUNT
 };
@@ -46,6 +47,9 @@ static const struct fact_spec produces[] = {
     [BEST_F16] = { "flops.best_f16_per_s", UNIT_FLOPS_PER_S,
                    "best rate of an op in 16 bit floats" },
     [PRODUCT_SHARE] = { "flops.product_share", UNIT_SHARE, "share of compute time in products" },
+    [MEMORY_BOUND] = { "flops.memory_bound_share", UNIT_SHARE,
+                       "share of compute time in ops that take longer to move their bytes than to "
+                       "compute, at the device's best" },
     [SOURCE] = { "flops.peak_source", UNIT_NAME,
                  "where the maker says so, when the recording does not" },
 };
@@ -92,6 +96,8 @@ static const struct table_spec tables[] = {
     { "roofline", "ops of known cost against the device", columns, ARRAY_COUNT(columns) },
 };
 enum { BEST_MIN_FLOPS = 1000000 }; /* below, the clock's grain makes rates meaningless */
+/* Traffic at less than the first is not what holds an op; above the second caches served it. */
+static const double MIN_BANDWIDTH_USE = 0.10, MAX_BANDWIDTH_USE = 1.05;
 
 struct cost_row {
     const struct op_time *time;
@@ -103,7 +109,8 @@ struct costs {
     struct op_times        ops;
     struct cost_row       *rows;
     size_t                 count;
-    uint32_t              *row_of_op; /* row + 1 */
+    uint32_t              *row_of_op;      /* row + 1 */
+    double                *elementwise_ns; /* by op, in kernels that do few operations a byte */
     double                 compute_ns, known_ns, product_ns, flops, bytes;
     double                 best[DTYPE_COUNT];
     double                 peak_flops_per_s, memory_bytes_per_s, device_count;
@@ -112,20 +119,31 @@ struct costs {
 };
 
 /* With kernels an op's time is that of the kernels it launched; without, its own. */
-static double *kernel_time_by_op(struct study *study, const struct windows *windows,
+static double *kernel_time_by_op(struct costs *costs, const struct windows *windows,
                                  struct arena *scratch, double *total_ns)
 {
-    struct kernel_times kernels;
-    double             *ns = arena_new_array(scratch, double, study->profile->ops.count + 1);
+    const struct profile *profile = costs->study->profile;
+    struct kernel_times   kernels;
+    double               *ns = arena_new_array(scratch, double, profile->ops.count + 1);
 
     *total_ns = -1;
-    if (!ns || !kernel_times_make(study, windows, scratch, &kernels))
+    costs->elementwise_ns = arena_new_array(scratch, double, profile->ops.count + 1);
+    if (!ns || !costs->elementwise_ns ||
+        !kernel_times_make(costs->study, windows, scratch, &kernels))
         return NULL;
     if (kernels.count > 0)
         *total_ns = kernels.total_ns;
-    for (size_t i = 0; i < kernels.count; i++)
-        if (kernels.rows[i].op != NO_ID)
-            ns[kernels.rows[i].op] += kernels.rows[i].total_ns;
+    for (size_t i = 0; i < kernels.count; i++) {
+        const struct kernel_time *kernel = &kernels.rows[i];
+
+        if (kernel->op == NO_ID)
+            continue;
+        ns[kernel->op] += kernel->total_ns;
+        if (kernel_name_parse(
+                profile_str(profile, profile->activities.items[kernel->activity].name))
+                .category == KERNEL_ELEMENTWISE)
+            costs->elementwise_ns[kernel->op] += kernel->total_ns;
+    }
     return ns;
 }
 
@@ -185,7 +203,7 @@ static void add_costs(struct costs *costs)
 
 static bool collect(struct costs *costs, const struct windows *windows, struct arena *scratch)
 {
-    double  kernel_ns, *by_op = kernel_time_by_op(costs->study, windows, scratch, &kernel_ns);
+    double  kernel_ns, *by_op = kernel_time_by_op(costs, windows, scratch, &kernel_ns);
     uint8_t device_kind = kernel_ns >= 0 ? ACTIVITY_KERNEL : ACTIVITY_OP;
 
     if (!by_op || !op_times_make(costs->study, scratch, &costs->ops))
@@ -308,6 +326,33 @@ static void fill_row(const struct costs *costs, struct table *table, size_t row,
     }
 }
 
+/* Whether an op's bytes hold it: they take longer than its operations, and much of its time. What
+ * elementwise kernels compute is unknown, but little. */
+static bool is_memory_bound(const struct costs *costs, const struct cost_row *cost)
+{
+    double peak = peak_of(costs, cost->time->dtype), memory_ns, use;
+
+    if (cost->bytes <= 0 || costs->memory_bytes_per_s <= 0)
+        return false;
+    memory_ns = cost->bytes / costs->memory_bytes_per_s * 1e9;
+    use = memory_ns / cost->ns;
+    if (use < MIN_BANDWIDTH_USE || use > MAX_BANDWIDTH_USE)
+        return false;
+    if (cost->flops < 0)
+        return costs->elementwise_ns[cost->time->op] >= cost->ns;
+    return peak > 0 && memory_ns > cost->flops / peak * 1e9;
+}
+
+static double memory_bound_ns(const struct costs *costs)
+{
+    double ns = 0;
+
+    for (size_t i = 0; i < costs->count; i++)
+        if (is_memory_bound(costs, &costs->rows[i]))
+            ns += costs->rows[i].ns;
+    return ns;
+}
+
 static const char *no_peak(const struct costs *costs)
 {
     if (costs->device_count == 0)
@@ -353,17 +398,21 @@ static bool set_facts(const struct costs *costs)
     values[BEST_F32] = costs->best[DTYPE_F32];
     values[BEST_F16] = costs->best[DTYPE_F16] > costs->best[DTYPE_BF16] ? costs->best[DTYPE_F16]
                                                                         : costs->best[DTYPE_BF16];
+    if (costs->memory_bytes_per_s > 0 && costs->device_count > 0)
+        values[MEMORY_BOUND] = memory_bound_ns(costs) / costs->compute_ns;
+    else
+        values[MEMORY_BOUND] = NAN;
     if (costs->peak_flops_per_s > 0 && costs->device_count > 0)
         values[MFU] = values[ACHIEVED] / costs->peak_flops_per_s;
     for (size_t i = 0; i < FACT_COUNT && is_set; i++) {
         bool is_always = i == PER_STEP || i == KNOWN_SHARE || i == BYTES_PER_STEP ||
-                         i == PRODUCT_SHARE || i == ACHIEVED;
+                         i == PRODUCT_SHARE || i == ACHIEVED || i == MEMORY_BOUND;
 
         if (is_peak(values, i))
             continue;
         if (isfinite(values[i]) && (values[i] > 0 || is_always)) /* a file may claim anything */
             is_set = facts_set(&study->facts, &produces[i], values[i]);
-        else if (i == PEAK || i == MFU || i == MEMORY_PEAK || i == SOURCE)
+        else if (i == PEAK || i == MFU || i == MEMORY_PEAK || i == MEMORY_BOUND || i == SOURCE)
             is_set = facts_absent(&study->facts, produces[i].name, NULL, "%s", no_peak(costs));
         else
             is_set = facts_absent(&study->facts, produces[i].name, NULL,

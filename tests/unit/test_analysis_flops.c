@@ -93,6 +93,55 @@ static void the_best_rate_is_the_yardstick_on_a_cpu(void **state)
     assert_true(fabs(builder_cell(&b, "roofline", "op", "slow", "best_share") - 0.25) < 1e-12);
     assert_true(isnan(builder_fact(&b, "flops.mfu")));
     assert_non_null(facts_why_absent(&b.study.facts, "flops.mfu"));
+    assert_non_null(facts_why_absent(&b.study.facts, "flops.memory_bound_share"));
+    builder_free(&b);
+}
+
+/* An A100 of 40 GB moves 1555 bytes and does 312000 operations of 16 bits a nanosecond. Of 10 us:
+ *   thin    [65536,32]x[32,32]: 2·65536·32·32 = 134.2 M operations: 0.43 us; 2·(2·65536·32 + 32·32)
+ *           = 8.39 MB: 5.40 us of 6: held by memory
+ *   square  [1024]²x[1024]²: 2·1024³ = 2147 M: 6.88 us of 12; 6.29 MB: 4.05 us: by arithmetic
+ *   add     three of [1024,1024] in 32 bits: 12.58 MB: 8.09 us of 20 in an elementwise kernel
+ *   sum     the same in a kernel of which nothing is known: not counted
+ *   tiny    three of [64] take 0.5 ns of 2 us: not held by its bytes
+ *   cached  12.58 MB in 4 us is twice the bandwidth: served by caches, not counted
+ * (6 + 20) of 6 + 12 + 20 + 20 + 2 + 4 us: 26 / 64. */
+static void ops_that_memory_holds(void **state)
+{
+    static const struct {
+        const char *type, *tensors, *kernel;
+        int64_t     ns;
+    } rows[] = {
+        { "aten::mm", "f16[65536,32] f16[32,32] -> f16[65536,32]", "ampere_gemm", 6000 },
+        { "aten::mm", "f16[1024,1024] f16[1024,1024] -> f16[1024,1024]", "ampere_gemm2", 12000 },
+        { "aten::add", "f32[1024,1024] f32[1024,1024] -> f32[1024,1024]",
+          "vectorized_elementwise_kernel", 20000 },
+        { "my::sum", "f32[1024,1024] f32[1024,1024] -> f32[1024,1024]", "mystery", 20000 },
+        { "aten::mul", "f32[64] f32[64] -> f32[64]", "vectorized_elementwise_kernel2", 2000 },
+        { "aten::sub", "f32[1024,1024] f32[1024,1024] -> f32[1024,1024]",
+          "vectorized_elementwise_kernel3", 4000 },
+    };
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, line;
+    int64_t                at = 0;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    line = builder_timeline(
+        &b, host, builder_device(&b, host, "GPU 0", "NVIDIA A100-SXM4-40GB", DEVICE_GPU), "s");
+    builder_step(&b, host, 0, 100000);
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        uint32_t op = builder_op(&b, rows[i].type, rows[i].type, rows[i].tensors);
+
+        builder_event(&b, line, builder_activity(&b, rows[i].kernel, ACTIVITY_KERNEL, op), at,
+                      rows[i].ns);
+        at += rows[i].ns;
+    }
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err) && analysis_flops.run(&b.study, &err));
+    assert_true(fabs(builder_fact(&b, "flops.memory_bound_share") - 26.0 / 64) < 1e-9);
     builder_free(&b);
 }
 
@@ -102,6 +151,7 @@ int main(void)
         cmocka_unit_test(products_cost_two_mkn),
         cmocka_unit_test(models_are_found_by_name),
         cmocka_unit_test(the_best_rate_is_the_yardstick_on_a_cpu),
+        cmocka_unit_test(ops_that_memory_holds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

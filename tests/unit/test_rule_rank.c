@@ -288,6 +288,48 @@ static void the_verdict_follows_the_composition(void **state)
     }
 }
 
+/* Of a step of 100 ms: computing that memory holds, collectives that wait for a late rank; without
+ * the facts, or with too little in them, what the parts say. */
+static void facts_tell_verdicts_apart(void **state)
+{
+    static const struct {
+        double      compute, communication, memory, skew; /* the last two < 0: unknown */
+        const char *text;
+    } rows[] = {
+        { 0.90, 0.05, 0.80, 0.90,
+          "Memory-bound: 90.0 ms (90.0 %) of each 100.0 ms step computes, 80.0 % of that in ops "
+          "that memory limits." },
+        { 0.90, 0.05, 0.40, -1, "Compute-bound: 90.0 ms (90.0 %) of each 100.0 ms step computes." },
+        { 0.90, 0.05, -1, -1, "Compute-bound: 90.0 ms (90.0 %) of each 100.0 ms step computes." },
+        { 0.60, 0.40, 0.80, 0.70,
+          "Imbalanced: 40.0 ms (40.0 %) of each 100.0 ms step waits for collectives, ranks begin "
+          "them 70.0 % of their time apart." },
+        { 0.40, 0.60, 0.80, 0.20,
+          "Communication-bound: 60.0 ms (60.0 %) of each 100.0 ms step waits for collectives." },
+        { 0.40, 0.60, -1, -1,
+          "Communication-bound: 60.0 ms (60.0 %) of each 100.0 ms step waits for collectives." },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct fixture f;
+        struct verdict verdict;
+        struct err     err = { 0 };
+
+        start(&f, replay_parts);
+        facts_set(&f.facts, analysis_fact("part.compute_share"), rows[i].compute);
+        facts_set(&f.facts, analysis_fact("part.communication_share"), rows[i].communication);
+        if (rows[i].memory >= 0)
+            facts_set(&f.facts, analysis_fact("flops.memory_bound_share"), rows[i].memory);
+        if (rows[i].skew >= 0)
+            facts_set(&f.facts, analysis_fact("comm.skew_share"), rows[i].skew);
+        assert_true(verdict_make(&verdict, &f.facts, &f.arena, &err));
+        assert_string_equal(verdict.text, rows[i].text);
+        assert_int_equal(verdict.class_name[0], rows[i].text[0] - 'A' + 'a');
+        arena_free(&f.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +341,7 @@ int main(void)
         cmocka_unit_test(small_findings_are_infos),
         cmocka_unit_test(fingerprints_ignore_numbers),
         cmocka_unit_test(the_verdict_follows_the_composition),
+        cmocka_unit_test(facts_tell_verdicts_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
