@@ -114,11 +114,15 @@ def growing_inputs():
         write("many.toml", "".join(f'[[suppress]]\nrule = "r{i}"\nreason = "r"\n' for i in range(count)))
         return ["advise", "--config", "many.toml", "g.json"]
 
-    def work_of(arguments):
+    def work_once(arguments):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         run(*arguments)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def work_of(arguments):
+        """The least of three: what else the machine does only adds to it."""
+        return min(work_once(arguments) for _ in range(3))
 
     for make, count in ((shapes, 10000), (suppressions, 4000)):
         one, two = work_of(make(count)), work_of(make(2 * count))

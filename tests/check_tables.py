@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds `tfprof table` of every bundled recording against its schema, and its formats against each other.
-usage: check_tables.py TFPROF SCHEMA RECORDINGS"""
+"""Holds `tfprof table` of recordings, one a format, against its schema, and its formats against each other.
+usage: check_tables.py TFPROF SCHEMA RECORDING..."""
 import csv
 import io
 import json
@@ -10,7 +10,7 @@ import sys
 
 import jsonschema
 
-tfprof, schema_path, recordings = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+tfprof, schema_path, recordings = sys.argv[1], sys.argv[2], [pathlib.Path(path) for path in sys.argv[3:]]
 schema = json.loads(pathlib.Path(schema_path).read_text(encoding="utf-8"))
 failures = []
 
@@ -54,13 +54,8 @@ def check(name, path, got):
                 failures.append(f"{path.name} {name}.{column['name']}: CSV {cell!r}, JSON {want!r}")
 
 
-def parts(folder):
-    """A recording, or its slow/, fixed/ and profile/."""
-    return [folder / name for name in ("slow", "fixed", "profile") if (folder / name).is_dir()] or [folder]
-
-
 checked = 0
-for recording in [part for folder in sorted(recordings.iterdir()) if folder.is_dir() for part in parts(folder)]:
+for recording in recordings:
     for name in names():
         got = table(name, recording, "--format=json")
         if got.returncode == 4:
