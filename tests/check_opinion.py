@@ -56,9 +56,9 @@ class Comparison:
     def differ(self, what, name, ours, theirs):
         self.differences.append((what, str(name), 'tfprof %s, read %s' % (ours, theirs)))
 
-    def same_sums(self, what, rows, key, columns, theirs):
-        """Rows hold means a step."""
-        steps = len(self.windows)
+    def same_sums(self, what, rows, key, columns, theirs, devices=1):
+        """Rows hold means a step, those of accelerators of one of so many devices."""
+        steps = len(self.windows) * devices
         ours = model.sums((key(row), [row.get(column, 0) * steps for column in columns]) for row in rows)
         for name in sorted(set(ours) | set(theirs), key=str):
             sums = [round(number) for number in ours.get(name, [])]
@@ -115,15 +115,16 @@ def compare_devices(comparison):
     theirs = sorted(filter(None, map(model.union, busy.values())))
     if ours != theirs:
         comparison.differ('busy', '-', ours, theirs)
+    devices = sum('unit_of' not in row for row in rows)
     comparison.same_sums('kernels', comparison.table('kernels'), lambda row: row['name'], ('calls', 'total_ns'),
                          comparison.sums_of(comparison.theirs.kernels, lambda item: item.name,
-                                            lambda item: (1, item.end - item.start)))
+                                            lambda item: (1, item.end - item.start)), devices)
     copies = [row for row in comparison.table('copies') if row.get('where') != 'host']
     comparison.same_sums('copies', copies, lambda row: (row.get('direction', '') + ' ' + row['name']).strip(),
                          ('count', 'bytes', 'ns'),
                          comparison.sums_of(comparison.theirs.copies,
                                             lambda item: (item.direction + ' ' + item.name).strip(),
-                                            lambda item: (1, item.bytes or 0, item.end - item.start)))
+                                            lambda item: (1, item.bytes or 0, item.end - item.start)), devices)
 
 
 def compare_collectives(comparison):
