@@ -16,6 +16,8 @@ return rule {
                   doc = "share of the step in transfers and host work that could run beside the device's" },
     handoff_ns = { default = 100e3, min = 0, max = 1e9, unit = "ns",
                    doc = "what taking a batch from another thread costs a step, which is not saved" },
+    min_most = { default = 0.5, min = 0, max = 1, unit = "share",
+                 doc = "share of the host's time in the batch, from which all of it hides behind the computation" },
     min_long_lead = { default = 4, min = 1, max = 1e6, unit = "ratio",
                       doc = "host work over computation, from which it must become cheaper rather than run beside it" },
     min_calls = { default = 1000, min = 1, max = 1e9, unit = "count",
@@ -31,8 +33,9 @@ return rule {
 The thread that runs the steps makes the batch, converts it and hands it to the device; only then can the step begin.
 A thread that keeps two batches ahead does that beside the step. Priced by replay: transfers and what the thread works
 before them run beside the computation, less what handing a batch over costs; calls of programs are no part of a batch.
-Where making the batch takes many times the computation, hiding it is not enough: priced as that work. Silent where transfers are short or run in another thread, and where a step is many
-programs or calls back to the host.]],
+Where the batch is most of the host's work, all of that hides. Where making the batch takes many times the computation,
+hiding it is not enough: priced as that work. Silent where transfers are short or run in another thread, and where a step
+is many programs or calls back to the host.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
@@ -66,7 +69,13 @@ programs or calls back to the host.]],
         locations[1] = { file = busiest.file, line = busiest.line }
       end
     end
-    local edits = { { "subtract", parts = { "host", "copy", "input" }, ns = hidden_ns }, fallback = impact.exposed { ns = hidden_ns } }
+    -- Where the batch is most of what the host does, a step begins while the device still works at the last one, and the
+    -- rest of the host's work hides with it.
+    local host_ns = (p.fact["part.host_ns"] or 0) + p.fact["part.copy_ns"] + (p.fact["part.input_ns"] or 0)
+    local is_most = hidden_ns > cfg.min_most * host_ns
+    local edits = { is_most and { "overlap", parts = { "host", "copy", "input" } } or
+                    { "subtract", parts = { "host", "copy", "input" }, ns = hidden_ns },
+                    fallback = impact.exposed { ns = hidden_ns } }
     -- Many arrays cost the host a call each, here and in the call that takes them; packed they are one.
     if is_many then
       edits = { { "scale", parts = { "host", "copy", "input" }, factor = 2 / p.fact["transfer.count"] } }
