@@ -115,7 +115,7 @@ def compare_devices(comparison):
     theirs = sorted(filter(None, map(model.union, busy.values())))
     if ours != theirs:
         comparison.differ('busy', '-', ours, theirs)
-    devices = sum('unit_of' not in row for row in rows)
+    devices = sum('unit_of' not in row and row['busy_ns'] > 0 for row in rows)
     comparison.same_sums('kernels', comparison.table('kernels'), lambda row: row['name'], ('calls', 'total_ns'),
                          comparison.sums_of(comparison.theirs.kernels, lambda item: item.name,
                                             lambda item: (1, item.end - item.start)), devices)
