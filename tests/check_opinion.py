@@ -65,6 +65,9 @@ class Comparison:
             if sums != theirs.get(name, []):
                 self.differ(what, name, sums, theirs.get(name, []))
 
+    def places_of(self, slices):
+        return len({item.place for item in slices if model.inside(item.start, self.windows)})
+
     def sums_of(self, slices, key, numbers):
         return model.sums((key(item), numbers(item)) for item in slices if model.inside(item.start, self.windows))
 
@@ -115,16 +118,17 @@ def compare_devices(comparison):
     theirs = sorted(filter(None, map(model.union, busy.values())))
     if ours != theirs:
         comparison.differ('busy', '-', ours, theirs)
-    devices = sum('unit_of' not in row and row['busy_ns'] > 0 for row in rows)
     comparison.same_sums('kernels', comparison.table('kernels'), lambda row: row['name'], ('calls', 'total_ns'),
                          comparison.sums_of(comparison.theirs.kernels, lambda item: item.name,
-                                            lambda item: (1, item.end - item.start)), devices)
+                                            lambda item: (1, item.end - item.start)),
+                         comparison.places_of(comparison.theirs.kernels) or 1)
     copies = [row for row in comparison.table('copies') if row.get('where') != 'host']
     comparison.same_sums('copies', copies, lambda row: (row.get('direction', '') + ' ' + row['name']).strip(),
                          ('count', 'bytes', 'ns'),
                          comparison.sums_of(comparison.theirs.copies,
                                             lambda item: (item.direction + ' ' + item.name).strip(),
-                                            lambda item: (1, item.bytes or 0, item.end - item.start)), devices)
+                                            lambda item: (1, item.bytes or 0, item.end - item.start)),
+                         comparison.places_of(comparison.theirs.kernels) or 1)
 
 
 def compare_collectives(comparison):
