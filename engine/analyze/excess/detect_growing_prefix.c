@@ -2,6 +2,8 @@
  * again: a generation without a cache of keys and values. Needed are the new rows alone. */
 #include "analyze/excess/ledger.h"
 
+#include <stdlib.h>
+
 enum { FEWEST_ROUNDS = 3 };
 
 struct entry { /* a product: which weights, and of how many rows */
@@ -15,8 +17,8 @@ struct run {              /* of one key: rounds whose rows grow by the same step
 struct finder {
     struct ledger *ledger;
     struct intern  keys;
-    VEC(struct entry) entries;
-    VEC(struct entry) firsts; /* of the key looked at: the first product of each round */
+    VEC(struct entry) entries; /* by key, in the order of units */
+    VEC(struct entry) firsts;  /* of the key looked at: the first product of each round */
 };
 
 static double rows_of(const struct tensor *tensor)
@@ -26,6 +28,15 @@ static double rows_of(const struct tensor *tensor)
     return tensor->rank >= 2 && tensor->dims[tensor->rank - 1] > 0
                ? elements / (double)tensor->dims[tensor->rank - 1]
                : 0;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
 static bool list_products(struct finder *finder)
@@ -49,21 +60,35 @@ static bool list_products(struct finder *finder)
         if (entry.key == NO_ID || !vec_push(&finder->entries, ledger->scratch, entry))
             return false;
     }
+    if (finder->entries.count)
+        qsort(finder->entries.items, finder->entries.count, sizeof(struct entry), compare_entries);
     return true;
 }
 
-/* The longest run of rounds of a key that grow by one step. */
-static bool longest_run(struct finder *finder, uint32_t key, struct run *best)
+/* Behind the last entry that has the key of this one. */
+static size_t key_end(const struct finder *finder, size_t from)
 {
+    size_t to = from;
+
+    while (to < finder->entries.count &&
+           finder->entries.items[to].key == finder->entries.items[from].key)
+        to++;
+    return to;
+}
+
+/* The longest run of rounds of a key, whose entries begin at `from`, that grow by one step. */
+static bool longest_run(struct finder *finder, size_t from, struct run *best)
+{
+    size_t     to = key_end(finder, from);
     struct run run = { 0 };
 
     *best = run;
     finder->firsts.count = 0;
-    for (size_t i = 0; i < finder->entries.count; i++) {
+    for (size_t i = from; i < to; i++) {
         const struct entry *entry = &finder->entries.items[i];
         size_t              count = finder->firsts.count;
 
-        if (entry->key != key || (count && finder->firsts.items[count - 1].rows == entry->rows))
+        if (count && finder->firsts.items[count - 1].rows == entry->rows)
             continue;
         double step = count ? entry->rows - finder->firsts.items[count - 1].rows : 0;
 
@@ -111,21 +136,23 @@ static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct finder finder = { .ledger = ledger };
     struct run    run, best = { 0 };
-    uint32_t      key = NO_ID;
+    size_t        chosen = 0;
 
     if (!ledger->is_torch || ledger->has_backward)
         return true;
     if (!intern_init(&finder.keys, ledger->scratch) || !list_products(&finder))
         return false;
-    for (uint32_t k = 1; k <= finder.keys.count; k++) {
-        if (!longest_run(&finder, k, &run))
+    for (size_t from = 0; from < finder.entries.count; from = key_end(&finder, from)) {
+        if (!longest_run(&finder, from, &run))
             return false;
-        if (run.rounds > best.rounds)
-            best = run, key = k;
+        if (run.rounds > best.rounds) {
+            best = run;
+            chosen = from;
+        }
     }
     if (best.rounds < FEWEST_ROUNDS)
         return true;
-    return longest_run(&finder, key, &best) && claim(&finder, self, &best);
+    return longest_run(&finder, chosen, &best) && claim(&finder, self, &best);
 }
 
 const struct detector detector_growing_prefix = { "growing-prefix", CAUSE_REPEAT, GRADE_SIZES,
