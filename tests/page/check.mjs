@@ -30,7 +30,7 @@ async function open(browser, path, options = {}) {
   page.on('request', (request) => { if (!/^(file|data|blob):/.test(request.url())) complain('request: ' + request.url()); });
   const began = Date.now();
   await page.goto('file://' + path);
-  await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 20000 });
+  await page.locator('html[data-ready]').waitFor({ state: 'attached', timeout: 20000 });
   page.loadedIn = Date.now() - began;
   return page;
 }
