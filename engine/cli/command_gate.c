@@ -57,16 +57,7 @@ static const struct option options[] = {
       .choices = "fail|warn", .help = "whether a rule that fails makes the exit status 5" },
     { .name = "config", .kind = OPTION_TEXT, .offset = GATE(config), .choices = "FILE",
       .help = "read this tfprof.toml instead of looking for one; none: do without" },
-    { .name = "only", .kind = OPTION_LIST, .offset = RULES(only), .choices = "RULE",
-      .help = "run these rules, categories or tags alone" },
-    { .name = "skip", .kind = OPTION_LIST, .offset = RULES(skip), .choices = "RULE",
-      .help = "leave these rules, categories or tags out" },
-    { .name = "set", .kind = OPTION_REPEAT, .offset = RULES(set), .choices = "RULE.PARAM=VALUE",
-      .help = "set a parameter of a rule" },
-    { .name = "preset", .kind = OPTION_ONE_OF, .offset = RULES(preset),
-      .choices = "recommended|strict|all", .help = "which rules run and how closely they look" },
-    { .name = "rules", .kind = OPTION_REPEAT, .offset = RULES(rule_directories), .choices = "DIR",
-      .help = "add the rules of a directory" },
+#include "cli/rule_options.def"
 #include "cli/input_options.def"
 };
 /* clang-format on */

@@ -32,16 +32,7 @@ static const struct option options[] = {
       .choices = "N", .help = "slices of the timeline, the shorter ones stand together; 0: no timeline" },
     { .name = "full-paths", .kind = OPTION_FLAG, .offset = REPORT(has_full_paths),
       .help = "keep the folders of the recording's files, which the page leaves out otherwise" },
-    { .name = "only", .kind = OPTION_LIST, .offset = RULES(only), .choices = "RULE",
-      .help = "run these rules, categories or tags alone" },
-    { .name = "skip", .kind = OPTION_LIST, .offset = RULES(skip), .choices = "RULE",
-      .help = "leave these rules, categories or tags out" },
-    { .name = "set", .kind = OPTION_REPEAT, .offset = RULES(set), .choices = "RULE.PARAM=VALUE",
-      .help = "set a parameter of a rule" },
-    { .name = "preset", .kind = OPTION_ONE_OF, .offset = RULES(preset),
-      .choices = "recommended|strict|all", .help = "which rules run and how closely they look" },
-    { .name = "rules", .kind = OPTION_REPEAT, .offset = RULES(rule_directories), .choices = "DIR",
-      .help = "add the rules of a directory" },
+#include "cli/rule_options.def"
     { .name = "config", .kind = OPTION_TEXT, .offset = REPORT(config), .choices = "FILE",
       .help = "read this tfprof.toml instead of looking for one; none: do without" },
 #include "cli/input_options.def"

@@ -56,8 +56,8 @@ void table_text(const struct table_view *view, const struct output_options *opti
     grid_print(&grid, options->is_complete ? 0 : options->width, text);
 }
 
-static void json_cell(struct json_writer *json, const struct table_view *view, size_t row,
-                      size_t column)
+void table_json_cell(struct json_writer *json, const struct table_view *view, size_t row,
+                     size_t column)
 {
     double value = table_view_number(view, row, column);
 
@@ -73,7 +73,7 @@ static void json_cell(struct json_writer *json, const struct table_view *view, s
     }
 }
 
-static void json_columns(struct json_writer *json, const struct table_view *view)
+void table_json_columns(struct json_writer *json, const struct table_view *view)
 {
     json_key(json, "columns");
     json_array(json);
@@ -105,7 +105,7 @@ void table_json(const struct table_view *view, const struct output_options *opti
     json_text(&json, view->table->spec->name);
     json_key(&json, "help");
     json_text(&json, view->table->spec->help);
-    json_columns(&json, view);
+    table_json_columns(&json, view);
     json_key(&json, "matched");
     json_integer(&json, (int64_t)view->matched_count);
     json_key(&json, "rows");
@@ -116,7 +116,7 @@ void table_json(const struct table_view *view, const struct output_options *opti
             if (isnan(table_view_number(view, row, column)))
                 continue;
             json_key(&json, table_view_column(view, column)->name);
-            json_cell(&json, view, row, column);
+            table_json_cell(&json, view, row, column);
         }
         json_object_end(&json);
     }

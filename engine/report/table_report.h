@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 
+struct json_writer;
 struct output_options;
 struct table_view;
 
@@ -14,5 +15,9 @@ void table_json(const struct table_view *view, const struct output_options *opti
                 struct text *text);
 void table_csv(const struct table_view *view, const struct output_options *options,
                struct text *text);
+/* The key "columns": name, unit and help of each. */
+void table_json_columns(struct json_writer *json, const struct table_view *view);
+/* A cell that has a value. */
+void table_json_cell(struct json_writer *json, const struct table_view *view, size_t row, size_t column);
 
 #endif

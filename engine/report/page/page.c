@@ -7,36 +7,9 @@
 #include "report/output.h"
 #include "report/page/assets.h"
 #include "report/page/slices.h"
+#include "report/table_report.h"
 
 #include <math.h>
-
-static void put_cell(struct json_writer *json, const struct table_view *view, size_t row,
-                     size_t column)
-{
-    double value = table_view_number(view, row, column);
-
-    if (isnan(value))
-        json_null(json);
-    else if (table_view_column(view, column)->unit == UNIT_NAME)
-        json_str(json, table_view_text(view, row, column));
-    else if (table_view_column(view, column)->unit == UNIT_BOOL)
-        json_bool(json, value != 0);
-    else
-        json_exact(json, value);
-}
-
-static void put_columns(struct json_writer *json, const struct table_view *view)
-{
-    put_array(json, "columns");
-    for (size_t i = 0; i < view->column_count; i++) {
-        json_object(json);
-        put_text(json, "name", table_view_column(view, i)->name);
-        put_text(json, "unit", unit_name(table_view_column(view, i)->unit));
-        put_text(json, "help", table_view_column(view, i)->help);
-        json_object_end(json);
-    }
-    json_array_end(json);
-}
 
 static void put_table(struct json_writer *json, const struct table_view *view)
 {
@@ -44,12 +17,15 @@ static void put_table(struct json_writer *json, const struct table_view *view)
     put_text(json, "name", view->table->spec->name);
     put_text(json, "help", view->table->spec->help);
     put_integer(json, "matched", (int64_t)view->matched_count);
-    put_columns(json, view);
+    table_json_columns(json, view);
     put_array(json, "rows");
     for (size_t row = 0; row < view->row_count; row++) {
         json_array(json);
         for (size_t column = 0; column < view->column_count; column++)
-            put_cell(json, view, row, column);
+            if (isnan(table_view_number(view, row, column)))
+                json_null(json);
+            else
+                table_json_cell(json, view, row, column);
         json_array_end(json);
     }
     json_array_end(json);
