@@ -165,6 +165,17 @@ bool finding_is_fixable(const struct finding *finding)
     return finding->impact.has_saving && !finding->impact.resource;
 }
 
+bool finding_is_small(const struct finding *finding, double min_share)
+{
+    return finding_is_priced(finding) && finding->impact.share < min_share &&
+           !finding->impact.resource && finding->severity != SEVERITY_VETO;
+}
+
+bool finding_is_shown(const struct finding *finding, double min_share)
+{
+    return !finding->hidden_by && !finding_is_small(finding, min_share);
+}
+
 struct step_range study_step_range(const struct study *study)
 {
     struct step_range range = { 0 };

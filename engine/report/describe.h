@@ -33,6 +33,10 @@ bool study_critical_ns(const struct study *study, enum path_class class, double 
 bool finding_is_priced(const struct finding *finding);
 /* Counts for advice->together: it saves step time. */
 bool finding_is_fixable(const struct finding *finding);
+/* Worth less of the step than texts show (--min-impact). */
+bool finding_is_small(const struct finding *finding, double min_share);
+/* Has a number in texts: neither small nor claimed by another. */
+bool finding_is_shown(const struct finding *finding, double min_share);
 
 struct step_range { /* of the reference host */
     uint32_t count, used, left_out;

@@ -16,6 +16,7 @@
 #include "report/info_text.h"
 #include "report/layout.h"
 #include "report/rules_text.h"
+#include "report/short_text.h"
 #include "report/table_report.h"
 #include "report/whatif_text.h"
 #include "report/why_text.h"
@@ -141,17 +142,6 @@ static void write_composition(struct layout *layout, const struct study *study)
     layout_line(layout);
 }
 
-static bool is_small(const struct finding *finding, double min_share)
-{
-    return finding_is_priced(finding) && finding->impact.share < min_share &&
-           !finding->impact.resource && finding->severity != SEVERITY_VETO;
-}
-
-static bool is_shown(const struct finding *finding, double min_share)
-{
-    return !finding->hidden_by && !is_small(finding, min_share);
-}
-
 static void write_findings(struct layout *layout, const struct advice *advice, double min_share)
 {
     uint32_t shown = 0;
@@ -161,7 +151,7 @@ static void write_findings(struct layout *layout, const struct advice *advice, d
     for (size_t i = 0; i < advice->findings.count; i++) {
         const struct finding *finding = &advice->findings.items[i];
 
-        if (!is_shown(finding, min_share)) {
+        if (!finding_is_shown(finding, min_share)) {
             small += !finding->hidden_by;
             continue;
         }
@@ -194,11 +184,11 @@ static void add_fixed_numbers(struct text *line, const struct advice *advice, ui
     for (size_t i = 0; numbers && i < advice->findings.count && fixed < count; i++) {
         const struct finding *finding = &advice->findings.items[i];
 
-        shown += is_shown(finding, min_share);
+        shown += finding_is_shown(finding, min_share);
         if (!finding_is_fixable(finding))
             continue;
         fixed++;
-        if (is_shown(finding, min_share))
+        if (finding_is_shown(finding, min_share))
             numbers[named++] = shown;
     }
     if (named > 2 && numbers[named - 1] == named) {
@@ -222,7 +212,7 @@ static const struct together *shown_together(const struct advice *advice, double
         if (!finding_is_fixable(finding))
             continue;
         fixable++;
-        if (!is_small(finding, min_share))
+        if (!finding_is_small(finding, min_share))
             last_shown = fixable;
     }
     for (size_t i = 0; i < advice->together.count; i++) {
@@ -266,6 +256,7 @@ static void advice_text(const struct advice *advice, const struct study *study,
     write_notes(&layout, study->profile);
     write_verdict(&layout, &advice->verdict);
     write_composition(&layout, study);
+    short_text(&layout, advice, options->min_share);
     write_findings(&layout, advice, options->min_share);
     write_together(&layout, advice, study, options->min_share);
     coverage_text(&layout, advice, options->is_complete);

@@ -36,6 +36,9 @@ static void leads_with_the_verdict_and_ranks(void **state)
         "  input wait              50.0 ms  25.0 %  ███████▌\n"
         "  compute                150.0 ms  75.0 %  ██████████████████████▌\n"
         "\n"
+        "What to do, by the share of the step that it saves:\n"
+        "  1.   22.5 %  Let the map use all cores                             input.py:41\n"
+        "\n"
         "1. The input pipeline runs one element at a time\n"
         "                                            saves 40.0 … 50.0 ms a step (22.5 %)\n"
         "   tfdata-sequential-map · warn · high confidence · by replay\n"
@@ -67,6 +70,33 @@ static void leads_with_the_verdict_and_ranks(void **state)
     (void)state;
     sample_make(&sample);
     assert_string_equal(render(&sample, (struct output_options) { .min_share = 0.005 }), expected);
+    arena_free(&sample.arena);
+}
+
+/* Numbers are those of the blocks below: one without a saving of step time keeps its number and has
+ * no line. A remedy is cut behind its first sentence, and where the line ends (80 columns: 15
+ * before it, 2 + 11 behind). */
+static void the_short_answer_has_a_line_a_fix(void **state)
+{
+    static struct location at = { .file = "/home/me/input.py", .line = 7 };
+    struct sample          sample;
+    struct finding        *findings;
+    const char            *shown;
+
+    (void)state;
+    sample_make(&sample);
+    findings = sample.advice.findings.items;
+    findings[0].remedy_text =
+        "Let the map use all the cores that this machine has and do not wait for them. Then more.";
+    findings[0].locations.items = &at;
+    findings[0].locations.count = 1;
+    shown = render(&sample, (struct output_options) { .min_share = 0.005 });
+    assert_non_null(strstr(shown,
+                           "  1.   22.5 %  Let the map use all the cores that this machine has …"
+                           "  input.py:7\n\n1. "));
+    findings[0].impact.resource = "memory";
+    shown = render(&sample, (struct output_options) { .min_share = 0.005 });
+    assert_null(strstr(shown, "What to do"));
     arena_free(&sample.arena);
 }
 
@@ -338,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leads_with_the_verdict_and_ranks),
+        cmocka_unit_test(the_short_answer_has_a_line_a_fix),
         cmocka_unit_test(coverage_lists_every_rule),
         cmocka_unit_test(rules_for_other_formats_count_apart),
         cmocka_unit_test(nothing_found_is_a_sentence),

@@ -1,0 +1,89 @@
+/* short_text: a line a fix. What it stands on, and the range of the saving, stand below under the
+ * same number. */
+#include "report/short_text.h"
+
+#include "base/macros.h"
+#include "report/describe.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_LINES = 3, NUMBER_COLUMNS = 5, SHARE_COLUMNS = 8, BLANKS = 2, PLACE_COLUMNS = 24 };
+
+/* "train.py:41", else what it is about. */
+static struct str place_of(struct arena *arena, const struct finding *finding)
+{
+    const struct subject *subject = &finding->subject;
+    const char *names[] = { subject->op, subject->kernel, subject->scope, subject->device };
+    struct text text = { .arena = arena };
+
+    if (finding->locations.count > 0) {
+        const struct location *location = &finding->locations.items[0];
+        const char            *slash = strrchr(location->file, '/');
+
+        text_print(&text, "%s:%u", slash ? slash + 1 : location->file, location->line);
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(names) && text.len == 0; i++)
+        text_add(&text, str_from(names[i] ? names[i] : ""));
+    return layout_shorten(arena, layout_clean(arena, text_str(&text)), PLACE_COLUMNS);
+}
+
+/* What to do without how: up to the first full stop or colon before a blank. */
+static struct str what_to_do(struct arena *arena, const struct finding *finding)
+{
+    bool       has_remedy = finding->remedy_text && *finding->remedy_text;
+    struct str s = str_from(has_remedy ? finding->remedy_text : finding->title);
+
+    for (size_t i = 0; i + 1 < s.len; i++) {
+        if ((s.data[i] == '.' || s.data[i] == ':') &&
+            (s.data[i + 1] == ' ' || s.data[i + 1] == '\n'))
+            return layout_clean(arena, str_slice(s, 0, i));
+    }
+    return layout_clean(arena,
+                        s.len > 0 && s.data[s.len - 1] == '.' ? str_slice(s, 0, s.len - 1) : s);
+}
+
+static void write_line(struct layout *layout, const struct finding *finding, uint32_t number)
+{
+    struct str place = place_of(layout->arena, finding), what = what_to_do(layout->arena, finding);
+    size_t     used = NUMBER_COLUMNS + SHARE_COLUMNS + BLANKS;
+    const size_t place_width = place.len > 0 ? BLANKS + text_width(place) : 0;
+    size_t       room = layout->width > used + place_width ? layout->width - used - place_width : 1;
+    struct text  head = { .arena = layout->arena };
+
+    text_print(&head, "  %u.", number);
+    layout_pad(layout, text_str(&head), NUMBER_COLUMNS);
+    layout_style(layout, STYLE_GOOD);
+    layout_pad_left(layout, layout_value(layout->arena, finding->impact.share, UNIT_SHARE),
+                    SHARE_COLUMNS);
+    layout_end(layout);
+    text_fill(layout->text, ' ', BLANKS);
+    what = layout_shorten(layout->arena, what, room);
+    if (place.len > 0)
+        layout_pad(layout, what, (unsigned)(room + BLANKS));
+    else
+        text_add(layout->text, what);
+    text_add(layout->text, place);
+    layout_line(layout);
+}
+
+void short_text(struct layout *layout, const struct advice *advice, double min_share)
+{
+    uint32_t number = 0, written = 0;
+
+    for (size_t i = 0; i < advice->findings.count && written < MAX_LINES; i++) {
+        const struct finding *finding = &advice->findings.items[i];
+
+        if (!finding_is_shown(finding, min_share))
+            continue;
+        number++;
+        if (!finding_is_fixable(finding) || !isfinite(finding->impact.share))
+            continue;
+        if (written++ == 0)
+            layout_wrap(layout, 0, "", 0,
+                        STR("What to do, by the share of the step that it saves:"));
+        write_line(layout, finding, number);
+    }
+    if (written > 0)
+        layout_line(layout);
+}
