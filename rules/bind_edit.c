@@ -1,5 +1,5 @@
 /*
- * bind_edit: edits as rules write them, one to one struct edit of analyze/replay.h:
+ * bind_edit: edits as rules write them, one to one struct edit of analyze/replay/replay.h:
  *     { "scale", parts = { "host" }, kinds = { "dispatch" }, name = ".*Foo", factor = 0 }
  *     { "stage_parallel", stage = "Iterator.*Map", factor = 2 }    { "step", ns = 3e6 }
  */
@@ -8,7 +8,7 @@
 #include "rules/fields.h"
 #include "rules/sandbox.h"
 
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 #include "base/pattern.h"
 #include "model/profile.h"
 

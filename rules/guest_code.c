@@ -1,6 +1,6 @@
 #include "rules/guest_code.h"
 
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 #include "model/profile.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
 #define TFPROF_RULES_RULE_H
 
 #include "analyze/facts.h"
-#include "analyze/graph_replay.h"
-#include "analyze/replay.h"
+#include "analyze/replay/graph_replay.h"
+#include "analyze/replay/replay.h"
 #include "rules/catalogue.h"
 #include "rules/pack.h"
 

@@ -6,7 +6,7 @@
  */
 #include "rules/verdict.h"
 
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 
 #include <math.h>
 #include <stdio.h>

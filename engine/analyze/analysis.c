@@ -1,7 +1,7 @@
 /* analysis: the list of analyses and the loop that runs them. */
 #include "analyze/analysis.h"
 
-#include "analyze/excerpt.h"
+#include "analyze/recording/excerpt.h"
 #include "base/parallel.h"
 #include "base/trace.h"
 

@@ -5,15 +5,15 @@
 #define TFPROF_ANALYZE_STUDY_H
 
 #include "analyze/facts.h"
-#include "analyze/path.h"
-#include "analyze/steps.h"
+#include "analyze/path/path.h"
+#include "analyze/step/steps.h"
 #include "model/profile.h"
 
-struct pipeline;        /* analyze/pipeline.h: input stages and their rates */
-struct op_times;        /* analyze/op_times.h: what each op took */
-struct device_activity; /* analyze/device_activity.h: busy intervals and gaps a device */
-struct eager_calls;     /* analyze/eager_calls.h: what an eager program called */
-struct start_up;        /* analyze/start_up.h: calls that a program pays once */
+struct pipeline;        /* analyze/input/pipeline.h: input stages and their rates */
+struct op_times;        /* analyze/ops/op_times.h: what each op took */
+struct device_activity; /* analyze/device/device_activity.h: busy intervals and gaps a device */
+struct eager_calls;     /* analyze/eager/eager_calls.h: what an eager program called */
+struct start_up;        /* analyze/step/start_up.h: calls that a program pays once */
 struct thread_roles;    /* analyze/threads.h: what each host timeline is for */
 
 struct study_options {
@@ -33,11 +33,11 @@ struct study {
     struct thread_roles   *threads;
     struct pipeline       *pipeline;
     struct device_activity *devices;
-    struct op_times        *op_times; /* analyze/op_times.h */
+    struct op_times        *op_times; /* analyze/ops/op_times.h */
     struct arena           *lane_arena; /* what analyses share until the last of their lane; or NULL */
     struct eager_calls     *calls;      /* in it; NULL before the first that asks */
-    struct segment_groups  *groups;   /* analyze/segment_groups.h; NULL before the first replay */
-    struct graph_replay    *graph_replay; /* analyze/graph_replay.h; the same */
+    struct segment_groups  *groups;   /* analyze/replay/segment_groups.h; NULL before the first replay */
+    struct graph_replay    *graph_replay; /* analyze/replay/graph_replay.h; the same */
 };
 
 /* Chooses path.step_rows, and what leads and stands for their work. Runs behind analysis_devices.

@@ -1,5 +1,5 @@
 /* diff: what changed between two recordings of one program. */
-#include "analyze/diff.h"
+#include "analyze/diff/diff.h"
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/input.h"

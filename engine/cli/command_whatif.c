@@ -1,5 +1,5 @@
 /* whatif: what a step would take if something in it were different. */
-#include "analyze/whatif.h"
+#include "analyze/schedule/whatif.h"
 
 #include "base/macros.h"
 #include "cli/command.h"

@@ -1,5 +1,5 @@
 /* why: the causes of something in a profile, walked backwards. */
-#include "analyze/why.h"
+#include "analyze/schedule/why.h"
 
 #include "base/file.h"
 #include "base/macros.h"

@@ -3,7 +3,7 @@
  * may call, and every fact and table by name, so that both complete and are checked.
  */
 #include "analyze/analysis.h"
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 #include "base/macros.h"
 #include "base/unit.h"
 #include "cli/generate.h"

@@ -1,5 +1,5 @@
 /* generate_rule_api: docs/rule-api.md from the table of the rule API. */
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 #include "base/unit.h"
 #include "cli/generate.h"
 #include "model/profile.h"

@@ -2,7 +2,7 @@
 #include "cli/input.h"
 
 #include "analyze/analysis.h"
-#include "analyze/classic_model.h"
+#include "analyze/classic/classic_model.h"
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/progress.h"

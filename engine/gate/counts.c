@@ -1,9 +1,9 @@
 #include "gate/counts.h"
 
-#include "analyze/device_activity.h"
-#include "analyze/op_times.h"
+#include "analyze/device/device_activity.h"
+#include "analyze/ops/op_times.h"
+#include "analyze/step/window.h"
 #include "analyze/study.h"
-#include "analyze/window.h"
 #include "base/macros.h"
 #include "base/sample.h"
 

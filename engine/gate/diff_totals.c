@@ -2,7 +2,7 @@
  * nothing is claimed twice. */
 #include "gate/judge.h"
 
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* per_batch: where a step of one side works through more batches than one of the other (a loop in
  * the graph, steps_per_execution, several updates), both are compared a batch. */
-#include "analyze/diff.h"
+#include "analyze/diff/diff.h"
 #include "base/macros.h"
 #include "gate/judge.h"
 

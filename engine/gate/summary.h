@@ -9,7 +9,7 @@
 #ifndef TFPROF_GATE_SUMMARY_H
 #define TFPROF_GATE_SUMMARY_H
 
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 #include "base/err.h"
 #include "base/unit.h"
 #include "base/vec.h"

@@ -4,7 +4,7 @@
 
 #include "model/classic.h"
 
-/* By the formulas that TensorFlow registers (engine/read/tf_flops.c) and some that it lacks where
+/* By the formulas that TensorFlow registers (engine/read/tf/tf_flops.c) and some that it lacks where
  * shapes are known; 0 for types that only move or hold data; FLOAT_OPS_UNKNOWN otherwise. */
 void float_ops_fill(struct classic *classic);
 

@@ -2,13 +2,13 @@
 
 #include "base/text.h"
 #include "model/hardware.h"
-#include "read/checkpoint.h"
+#include "read/checkpoint/checkpoint.h"
 #include "read/clocks.h"
 #include "read/float_ops.h"
-#include "read/named.h"
 #include "read/read_paths.h"
 #include "read/recognise.h"
 #include "read/same_job.h"
+#include "read/tf/named.h"
 
 #include <stdio.h>
 #include <string.h>

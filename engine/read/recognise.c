@@ -1,6 +1,6 @@
 #include "read/recognise.h"
 
-#include "read/message.h"
+#include "read/proto/message.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #ifndef TFPROF_REPORT_DESCRIBE_H
 #define TFPROF_REPORT_DESCRIBE_H
 
-#include "analyze/path.h"
-#include "analyze/steps.h"
+#include "analyze/path/path.h"
+#include "analyze/step/steps.h"
 #include "base/vec.h"
 #include "model/profile.h"
 

@@ -1,6 +1,6 @@
 #include "report/diff_json.h"
 
-#include "analyze/diff.h"
+#include "analyze/diff/diff.h"
 #include "report/describe.h"
 #include "report/info_json.h"
 #include "report/json_fields.h"

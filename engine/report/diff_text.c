@@ -1,6 +1,6 @@
 #include "report/diff_text.h"
 
-#include "analyze/diff.h"
+#include "analyze/diff/diff.h"
 #include "report/describe.h"
 #include "report/layout.h"
 

@@ -1,6 +1,6 @@
 #include "report/whatif_json.h"
 
-#include "analyze/whatif.h"
+#include "analyze/schedule/whatif.h"
 #include "report/info_json.h"
 #include "report/json_fields.h"
 

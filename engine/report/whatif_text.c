@@ -1,7 +1,7 @@
 #include "report/whatif_text.h"
 
+#include "analyze/schedule/whatif.h"
 #include "analyze/study.h"
-#include "analyze/whatif.h"
 #include "report/head_text.h"
 #include "report/layout.h"
 

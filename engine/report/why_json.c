@@ -1,6 +1,6 @@
 #include "report/why_json.h"
 
-#include "analyze/why.h"
+#include "analyze/schedule/why.h"
 #include "report/info_json.h"
 #include "report/json_fields.h"
 

@@ -1,7 +1,7 @@
 #include "report/why_text.h"
 
+#include "analyze/schedule/why.h"
 #include "analyze/study.h"
-#include "analyze/why.h"
 #include "report/head_text.h"
 #include "report/layout.h"
 

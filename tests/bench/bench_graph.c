@@ -5,7 +5,7 @@
  */
 #include "bench_make.h"
 
-#include "read/textproto.h"
+#include "read/proto/textproto.h"
 
 #include <graph.pb-c.h>
 #include <run_metadata.pb-c.h>

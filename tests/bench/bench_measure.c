@@ -11,7 +11,7 @@
 #include "analyze/analysis.h"
 #include "base/trace.h"
 #include "read/read.h"
-#include "read/xspace_planes.h"
+#include "read/xspace/xspace_planes.h"
 #include "rules/advise.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * entry of version 2, as a slice and as values of both versions of a type that its bytes choose. */
 #include "fuzz.h"
 
-#include "read/checkpoint.h"
+#include "read/checkpoint/checkpoint.h"
 
 #include <stdlib.h>
 

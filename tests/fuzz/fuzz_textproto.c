@@ -1,7 +1,7 @@
 /* Text format of a graph: bytes, or an error with a line. */
 #include "fuzz.h"
 
-#include "read/textproto.h"
+#include "read/proto/textproto.h"
 
 #include <graph.pb-c.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * library unpacks as well; what it refuses has an offset inside the bytes. */
 #include "fuzz.h"
 
-#include "read/wire.h"
+#include "read/proto/wire.h"
 
 #include <graph.pb-c.h>
 #include <run_metadata.pb-c.h>

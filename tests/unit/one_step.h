@@ -7,7 +7,7 @@
 #ifndef TFPROF_TESTS_ONE_STEP_H
 #define TFPROF_TESTS_ONE_STEP_H
 
-#include "analyze/event_graph.h"
+#include "analyze/schedule/event_graph.h"
 #include "profile_builder.h"
 
 enum { US = 1000 };

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/device_activity.h"
+#include "analyze/device/device_activity.h"
 #include "profile_builder.h"
 
 /*

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/op_cost.h"
+#include "analyze/ops/op_cost.h"
 #include "model/hardware.h"
 #include "profile_builder.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/kernel_names.h"
+#include "analyze/kernel/kernel_names.h"
 #include "profile_builder.h"
 
 /* Names as they occur in published traces of each library. */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/lateness.h"
+#include "analyze/schedule/lateness.h"
 #include "one_step.h"
 
 static void same(double value, double expected)

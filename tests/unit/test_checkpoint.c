@@ -4,7 +4,7 @@
  */
 #include "base/crc32c.h"
 #include "base/macros.h"
-#include "read/checkpoint.h"
+#include "read/checkpoint/checkpoint.h"
 #include "tf_sample.h"
 
 #define SOFTMAX CASES_DIR "/recordings/tf1-mnist-softmax/extra/"

@@ -6,7 +6,7 @@
 #include "base/crc32c.h"
 #include "base/file.h"
 #include "base/macros.h"
-#include "read/checkpoint.h"
+#include "read/checkpoint/checkpoint.h"
 #include "tf_sample.h"
 
 #include <stdio.h>

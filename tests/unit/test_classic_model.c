@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
-#include "analyze/classic_model.h"
+#include "analyze/classic/classic_model.h"
 #include "base/macros.h"
 #include "model/classic.h"
 #include "profile_builder.h"

@@ -13,7 +13,7 @@
 #include <lauxlib.h>
 
 #include "analyze/analysis.h"
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 #include "base/file.h"
 #include "base/unit.h"
 #include "cli/generate.h"

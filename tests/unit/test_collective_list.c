@@ -1,5 +1,5 @@
 /* collective_list: types by name, matching over hosts, and who comes late. */
-#include "analyze/collective_list.h"
+#include "analyze/comm/collective_list.h"
 
 #include "profile_builder.h"
 

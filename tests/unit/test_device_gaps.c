@@ -1,5 +1,5 @@
 /* device_gaps: each cause alone, told by what the launching thread did. */
-#include "analyze/device_activity.h"
+#include "analyze/device/device_activity.h"
 
 #include "profile_builder.h"
 

@@ -1,5 +1,5 @@
 /* eager_calls: calls by phase, and the backward nodes that belong to them. */
-#include "analyze/eager_calls.h"
+#include "analyze/eager/eager_calls.h"
 
 #include "profile_builder.h"
 

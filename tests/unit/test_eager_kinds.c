@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/eager_kinds.h"
+#include "analyze/eager/eager_kinds.h"
 #include "base/macros.h"
 
 /* A slice in each round looks at memory; an index picks; a cell is a product with gates; ops of the

@@ -1,5 +1,5 @@
 /* eager_pauses: what counts as a pause of the program. Times in us of a step of 10 ms. */
-#include "analyze/eager_pauses.h"
+#include "analyze/eager/eager_pauses.h"
 
 #include "profile_builder.h"
 

@@ -1,5 +1,5 @@
 /* eager_typical: medians by op and shapes, and what a view costs. */
-#include "analyze/eager_typical.h"
+#include "analyze/eager/eager_typical.h"
 
 #include "profile_builder.h"
 

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/whatif.h"
-#include "analyze/why.h"
+#include "analyze/schedule/whatif.h"
+#include "analyze/schedule/why.h"
 #include "profile_builder.h"
 
 enum { US = 1000 };

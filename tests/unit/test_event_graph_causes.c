@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/event_schedule.h"
+#include "analyze/schedule/event_schedule.h"
 #include "one_step.h"
 
 static const struct graph_edge *edge_of(const struct event_graph *graph, uint32_t node,

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/event_schedule.h"
+#include "analyze/schedule/event_schedule.h"
 #include "one_step.h"
 
 static void same(double value, double expected)

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
-#include "analyze/excerpt.h"
-#include "analyze/window.h"
+#include "analyze/recording/excerpt.h"
+#include "analyze/step/window.h"
 #include "profile_builder.h"
 
 #include <cmocka.h>

@@ -1,5 +1,5 @@
 /* graph_placement: small graphs over a CPU and a GPU, or two tasks; each op runs once. */
-#include "analyze/graph_patterns.h"
+#include "analyze/program/graph_patterns.h"
 
 #include "profile_builder.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/graph_replay.h"
+#include "analyze/replay/graph_replay.h"
 #include "one_step.h"
 
 #define COMPUTE (UINT32_C(1) << PART_COMPUTE)

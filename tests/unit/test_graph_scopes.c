@@ -1,5 +1,5 @@
 /* graph_scopes: batch norms and cells found by the names of their ops; times are per step. */
-#include "analyze/graph_patterns.h"
+#include "analyze/program/graph_patterns.h"
 
 #include "profile_builder.h"
 

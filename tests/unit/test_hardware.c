@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
-#include "analyze/kernel_waves.h"
+#include "analyze/kernel/kernel_waves.h"
 #include "model/hardware.h"
 #include "profile_builder.h"
 #include "read/read.h"

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
-#include "read/hlo.h"
+#include "read/hlo/hlo.h"
 
 #include <cmocka.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* hlo_frames: StackFrameIndexProto made by hand. Numbers count from 1; 0 is none. */
 #include "base/macros.h"
-#include "read/hlo_frames.h"
+#include "read/hlo/hlo_frames.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

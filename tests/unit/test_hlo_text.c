@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
-#include "read/hlo_text.h"
+#include "read/hlo/hlo_text.h"
 
 #include <cmocka.h>
 

@@ -1,6 +1,6 @@
 /* kernel_times: kernels by the op that launched them, and which count as tiny. */
 #include "analyze/analysis.h"
-#include "analyze/kernel_times.h"
+#include "analyze/kernel/kernel_times.h"
 
 #include "profile_builder.h"
 

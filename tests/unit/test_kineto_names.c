@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/macros.h"
-#include "read/kineto_names.h"
+#include "read/kineto/kineto_names.h"
 
 static void events_get_their_kind(void **state)
 {

@@ -1,5 +1,5 @@
 /* memory_timeline: peaks, owners and growth of small histories. */
-#include "analyze/memory_timeline.h"
+#include "analyze/memory/memory_timeline.h"
 
 #include "profile_builder.h"
 

@@ -1,5 +1,5 @@
 /* op_times: total and self time, medians, tiny calls and pauses between ops. */
-#include "analyze/op_times.h"
+#include "analyze/ops/op_times.h"
 
 #include "profile_builder.h"
 

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/pipeline.h"
-#include "analyze/replay.h"
+#include "analyze/input/pipeline.h"
+#include "analyze/replay/replay.h"
 #include "profile_builder.h"
 
 static void run_analyses(struct profile_builder *b, double step_ns)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/path_walk.h"
+#include "analyze/path/path_walk.h"
 #include "profile_builder.h"
 
 extern const struct analysis analysis_path, analysis_composition;

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/pipeline.h"
+#include "analyze/input/pipeline.h"
 #include "model/profile.h"
 
 /*

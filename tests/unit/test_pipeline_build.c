@@ -1,6 +1,6 @@
 /* pipeline_build: stages, sections and times of small pipelines. */
 #include "analyze/analysis.h"
-#include "analyze/pipeline.h"
+#include "analyze/input/pipeline.h"
 
 #include "profile_builder.h"
 

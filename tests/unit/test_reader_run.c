@@ -5,7 +5,7 @@
 #include "tf_sample.h"
 
 #include "model/op_graph.h"
-#include "read/textproto.h"
+#include "read/proto/textproto.h"
 
 #include <run_metadata.pb-c.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/pipeline.h"
-#include "analyze/replay.h"
+#include "analyze/input/pipeline.h"
+#include "analyze/replay/replay.h"
 #include "profile_builder.h"
 
 extern const struct analysis analysis_path, analysis_composition, analysis_pipeline;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 #include "rules/rank.h"
 #include "rules/verdict.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "analyze/segment_groups.h"
+#include "analyze/replay/segment_groups.h"
 #include "profile_builder.h"
 
 extern const struct analysis analysis_path;

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/step_device.h"
+#include "analyze/step/step_device.h"
 #include "profile_builder.h"
 
 /*

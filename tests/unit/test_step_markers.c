@@ -1,5 +1,5 @@
 /* step_markers: which events become candidates for steps. */
-#include "analyze/step_markers.h"
+#include "analyze/step/step_markers.h"
 
 #include "profile_builder.h"
 

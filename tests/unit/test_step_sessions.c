@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/step_sessions.h"
+#include "analyze/step/step_sessions.h"
 #include "profile_builder.h"
 
 enum { MS = 1000000 };

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/step_trim.h"
+#include "analyze/step/step_trim.h"
 #include "profile_builder.h"
 
 struct recording {

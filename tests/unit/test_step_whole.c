@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/start_up.h"
-#include "analyze/step_whole.h"
+#include "analyze/step/start_up.h"
+#include "analyze/step/step_whole.h"
 #include "profile_builder.h"
 
 enum { MS = 1000000 };

@@ -1,5 +1,5 @@
 /* textproto: bytes that protoc would write, places of errors, and every cut of a good text. */
-#include "read/textproto.h"
+#include "read/proto/textproto.h"
 
 #include "base/macros.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/whatif_select.h"
+#include "analyze/schedule/whatif_select.h"
 #include "one_step.h"
 
 #include <string.h>

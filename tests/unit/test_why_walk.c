@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/why_walk.h"
+#include "analyze/schedule/why_walk.h"
 #include "one_step.h"
 
 static void assert_cause(const struct why_walk *walk, size_t row, enum path_class class,

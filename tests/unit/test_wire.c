@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
-#include "read/wire.h"
+#include "read/proto/wire.h"
 #include "xplane.pb-c.h"
 
 #include <cmocka.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
 #include "read/read.h"
-#include "read/xplane.h"
+#include "read/xspace/xplane.h"
 #include "xplane.pb-c.h"
 
 #include <cmocka.h>

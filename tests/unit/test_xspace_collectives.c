@@ -1,5 +1,5 @@
 /* Payloads and groups of collectives, worked out beside each. */
-#include "read/xspace_collectives.h"
+#include "read/xspace/xspace_collectives.h"
 
 #include "profile_builder.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 /* cmocka.h needs the ones above. */
-#include "read/xplane.h"
+#include "read/xspace/xplane.h"
 #include "xspace_builder.h"
 
 #include <cmocka.h>

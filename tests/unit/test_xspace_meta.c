@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
-#include "read/xspace_meta.h"
+#include "read/xspace/xspace_meta.h"
 #include "xspace_builder.h"
 
 #include <cmocka.h>

@@ -5,10 +5,10 @@
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
 #include "profile_builder.h"
-#include "read/xspace_decode.h"
-#include "read/xspace_details.h"
-#include "read/xspace_names.h"
-#include "read/xspace_shapes.h"
+#include "read/xspace/xspace_decode.h"
+#include "read/xspace/xspace_details.h"
+#include "read/xspace/xspace_names.h"
+#include "read/xspace/xspace_shapes.h"
 
 #include <cmocka.h>
 #include <string.h>

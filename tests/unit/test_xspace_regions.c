@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "profile_builder.h"
-#include "read/xspace_regions.h"
+#include "read/xspace/xspace_regions.h"
 
 /* Two tasks on a pool thread, 10..40 and 50..60 ns, each between two instants; a start without a
  * stop at 70 ns stays an instant. */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
-#include "analyze/op_times.h"
+#include "analyze/ops/op_times.h"
 #include "xspace_builder.h"
 
 #include <cmocka.h>

@@ -1,7 +1,7 @@
 #include "xspace_builder.h"
 
 #include "read/read.h"
-#include "read/xplane.h"
+#include "read/xspace/xplane.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

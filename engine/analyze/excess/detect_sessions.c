@@ -2,7 +2,7 @@
  * one list of runs: a graph that grows, batches that are fetched and fed back, inputs that are
  * scored one by one. */
 #include "analyze/excess/ledger.h"
-#include "analyze/step_sessions.h"
+#include "analyze/step/step_sessions.h"
 #include "base/sample.h"
 
 static const double MOST_GROW = 0.6;    /* of the steps have ops of their own */

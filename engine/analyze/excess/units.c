@@ -1,6 +1,6 @@
 /* units: the path of the steps cut into what one op, or one pause, took of it. */
 #include "analyze/excess/ledger.h"
-#include "analyze/work.h"
+#include "analyze/path/work.h"
 #include "base/macros.h"
 #include "base/sample.h"
 

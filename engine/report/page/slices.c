@@ -1,6 +1,6 @@
 #include "report/page/slices.h"
 
-#include "analyze/path.h"
+#include "analyze/path/path.h"
 #include "base/base64.h"
 #include "base/gzip.h"
 

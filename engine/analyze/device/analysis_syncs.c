@@ -1,0 +1,402 @@
+/*
+ * syncs: host calls that block on devices or on results, and calls that launch device work. Waiting
+ * for a busy device costs nothing; the bubble is the idle time from the end of the wait until the
+ * device has work again.
+ */
+#include "analyze/analysis.h"
+#include "analyze/device/device_activity.h"
+#include "analyze/emit.h"
+
+#include <stdlib.h>
+
+enum sync_fact {
+    COUNT,
+    WAIT_NS,
+    WAIT_SHARE,
+    BUBBLE_NS,
+    BUBBLE_SHARE,
+    LAUNCH_COUNT,
+    LAUNCH_NS,
+    LAUNCH_MEDIAN_NS,
+    LAUNCH_BLOCKING_SHARE,
+    LATENCY_MEDIAN_NS,
+    QUEUE_DEPTH,
+    QUEUE_EMPTY_SHARE,
+    QUEUE_FULL_SHARE,
+    FACT_COUNT
+};
+static const struct fact_spec produces[] = {
+    [COUNT] = { "sync.count_per_step", UNIT_COUNT, "blocking calls of the host a step" },
+    [WAIT_NS] = { "sync.wait_ns", UNIT_NS, "time a step inside them" },
+    [WAIT_SHARE] = { "sync.wait_share", UNIT_RATIO, "that over the step" },
+    [BUBBLE_NS] = { "sync.bubble_ns", UNIT_NS,
+                    "device idle a step from their end to the next work" },
+    [BUBBLE_SHARE] = { "sync.bubble_share", UNIT_SHARE, "that over the step" },
+    [LAUNCH_COUNT] = { "launch.count_per_step", UNIT_COUNT, "launch calls of the host a step" },
+    [LAUNCH_NS] = { "launch.ns_per_step", UNIT_NS, "time a step inside launch calls" },
+    [LAUNCH_MEDIAN_NS] = { "launch.median_ns", UNIT_NS, "median duration of a launch call" },
+    [LAUNCH_BLOCKING_SHARE] = { "launch.blocking_share", UNIT_SHARE,
+                                "share of launch calls that last as long as their kernel" },
+    [LATENCY_MEDIAN_NS] = { "launch.latency_median_ns", UNIT_NS,
+                            "median time from a launch call to its kernel" },
+    [QUEUE_DEPTH] = { "launch.queue_depth_median", UNIT_COUNT,
+                      "median number of kernels waiting when one is launched" },
+    [QUEUE_EMPTY_SHARE] = { "launch.queue_empty_share", UNIT_SHARE,
+                            "share of launches onto an empty queue" },
+    [QUEUE_FULL_SHARE] = { "launch.queue_full_share", UNIT_SHARE,
+                           "share of launches behind 1000 or more" },
+};
+enum syncs_column {
+    NAME,
+    OWNER,
+    S_COUNT,
+    S_WAIT_NS,
+    S_MEAN_NS,
+    S_BUBBLE_NS,
+    SHARE,
+    SOURCE_FILE,
+    SOURCE_LINE
+};
+static const struct column_spec columns[] = {
+    [NAME] = { "name", UNIT_NAME, "blocking call" },
+    [OWNER] = { "owner", UNIT_NAME, "op or Python function around it" },
+    [S_COUNT] = { "count", UNIT_COUNT, "calls a step" },
+    [S_WAIT_NS] = { "wait_ns", UNIT_NS, "time a step inside" },
+    [S_MEAN_NS] = { "mean_ns", UNIT_NS, "mean of one call" },
+    [S_BUBBLE_NS] = { "bubble_ns", UNIT_NS, "device idle a step after it; none without a device" },
+    [SHARE] = { "wait_share", UNIT_RATIO, "time inside over the step" },
+    [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
+    [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
+};
+static const struct table_spec tables[] = {
+    { "syncs", "blocking calls by call and origin", columns, ARRAY_COUNT(columns) },
+};
+enum { QUEUE_LIMIT = 1000 };
+
+struct sync_sum {
+    uint32_t activity, owner; /* activities; owner NO_ID: none */
+    double   count, wait_ns, bubble_ns;
+};
+struct bubble { /* idle after a wait */
+    int64_t  from_ns, to_ns;
+    uint32_t row; /* of sync_sum */
+};
+struct open_event {
+    int64_t  end_ns;
+    uint32_t owner;
+    bool     is_sync;
+};
+struct summer {
+    const struct study   *study;
+    const struct windows *windows;
+    struct arena         *scratch;
+    struct id_map         rows_by_key;
+    VEC(struct sync_sum) rows;
+    VEC(struct bubble) bubbles;
+    VEC(struct open_event) stack;
+    VEC(double) launch_ns;
+    VEC(double) latency_ns;
+    VEC(double) depths;
+    double blocking_count, linked_count;
+};
+
+/* Idle time of the first device from the end of a wait to the end of the gap it lies in, at most to
+ * bubble->to_ns; empty where the device is busy. With several devices they wait together; one
+ * stands for all. */
+static void cut_bubble(const struct summer *summer, struct bubble *bubble)
+{
+    const struct device_activity *devices = summer->study->devices;
+    const struct device_row      *row = devices && devices->rows.count ? devices->rows.items : NULL;
+    size_t                        low = 0, high = row ? row->gaps.count : 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (row->gaps.items[middle].end_ns > bubble->from_ns)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (!row || low == row->gaps.count || row->gaps.items[low].start_ns > bubble->from_ns)
+        bubble->to_ns = bubble->from_ns;
+    else if (row->gaps.items[low].end_ns < bubble->to_ns)
+        bubble->to_ns = row->gaps.items[low].end_ns;
+}
+
+static int compare_bubbles(const void *a, const void *b)
+{
+    const struct bubble *left = a, *right = b;
+
+    if (left->from_ns != right->from_ns)
+        return left->from_ns < right->from_ns ? -1 : 1;
+    return (left->row > right->row) - (left->row < right->row);
+}
+
+/* Waits of several threads share idle time: it counts once, for the one that ended first. */
+static void share_bubbles(struct summer *summer)
+{
+    int64_t reach_ns = INT64_MIN;
+
+    if (summer->bubbles.count > 1)
+        qsort(summer->bubbles.items, summer->bubbles.count, sizeof *summer->bubbles.items,
+              compare_bubbles);
+    for (size_t i = 0; i < summer->bubbles.count; i++) {
+        const struct bubble *bubble = &summer->bubbles.items[i];
+        int64_t              from_ns = bubble->from_ns > reach_ns ? bubble->from_ns : reach_ns;
+
+        if (bubble->to_ns <= from_ns)
+            continue;
+        summer->rows.items[bubble->row].bubble_ns += (double)(bubble->to_ns - from_ns);
+        reach_ns = bubble->to_ns;
+    }
+}
+
+static struct sync_sum *find_row(struct summer *summer, uint32_t activity, uint32_t owner)
+{
+    uint64_t        key = (uint64_t)activity << 32 | owner;
+    uint32_t        found = id_map_get(&summer->rows_by_key, key);
+    struct sync_sum row = { .activity = activity, .owner = owner };
+
+    if (found == NO_ID) {
+        found = (uint32_t)summer->rows.count;
+        if (!vec_push(&summer->rows, summer->scratch, row) ||
+            !id_map_put(&summer->rows_by_key, key, found))
+            return NULL;
+    }
+    return &summer->rows.items[found];
+}
+
+/* Start of the next blocking call on the thread, which bounds the bubble of this one. */
+static int64_t next_sync_ns(const struct profile *profile, const struct timeline *timeline,
+                            uint32_t event, int64_t end_ns)
+{
+    enum { LOOK_AHEAD = 256 };
+    uint32_t last = timeline->first_event + timeline->event_count;
+
+    for (uint32_t next = event + 1; next < last && next < event + LOOK_AHEAD; next++)
+        if (event_activity(profile, next)->kind == ACTIVITY_SYNC &&
+            event_start_ns(profile, next) >= end_ns)
+            return event_start_ns(profile, next);
+    return INT64_MAX;
+}
+
+static bool add_sync(struct summer *summer, const struct timeline *timeline, uint32_t event,
+                     uint32_t owner)
+{
+    const struct profile *profile = summer->study->profile;
+    struct sync_sum      *row = find_row(summer, event_activity_id(profile, event), owner);
+    struct bubble         bubble = { .from_ns = event_end_ns(profile, event) };
+
+    if (!row)
+        return false;
+    row->count++;
+    row->wait_ns += (double)(bubble.from_ns - event_start_ns(profile, event));
+    bubble.row = (uint32_t)(row - summer->rows.items);
+    bubble.to_ns = next_sync_ns(profile, timeline, event, bubble.from_ns);
+    cut_bubble(summer, &bubble);
+    return bubble.to_ns <= bubble.from_ns || vec_push(&summer->bubbles, summer->scratch, bubble);
+}
+
+static bool walk(struct summer *summer, const struct timeline *timeline)
+{
+    const struct profile *profile = summer->study->profile;
+
+    summer->stack.count = 0;
+    for (uint32_t j = 0; j < timeline->event_count; j++) {
+        uint32_t               event = timeline->first_event + j;
+        const struct activity *activity = event_activity(profile, event);
+        int64_t                start_ns = event_start_ns(profile, event);
+        struct open_event      open = { event_end_ns(profile, event), NO_ID, false };
+
+        while (summer->stack.count > 0 &&
+               summer->stack.items[summer->stack.count - 1].end_ns <= start_ns)
+            summer->stack.count--;
+        if (summer->stack.count > 0) {
+            open.owner = summer->stack.items[summer->stack.count - 1].owner;
+            open.is_sync = summer->stack.items[summer->stack.count - 1].is_sync;
+        }
+        if (windows_find(summer->windows, start_ns) != SIZE_MAX) {
+            if (activity->kind == ACTIVITY_SYNC && !open.is_sync &&
+                !add_sync(summer, timeline, event, open.owner))
+                return false;
+            if (activity->kind == ACTIVITY_LAUNCH &&
+                !vec_push(&summer->launch_ns, summer->scratch, (double)(open.end_ns - start_ns)))
+                return false;
+        }
+        if (activity->kind == ACTIVITY_OP || activity->kind == ACTIVITY_PYTHON)
+            open.owner = event_activity_id(profile, event);
+        open.is_sync = open.is_sync || activity->kind == ACTIVITY_SYNC;
+        if (!vec_push(&summer->stack, summer->scratch, open))
+            return false;
+    }
+    return true;
+}
+
+/* Depth of a stream's queue at each launch: launches so far less kernels started by then. */
+static bool walk_stream(struct summer *summer, const struct timeline *timeline)
+{
+    const struct profile *profile = summer->study->profile;
+    const uint32_t       *launch_of = summer->study->devices->launch_of;
+    uint32_t              started = 0;
+
+    for (uint32_t j = 0; j < timeline->event_count; j++) {
+        uint32_t event = timeline->first_event + j, launch = launch_of[event];
+        int64_t  launched_ns, latency_ns;
+
+        if (launch == NO_ID ||
+            windows_find(summer->windows, event_start_ns(profile, event)) == SIZE_MAX)
+            continue;
+        launched_ns = event_start_ns(profile, launch);
+        latency_ns = event_start_ns(profile, event) - launched_ns;
+        while (started < j &&
+               event_start_ns(profile, timeline->first_event + started) <= launched_ns)
+            started++;
+        summer->linked_count++;
+        summer->blocking_count +=
+            event_duration_ns(profile, launch) >= event_duration_ns(profile, event) &&
+            event_end_ns(profile, launch) >= event_end_ns(profile, event);
+        if (!vec_push(&summer->latency_ns, summer->scratch, (double)latency_ns) ||
+            !vec_push(&summer->depths, summer->scratch, (double)(j - started)))
+            return false;
+    }
+    return true;
+}
+
+static bool sum_all(struct summer *summer)
+{
+    const struct profile *profile = summer->study->profile;
+    bool                  has_devices = summer->study->devices && summer->study->devices->launch_of;
+
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
+        if (timeline->host != summer->windows->host)
+            continue;
+        if (timeline->kind == TIMELINE_THREAD && !walk(summer, timeline))
+            return false;
+        if (timeline->kind == TIMELINE_STREAM && has_devices && !walk_stream(summer, timeline))
+            return false;
+    }
+    share_bubbles(summer);
+    return true;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct sync_sum *left = a, *right = b;
+
+    if (left->bubble_ns != right->bubble_ns)
+        return left->bubble_ns > right->bubble_ns ? -1 : 1;
+    if (left->wait_ns != right->wait_ns)
+        return left->wait_ns > right->wait_ns ? -1 : 1;
+    if (left->activity != right->activity)
+        return left->activity < right->activity ? -1 : 1;
+    return (left->owner > right->owner) - (left->owner < right->owner);
+}
+
+static void fill_row(struct study *study, struct table *table, size_t row,
+                     const struct sync_sum *sum, const struct windows *windows)
+{
+    const struct profile *profile = study->profile;
+    uint32_t              source = profile->activities.items[sum->activity].source;
+    double                steps = (double)windows->count;
+
+    emit_name(table, NAME, row, profile->activities.items[sum->activity].name);
+    if (sum->owner != NO_ID) {
+        emit_name(table, OWNER, row, profile->activities.items[sum->owner].name);
+        if (source == NO_ID)
+            source = profile->activities.items[sum->owner].source;
+    }
+    emit_number(table, S_COUNT, row, sum->count / steps);
+    emit_number(table, S_WAIT_NS, row, sum->wait_ns / steps);
+    emit_number(table, S_MEAN_NS, row, sum->wait_ns / sum->count);
+    if (study->devices && study->devices->rows.count > 0)
+        emit_number(table, S_BUBBLE_NS, row, sum->bubble_ns / steps);
+    emit_number(table, SHARE, row, sum->wait_ns / (double)windows->total_ns);
+    if (source >= profile->sources.count)
+        return;
+    emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
+    emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
+}
+
+static bool emit_syncs(struct study *study, struct summer *summer)
+{
+    struct table *table = facts_table(&study->facts, &tables[0]);
+    double        values[FACT_COUNT] = { 0 }, steps = (double)summer->windows->count;
+    double        step_ns = (double)summer->windows->total_ns / steps;
+    bool          is_set = table != NULL;
+    int last = study->devices && study->devices->rows.count > 0 ? BUBBLE_SHARE : WAIT_SHARE;
+
+    if (summer->rows.count > 1)
+        qsort(summer->rows.items, summer->rows.count, sizeof *summer->rows.items, compare_rows);
+    for (size_t i = 0; table && i < summer->rows.count; i++) {
+        const struct sync_sum *sum = &summer->rows.items[i];
+        size_t                 row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        fill_row(study, table, row, sum, summer->windows);
+        values[COUNT] += sum->count / steps;
+        values[WAIT_NS] += sum->wait_ns / steps;
+        values[BUBBLE_NS] += sum->bubble_ns / steps;
+    }
+    values[WAIT_SHARE] = values[WAIT_NS] / step_ns;
+    values[BUBBLE_SHARE] = values[BUBBLE_NS] / step_ns;
+    for (int i = COUNT; i <= last; i++)
+        is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
+    return is_set;
+}
+
+static bool emit_launches(struct study *study, struct summer *summer)
+{
+    double values[FACT_COUNT] = { 0 }, steps = (double)summer->windows->count;
+    size_t depth_count = summer->depths.count;
+    int    last = depth_count > 0 ? QUEUE_FULL_SHARE : LAUNCH_MEDIAN_NS;
+    bool   is_set = true;
+
+    if (summer->launch_ns.count == 0)
+        return facts_absent(&study->facts, "launch.", NULL,
+                            "no launch of device work is in the recorded steps");
+    for (size_t i = 0; i < summer->launch_ns.count; i++)
+        values[LAUNCH_NS] += summer->launch_ns.items[i] / steps;
+    values[LAUNCH_COUNT] = (double)summer->launch_ns.count / steps;
+    values[LAUNCH_MEDIAN_NS] = median_of(summer->launch_ns.items, summer->launch_ns.count);
+    for (size_t i = 0; i < depth_count; i++) {
+        values[QUEUE_EMPTY_SHARE] += summer->depths.items[i] < 1;
+        values[QUEUE_FULL_SHARE] += summer->depths.items[i] >= QUEUE_LIMIT;
+    }
+    if (depth_count > 0) {
+        values[QUEUE_EMPTY_SHARE] /= (double)depth_count;
+        values[QUEUE_FULL_SHARE] /= (double)depth_count;
+        values[LAUNCH_BLOCKING_SHARE] = summer->blocking_count / summer->linked_count;
+        values[QUEUE_DEPTH] = median_of(summer->depths.items, depth_count);
+        values[LATENCY_MEDIAN_NS] = median_of(summer->latency_ns.items, summer->latency_ns.count);
+    }
+    for (int i = LAUNCH_COUNT; i <= last; i++)
+        is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
+    return is_set;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena   scratch = { 0 };
+    struct windows windows;
+    struct summer  summer = { .study = study, .windows = &windows, .scratch = &scratch };
+    bool           is_done;
+
+    summer.rows_by_key.arena = &scratch;
+    is_done = windows_make(study, &scratch, &windows) && sum_all(&summer) &&
+              emit_syncs(study, &summer) && emit_launches(study, &summer);
+    arena_free(&scratch);
+    return is_done || emit_limit("blocking calls", err);
+}
+
+const struct analysis analysis_syncs = {
+    .name = "syncs",
+    .summary = "blocking calls, launches and queue depth",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

@@ -1,0 +1,205 @@
+/* device_gaps: why a device was idle, from what the thread did that launched the next kernel. */
+#include "analyze/device/device_activity.h"
+#include "analyze/step/start_up.h"
+
+#include <stdlib.h>
+
+enum { LAUNCH_OVERHEAD_NS = 10000 };
+
+struct first_event {
+    uint32_t event, timeline;
+};
+
+static int compare_first_events(const void *a, const void *b)
+{
+    const struct first_event *left = a, *right = b;
+
+    return (left->event > right->event) - (left->event < right->event);
+}
+
+bool timeline_index_make(const struct profile *profile, struct arena *arena,
+                         struct timeline_index *index)
+{
+    struct first_event *order =
+        arena_new_array(arena, struct first_event, profile->timelines.count + 1);
+
+    *index = (struct timeline_index) { 0 };
+    index->timelines = arena_new_array(arena, uint32_t, profile->timelines.count + 1);
+    if (!order || !index->timelines)
+        return false;
+    for (uint32_t i = 0; i < profile->timelines.count; i++)
+        if (profile->timelines.items[i].event_count > 0)
+            order[index->count++] =
+                (struct first_event) { profile->timelines.items[i].first_event, i };
+    if (index->count > 1)
+        qsort(order, index->count, sizeof *order, compare_first_events);
+    for (size_t i = 0; i < index->count; i++)
+        index->timelines[i] = order[i].timeline;
+    return true;
+}
+
+uint32_t timeline_index_find(const struct profile *profile, const struct timeline_index *index,
+                             uint32_t event)
+{
+    size_t                 low = 0, high = index->count;
+    const struct timeline *timeline;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (profile->timelines.items[index->timelines[middle]].first_event <= event)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NO_ID;
+    timeline = &profile->timelines.items[index->timelines[low - 1]];
+    return event - timeline->first_event < timeline->event_count ? index->timelines[low - 1]
+                                                                 : NO_ID;
+}
+
+/* What a thread was held up by. */
+struct thread_waits {
+    struct intervals input, sync, compile;
+    bool             is_made;
+};
+struct explainer {
+    const struct profile  *profile;
+    const struct start_up *start_up; /* or NULL */
+    struct arena          *scratch;
+    struct timeline_index  index;
+    struct thread_waits   *threads;    /* by timeline, made when first asked for */
+    struct intervals       overhead;   /* of the profiler, all hosts */
+    bool                  *is_awaited; /* by event: it waited for another stream */
+};
+
+static bool make_thread_waits(struct explainer *explainer, uint32_t id)
+{
+    const struct profile  *profile = explainer->profile;
+    const struct timeline *timeline = &profile->timelines.items[id];
+    struct thread_waits   *waits = &explainer->threads[id];
+
+    waits->is_made = true;
+    for (uint32_t j = 0; j < timeline->event_count; j++) {
+        uint32_t          event = timeline->first_event + j;
+        uint8_t           kind = event_activity(profile, event)->kind;
+        struct intervals *set = kind == ACTIVITY_INPUT_WAIT ? &waits->input
+                                : kind == ACTIVITY_SYNC     ? &waits->sync
+                                : kind == ACTIVITY_COMPILE || kind == ACTIVITY_TRACING
+                                    ? &waits->compile
+                                    : NULL;
+
+        if (set && !intervals_add(set, explainer->scratch, event_start_ns(profile, event),
+                                  event_end_ns(profile, event)))
+            return false;
+    }
+    for (size_t i = 0; explainer->start_up && i < explainer->start_up->calls.count; i++) {
+        const struct start_up_call *call = &explainer->start_up->calls.items[i];
+
+        if (call->timeline == id && !call->is_blocking &&
+            !intervals_add(&waits->compile, explainer->scratch, call->start_ns, call->end_ns))
+            return false;
+    }
+    intervals_settle(&waits->input);
+    intervals_settle(&waits->sync);
+    intervals_settle(&waits->compile);
+    return true;
+}
+
+/* Why a kernel whose launch began after the gap did started late, from what its thread did in the
+ * gap. */
+static enum gap_cause late_cause(const struct thread_waits *waits, const struct device_gap *gap)
+{
+    int64_t length_ns = gap->end_ns - gap->start_ns;
+
+    if (intervals_overlap_ns(&waits->input, gap->start_ns, gap->end_ns) * 2 > length_ns)
+        return GAP_INPUT;
+    if (intervals_overlap_ns(&waits->compile, gap->start_ns, gap->end_ns) * 2 > length_ns)
+        return GAP_COMPILE;
+    if (intervals_overlap_ns(&waits->sync, gap->start_ns, gap->end_ns) >= length_ns / 5 * 4)
+        return GAP_SYNC;
+    return GAP_HOST_LATE;
+}
+
+/* The kernel stood in its queue when the gap began, or its launch was not recorded: whatever a
+ * thread did in the gap held nothing up. */
+static enum gap_cause queued_cause(const struct explainer *explainer, const struct device_gap *gap)
+{
+    bool is_awaited = gap->after != NO_ID && explainer->is_awaited[gap->after];
+    bool is_short = gap->end_ns - gap->start_ns < LAUNCH_OVERHEAD_NS;
+
+    if (is_awaited && (gap->launch == NO_ID || !is_short))
+        return GAP_DEPENDENCY;
+    return is_short ? GAP_LAUNCH : GAP_OTHER;
+}
+
+static bool explain_gap(struct explainer *explainer, struct device_gap *gap)
+{
+    int64_t  length_ns = gap->end_ns - gap->start_ns;
+    uint32_t thread = NO_ID;
+
+    if (intervals_overlap_ns(&explainer->overhead, gap->start_ns, gap->end_ns) * 2 > length_ns) {
+        gap->cause = GAP_PROFILER;
+        return true;
+    }
+    if (gap->launch != NO_ID && event_start_ns(explainer->profile, gap->launch) > gap->start_ns)
+        thread = timeline_index_find(explainer->profile, &explainer->index, gap->launch);
+    if (thread == NO_ID) {
+        gap->cause = (uint8_t)queued_cause(explainer, gap);
+        return true;
+    }
+    if (!explainer->threads[thread].is_made && !make_thread_waits(explainer, thread))
+        return false;
+    gap->cause = (uint8_t)late_cause(&explainer->threads[thread], gap);
+    return true;
+}
+
+static bool explainer_make(struct explainer *explainer, const struct study *study,
+                           struct arena *scratch)
+{
+    const struct profile *profile = study->profile;
+
+    *explainer =
+        (struct explainer) { .profile = profile, .start_up = study->start_up, .scratch = scratch };
+    explainer->threads =
+        arena_new_array(scratch, struct thread_waits, profile->timelines.count + 1);
+    explainer->is_awaited = arena_new_array(scratch, bool, (size_t)profile->event_count + 1);
+    if (!explainer->threads || !explainer->is_awaited ||
+        !timeline_index_make(profile, scratch, &explainer->index))
+        return false;
+    for (size_t i = 0; i < profile->flows.count; i++)
+        if (profile->flows.items[i].kind == FLOW_SYNC &&
+            profile->flows.items[i].to < profile->event_count)
+            explainer->is_awaited[profile->flows.items[i].to] = true;
+    for (uint32_t event = 0; event < profile->event_count; event++)
+        if (event_activity(profile, event)->kind == ACTIVITY_OVERHEAD &&
+            !intervals_add(&explainer->overhead, scratch, event_start_ns(profile, event),
+                           event_end_ns(profile, event)))
+            return false;
+    intervals_settle(&explainer->overhead);
+    return true;
+}
+
+bool device_gaps_explain(const struct study *study, struct arena *scratch,
+                         struct device_activity *activity)
+{
+    struct explainer explainer;
+
+    if (!explainer_make(&explainer, study, scratch))
+        return false;
+    for (size_t i = 0; i < activity->rows.count; i++) {
+        struct device_row *row = &activity->rows.items[i];
+
+        for (size_t j = 0; j < row->gaps.count; j++) {
+            struct device_gap *gap = &row->gaps.items[j];
+
+            if (gap->after != NO_ID)
+                gap->launch = activity->launch_of[gap->after];
+            if (!explain_gap(&explainer, gap))
+                return false;
+            row->cause_ns[gap->cause] += (double)(gap->end_ns - gap->start_ns);
+        }
+    }
+    return true;
+}

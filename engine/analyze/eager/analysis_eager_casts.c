@@ -1,0 +1,141 @@
+/*
+ * eager casts: tensors that an eager program converts to another element type, by shape: the same
+ * conversion many times a step is usually one that could be made once.
+ */
+#include "analyze/analysis.h"
+#include "analyze/eager/eager_calls.h"
+#include "analyze/eager/eager_kinds.h"
+#include "analyze/emit.h"
+
+enum casts_column { COUNT, NS, FROM, SHAPES, SOURCE_FILE, SOURCE_LINE };
+static const struct column_spec columns[] = {
+    [COUNT] = { "count", UNIT_COUNT, "times a step" },
+    [NS] = { "ns", UNIT_NS, "time a step" },
+    [FROM] = { "from", UNIT_NAME, "element type before" },
+    [SHAPES] = { "shapes", UNIT_NAME, "of the tensor" },
+    [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the first one, where recorded" },
+    [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
+};
+static const struct table_spec tables[] = {
+    { "eager_casts", "conversions of tensors in the forward pass, by shape", columns,
+      ARRAY_COUNT(columns) },
+};
+
+struct cast {
+    uint32_t op, event;
+    double   count, ns;
+};
+struct counter {
+    struct study *study;
+    bool is_inference; /* no gradients: nothing keeps what was converted inside a product */
+    struct arena *scratch;
+    struct id_map rows; /* by op */
+    VEC(struct cast) casts;
+};
+
+static bool is_cast(const struct profile *profile, const struct eager_call *call)
+{
+    struct str name = eager_base_name(profile_str(profile, call->type));
+
+    return call->phase == PHASE_FORWARD && call->conversion_ns > 0 && call->op != NO_ID &&
+           (str_equal(name, STR("to")) || str_equal(name, STR("to_copy")) ||
+            str_equal(name, STR("type_as")));
+}
+
+/* A product that converts its weight itself, as under autocast, does so each time. */
+static bool converts_weight(const struct profile *profile, const struct eager_call *call)
+{
+    struct str           name = eager_base_name(profile_str(profile, call->type));
+    const struct op     *op = call->op != NO_ID ? &profile->ops.items[call->op] : NULL;
+    const struct tensor *operands = op ? &profile->tensors.items[op->first_input] : NULL;
+
+    return call->phase == PHASE_FORWARD && call->conversion_ns > 0 && op && op->input_count >= 2 &&
+           operands[0].dtype != operands[1].dtype && (eager_kind_of(name).traits & IS_PRODUCT);
+}
+
+static bool count_cast(struct counter *counter, const struct eager_call *call)
+{
+    struct cast fresh = { call->op, call->event, 0, 0 };
+    uint32_t    row = id_map_get(&counter->rows, call->op);
+
+    if (row == NO_ID) {
+        row = (uint32_t)counter->casts.count;
+        if (!vec_push(&counter->casts, counter->scratch, fresh) ||
+            !id_map_put(&counter->rows, call->op, row))
+            return false;
+    }
+    counter->casts.items[row].count++;
+    counter->casts.items[row].ns +=
+        converts_weight(counter->study->profile, call) ? call->conversion_ns : call->work_ns;
+    return true;
+}
+
+static bool add_row(struct counter *counter, struct table *table, const struct cast *cast,
+                    double steps)
+{
+    struct study         *study = counter->study;
+    const struct profile *profile = study->profile;
+    const struct op      *op = &profile->ops.items[cast->op];
+    uint32_t              source = event_activity(profile, cast->event)->source;
+    size_t                row = table_add(table, study->arena);
+
+    if (row == SIZE_MAX)
+        return false;
+    emit_number(table, COUNT, row, cast->count / steps);
+    emit_number(table, NS, row, cast->ns / steps);
+    emit_name(table, SHAPES, row, emit_shapes(study, op));
+    if (op->input_count > 0)
+        emit_name(table, FROM, row,
+                  facts_name(&study->facts,
+                             str_from(dtype_name(
+                                 (enum dtype)profile->tensors.items[op->first_input].dtype))));
+    if (source < profile->sources.count) {
+        emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
+        emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
+    }
+    return true;
+}
+
+static bool count_all(struct counter *counter)
+{
+    struct study      *study = counter->study;
+    struct table      *table = facts_table(&study->facts, &tables[0]);
+    struct eager_calls calls = { 0 };
+
+    if (!table || !eager_calls_get(study, counter->scratch, &calls))
+        return false;
+    counter->is_inference = calls.nodes.count == 0 && calls.accumulated.count == 0;
+    for (size_t i = 0; i < calls.list.count; i++) {
+        const struct eager_call *call = &calls.list.items[i];
+
+        if ((is_cast(study->profile, call) ||
+             (counter->is_inference && converts_weight(study->profile, call))) &&
+            !count_cast(counter, call))
+            return false;
+    }
+    for (size_t i = 0; i < counter->casts.count; i++)
+        if (!add_row(counter, table, &counter->casts.items[i], (double)calls.windows.count))
+            return false;
+    return true;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena   scratch = { 0 };
+    struct counter counter = { .study = study, .scratch = &scratch, .rows = { .arena = &scratch } };
+    bool           is_done;
+
+    if (!eager_applies(study, "eager_casts"))
+        return true;
+    is_done = count_all(&counter);
+    arena_free(&scratch);
+    return is_done || emit_limit("conversions of tensors", err);
+}
+
+const struct analysis analysis_eager_casts = {
+    .name = "eager_casts",
+    .summary = "tensors that an eager program converts to another element type",
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

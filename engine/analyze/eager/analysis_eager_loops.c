@@ -1,0 +1,546 @@
+/*
+ * eager loops: Python loops that an eager program runs over slices of its tensors, over time steps
+ * of a cell or around a growing concatenation. What anchors a loop is a call that comes again after
+ * a few others: taking a slice of a tensor of the same shape, a cell, a concatenation.
+ */
+#include "analyze/analysis.h"
+#include "analyze/eager/eager_calls.h"
+#include "analyze/eager/eager_kinds.h"
+#include "analyze/eager/eager_typical.h"
+#include "analyze/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum loops_column {
+    ANCHOR,
+    REPEATS,
+    BODY,
+    CALLS,
+    NS,
+    SPAN_NS,
+    BACKWARD_NS,
+    CALL_NS,
+    VIEW_NS,
+    PRODUCTS,
+    GATES,
+    CONCATS,
+    CONCAT_NS,
+    READBACKS,
+    PICKS,
+    SLICES,
+    CONVERSION_NS,
+    FLOPS,
+    KEPT_NS,
+    ELEMENTS,
+    IS_GROWING,
+    IS_HISTORY,
+    OPS,
+    SHAPES,
+    SOURCE_FILE,
+    SOURCE_LINE
+};
+static const struct column_spec columns[] = {
+    [ANCHOR] = { "anchor", UNIT_NAME, "op that comes again: select, slice, lstm_cell, cat, …" },
+    [REPEATS] = { "repeats", UNIT_COUNT, "times it comes a step" },
+    [BODY] = { "body", UNIT_COUNT, "calls from one to the next" },
+    [CALLS] = { "calls", UNIT_COUNT, "calls in the loop a step" },
+    [NS] = { "ns", UNIT_NS, "time a step, backward nodes and pauses between calls included" },
+    [SPAN_NS] = { "span_ns", UNIT_NS, "of that, from the first to the last forward call" },
+    [BACKWARD_NS] = { "backward_ns", UNIT_NS, "of that, nodes of the backward pass" },
+    [CALL_NS] = { "call_ns", UNIT_NS,
+                  "typical forward call, conversions aside: each op at its median" },
+    [VIEW_NS] = { "view_ns", UNIT_NS, "quick call of the program that only makes a view" },
+    [PRODUCTS] = { "products", UNIT_COUNT, "matrix products in it a step" },
+    [GATES] = { "gates", UNIT_COUNT, "sigmoids, hyperbolic tangents and cells in it a step" },
+    [CONCATS] = { "concats", UNIT_COUNT, "concatenations in it a step" },
+    [CONCAT_NS] = { "concat_ns", UNIT_NS, "their time, both ways" },
+    [READBACKS] = { "readbacks", UNIT_COUNT, "values read by Python in it a step" },
+    [PICKS] = { "picks", UNIT_COUNT, "largest or drawn values that it picks a step" },
+    [SLICES] = { "slices", UNIT_COUNT, "slices that it takes a step" },
+    [CONVERSION_NS] = { "conversion_ns", UNIT_NS, "its forward calls that change element types" },
+    [FLOPS] = { "flops", UNIT_FLOPS, "operations of its forward products a step" },
+    [KEPT_NS] = { "kept_ns", UNIT_NS,
+                  "time a step of its products at the best rate seen, both ways" },
+    [ELEMENTS] = { "elements", UNIT_COUNT, "mean elements of the operands of its other calls" },
+    [IS_GROWING] = { "is_growing", UNIT_BOOL, "what it concatenates grows" },
+    [IS_HISTORY] = { "is_history", UNIT_BOOL,
+                     "its products take more with each round: all that came before" },
+    [OPS] = { "ops", UNIT_NAME, "the first calls of the body" },
+    [SHAPES] = { "shapes", UNIT_NAME, "of the first call" },
+    [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the first call, where recorded" },
+    [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
+};
+static const struct table_spec tables[] = {
+    { "eager_loops", "Python loops over slices, cells and concatenations", columns,
+      ARRAY_COUNT(columns) },
+};
+enum { FEWEST_REPEATS = 8, MOST_NAMED = 6 };
+
+struct cluster { /* anchors with the same key that follow each other */
+    uint32_t key, first, last, count;
+};
+struct loop {
+    uint32_t key, first_call, count, repeats;
+    double   calls, span_ns, call_ns, backward_ns, products, gates, concats, concat_ns, readbacks,
+        picks, slices, conversion_ns, flops, elements, others, first_concat, last_concat;
+    bool is_history;
+};
+struct finder {
+    struct study             *study;
+    const struct eager_calls *calls;
+    struct arena             *scratch;
+    struct eager_kind        *kinds;
+    bool                     *is_taken; /* by call */
+    struct eager_typical      typical;
+    double                    best_rate; /* of products, operations a ns */
+    VEC(struct cluster) open, closed;
+    VEC(struct loop) loops;
+};
+
+static const struct eager_kind *kind_of(struct finder *finder, uint32_t type)
+{
+    struct eager_kind *kind = &finder->kinds[type];
+
+    if (!kind->is_known)
+        *kind = eager_kind_of(eager_base_name(profile_str(finder->study->profile, type)));
+    return kind;
+}
+
+static bool close_cluster(struct finder *finder, const struct cluster *cluster)
+{
+    return cluster->count < FEWEST_REPEATS || vec_push(&finder->closed, finder->scratch, *cluster);
+}
+
+/* Adds an anchor at call `at` to the open cluster of its key, or begins one. */
+static bool add_anchor(struct finder *finder, struct id_map *rows, uint32_t key, uint32_t at,
+                       uint32_t most_between)
+{
+    struct cluster  fresh = { key, at, at, 1 };
+    uint32_t        row = id_map_get(rows, key);
+    struct cluster *open;
+
+    if (row == NO_ID)
+        return id_map_put(rows, key, (uint32_t)finder->open.count) &&
+               vec_push(&finder->open, finder->scratch, fresh);
+    open = &finder->open.items[row];
+    if (at - open->last <= most_between) {
+        open->last = at;
+        open->count++;
+        return true;
+    }
+    if (!close_cluster(finder, open))
+        return false;
+    *open = fresh;
+    return true;
+}
+
+static int compare_clusters(const void *a, const void *b)
+{
+    const struct cluster *left = a, *right = b;
+    uint32_t              left_covers = left->last - left->first;
+    uint32_t              right_covers = right->last - right->first;
+
+    if (left_covers != right_covers)
+        return left_covers > right_covers ? -1 : 1;
+    return (left->first > right->first) - (left->first < right->first);
+}
+
+static void count_call(struct finder *finder, struct loop *loop, const struct eager_call *call)
+{
+    const struct profile    *profile = finder->study->profile;
+    const struct eager_kind *kind = kind_of(finder, call->type);
+    double                   ns = (double)(call->end_ns - call->start_ns);
+    double                   elements = eager_elements(profile, call->op);
+    bool is_conversion = kind->traits & IS_CONVERSION && call->conversion_ns > 0;
+
+    loop->calls++;
+    if (is_conversion)
+        loop->conversion_ns += ns;
+    else
+        loop->call_ns += finder->typical.call_ns[call - finder->calls->list.items];
+    loop->backward_ns += call->backward_ns;
+    loop->products += (kind->traits & IS_PRODUCT) != 0;
+    loop->gates += (kind->traits & IS_GATE) != 0;
+    loop->readbacks += (kind->traits & IS_READBACK) != 0;
+    loop->picks += (kind->traits & IS_PICK) != 0;
+    loop->slices += (kind->traits & IS_SLICE) != 0;
+    if (kind->traits & IS_PRODUCT)
+        loop->flops += eager_product_flops(profile, call->op);
+    if (!(kind->traits & IS_LOOK)) {
+        loop->elements += elements;
+        loop->others++;
+    }
+    if (!(kind->traits & IS_CONCAT))
+        return;
+    loop->concats++;
+    loop->concat_ns += ns + call->backward_ns;
+    if (loop->first_concat == 0)
+        loop->first_concat = elements;
+    loop->last_concat = elements;
+}
+
+static struct loop *loop_of(struct finder *finder, const struct cluster *cluster)
+{
+    struct loop fresh = { .key = cluster->key, .first_call = cluster->first };
+
+    for (size_t i = 0; i < finder->loops.count; i++)
+        if (finder->loops.items[i].key == cluster->key)
+            return &finder->loops.items[i];
+    if (!vec_push(&finder->loops, finder->scratch, fresh))
+        return NULL;
+    return &finder->loops.items[finder->loops.count - 1];
+}
+
+static uint32_t key_of(const struct eager_call *call, enum anchor_class class)
+{
+    bool by_shape = (class == ANCHOR_SLICE || class == ANCHOR_PRODUCT) && call->op != NO_ID;
+
+    return (by_shape ? call->op : call->type) * 2 + by_shape;
+}
+
+/* Layers of a network slice too, each in the same way: a round there holds a normalisation or an
+ * attention, and there are few of them, or several where there are more. */
+static bool is_network(struct finder *finder, const struct cluster *cluster)
+{
+    enum { MOST_LAYERS = 24, MOST_BLOCKS = 128 };
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 layers = 0, rounds = 1, before, longest = 1;
+
+    for (uint32_t i = cluster->first; i <= cluster->last; i++)
+        layers += (kind_of(finder, calls[i].type)->traits & IS_LAYER) != 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = before = cluster->first; i <= cluster->last; i++) {
+            if (key_of(&calls[i], (enum anchor_class)kind_of(finder, calls[i].type)->class) !=
+                cluster->key)
+                continue;
+            if (pass == 0 && i - before > longest)
+                longest = i - before;
+            rounds += pass == 1 && (i - before) * 2 > longest;
+            before = i;
+        }
+    return (layers + 1 >= rounds && rounds < MOST_LAYERS) ||
+           (layers + 2 >= 2 * rounds && rounds < MOST_BLOCKS);
+}
+
+/* A network whose results are drawn from in each round: what it takes next depends on the draw. */
+static bool is_sampler(struct finder *finder, const struct cluster *cluster, uint32_t end)
+{
+    enum { PICKS_A_DRAW = 4 };
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 products = 0, draws = 0;
+
+    for (uint32_t i = cluster->first; i < end; i++) {
+        uint16_t is = kind_of(finder, calls[i].type)->traits;
+
+        products += (is & IS_PRODUCT) != 0;
+        draws += (is & IS_DRAW) != 0;
+    }
+    return draws * PICKS_A_DRAW >= cluster->count && products >= draws;
+}
+
+/* Steps of a solver or a sampler look up their step's number in a short vector and then work on
+ * tensors far larger than it: each needs the one before, and nothing is taken apart. */
+static bool is_schedule(struct finder *finder, const struct cluster *cluster, uint32_t end)
+{
+    enum { PICKS_A_PRODUCT = 4, WORK_AN_ENTRY = 16 };
+    const struct profile    *profile = finder->study->profile;
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 op = calls[cluster->first].op, products = 0, others = 0;
+    double                   elements = 0;
+
+    if (op == NO_ID || profile->ops.items[op].input_count == 0 ||
+        profile->tensors.items[profile->ops.items[op].first_input].rank != 1)
+        return false;
+    for (uint32_t i = cluster->first; i < end; i++) {
+        const struct eager_kind *kind = kind_of(finder, calls[i].type);
+
+        if (kind->class == ANCHOR_PRODUCT || kind->traits & IS_PRODUCT) {
+            products++;
+        } else if (!(kind->traits & IS_LOOK)) {
+            elements += eager_elements(profile, calls[i].op);
+            others++;
+        }
+    }
+    return products * PICKS_A_PRODUCT >= cluster->count &&
+           elements > WORK_AN_ENTRY * eager_elements(profile, op) * others;
+}
+
+/* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
+ * each of them has a loss. */
+static bool is_loop(struct finder *finder, const struct cluster *cluster, uint32_t end,
+                    uint32_t run_end)
+{
+    enum { FEWEST_PRODUCTS = 24, FEWEST_STACKED = 16, LOOK_BEHIND = 6 };
+    const struct profile    *profile = finder->study->profile;
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 losses = 0;
+
+    if (is_sampler(finder, cluster, end))
+        return false;
+    if (kind_of(finder, calls[cluster->first].type)->class != ANCHOR_PRODUCT)
+        return !is_network(finder, cluster) && !is_schedule(finder, cluster, end);
+    if (cluster->count < FEWEST_PRODUCTS)
+        return false;
+    for (uint32_t i = cluster->first; i < end; i++)
+        losses += (kind_of(finder, calls[i].type)->traits & IS_LOSS) != 0;
+    for (uint32_t i = end; i < run_end && i < end + LOOK_BEHIND; i++) {
+        const struct op *op = calls[i].op != NO_ID ? &profile->ops.items[calls[i].op] : NULL;
+
+        if (!op || !(kind_of(finder, calls[i].type)->traits & IS_STACK))
+            continue;
+        /* Some recordings leave out what a list holds. */
+        if (op->input_count >= FEWEST_STACKED ||
+            (i == end && eager_elements(profile, calls[i].op) <= 1))
+            return true;
+    }
+    return losses * 2 >= cluster->count;
+}
+
+/* The product at `last` takes more than the first ones of its type. */
+static bool grows(struct finder *finder, uint32_t first, uint32_t last)
+{
+    enum { EARLY_CALLS = 4, GROWTH = 2 };
+    const struct profile    *profile = finder->study->profile;
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 seen = 0;
+    double                   early = 0;
+
+    for (uint32_t i = first; i < last && seen < EARLY_CALLS; i++) {
+        double elements = eager_elements(profile, calls[i].op);
+
+        if (calls[i].type != calls[last].type)
+            continue;
+        early = elements > early ? elements : early;
+        seen++;
+    }
+    return seen == EARLY_CALLS && eager_elements(profile, calls[last].op) > GROWTH * early;
+}
+
+/* Rounds that work on all that came before: the last attention or some of the last products have
+ * grown. */
+static bool is_history(struct finder *finder, uint32_t first, uint32_t end)
+{
+    enum { LAST_PRODUCTS = 4 };
+    uint32_t products = LAST_PRODUCTS, attentions = 1;
+
+    for (uint32_t i = end; products + attentions > 0 && i-- > first;) {
+        uint16_t  is = kind_of(finder, finder->calls->list.items[i].type)->traits;
+        uint32_t *left = is & IS_ATTENTION ? &attentions : &products;
+
+        if (!(is & (IS_PRODUCT | IS_ATTENTION)) || *left == 0)
+            continue;
+        if (grows(finder, first, i))
+            return true;
+        (*left)--;
+    }
+    return false;
+}
+
+/* The body behind the last anchor belongs to the loop too. */
+static bool take(struct finder *finder, const struct cluster *cluster, uint32_t run_end)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t     body = (cluster->last - cluster->first) / (cluster->count - 1), taken = 0;
+    uint32_t     end = cluster->last + body < run_end ? cluster->last + body : run_end;
+    struct loop *loop;
+
+    end = end > cluster->last ? end : cluster->last + 1;
+    for (uint32_t i = cluster->first; i < end; i++)
+        taken += finder->is_taken[i];
+    if (taken * 4 > end - cluster->first || !is_loop(finder, cluster, end, run_end))
+        return true;
+    loop = loop_of(finder, cluster);
+    if (!loop)
+        return false;
+    loop->count++;
+    loop->is_history = loop->is_history || is_history(finder, cluster->first, end);
+    loop->repeats += cluster->count;
+    loop->span_ns += (double)(calls[end - 1].end_ns - calls[cluster->first].start_ns);
+    for (uint32_t i = cluster->first; i < end; i++) {
+        finder->is_taken[i] = true;
+        count_call(finder, loop, &calls[i]);
+    }
+    return true;
+}
+
+/* Loops among the forward calls [first, end) of one step, the longest first. */
+static bool find_loops(struct finder *finder, uint32_t first, uint32_t end)
+{
+    struct arena  scratch = { 0 };
+    struct id_map rows = { .arena = &scratch };
+    bool          is_done = true;
+
+    finder->open.count = finder->closed.count = 0;
+    for (uint32_t i = first; is_done && i < end; i++) {
+        const struct eager_call *call = &finder->calls->list.items[i];
+        const struct eager_kind *kind = kind_of(finder, call->type);
+
+        if (kind->class != ANCHOR_NONE)
+            is_done = add_anchor(finder, &rows, key_of(call, (enum anchor_class)kind->class), i,
+                                 kind->most_between);
+    }
+    arena_free(&scratch);
+    for (size_t i = 0; is_done && i < finder->open.count; i++)
+        is_done = close_cluster(finder, &finder->open.items[i]);
+    if (finder->closed.count > 1)
+        qsort(finder->closed.items, finder->closed.count, sizeof *finder->closed.items,
+              compare_clusters);
+    for (size_t i = 0; is_done && i < finder->closed.count; i++)
+        is_done = take(finder, &finder->closed.items[i], end);
+    return is_done;
+}
+
+static bool find_all(struct finder *finder)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 count = (uint32_t)finder->calls->list.count, first = 0;
+
+    for (uint32_t i = 1; i <= count; i++) {
+        if (i < count && calls[i].timeline == calls[first].timeline &&
+            calls[i].window == calls[first].window && calls[i].phase == calls[first].phase)
+            continue;
+        if (calls[first].phase == PHASE_FORWARD && !find_loops(finder, first, i))
+            return false;
+        first = i;
+    }
+    return true;
+}
+
+static uint32_t name_body(struct finder *finder, const struct loop *loop, double body)
+{
+    struct arena scratch = { 0 };
+    struct text  text = { .arena = &scratch };
+    uint32_t     name;
+
+    for (uint32_t i = 0; i < MOST_NAMED && i < body; i++) {
+        const struct eager_call *call = &finder->calls->list.items[loop->first_call + i];
+        struct str type = eager_base_name(profile_str(finder->study->profile, call->type));
+
+        text_print(&text, "%s%.*s", i > 0 ? " > " : "", STR_ARG(type));
+    }
+    if (body > MOST_NAMED)
+        text_print(&text, " > …");
+    name = facts_name(&finder->study->facts, text_str(&text));
+    arena_free(&scratch);
+    return name;
+}
+
+static bool add_row(struct finder *finder, struct table *table, const struct loop *loop)
+{
+    struct study            *study = finder->study;
+    const struct profile    *profile = study->profile;
+    const struct eager_call *first = &finder->calls->list.items[loop->first_call];
+    double                   steps = (double)finder->calls->windows.count;
+    double                   factor = eager_median_factor(finder->calls);
+    uint32_t                 source = event_activity(profile, first->event)->source;
+    double                   body = loop->calls / loop->repeats;
+    const struct {
+        int    column;
+        double total;
+    } sums[] = {
+        { REPEATS, loop->repeats },
+        { CALLS, loop->calls },
+        { NS, loop->span_ns + loop->backward_ns },
+        { SPAN_NS, loop->span_ns },
+        { BACKWARD_NS, loop->backward_ns },
+        { PRODUCTS, loop->products },
+        { GATES, loop->gates },
+        { CONCATS, loop->concats },
+        { CONCAT_NS, loop->concat_ns },
+        { READBACKS, loop->readbacks },
+        { PICKS, loop->picks },
+        { SLICES, loop->slices },
+        { FLOPS, loop->flops },
+        { CONVERSION_NS, loop->conversion_ns },
+    };
+    size_t row = table_add(table, study->arena);
+
+    if (row == SIZE_MAX)
+        return false;
+    for (size_t i = 0; i < ARRAY_COUNT(sums); i++)
+        emit_number(table, sums[i].column, row,
+                    sums[i].total / steps * (columns[sums[i].column].unit == UNIT_NS ? factor : 1));
+    /* The backward pass has two products for each. */
+    emit_number(table, KEPT_NS, row,
+                loop->flops * (loop->backward_ns > 0 ? 3 : 1) / finder->best_rate / steps);
+    emit_name(table, ANCHOR, row,
+              facts_name(&study->facts, eager_base_name(profile_str(profile, first->type))));
+    emit_number(table, BODY, row, body);
+    emit_number(table, CALL_NS, row, loop->call_ns / loop->calls);
+    emit_number(table, VIEW_NS, row, finder->typical.view_ns);
+    emit_number(table, ELEMENTS, row, loop->others > 0 ? loop->elements / loop->others : 0);
+    emit_number(table, IS_GROWING, row, loop->last_concat > 2 * loop->first_concat);
+    emit_number(table, IS_HISTORY, row, loop->is_history);
+    emit_name(table, OPS, row, name_body(finder, loop, body));
+    if (first->op != NO_ID)
+        emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[first->op]));
+    if (source < profile->sources.count) {
+        emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
+        emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
+    }
+    return true;
+}
+
+/* Short calls say more about the dispatcher than about the processor. */
+static void find_best_rate(struct finder *finder)
+{
+    enum { SHORTEST_NS = 20000, SLOWEST_RATE = 100 }; /* of one core with vector units */
+
+    finder->best_rate = SLOWEST_RATE;
+    for (size_t i = 0; i < finder->calls->list.count; i++) {
+        const struct eager_call *call = &finder->calls->list.items[i];
+        double                   ns = (double)(call->end_ns - call->start_ns), rate;
+
+        if (ns < SHORTEST_NS || !(kind_of(finder, call->type)->traits & IS_PRODUCT))
+            continue;
+        rate = eager_product_flops(finder->study->profile, call->op) / ns;
+        if (rate > finder->best_rate)
+            finder->best_rate = rate;
+    }
+}
+
+static bool find(struct finder *finder, struct eager_calls *calls)
+{
+    struct study *study = finder->study;
+    struct table *table = facts_table(&study->facts, &tables[0]);
+
+    if (!table || !eager_calls_get(study, finder->scratch, calls) ||
+        !eager_typical_make(study, calls, finder->scratch, &finder->typical))
+        return false;
+    finder->calls = calls;
+    finder->kinds =
+        arena_new_array(finder->scratch, struct eager_kind, study->profile->names.count + 1);
+    finder->is_taken = arena_new_array(finder->scratch, bool, calls->list.count + 1);
+    if (!finder->kinds || !finder->is_taken)
+        return false;
+    find_best_rate(finder);
+    if (!find_all(finder))
+        return false;
+    for (size_t i = 0; i < finder->loops.count; i++)
+        if (!add_row(finder, table, &finder->loops.items[i]))
+            return false;
+    return true;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena       scratch = { 0 };
+    struct eager_calls calls = { 0 };
+    struct finder      finder = { .study = study, .scratch = &scratch };
+    bool               is_done;
+
+    if (!eager_applies_on_host(study, "eager_loops"))
+        return true;
+    is_done = find(&finder, &calls);
+    arena_free(&scratch);
+    return is_done || emit_limit("Python loops", err);
+}
+
+const struct analysis analysis_eager_loops = {
+    .name = "eager_loops",
+    .summary = "Python loops that eager programs run over slices, cells and concatenations",
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

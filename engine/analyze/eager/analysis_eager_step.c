@@ -1,0 +1,599 @@
+/*
+ * eager step: what an eager training step is made of, forward, backward, clearing gradients and
+ * updating, and work in it that nothing uses: forward passes whose results no backward pass needs,
+ * gradients of parameters that took no part, checks of every gradient.
+ */
+#include "analyze/analysis.h"
+#include "analyze/eager/eager_calls.h"
+#include "analyze/eager/eager_pauses.h"
+#include "analyze/eager/eager_updates.h"
+#include "analyze/emit.h"
+
+#include <string.h>
+
+enum step_fact {
+    FORWARD_NS,
+    FORWARD_CALLS,
+    FORWARD_GAP_NS,
+    PAUSES_NS,
+    LONGEST_PAUSE_NS,
+    RECORDED_CALLS,
+    RECORDED_SHORT_NS,
+    BACKWARD_NS,
+    BACKWARD_NODES,
+    UPDATE_NS,
+    UPDATE_CALLS,
+    UPDATE_FUSED_CALLS,
+    UPDATE_READBACKS,
+    CLEAR_NS,
+    CLEARED_COUNT,
+    CLEARED_ELEMENTS,
+    ACCUMULATED_COUNT,
+    ACCUMULATED_NS,
+    ACCUMULATED_ELEMENTS,
+    CLIP_NS,
+    CLIP_NORMS,
+    CLIP_CALLS,
+    CHECK_COUNT,
+    CHECK_NS,
+    REPEATED_NS,
+    REPEATED_PRODUCTS,
+    UNTRAINED_NS,
+    UNTRAINED_PRODUCTS,
+    RECOMPUTED_NS,
+    RECOMPUTED_CALLS,
+    COPIES_NS,
+    COPIES_COUNT,
+    APPENDS_NS,
+    APPENDS_COUNT,
+    DROPOUT_NS,
+    EMBEDDING_NS,
+    EMBEDDING_ROWS,
+    EMBEDDING_LOOKUPS,
+    EMBEDDING_ELEMENTS,
+    CONV_NS,
+    CONV_FIRST_NS,
+    CONV_FIRST_DEPTHWISE_NS,
+    BY_HAND_NS,
+    BY_HAND_CALLS,
+    BY_HAND_WRITES,
+    AGAIN_NS,
+    AGAIN_NODES,
+    PASSES,
+    PRODUCT_ROWS,
+    FACT_COUNT
+};
+static const struct fact_spec produces[] = {
+    [FORWARD_NS] = { "torch.forward_ns", UNIT_NS, "calls of the forward pass a step" },
+    [FORWARD_CALLS] = { "torch.forward_calls", UNIT_COUNT, "how many" },
+    [FORWARD_GAP_NS] = { "torch.forward_gap_ns", UNIT_NS, "pauses between them a step" },
+    [PAUSES_NS] = { "torch.pauses_ns", UNIT_NS,
+                    "long pauses between calls that come in every step, outside input and "
+                    "optimizers" },
+    [LONGEST_PAUSE_NS] = { "torch.longest_pause_ns", UNIT_NS, "the longest of them" },
+    [RECORDED_CALLS] = { "torch.recorded_calls", UNIT_COUNT,
+                         "of them, those recorded for a backward pass" },
+    [RECORDED_SHORT_NS] = { "torch.recorded_short_ns", UNIT_NS,
+                            "a quarter of the recorded calls take no longer" },
+    [BACKWARD_NS] = { "torch.backward_ns", UNIT_NS, "nodes of the backward pass a step" },
+    [BACKWARD_NODES] = { "torch.backward_nodes", UNIT_COUNT, "how many" },
+    [UPDATE_NS] = { "torch.update_ns", UNIT_NS, "optimizers' steps a step" },
+    [UPDATE_CALLS] = { "torch.update_calls", UNIT_COUNT, "ops called in them" },
+    [UPDATE_FUSED_CALLS] = { "torch.update_fused_calls", UNIT_COUNT,
+                             "of them, those over many parameters at once" },
+    [UPDATE_READBACKS] = { "torch.update_readbacks", UNIT_COUNT,
+                           "of them, those that Python waits for" },
+    [CLEAR_NS] = { "torch.clear_ns", UNIT_NS, "clearing gradients a step" },
+    [CLEARED_COUNT] = { "torch.cleared_gradients", UNIT_COUNT, "gradients set to zero a step" },
+    [CLEARED_ELEMENTS] = { "torch.cleared_elements", UNIT_COUNT, "their elements" },
+    [ACCUMULATED_COUNT] = { "torch.accumulated_gradients", UNIT_COUNT,
+                            "gradients handed to parameters a step" },
+    [ACCUMULATED_NS] = { "torch.accumulated_ns", UNIT_NS, "time of that a step" },
+    [ACCUMULATED_ELEMENTS] = { "torch.accumulated_elements", UNIT_COUNT, "their elements" },
+    [CLIP_NS] = { "torch.clip_ns", UNIT_NS,
+                  "from the end of the backward pass to the optimizer, where norms are taken" },
+    [CLIP_NORMS] = { "torch.clip_norms", UNIT_COUNT, "norms taken then a step" },
+    [CLIP_CALLS] = { "torch.clip_calls", UNIT_COUNT, "ops called then a step" },
+    [CHECK_COUNT] = { "torch.gradient_checks", UNIT_COUNT,
+                      "tests for NaN inside the backward pass a step" },
+    [CHECK_NS] = { "torch.gradient_checks_ns", UNIT_NS, "their time" },
+    [REPEATED_NS] = { "torch.repeated_forward_ns", UNIT_NS,
+                      "forward work of the shapes of the trained one that no backward needs" },
+    [REPEATED_PRODUCTS] = { "torch.repeated_products", UNIT_COUNT, "products in it a step" },
+    [UNTRAINED_NS] = { "torch.untrained_forward_ns", UNIT_NS,
+                       "the same where nothing was recorded for a backward pass" },
+    [UNTRAINED_PRODUCTS] = { "torch.untrained_products", UNIT_COUNT, "products in it a step" },
+    [RECOMPUTED_NS] = { "torch.recomputed_ns", UNIT_NS,
+                        "layers of the forward pass that run again inside the backward pass" },
+    [RECOMPUTED_CALLS] = { "torch.recomputed_calls", UNIT_COUNT, "how many of them a step" },
+    [COPIES_NS] = { "torch.copies_ns", UNIT_NS,
+                    "copies into another layout and clones in the forward pass a step, both ways" },
+    [COPIES_COUNT] = { "torch.copies", UNIT_COUNT, "how many a step" },
+    [APPENDS_NS] = { "torch.appends_ns", UNIT_NS,
+                     "concatenations that copy a long tensor to add a little to it, a step" },
+    [APPENDS_COUNT] = { "torch.appends", UNIT_COUNT, "how many a step" },
+    [DROPOUT_NS] = { "torch.dropout_ns", UNIT_NS, "dropout a step" },
+    [EMBEDDING_NS] = { "torch.embedding_gradient_ns", UNIT_NS,
+                       "dense gradients of embedding tables a step" },
+    [EMBEDDING_ROWS] = { "torch.embedding_rows", UNIT_COUNT, "rows of the largest table" },
+    [EMBEDDING_LOOKUPS] = { "torch.embedding_lookups", UNIT_COUNT, "rows looked up in it at most" },
+    [EMBEDDING_ELEMENTS] = { "torch.embedding_elements", UNIT_COUNT, "elements of that table" },
+    [CONV_NS] = { "torch.conv_ns", UNIT_NS, "two-dimensional convolutions a step, both ways" },
+    [CONV_FIRST_NS] = { "torch.conv_channels_first_ns", UNIT_NS,
+                        "of that, on tensors with channels before pixels" },
+    [CONV_FIRST_DEPTHWISE_NS] = { "torch.conv_channels_first_depthwise_ns", UNIT_NS,
+                                  "of that, with one filter a channel" },
+    [BY_HAND_NS] = { "torch.by_hand_ns", UNIT_NS,
+                     "ops that write as many tensors as there are parameters, one by one outside "
+                     "the optimizer, a step" },
+    [BY_HAND_CALLS] = { "torch.by_hand_calls", UNIT_COUNT, "how many ops" },
+    [BY_HAND_WRITES] = { "torch.by_hand_writes", UNIT_COUNT, "of them, those that write" },
+    [AGAIN_NS] = { "torch.backward_again_ns", UNIT_NS,
+                   "backward nodes that run again for the same forward call a step" },
+    [AGAIN_NODES] = { "torch.backward_again_nodes", UNIT_COUNT, "how many" },
+    [PASSES] = { "torch.backward_passes", UNIT_COUNT, "backward passes a step" },
+    [PRODUCT_ROWS] = { "torch.product_rows", UNIT_COUNT,
+                       "rows that a product which is trained works on, median" },
+};
+
+enum trait {
+    TRAIT_NONE,
+    TRAIT_NORM,
+    TRAIT_CHECK,
+    TRAIT_PRODUCT,
+    TRAIT_CONV,
+    TRAIT_DROPOUT,
+    TRAIT_EMBEDDING,
+    TRAIT_READBACK,
+    TRAIT_FUSED,
+    TRAIT_LAYER,
+    TRAIT_COPY,
+    TRAIT_CONCAT
+};
+static const struct {
+    const char *name;
+    enum trait  trait;
+} traits[] = {
+    { "norm", TRAIT_NORM },
+    { "linalg_vector_norm", TRAIT_NORM },
+    { "linalg_norm", TRAIT_NORM },
+    { "frobenius_norm", TRAIT_NORM },
+    { "isnan", TRAIT_CHECK },
+    { "is_any_true", TRAIT_CHECK },
+    { "linear", TRAIT_PRODUCT },
+    { "matmul", TRAIT_PRODUCT },
+    { "mm", TRAIT_PRODUCT },
+    { "bmm", TRAIT_PRODUCT },
+    { "addmm", TRAIT_PRODUCT },
+    { "baddbmm", TRAIT_PRODUCT },
+    { "einsum", TRAIT_PRODUCT },
+    { "conv1d", TRAIT_PRODUCT },
+    { "conv3d", TRAIT_PRODUCT },
+    { "conv2d", TRAIT_CONV },
+    { "convolution", TRAIT_CONV },
+    { "dropout", TRAIT_DROPOUT },
+    { "native_dropout", TRAIT_DROPOUT },
+    { "feature_dropout", TRAIT_DROPOUT },
+    { "embedding", TRAIT_EMBEDDING },
+    { "embedding_dense_backward", TRAIT_EMBEDDING },
+    { "embedding_backward", TRAIT_EMBEDDING },
+    { "item", TRAIT_READBACK },
+    { "contiguous", TRAIT_COPY },
+    { "clone", TRAIT_COPY },
+    { "reshape", TRAIT_COPY },
+    { "cat", TRAIT_CONCAT },
+    { "concat", TRAIT_CONCAT },
+    { "layer_norm", TRAIT_LAYER },
+    { "batch_norm", TRAIT_LAYER },
+    { "group_norm", TRAIT_LAYER },
+    { "gelu", TRAIT_LAYER },
+    { "silu", TRAIT_LAYER },
+    { "relu", TRAIT_LAYER },
+    { "softmax", TRAIT_LAYER },
+    { "scaled_dot_product_attention", TRAIT_LAYER },
+    { "max_pool2d", TRAIT_LAYER },
+};
+
+struct product { /* of the forward pass of one step, in order */
+    uint32_t call, op;
+    bool     is_used;     /* a backward node needs it */
+    bool     is_recorded; /* for one */
+};
+struct summer {
+    struct study             *study;
+    const struct eager_calls *calls;
+    struct arena             *scratch;
+    uint8_t                  *trait_of; /* by name, plus 1 */
+    VEC(struct product) products;
+    VEC(double) recorded_ns; /* durations of the recorded calls */
+    double sums[FACT_COUNT];
+    bool   trains_in_update; /* optimizers call the model: what they take is no update */
+};
+
+static enum trait trait_of(struct summer *summer, uint32_t type)
+{
+    struct str raw = profile_str(summer->study->profile, type), name;
+    enum trait trait = TRAIT_NONE;
+
+    if (summer->trait_of[type])
+        return (enum trait)(summer->trait_of[type] - 1);
+    name = eager_base_name(raw);
+    for (size_t i = 0; i < ARRAY_COUNT(traits); i++)
+        if (str_equal(name, str_from(traits[i].name)))
+            trait = traits[i].trait;
+    if (str_starts(raw, STR("aten::_foreach_")) || str_starts(raw, STR("aten::_fused_")))
+        trait = TRAIT_FUSED;
+    summer->trait_of[type] = (uint8_t)(trait + 1);
+    return trait;
+}
+
+static const struct tensor *input_of(const struct profile *profile, uint32_t op, uint32_t number)
+{
+    if (op == NO_ID || profile->ops.items[op].input_count <= number)
+        return NULL;
+    return &profile->tensors.items[profile->ops.items[op].first_input + number];
+}
+
+static void count_embedding(struct summer *summer, const struct eager_call *call)
+{
+    const struct tensor *table = input_of(summer->study->profile, call->op, 0);
+    const struct tensor *ids = input_of(summer->study->profile, call->op, 1);
+    double               lookups = 1;
+
+    if (!table || !ids || table->rank != 2 || ids->rank < 0 ||
+        (double)table->dims[0] < summer->sums[EMBEDDING_ROWS])
+        return;
+    for (int8_t i = 0; i < ids->rank; i++)
+        lookups *= (double)ids->dims[i];
+    summer->sums[EMBEDDING_ROWS] = (double)table->dims[0];
+    summer->sums[EMBEDDING_ELEMENTS] = (double)table->dims[0] * (double)table->dims[1];
+    if (lookups > summer->sums[EMBEDDING_LOOKUPS])
+        summer->sums[EMBEDDING_LOOKUPS] = lookups;
+}
+
+/* The stride of the channels of the first operand: "[[262144, 4096, 64, 1], …": 4096. */
+static int64_t channel_stride(const struct profile *profile, uint32_t event)
+{
+    int64_t    text, stride;
+    struct str rest;
+
+    if (!profile_stat(profile, STAT_STRIDES, event, &text))
+        return -1;
+    rest = profile_str(profile, (uint32_t)text);
+    while (str_starts(rest, STR("[")))
+        rest = str_slice(rest, 1, rest.len);
+    str_cut(&rest, ',');
+    return str_to_int64(str_trim(str_cut(&rest, ',')), &stride) ? stride : -1;
+}
+
+static void count_conv(struct summer *summer, const struct eager_call *call)
+{
+    const struct profile *profile = summer->study->profile;
+    const struct tensor  *input = input_of(profile, call->op, 0);
+    const struct tensor  *weight = input_of(profile, call->op, 1);
+    double                ns = call->work_ns + call->backward_ns;
+
+    summer->sums[CONV_NS] += ns;
+    if (!input || !weight || input->rank != 4 || weight->rank != 4 || input->dims[1] <= 4 ||
+        channel_stride(profile, call->event) <= 1)
+        return;
+    summer->sums[CONV_FIRST_NS] += ns;
+    if (weight->dims[1] == 1)
+        summer->sums[CONV_FIRST_DEPTHWISE_NS] += ns;
+}
+
+/* A concatenation whose longest operand is nearly all of it. */
+static bool appends(const struct profile *profile, uint32_t op)
+{
+    enum { LITTLE = 16 }; /* what is added is no more than one of so many parts */
+    double most = eager_elements(profile, op), sum = 0;
+
+    if (op == NO_ID || profile->ops.items[op].input_count < 2)
+        return false;
+    for (uint32_t i = 0; i < profile->ops.items[op].input_count; i++) {
+        const struct tensor *tensor = input_of(profile, op, i);
+        double               count = tensor->rank > 0 ? 1 : 0;
+
+        for (int8_t j = 0; j < tensor->rank; j++)
+            count *= (double)tensor->dims[j];
+        sum += count;
+    }
+    return most > 0 && sum > most && (sum - most) * LITTLE <= sum;
+}
+
+static bool count_forward(struct summer *summer, uint32_t at, const struct eager_call *before)
+{
+    const struct eager_call *call = &summer->calls->list.items[at];
+    double                   ns = call->work_ns;
+    enum trait               trait = trait_of(summer, call->type);
+    struct product           product = { at, call->op, call->backward_ns > 0, call->sequence >= 0 };
+
+    summer->sums[FORWARD_NS] += ns;
+    summer->sums[FORWARD_CALLS]++;
+    summer->sums[RECORDED_CALLS] += call->sequence >= 0;
+    if (call->sequence >= 0 && !summer->calls->is_on_device &&
+        !vec_push(&summer->recorded_ns, summer->scratch, ns))
+        return false;
+    if (before && !summer->calls->is_on_device && before->phase == PHASE_FORWARD &&
+        before->window == call->window && before->timeline == call->timeline &&
+        call->start_ns > before->end_ns)
+        summer->sums[FORWARD_GAP_NS] += (double)(call->start_ns - before->end_ns);
+    if (trait == TRAIT_DROPOUT)
+        summer->sums[DROPOUT_NS] += ns;
+    if (trait == TRAIT_COPY && call->conversion_ns > 0) {
+        summer->sums[COPIES_COUNT]++;
+        summer->sums[COPIES_NS] += ns + call->backward_ns;
+    }
+    if (trait == TRAIT_CONCAT && appends(summer->study->profile, call->op)) {
+        summer->sums[APPENDS_COUNT]++;
+        summer->sums[APPENDS_NS] += ns;
+    }
+    if (trait == TRAIT_EMBEDDING)
+        count_embedding(summer, call);
+    if (trait == TRAIT_CONV)
+        count_conv(summer, call);
+    return (trait != TRAIT_PRODUCT && trait != TRAIT_CONV) ||
+           vec_push(&summer->products, summer->scratch, product);
+}
+
+static void count_other(struct summer *summer, const struct eager_call *call)
+{
+    enum trait trait = trait_of(summer, call->type);
+    double     ns = call->work_ns;
+
+    if (call->phase == PHASE_UPDATE) {
+        if (summer->calls->is_on_device)
+            summer->sums[UPDATE_NS] += ns;
+        summer->sums[UPDATE_CALLS]++;
+        summer->sums[UPDATE_FUSED_CALLS] += trait == TRAIT_FUSED;
+        summer->sums[UPDATE_READBACKS] += trait == TRAIT_READBACK;
+    }
+    /* Formulas of gradients use plain products; layers there are the forward pass, run again. */
+    if (call->phase == PHASE_BACKWARD &&
+        (trait == TRAIT_LAYER || trait == TRAIT_CONV ||
+         (trait == TRAIT_PRODUCT &&
+          str_equal(profile_str(summer->study->profile, call->type), STR("aten::linear"))))) {
+        summer->sums[RECOMPUTED_CALLS]++;
+        summer->sums[RECOMPUTED_NS] += ns;
+    }
+    if (call->phase == PHASE_BACKWARD && trait == TRAIT_CHECK) {
+        summer->sums[CHECK_COUNT]++;
+        summer->sums[CHECK_NS] += ns;
+    }
+    if (call->phase == PHASE_BACKWARD && trait == TRAIT_EMBEDDING && !call->is_sparse)
+        summer->sums[EMBEDDING_NS] += ns;
+}
+
+/* Does the unused run [first, end) of products repeat a run of used ones? Runs of one product and
+ * less than half of the used ones prove nothing. */
+static bool repeats_used(const struct summer *summer, size_t begin, size_t stop, size_t first,
+                         size_t end)
+{
+    const struct product *products = summer->products.items;
+    size_t                length = end - first, used = 0;
+
+    for (size_t i = begin; i < stop; i++)
+        used += products[i].is_used;
+    if (length < 2 || length * 2 < used)
+        return false;
+    for (size_t i = begin; i + length <= stop; i++) {
+        size_t same = 0;
+
+        while (same < length && products[i + same].is_used &&
+               products[i + same].op == products[first + same].op)
+            same++;
+        if (same == length)
+            return true;
+    }
+    return false;
+}
+
+/* Products [begin, stop) of one step. */
+static void count_repeated(struct summer *summer, size_t begin, size_t stop)
+{
+    const struct product *products = summer->products.items;
+
+    for (size_t first = begin, end; first < stop; first = end) {
+        bool is_recorded;
+
+        end = first + 1;
+        if (products[first].is_used)
+            continue;
+        while (end < stop && !products[end].is_used &&
+               products[end].is_recorded == products[first].is_recorded)
+            end++;
+        if (!repeats_used(summer, begin, stop, first, end))
+            continue;
+        is_recorded = products[first].is_recorded;
+        summer->sums[is_recorded ? REPEATED_PRODUCTS : UNTRAINED_PRODUCTS] += (double)(end - first);
+        for (uint32_t i = products[first].call; i <= products[end - 1].call; i++)
+            if (summer->calls->list.items[i].phase == PHASE_FORWARD)
+                summer->sums[is_recorded ? REPEATED_NS : UNTRAINED_NS] +=
+                    summer->calls->list.items[i].work_ns;
+    }
+}
+
+static void count_all_repeated(struct summer *summer)
+{
+    const struct eager_call *calls = summer->calls->list.items;
+    size_t                   begin = 0;
+
+    for (size_t i = 1; i <= summer->products.count; i++) {
+        if (i < summer->products.count && calls[summer->products.items[i].call].window ==
+                                              calls[summer->products.items[begin].call].window)
+            continue;
+        count_repeated(summer, begin, i);
+        begin = i;
+    }
+}
+
+/* Forward calls behind the last backward call of a step and before its update: where gradients are
+ * clipped, if norms are taken there. */
+static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
+{
+    enum { FEW_NORMS = 4 };
+    const struct eager_call *calls = summer->calls->list.items;
+    double                   norms = 0, scales = 0, work_ns = 0;
+
+    if (first == 0 || end >= summer->calls->list.count ||
+        calls[first - 1].phase != PHASE_BACKWARD || calls[end].phase != PHASE_UPDATE ||
+        calls[end].window != calls[first].window)
+        return;
+    for (uint32_t i = first; i < end; i++) {
+        struct str name = profile_str(summer->study->profile, calls[i].type);
+
+        norms += trait_of(summer, calls[i].type) == TRAIT_NORM;
+        scales += str_starts(name, STR("aten::mul")) || str_starts(name, STR("aten::div")) ||
+                  str_starts(name, STR("aten::clamp_")) || str_starts(name, STR("aten::_foreach"));
+        work_ns += calls[i].work_ns;
+    }
+    /* Norms that scale nothing are only looked at. */
+    if (norms == 0 || scales == 0 || (norms > FEW_NORMS && scales * 2 < norms))
+        return;
+    summer->sums[CLIP_NORMS] += norms;
+    summer->sums[CLIP_CALLS] += end - first;
+    if (!summer->calls->is_on_device)
+        work_ns = (double)(calls[end - 1].end_ns - calls[first].start_ns);
+    summer->sums[CLIP_NS] += work_ns;
+}
+
+static bool count_calls(struct summer *summer)
+{
+    const struct eager_call *calls = summer->calls->list.items;
+    uint32_t                 count = (uint32_t)summer->calls->list.count, first = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (calls[i].phase != PHASE_FORWARD)
+            count_other(summer, &calls[i]);
+        else if (!count_forward(summer, i, i > 0 ? &calls[i - 1] : NULL))
+            return false;
+    }
+    for (uint32_t i = 1; i <= count; i++) {
+        if (i < count && calls[i].phase == calls[first].phase &&
+            calls[i].timeline == calls[first].timeline && calls[i].window == calls[first].window)
+            continue;
+        if (calls[first].phase == PHASE_FORWARD)
+            count_clip(summer, first, i);
+        first = i;
+    }
+    /* The lower half has the quarter for its median. */
+    median_of(summer->recorded_ns.items, summer->recorded_ns.count);
+    summer->sums[RECORDED_SHORT_NS] =
+        median_of(summer->recorded_ns.items, summer->recorded_ns.count / 2);
+    count_all_repeated(summer);
+    return true;
+}
+
+static void count_ranges(struct summer *summer)
+{
+    const struct eager_calls *calls = summer->calls;
+
+    for (size_t i = 0; !calls->is_on_device && i < calls->ranges.count; i++) {
+        const struct eager_range *range = &calls->ranges.items[i];
+
+        if (range->phase == PHASE_UPDATE && !summer->trains_in_update)
+            summer->sums[UPDATE_NS] += (double)(range->end_ns - range->start_ns);
+        if (range->phase == PHASE_CLEAR)
+            summer->sums[CLEAR_NS] += (double)(range->end_ns - range->start_ns);
+    }
+    for (size_t i = 0; i < calls->nodes.count; i++)
+        summer->sums[BACKWARD_NS] += calls->nodes.items[i].work_ns;
+    if (calls->is_on_device)
+        summer->sums[CLEAR_NS] = calls->cleared.ns;
+    summer->sums[BACKWARD_NODES] = (double)calls->nodes.count;
+    summer->sums[CLEARED_COUNT] = calls->cleared.count;
+    summer->sums[CLEARED_ELEMENTS] = calls->cleared.elements;
+    summer->sums[ACCUMULATED_COUNT] = calls->accumulated.count;
+    summer->sums[ACCUMULATED_NS] = calls->accumulated.ns;
+    summer->sums[ACCUMULATED_ELEMENTS] = calls->accumulated.elements;
+}
+
+static const bool is_size[FACT_COUNT] = { [RECORDED_SHORT_NS] = true,
+                                          [EMBEDDING_ROWS] = true,
+                                          [EMBEDDING_LOOKUPS] = true,
+                                          [EMBEDDING_ELEMENTS] = true,
+                                          [PRODUCT_ROWS] = true };
+
+/* Facts that say what the host spends, which nothing follows from where it only feeds a device. */
+static bool is_host_time(size_t fact)
+{
+    return fact == FORWARD_GAP_NS || fact == PAUSES_NS || fact == LONGEST_PAUSE_NS ||
+           fact == RECORDED_SHORT_NS;
+}
+
+static bool set_facts(struct summer *summer, const struct eager_calls *calls)
+{
+    struct study *study = summer->study;
+    bool          is_set = true;
+
+    for (size_t i = 0; is_set && i < FACT_COUNT; i++) {
+        double steps = is_size[i] ? 1 : (double)calls->windows.count;
+
+        if (calls->is_on_device && is_host_time(i))
+            facts_absent(&study->facts, produces[i].name, NULL,
+                         "the ops only feed a device: their time on the host is not the work's");
+        else
+            is_set = facts_set(&study->facts, &produces[i], summer->sums[i] / steps);
+    }
+    return is_set;
+}
+
+static bool count_updates(struct summer *summer)
+{
+    struct eager_updates updates;
+
+    if (!eager_updates_find(summer->study, summer->calls, summer->scratch, &updates))
+        return false;
+    summer->sums[BY_HAND_NS] = updates.by_hand_ns;
+    summer->sums[BY_HAND_CALLS] = updates.by_hand_calls;
+    summer->sums[BY_HAND_WRITES] = updates.by_hand_writes;
+    summer->sums[AGAIN_NS] = updates.again_ns;
+    summer->sums[AGAIN_NODES] = updates.again_nodes;
+    summer->sums[PASSES] = updates.passes;
+    summer->sums[PRODUCT_ROWS] = updates.product_rows;
+    summer->trains_in_update = updates.has_backward;
+    return true;
+}
+
+static bool sum(struct summer *summer, struct eager_calls *calls)
+{
+    struct study *study = summer->study;
+    double        pauses_ns = 0, longest_ns = 0;
+
+    if (!eager_calls_get(study, summer->scratch, calls))
+        return false;
+    summer->calls = calls;
+    summer->trait_of = arena_alloc(summer->scratch, (size_t)study->profile->names.count + 1);
+    if (!summer->trait_of || !count_calls(summer) || !count_updates(summer) ||
+        (!calls->is_on_device && !eager_pauses(calls, summer->scratch, &pauses_ns, &longest_ns)))
+        return false;
+    count_ranges(summer);
+    for (size_t i = 0; i < FACT_COUNT; i++)
+        if (produces[i].unit == UNIT_NS && !is_size[i])
+            summer->sums[i] *= eager_median_factor(calls);
+    summer->sums[PAUSES_NS] = pauses_ns * (double)calls->windows.count;
+    summer->sums[LONGEST_PAUSE_NS] = longest_ns * (double)calls->windows.count;
+    return set_facts(summer, calls);
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena       scratch = { 0 };
+    struct eager_calls calls = { 0 };
+    struct summer      summer = { .study = study, .scratch = &scratch };
+    bool               is_done;
+
+    if (!eager_applies(study, "torch."))
+        return true;
+    is_done = sum(&summer, &calls);
+    arena_free(&scratch);
+    return is_done || emit_limit("the parts of eager steps", err);
+}
+
+const struct analysis analysis_eager_step = {
+    .name = "eager_step",
+    .summary = "parts of an eager training step and work in it that nothing uses",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .run = run,
+};

@@ -1,0 +1,539 @@
+/*
+ * eager waste: work of an eager program that repeats what was known. Statistics of tensors whose
+ * values Python reads, constants that are built again within a step, weights that are derived from
+ * the same parameters for every use, and a pass without gradients behind the optimizer's update.
+ */
+#include "analyze/analysis.h"
+#include "analyze/eager/eager_calls.h"
+#include "analyze/eager/eager_kinds.h"
+#include "analyze/emit.h"
+
+enum waste_fact {
+    STATISTICS_NS,
+    STATISTICS_READS,
+    CONSTANTS_NS,
+    CONSTANTS,
+    WEIGHTS_NS,
+    WEIGHTS,
+    VALIDATION_NS,
+    VALIDATION_PRODUCTS,
+    FORMATTED_NS,
+    FACT_COUNT
+};
+static const struct fact_spec produces[] = {
+    [STATISTICS_NS] = { "torch.statistics_ns", UNIT_NS,
+                        "reductions of tensors and what leads to them, whose values Python reads "
+                        "outside the optimizer, a step" },
+    [STATISTICS_READS] = { "torch.statistics_reads", UNIT_COUNT, "values read so a step" },
+    [CONSTANTS_NS] = { "torch.constants_again_ns", UNIT_NS,
+                       "building constants that the same step has built before, a step" },
+    [CONSTANTS] = { "torch.constants_again", UNIT_COUNT, "how many a step" },
+    [WEIGHTS_NS] = { "torch.weights_again_ns", UNIT_NS,
+                     "deriving the weight of a product from parameters again for another use, a "
+                     "step, both ways" },
+    [WEIGHTS] = { "torch.weights_again", UNIT_COUNT, "how many times a step" },
+    [VALIDATION_NS] = { "torch.validation_ns", UNIT_NS,
+                        "calls behind the update that run the trained products without gradients, "
+                        "a step" },
+    [VALIDATION_PRODUCTS] = { "torch.validation_products", UNIT_COUNT, "products in it a step" },
+    [FORMATTED_NS] = { "torch.formatted_ns", UNIT_NS,
+                       "tensors turned into text value by value, pauses included, a step" },
+};
+
+enum { /* what a call may be part of */
+       OF_STATISTIC = 1,
+       REDUCES = 2, /* to few values */
+       MAKES = 4,   /* a tensor from numbers */
+       OF_CONSTANT = 8,
+       IS_CAST = 16,
+       FORMATS = 32, /* as turning a tensor into text does, and little else */
+       IS_NAMED = 64
+};
+static const struct {
+    const char *names; /* each between spaces */
+    uint8_t     is;
+} words[] = {
+    { " mean std var var_mean sum norm linalg_vector_norm linalg_norm frobenius_norm amax amin any "
+      "all histc quantile median count_nonzero ",
+      OF_STATISTIC | REDUCES },
+    { " max min argmax argmin ", OF_STATISTIC | REDUCES },
+    { " masked_select ceil isfinite ", FORMATS },
+    { " isnan isinf isfinite square detach cpu flatten resolve_conj resolve_neg lift_fresh ",
+      OF_STATISTIC },
+    { " abs eq ne lt le gt ge pow sqrt sub div mul select view reshape to float logical_and "
+      "logical_not ",
+      OF_STATISTIC | OF_CONSTANT },
+    { " arange ones full eye linspace tril_indices triu_indices zeros ", MAKES | OF_CONSTANT },
+    { " add rsub neg clamp clamp_min clamp_max exp log log2 rsqrt reciprocal cos sin where "
+      "masked_fill tril triu logical_or bitwise_and bitwise_or bitwise_not and or outer ger cat "
+      "stack repeat repeat_interleave expand expand_as unsqueeze squeeze slice t transpose permute "
+      "contiguous clone minimum maximum floor_divide remainder floor sign fill zero flip roll "
+      "cumsum ones_like zeros_like full_like ",
+      OF_CONSTANT },
+};
+
+struct recurrence { /* the same work of one step */
+    double count, ns;
+};
+struct finder {
+    struct study             *study;
+    const struct profile     *profile;
+    const struct eager_calls *calls;
+    struct arena             *scratch;
+    uint8_t                  *is;    /* by name */
+    struct eager_kind        *kinds; /* by name */
+    double                    sums[FACT_COUNT];
+};
+
+static uint8_t part_of(struct finder *finder, uint32_t type)
+{
+    struct arena scratch = { 0 };
+    struct text  word = { .arena = &scratch };
+    struct str   name = eager_base_name(profile_str(finder->profile, type));
+
+    if (finder->is[type])
+        return finder->is[type];
+    finder->is[type] = IS_NAMED;
+    while (str_ends(name, STR("_")))
+        name = str_slice(name, 0, name.len - 1);
+    text_print(&word, " %.*s ", STR_ARG(name));
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
+        if (str_contains(str_from(words[i].names), text_str(&word)))
+            finder->is[type] |= words[i].is;
+    if (str_equal(name, STR("to")) || str_equal(name, STR("type_as")))
+        finder->is[type] |= IS_CAST;
+    arena_free(&scratch);
+    return finder->is[type];
+}
+
+static uint16_t traits_of(struct finder *finder, uint32_t type)
+{
+    struct eager_kind *kind = &finder->kinds[type];
+
+    if (!kind->is_known)
+        *kind = eager_kind_of(eager_base_name(profile_str(finder->profile, type)));
+    return kind->traits;
+}
+
+static bool is_together(const struct eager_call *a, const struct eager_call *b)
+{
+    return a->timeline == b->timeline && a->window == b->window;
+}
+
+static bool is_unrecorded(const struct eager_call *call)
+{
+    return call->phase == PHASE_FORWARD && call->backward_ns <= 0;
+}
+
+static double span_of(const struct finder *finder, size_t first, size_t end)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    double                   work_ns = 0;
+
+    if (!finder->calls->is_on_device)
+        return (double)(calls[end - 1].end_ns - calls[first].start_ns);
+    for (size_t i = first; i < end; i++)
+        work_ns += calls[i].work_ns;
+    return work_ns;
+}
+
+/* From the first call that leads to a read value to the read; a value of few elements is none. */
+static void count_statistics(struct finder *finder)
+{
+    enum { FEWEST_ELEMENTS = 32 };
+    const struct eager_call *calls = finder->calls->list.items;
+    size_t                   first = 0;
+    bool                     has_reduced = false;
+
+    for (size_t i = 0; i < finder->calls->list.count; i++) {
+        uint8_t is = part_of(finder, calls[i].type);
+
+        if (i > first && !is_together(&calls[i], &calls[i - 1])) {
+            first = i;
+            has_reduced = false;
+        }
+        if (is_unrecorded(&calls[i]) && is & OF_STATISTIC) {
+            has_reduced =
+                has_reduced ||
+                (is & REDUCES && eager_elements(finder->profile, calls[i].op) >= FEWEST_ELEMENTS);
+            continue;
+        }
+        if (has_reduced && is_unrecorded(&calls[i]) &&
+            traits_of(finder, calls[i].type) & IS_READBACK) {
+            finder->sums[STATISTICS_READS]++;
+            finder->sums[STATISTICS_NS] += span_of(finder, first, i + 1);
+        }
+        first = i + 1;
+        has_reduced = false;
+    }
+}
+
+/* A tensor becomes text by asking for finite values, how many digits they need, and each of them:
+ * long runs of small calls that no others are between. */
+static void count_formatted(struct finder *finder)
+{
+    enum { FEWEST_MARKS = 3, FEWEST_READS = 8 };
+    const struct eager_call *calls = finder->calls->list.items;
+    size_t                   count = finder->calls->list.count;
+
+    for (size_t first = 0, end; first < count; first = end) {
+        uint32_t marks = 0, reads = 0;
+
+        for (end = first;
+             end < count && is_together(&calls[first], &calls[end]) && is_unrecorded(&calls[end]);
+             end++) {
+            uint8_t  is = part_of(finder, calls[end].type);
+            uint16_t traits = traits_of(finder, calls[end].type);
+
+            if (!(is & (OF_STATISTIC | OF_CONSTANT | FORMATS)) &&
+                !(traits & (IS_READBACK | IS_LOOK)) &&
+                !str_equal(profile_str(finder->profile, calls[end].type), STR("aten::unbind")))
+                break;
+            marks += (is & FORMATS) != 0;
+            reads += (traits & IS_READBACK) != 0;
+        }
+        if (marks >= FEWEST_MARKS && reads >= FEWEST_READS)
+            finder->sums[FORMATTED_NS] += span_of(finder, first, end);
+        end = end > first ? end : first + 1;
+    }
+}
+
+struct dims { /* sizes that the tensors of a piece of work may have, besides 1 */
+    int64_t  of[2];
+    uint32_t count;
+};
+
+static bool has_dim(const struct dims *dims, int64_t dim)
+{
+    return dim == 1 || (dims->count > 0 && dim == dims->of[0]) ||
+           (dims->count > 1 && dim == dims->of[1]);
+}
+
+/* All tensors of the call have only such sizes; the first call with tensors decides them where
+ * `may_add`. A call without known shapes fits if it makes a tensor. */
+static bool fits(struct finder *finder, const struct eager_call *call, struct dims *dims,
+                 bool may_add)
+{
+    const struct op *op = call->op != NO_ID ? &finder->profile->ops.items[call->op] : NULL;
+
+    for (uint32_t i = 0; op && i < op->input_count; i++) {
+        const struct tensor *tensor = &finder->profile->tensors.items[op->first_input + i];
+
+        for (int8_t j = 0; j < tensor->rank; j++) {
+            if (has_dim(dims, tensor->dims[j]) || tensor->dims[j] == 0)
+                continue;
+            if (!may_add || dims->count == ARRAY_COUNT(dims->of))
+                return false;
+            dims->of[dims->count++] = tensor->dims[j];
+        }
+    }
+    return true;
+}
+
+static uint64_t mix(uint64_t hash, const struct eager_call *call)
+{
+    hash = (hash ^ call->type) * 0x100000001b3u ^ (hash >> 29);
+    return (hash ^ call->op) * 0x100000001b3u ^ (hash >> 31);
+}
+
+/* Past the end of the constant that begins at `first`: calls without gradients on tensors of the
+ * sizes that were asked for. */
+static size_t constant_end(struct finder *finder, size_t first, uint64_t *hash)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    struct dims              dims = { 0 };
+    size_t                   end = first;
+
+    while (end < finder->calls->list.count && is_together(&calls[first], &calls[end]) &&
+           is_unrecorded(&calls[end]) && part_of(finder, calls[end].type) & OF_CONSTANT &&
+           fits(finder, &calls[end], &dims, end <= first + 2)) {
+        *hash = mix(*hash, &calls[end]);
+        end++;
+    }
+    return end;
+}
+
+static bool count_recurrence(struct id_map *rows, struct recurrence *recurrences, uint32_t *count,
+                             uint64_t hash, double ns)
+{
+    uint32_t row = id_map_get(rows, hash);
+
+    if (row == NO_ID) {
+        row = (*count)++;
+        if (!id_map_put(rows, hash, row))
+            return false;
+    }
+    recurrences[row].count++;
+    recurrences[row].ns += ns;
+    return true;
+}
+
+/* What recurs within a step: all of it but once a step. */
+static void sum_recurrences(struct finder *finder, const struct recurrence *recurrences,
+                            uint32_t count, double least, enum waste_fact ns_fact)
+{
+    double steps = (double)finder->calls->windows.count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (recurrences[i].count < least * steps)
+            continue;
+        finder->sums[ns_fact] +=
+            recurrences[i].ns - recurrences[i].ns * steps / recurrences[i].count;
+        finder->sums[ns_fact + 1] += recurrences[i].count - steps;
+    }
+}
+
+static bool count_constants(struct finder *finder)
+{
+    enum { FEWEST_A_STEP = 2, FEWEST_CALLS = 3 };
+    const struct eager_call *calls = finder->calls->list.items;
+    struct id_map            rows = { .arena = finder->scratch };
+    uint32_t                 count = 0;
+    struct recurrence       *recurrences =
+        arena_new_array(finder->scratch, struct recurrence, finder->calls->list.count + 1);
+
+    if (!recurrences)
+        return false;
+    for (size_t i = 0, end; i < finder->calls->list.count; i = end) {
+        uint64_t hash = 0x9e3779b97f4a7c15u;
+
+        end = i + 1;
+        if (!(part_of(finder, calls[i].type) & MAKES) || !is_unrecorded(&calls[i]))
+            continue;
+        end = constant_end(finder, i, &hash);
+        end = end > i ? end : i + 1;
+        if (end - i >= FEWEST_CALLS &&
+            !count_recurrence(&rows, recurrences, &count, hash, span_of(finder, i, end)))
+            return false;
+    }
+    sum_recurrences(finder, recurrences, count, FEWEST_A_STEP, CONSTANTS_NS);
+    return true;
+}
+
+/* Sizes of the weight of a product, where no activation has both of them. */
+static bool weight_dims(const struct finder *finder, const struct eager_call *call,
+                        struct dims *dims)
+{
+    const struct tensor *left, *right;
+    const struct op     *op;
+    struct str           name = eager_base_name(profile_str(finder->profile, call->type));
+
+    if (call->op == NO_ID || finder->profile->ops.items[call->op].input_count < 2)
+        return false;
+    op = &finder->profile->ops.items[call->op];
+    left = &finder->profile->tensors.items[op->first_input];
+    if (str_equal(name, STR("addmm")) && op->input_count > 2)
+        left++;
+    right = left + 1;
+    if (right->rank != 2 || left->rank < 2)
+        return false;
+    *dims = (struct dims) { { right->dims[0], right->dims[1] }, 2 };
+    return !has_dim(dims, left->dims[left->rank - 2]);
+}
+
+/* The calls right before a product that work on its weight alone; views do not count. `end` is the
+ * product. */
+static size_t weight_begin(struct finder *finder, size_t end, const struct dims *dims,
+                           uint64_t *hash, uint32_t *works)
+{
+    enum { MOST_CALLS = 12 };
+    const struct eager_call *calls = finder->calls->list.items;
+    double                   all = (double)dims->of[0] * (double)dims->of[1];
+    struct dims              weight = *dims;
+    size_t                   first = end;
+
+    *works = 0;
+    while (first > 0 && end - first < MOST_CALLS && is_together(&calls[first - 1], &calls[end]) &&
+           calls[first - 1].phase == PHASE_FORWARD &&
+           !(part_of(finder, calls[first - 1].type) & IS_CAST) &&
+           !(traits_of(finder, calls[first - 1].type) & (IS_PRODUCT | IS_GATE)) &&
+           calls[first - 1].op != NO_ID &&
+           eager_elements(finder->profile, calls[first - 1].op) > 0 &&
+           fits(finder, &calls[first - 1], &weight, false)) {
+        first--;
+        *works += !(traits_of(finder, calls[first].type) & IS_LOOK) &&
+                  eager_elements(finder->profile, calls[first].op) >= all;
+        *hash = mix(*hash, &calls[first]);
+    }
+    return first;
+}
+
+/* A parameter gets one gradient a pass, so more uses than gradients are of few parameters; without
+ * gradients, uses of slices of one tensor are rounds of a loop. */
+static bool is_reused(const struct finder *finder, size_t since, size_t first, uint32_t uses)
+{
+    double handed = finder->calls->accumulated.count / (double)finder->calls->windows.count;
+    double uses_a_step = (double)uses / (double)finder->calls->windows.count;
+
+    if (handed > 0)
+        return uses_a_step > handed;
+    for (size_t i = since; i < first; i++)
+        if (finder->kinds[finder->calls->list.items[i].type].traits & IS_SLICE)
+            return true;
+    return false;
+}
+
+static bool count_weights(struct finder *finder)
+{
+    enum { FEWEST_A_STEP = 4 };
+    const struct eager_call *calls = finder->calls->list.items;
+    struct id_map            rows = { .arena = finder->scratch };
+    uint32_t                 count = 0, uses = 0;
+    size_t                   since = 0, last = 0;
+    struct recurrence       *recurrences =
+        arena_new_array(finder->scratch, struct recurrence, finder->calls->list.count + 1);
+
+    if (!recurrences)
+        return false;
+    for (size_t i = 0; i < finder->calls->list.count; i++) {
+        uint64_t    hash = 0x9e3779b97f4a7c15u;
+        struct dims dims;
+        uint32_t    works;
+        size_t      first;
+        double      ns;
+
+        if (!(traits_of(finder, calls[i].type) & IS_PRODUCT) || calls[i].phase != PHASE_FORWARD ||
+            !weight_dims(finder, &calls[i], &dims))
+            continue;
+        first = weight_begin(finder, i, &dims, &hash, &works);
+        if (works == 0)
+            continue;
+        ns = span_of(finder, first, i);
+        for (size_t j = first; j < i; j++)
+            ns += calls[j].backward_ns;
+        if (!count_recurrence(&rows, recurrences, &count, hash, ns))
+            return false;
+        uses++;
+        since = last;
+        last = i;
+    }
+    if (uses > 0 && is_reused(finder, since, last, uses))
+        sum_recurrences(finder, recurrences, count, FEWEST_A_STEP, WEIGHTS_NS);
+    return true;
+}
+
+static uint64_t weight_key(const struct finder *finder, const struct eager_call *call)
+{
+    const struct op *op = call->op != NO_ID ? &finder->profile->ops.items[call->op] : NULL;
+    uint64_t         hash = call->type;
+
+    if (!op || op->input_count < 2)
+        return 0;
+    for (uint32_t i = 1; i < op->input_count; i++) {
+        const struct tensor *tensor = &finder->profile->tensors.items[op->first_input + i];
+
+        for (int8_t j = 0; j < tensor->rank; j++)
+            hash = (hash ^ (uint64_t)tensor->dims[j]) * 0x100000001b3u ^ (hash >> 29);
+    }
+    return hash;
+}
+
+static int64_t update_end(const struct finder *finder, uint32_t window)
+{
+    int64_t end_ns = INT64_MAX;
+
+    for (size_t i = 0; i < finder->calls->ranges.count; i++) {
+        const struct eager_range *range = &finder->calls->ranges.items[i];
+
+        if (range->phase == PHASE_UPDATE && range->window == window &&
+            (end_ns == INT64_MAX || range->end_ns > end_ns))
+            end_ns = range->end_ns;
+    }
+    return end_ns;
+}
+
+/* Calls [first, end) of one thread and step. Behind the update each trained product runs again, and
+ * nothing is drawn: no new experience is made. */
+static bool count_validation(struct finder *finder, size_t first, size_t end)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    int64_t                  update_ns = update_end(finder, calls[first].window);
+    struct id_map            trained = { .arena = finder->scratch };
+    size_t                   begin = end, keys = 0, products = 0;
+
+    for (size_t i = first; i < end && update_ns != INT64_MAX; i++) {
+        uint64_t key = weight_key(finder, &calls[i]);
+        uint32_t row;
+
+        if (calls[i].start_ns >= update_ns && traits_of(finder, calls[i].type) & IS_DRAW)
+            return true;
+        if (!(traits_of(finder, calls[i].type) & IS_PRODUCT) || key == 0)
+            continue;
+        row = id_map_get(&trained, key);
+        if (calls[i].phase == PHASE_FORWARD && calls[i].backward_ns > 0 &&
+            calls[i].start_ns < update_ns) {
+            if (row == NO_ID && !id_map_put(&trained, key, (uint32_t)keys++))
+                return false;
+        } else if (is_unrecorded(&calls[i]) && calls[i].start_ns >= update_ns && row != NO_ID) {
+            begin = products++ == 0 ? i : begin;
+        }
+    }
+    if (keys == 0 || products < keys)
+        return true;
+    finder->sums[VALIDATION_PRODUCTS] += (double)products;
+    finder->sums[VALIDATION_NS] += span_of(finder, begin, end);
+    return true;
+}
+
+static bool count_validations(struct finder *finder)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    size_t                   count = finder->calls->list.count;
+
+    for (size_t first = 0, end; first < count; first = end) {
+        end = first + 1;
+        while (end < count && is_together(&calls[first], &calls[end]))
+            end++;
+        if (!count_validation(finder, first, end))
+            return false;
+    }
+    return true;
+}
+
+static bool find(struct finder *finder, struct eager_calls *calls)
+{
+    struct study *study = finder->study;
+    bool          is_set = true;
+
+    if (!eager_calls_get(study, finder->scratch, calls))
+        return false;
+    finder->calls = calls;
+    finder->is = arena_alloc(finder->scratch, (size_t)study->profile->names.count + 1);
+    finder->kinds = arena_new_array(finder->scratch, struct eager_kind,
+                                    (size_t)study->profile->names.count + 1);
+    if (!finder->is || !finder->kinds)
+        return false;
+    count_statistics(finder);
+    count_formatted(finder);
+    if (!count_constants(finder) || !count_weights(finder) || !count_validations(finder))
+        return false;
+    for (size_t i = 0; is_set && i < FACT_COUNT; i++) {
+        if (produces[i].unit == UNIT_NS)
+            finder->sums[i] *= eager_median_factor(calls);
+        is_set =
+            facts_set(&study->facts, &produces[i], finder->sums[i] / (double)calls->windows.count);
+    }
+    return is_set;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena       scratch = { 0 };
+    struct eager_calls calls = { 0 };
+    struct finder      finder = { .study = study, .profile = study->profile, .scratch = &scratch };
+    bool               is_done;
+
+    if (!eager_applies(study, "torch."))
+        return true;
+    is_done = find(&finder, &calls);
+    arena_free(&scratch);
+    return is_done || emit_limit("work that an eager program repeats", err);
+}
+
+const struct analysis analysis_eager_waste = {
+    .name = "eager_waste",
+    .summary = "work that an eager program repeats or does for Python to look at",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .run = run,
+};

@@ -1,0 +1,258 @@
+/*
+ * torch marks: calls of a PyTorch program that give a setting or a habit away by what is around
+ * them: memory filled although it was asked for empty and scatters done by sorting (deterministic
+ * algorithms), tensors made on the CPU right before they are copied, and values read for the
+ * gradient scaler. Times are those of the device's work where there is a device, else the calls'.
+ */
+#include "analyze/analysis.h"
+#include "analyze/device/device_activity.h"
+#include "analyze/emit.h"
+
+enum mark { MARK_NONE, MARK_FILL, MARK_SORT, MARK_CREATED, MARK_COUNT };
+enum mark_fact {
+    FILL_COUNT,
+    FILL_NS,
+    SORT_COUNT,
+    SORT_NS,
+    CREATED_COUNT,
+    CREATED_NS,
+    SCALER_READS
+};
+static const struct fact_spec produces[] = {
+    [FILL_COUNT] = { "torch.filled_count", UNIT_COUNT,
+                     "tensors a step that were asked for empty and filled all the same" },
+    [FILL_NS] = { "torch.filled_ns", UNIT_NS, "time of that a step" },
+    [SORT_COUNT] = { "torch.sorted_scatters", UNIT_COUNT,
+                     "scatters and index additions a step that run as sorted writes" },
+    [SORT_NS] = { "torch.sorted_ns", UNIT_NS, "time of that a step" },
+    [CREATED_COUNT] = { "torch.created_on_cpu", UNIT_COUNT,
+                        "tensors a step that are made on the CPU and copied at once" },
+    [CREATED_NS] = { "torch.created_ns", UNIT_NS, "making and copying them, a step" },
+    [SCALER_READS] = { "torch.scaler_reads", UNIT_COUNT,
+                       "values a step that are read right behind a check of scaled gradients" },
+};
+
+struct open_op {
+    int64_t  end_ns;
+    uint32_t name;
+    uint8_t  mark;
+    bool     is_op;
+};
+struct marking {
+    struct study  *study;
+    struct windows windows;
+    struct arena  *scratch;
+    uint8_t       *mark_of; /* by event: calls inside marked ops */
+    VEC(struct open_op) stack;
+    double values[ARRAY_COUNT(produces)];
+    bool   has_device;
+};
+
+static bool is_one_of(struct str name, const char *const *names)
+{
+    for (; *names; names++)
+        if (str_equal(name, str_from(*names)))
+            return true;
+    return false;
+}
+
+static bool is_creation(struct str name)
+{
+    static const char *const names[] = { "aten::zeros",   "aten::ones",     "aten::full",
+                                         "aten::rand",    "aten::randn",    "aten::arange",
+                                         "aten::randint", "aten::linspace", "aten::eye",
+                                         "aten::normal",  "aten::randperm", NULL };
+
+    return is_one_of(name, names);
+}
+
+/* What an op means from the op around it. */
+static enum mark mark_inside(struct str name, struct str outer)
+{
+    static const char *const writes[] = { "aten::index_put_", "aten::_index_put_impl_", NULL };
+    static const char *const scatters[] = { "aten::index_add_",
+                                            "aten::scatter_add_",
+                                            "aten::index_add",
+                                            "aten::scatter_add",
+                                            "aten::scatter_",
+                                            "aten::index_copy_",
+                                            NULL };
+
+    if (str_equal(name, STR("aten::fill_")) &&
+        (str_starts(outer, STR("aten::empty")) || str_equal(outer, STR("aten::resize_"))))
+        return MARK_FILL;
+    if (is_one_of(name, writes) && is_one_of(outer, scatters))
+        return MARK_SORT;
+    return MARK_NONE;
+}
+
+struct outermost { /* the op before, on the same thread */
+    struct str name;
+    int64_t    duration_ns;
+    bool       is_checked; /* scaled gradients were checked, and nothing was read since */
+};
+
+/* An op that is in no other: what came right before it decides. */
+static enum mark mark_behind(struct marking *marking, struct outermost *before, struct str name,
+                             int64_t duration_ns)
+{
+    enum mark mark = MARK_NONE;
+
+    if (str_equal(name, STR("aten::to")) && is_creation(before->name) && marking->has_device) {
+        mark = MARK_CREATED;
+        marking->values[CREATED_NS] += (double)before->duration_ns;
+    }
+    if (str_equal(name, STR("aten::_amp_foreach_non_finite_check_and_unscale_")))
+        before->is_checked = true;
+    else if (before->is_checked && str_equal(name, STR("aten::item"))) {
+        marking->values[SCALER_READS]++;
+        before->is_checked = false;
+    }
+    before->name = name;
+    before->duration_ns = duration_ns;
+    return mark;
+}
+
+static void count_mark(struct marking *marking, enum mark mark, int64_t duration_ns)
+{
+    static const int8_t counts[MARK_COUNT] = { -1, FILL_COUNT, SORT_COUNT, -1 };
+
+    if (counts[mark] < 0)
+        return;
+    marking->values[counts[mark]]++;
+    if (!marking->has_device)
+        marking->values[counts[mark] + 1] += (double)duration_ns;
+}
+
+static bool walk(struct marking *marking, const struct timeline *timeline)
+{
+    const struct profile *profile = marking->study->profile;
+    struct outermost      before = { 0 };
+
+    marking->stack.count = 0;
+    for (uint32_t j = 0; j < timeline->event_count; j++) {
+        uint32_t               event = timeline->first_event + j;
+        const struct activity *activity = event_activity(profile, event);
+        int64_t                start_ns = event_start_ns(profile, event);
+        int64_t                duration_ns = event_duration_ns(profile, event);
+        struct str             name = profile_str(profile, activity->name);
+        struct open_op         open = { start_ns + duration_ns, 0, MARK_NONE, false };
+
+        while (marking->stack.count > 0 &&
+               marking->stack.items[marking->stack.count - 1].end_ns <= start_ns)
+            marking->stack.count--;
+        if (windows_find(&marking->windows, start_ns) == SIZE_MAX)
+            continue;
+        if (marking->stack.count > 0) {
+            const struct open_op *outer = &marking->stack.items[marking->stack.count - 1];
+
+            open.mark = outer->mark;
+            open.is_op = outer->is_op;
+            open.name = outer->name;
+        }
+        if (activity->kind == ACTIVITY_OP) {
+            enum mark mark = open.is_op ? mark_inside(name, profile_str(profile, open.name))
+                                        : mark_behind(marking, &before, name, duration_ns);
+
+            if (mark != MARK_NONE && open.mark == MARK_NONE) {
+                count_mark(marking, mark, duration_ns);
+                open.mark = (uint8_t)mark;
+            }
+            open.is_op = true;
+            open.name = activity->name;
+        }
+        marking->mark_of[event] = open.mark;
+        if (!vec_push(&marking->stack, marking->scratch, open))
+            return false;
+    }
+    return true;
+}
+
+/* The device's work that was launched inside marked ops. A tensor counts as created where it was
+ * copied: `to` alone may change nothing. */
+static void add_device_work(struct marking *marking)
+{
+    const struct profile *profile = marking->study->profile;
+
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
+        for (uint32_t j = 0; timeline->kind == TIMELINE_STREAM && j < timeline->event_count; j++) {
+            uint32_t               event = timeline->first_event + j;
+            uint32_t               launch = marking->study->devices->launch_of[event];
+            const struct activity *activity = event_activity(profile, event);
+            double                 ns = (double)event_duration_ns(profile, event);
+
+            if (launch == NO_ID)
+                continue;
+            switch ((enum mark)marking->mark_of[launch]) {
+            case MARK_FILL:
+                marking->values[FILL_NS] += ns;
+                break;
+            case MARK_SORT:
+                marking->values[SORT_NS] += ns;
+                break;
+            case MARK_CREATED:
+                if (activity->kind == ACTIVITY_MEMCPY && activity->copy == COPY_H2D) {
+                    marking->values[CREATED_COUNT]++;
+                    marking->values[CREATED_NS] += ns;
+                }
+                break;
+            case MARK_NONE:
+            case MARK_COUNT:
+                break;
+            }
+        }
+    }
+}
+
+static bool examine(struct marking *marking)
+{
+    struct study         *study = marking->study;
+    const struct profile *profile = study->profile;
+    bool                  is_set = true;
+
+    marking->mark_of = arena_new_array(marking->scratch, uint8_t, (size_t)profile->event_count + 1);
+    marking->has_device = study->devices && study->devices->launch_of;
+    if (!marking->mark_of || !windows_make(study, marking->scratch, &marking->windows))
+        return false;
+    for (size_t i = 0; i < profile->timelines.count; i++)
+        if (profile->timelines.items[i].kind == TIMELINE_THREAD &&
+            profile->timelines.items[i].host == marking->windows.host &&
+            !walk(marking, &profile->timelines.items[i]))
+            return false;
+    if (marking->has_device)
+        add_device_work(marking);
+    if (marking->values[CREATED_COUNT] <= 0)
+        marking->values[CREATED_NS] = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
+        is_set = is_set && facts_set(&study->facts, &produces[i],
+                                     marking->values[i] / (double)marking->windows.count);
+    return is_set;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    const struct profile *profile = study->profile;
+    struct arena          scratch = { 0 };
+    struct marking        marking = { .study = study, .scratch = &scratch };
+    bool                  is_done = true;
+
+    if (str_equal(profile_str(profile, profile->framework), STR("pytorch")) &&
+        profile->event_count > 0)
+        is_done = examine(&marking);
+    else
+        for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
+            is_done = is_done && facts_absent(&study->facts, produces[i].name, NULL,
+                                              "the recording has no timeline of PyTorch ops");
+    arena_free(&scratch);
+    return is_done || emit_limit("calls that give settings away", err);
+}
+
+const struct analysis analysis_torch_marks = {
+    .name = "torch_marks",
+    .summary = "calls of a PyTorch program that give a setting or a habit away",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .run = run,
+};

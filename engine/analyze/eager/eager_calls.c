@@ -1,0 +1,469 @@
+#include "analyze/eager/eager_calls.h"
+
+#include "analyze/device/device_activity.h"
+
+#include <stdlib.h>
+
+struct open_range {
+    int64_t end_ns;
+    uint8_t phase;
+    bool    is_in_op;
+    bool    is_node;
+};
+struct walker {
+    const struct profile *profile;
+    struct eager_calls   *calls;
+    struct arena         *scratch;
+    VEC(struct open_range) stack;
+    const float      *enqueued_ns; /* by event: work it launched on an accelerator; NULL: none */
+    struct eager_sum *gradient;    /* sum that work up to gradient_end_ns belongs to */
+    uint32_t          timeline;
+    int64_t           node_end_ns, copy_end_ns, gradient_end_ns;
+    double            nodes_ns, pause_ns;
+};
+
+static uint8_t range_phase(const struct profile *profile, const struct activity *activity,
+                           uint8_t outer)
+{
+    struct str name = profile_str(profile, activity->name);
+
+    if (activity->kind == ACTIVITY_INPUT_WAIT)
+        return PHASE_INPUT;
+    if (activity->kind == ACTIVITY_EXECUTOR)
+        return PHASE_BACKWARD;
+    if (activity->kind == ACTIVITY_COLLECTIVE)
+        return PHASE_COMMUNICATION;
+    if (activity->kind != ACTIVITY_ANNOTATION || !str_starts(name, STR("Optimizer.")))
+        return outer;
+    if (str_starts(name, STR("Optimizer.zero_grad")))
+        return PHASE_CLEAR;
+    return str_starts(name, STR("Optimizer.step")) ? PHASE_UPDATE : outer;
+}
+
+static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uint8_t phase)
+{
+    const struct profile  *profile = walker->profile;
+    const struct activity *activity = event_activity(profile, event);
+    struct eager_call      call = {
+             .start_ns = event_start_ns(profile, event),
+             .end_ns = event_end_ns(profile, event),
+             .sequence = -1,
+             .event = event,
+             .type = activity->name,
+             .op = activity->op,
+             .timeline = walker->timeline,
+             .window = window,
+             .phase = phase,
+    };
+
+    if (!walker->enqueued_ns)
+        call.work_ns = (double)(call.end_ns - call.start_ns);
+    if ((phase != PHASE_FORWARD && phase != PHASE_BACKWARD) ||
+        !profile_stat(profile, STAT_SEQUENCE, event, &call.sequence))
+        call.sequence = -1;
+    return vec_push(&walker->calls->list, walker->scratch, call);
+}
+
+/* The engine's own work shows as short pauses between nodes; longer ones are other work. */
+static bool add_node(struct walker *walker, uint32_t event, uint32_t window)
+{
+    enum { LONGEST_PAUSE_NS = 200000 };
+    struct eager_node node = { -1, 0, event, window };
+    double            duration_ns = (double)event_duration_ns(walker->profile, event);
+    int64_t           pause_ns = 0;
+
+    if (walker->node_end_ns != INT64_MAX)
+        pause_ns = event_start_ns(walker->profile, event) - walker->node_end_ns;
+    if (pause_ns > 0 && pause_ns < LONGEST_PAUSE_NS)
+        walker->pause_ns += (double)pause_ns;
+    walker->nodes_ns += duration_ns;
+    walker->node_end_ns = event_end_ns(walker->profile, event);
+    if (!walker->enqueued_ns)
+        node.work_ns = duration_ns;
+    if (!profile_stat(walker->profile, STAT_SEQUENCE, event, &node.sequence))
+        node.sequence = -1;
+    return vec_push(&walker->calls->nodes, walker->scratch, node);
+}
+
+static void add_sum(struct walker *walker, struct eager_sum *sum, uint32_t event)
+{
+    const struct activity *activity = event_activity(walker->profile, event);
+
+    sum->count++;
+    if (!walker->enqueued_ns)
+        sum->ns += (double)event_duration_ns(walker->profile, event);
+    sum->elements += eager_elements(walker->profile, activity->op);
+    walker->gradient = sum;
+    walker->gradient_end_ns = event_end_ns(walker->profile, event);
+}
+
+/* Gradients that are cleared, and those that the backward pass hands over. */
+static void add_gradient(struct walker *walker, uint32_t event, uint8_t phase)
+{
+    struct str name = profile_str(walker->profile, event_activity(walker->profile, event)->name);
+
+    if (phase == PHASE_CLEAR && str_equal(name, STR("aten::zero_")))
+        add_sum(walker, &walker->calls->cleared, event);
+    else if (phase == PHASE_BACKWARD && str_equal(name, STR("torch::autograd::AccumulateGrad")))
+        add_sum(walker, &walker->calls->accumulated, event);
+}
+
+/* Copies inside a call: conversions of its operands that the call asked for. */
+static void add_conversion(struct walker *walker, uint32_t event)
+{
+    struct eager_call *call;
+
+    if (walker->calls->list.count == 0 ||
+        !str_equal(profile_str(walker->profile, event_activity(walker->profile, event)->name),
+                   STR("aten::copy_")))
+        return;
+    call = &walker->calls->list.items[walker->calls->list.count - 1];
+    if (!walker->enqueued_ns)
+        call->conversion_ns += (double)event_duration_ns(walker->profile, event);
+    walker->copy_end_ns = event_end_ns(walker->profile, event);
+}
+
+/* A launch: its work is that of the innermost call and node around it. */
+static void add_enqueued(struct walker *walker, uint32_t event)
+{
+    struct eager_calls *calls = walker->calls;
+    int64_t             start_ns = event_start_ns(walker->profile, event);
+    double              work_ns = walker->enqueued_ns ? (double)walker->enqueued_ns[event] : 0;
+    struct eager_call  *call = NULL;
+
+    if (work_ns <= 0)
+        return;
+    if (calls->list.count > 0)
+        call = &calls->list.items[calls->list.count - 1];
+    if (call && call->timeline == walker->timeline && start_ns < call->end_ns) {
+        call->work_ns += work_ns;
+        if (call->phase == PHASE_FORWARD && start_ns < walker->copy_end_ns)
+            call->conversion_ns += work_ns;
+    }
+    if (walker->node_end_ns != INT64_MAX && start_ns < walker->node_end_ns)
+        calls->nodes.items[calls->nodes.count - 1].work_ns += work_ns;
+    if (walker->gradient && start_ns < walker->gradient_end_ns)
+        walker->gradient->ns += work_ns;
+}
+
+/* The op that asks for an embedding's gradient does not say of which kind; one inside it does. */
+static void mark_sparse(struct walker *walker, uint32_t event)
+{
+    struct str name = profile_str(walker->profile, event_activity(walker->profile, event)->name);
+
+    if (walker->calls->list.count > 0 && str_equal(name, STR("aten::embedding_sparse_backward")))
+        walker->calls->list.items[walker->calls->list.count - 1].is_sparse = true;
+}
+
+static bool visit(struct walker *walker, uint32_t event)
+{
+    const struct profile  *profile = walker->profile;
+    const struct activity *activity = event_activity(profile, event);
+    int64_t                start_ns = event_start_ns(profile, event);
+    struct open_range      open = { event_end_ns(profile, event), PHASE_FORWARD, false, false };
+    size_t                 window;
+    uint8_t                outer;
+
+    if (activity->kind == ACTIVITY_PYTHON)
+        return true;
+    while (walker->stack.count > 0 &&
+           walker->stack.items[walker->stack.count - 1].end_ns <= start_ns)
+        walker->stack.count--;
+    if (walker->stack.count > 0) {
+        open = walker->stack.items[walker->stack.count - 1];
+        open.end_ns = event_end_ns(profile, event);
+    }
+    add_enqueued(walker, event);
+    if (open.is_in_op) {
+        if (open.phase == PHASE_FORWARD)
+            add_conversion(walker, event);
+        else if (windows_find(&walker->calls->windows, start_ns) != SIZE_MAX)
+            add_gradient(walker, event, open.phase);
+        if (open.phase == PHASE_BACKWARD)
+            mark_sparse(walker, event);
+        return true;
+    }
+    outer = open.phase;
+    open.phase = range_phase(profile, activity, outer);
+    window = windows_find(&walker->calls->windows, start_ns);
+    if (window != SIZE_MAX)
+        add_gradient(walker, event, open.phase);
+    if (window != SIZE_MAX && activity->kind == ACTIVITY_OP) {
+        struct str name = profile_str(profile, activity->name);
+
+        /* What DDP does with buckets is no call of the program. */
+        open.is_in_op = str_starts(name, STR("aten::")) ||
+                        str_starts(name, STR("torch::distributed::")) ||
+                        str_starts(name, STR("torch.distributed."));
+        if (open.is_in_op && str_starts(name, STR("aten::")) &&
+            !add_call(walker, event, (uint32_t)window, open.phase))
+            return false;
+    } else if (window != SIZE_MAX && open.phase != outer) {
+        struct eager_range range = { start_ns, open.end_ns, (uint32_t)window, open.phase };
+
+        if (open.phase == PHASE_BACKWARD
+                ? !add_node(walker, event, (uint32_t)window)
+                : !vec_push(&walker->calls->ranges, walker->scratch, range))
+            return false;
+    }
+    return vec_push(&walker->stack, walker->scratch, open);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct eager_node *left = a, *right = b;
+
+    if (left->sequence != right->sequence)
+        return left->sequence < right->sequence ? -1 : 1;
+    return (left->event > right->event) - (left->event < right->event);
+}
+
+double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end)
+{
+    size_t low = 0, high = calls->nodes.count;
+    double sum_ns = 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (calls->nodes.items[middle].sequence < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < calls->nodes.count && calls->nodes.items[low].sequence < end; low++)
+        sum_ns += calls->nodes.items[low].work_ns;
+    return sum_ns * calls->pause_factor;
+}
+
+/* Numbers go up within a thread; the last call of a step owns a few, for its inner ops. */
+static void join_backward(struct eager_calls *calls)
+{
+    enum { LAST_CALL_NODES = 8 };
+    struct eager_call *next = NULL;
+
+    for (size_t i = calls->list.count; i-- > 0;) {
+        struct eager_call *call = &calls->list.items[i];
+        int64_t            end;
+
+        if (call->phase != PHASE_FORWARD || call->sequence < 0)
+            continue;
+        end = call->sequence + LAST_CALL_NODES;
+        if (next && next->timeline == call->timeline)
+            end = next->sequence;
+        if (end > call->sequence)
+            call->backward_ns = eager_backward_ns(calls, call->sequence, end);
+        next = call;
+    }
+}
+
+static bool clears(const struct profile *profile, const struct eager_call *call)
+{
+    return call->phase == PHASE_FORWARD &&
+           str_equal(profile_str(profile, call->type), STR("aten::zero_"));
+}
+
+/* A module clears its gradients without a range of its own: one tensor behind the other. */
+static bool find_clears(const struct profile *profile, struct arena *scratch,
+                        struct eager_calls *calls)
+{
+    enum { FEWEST_IN_A_ROW = 4 };
+
+    for (size_t first = 0, end; first < calls->list.count; first = end) {
+        const struct eager_call *call = &calls->list.items[first];
+        struct eager_range       range = { call->start_ns, 0, call->window, PHASE_CLEAR };
+
+        end = first + 1;
+        if (!clears(profile, call))
+            continue;
+        while (end < calls->list.count && clears(profile, &calls->list.items[end]) &&
+               calls->list.items[end].window == call->window)
+            end++;
+        if (end - first < FEWEST_IN_A_ROW)
+            continue;
+        for (size_t i = first; i < end; i++) {
+            struct eager_call *one = &calls->list.items[i];
+
+            one->phase = PHASE_CLEAR;
+            calls->cleared.count++;
+            calls->cleared.ns += one->work_ns;
+            calls->cleared.elements += eager_elements(profile, one->op);
+        }
+        range.end_ns = calls->list.items[end - 1].end_ns;
+        if (!vec_push(&calls->ranges, scratch, range))
+            return false;
+    }
+    return true;
+}
+
+/* By event: the time of what it launched on accelerators. */
+static bool find_enqueued(const struct study *study, struct arena *scratch, struct walker *walker)
+{
+    const struct profile *profile = study->profile;
+    const uint32_t       *launch_of = study->devices ? study->devices->launch_of : NULL;
+    float                *enqueued_ns;
+
+    walker->calls->is_on_device = study->path.has_device && launch_of;
+    if (!walker->calls->is_on_device)
+        return true;
+    enqueued_ns = arena_new_array(scratch, float, (size_t)profile->event_count + 1);
+    if (!enqueued_ns)
+        return false;
+    for (uint32_t event = 0; event < profile->event_count; event++)
+        if (launch_of[event] < profile->event_count)
+            enqueued_ns[launch_of[event]] += (float)event_duration_ns(profile, event);
+    walker->enqueued_ns = enqueued_ns;
+    return true;
+}
+
+bool eager_calls_make(const struct study *study, struct arena *scratch, struct eager_calls *calls)
+{
+    const struct profile *profile = study->profile;
+    struct walker         walker = { .profile = profile, .calls = calls, .scratch = scratch };
+
+    *calls = (struct eager_calls) { 0 };
+    if (!windows_make(study, scratch, &calls->windows) || !find_enqueued(study, scratch, &walker))
+        return false;
+    for (uint32_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *timeline = &profile->timelines.items[t];
+
+        if (timeline->host != calls->windows.host || timeline->kind != TIMELINE_THREAD)
+            continue;
+        walker.stack.count = 0;
+        walker.timeline = t;
+        walker.node_end_ns = INT64_MAX;
+        walker.copy_end_ns = walker.gradient_end_ns = INT64_MIN;
+        for (uint32_t i = 0; i < timeline->event_count; i++)
+            if (!visit(&walker, timeline->first_event + i))
+                return false;
+    }
+    calls->pause_factor =
+        walker.nodes_ns > 0 && !calls->is_on_device ? 1 + walker.pause_ns / walker.nodes_ns : 1;
+    if (calls->nodes.count > 1)
+        qsort(calls->nodes.items, calls->nodes.count, sizeof *calls->nodes.items, compare_nodes);
+    join_backward(calls);
+    return find_clears(profile, scratch, calls);
+}
+
+double eager_median_factor(const struct eager_calls *calls)
+{
+    double mean_ns = (double)calls->windows.total_ns / (double)calls->windows.count;
+
+    return calls->windows.step_ns < mean_ns ? calls->windows.step_ns / mean_ns : 1;
+}
+
+bool eager_applies(struct study *study, const char *name)
+{
+    const struct profile *profile = study->profile;
+
+    if (str_equal(profile_str(profile, profile->framework), STR("pytorch")) &&
+        profile->event_count > 0)
+        return true;
+    facts_absent(&study->facts, name, NULL, "the recording has no timeline of PyTorch ops");
+    return false;
+}
+
+bool eager_applies_on_host(struct study *study, const char *name)
+{
+    const struct profile *profile = study->profile;
+    bool                  is_host = !study->path.has_device;
+
+    if (!eager_applies(study, name))
+        return false;
+    for (size_t i = 0; i < profile->devices.count; i++)
+        is_host = is_host && profile->devices.items[i].kind == DEVICE_CPU;
+    if (!is_host)
+        facts_absent(&study->facts, name, NULL,
+                     "the ops only feed a device: their time on the host is not the work's");
+    return is_host;
+}
+
+bool eager_calls_get(struct study *study, struct arena *scratch, struct eager_calls *calls)
+{
+    struct eager_calls *kept;
+
+    if (study->calls) {
+        *calls = *study->calls;
+        return true;
+    }
+    if (!study->lane_arena)
+        return eager_calls_make(study, scratch, calls);
+    kept = arena_new(study->lane_arena, struct eager_calls);
+    if (!kept || !eager_calls_make(study, study->lane_arena, kept))
+        return false;
+    study->calls = kept;
+    *calls = *kept;
+    return true;
+}
+
+struct str eager_base_name(struct str type)
+{
+    if (str_starts(type, STR("aten::")))
+        type = str_slice(type, 6, type.len);
+    while (type.len > 1 && type.data[0] == '_')
+        type = str_slice(type, 1, type.len);
+    if (type.len > 1 && type.data[type.len - 1] == '_')
+        type = str_slice(type, 0, type.len - 1);
+    return type;
+}
+
+double eager_elements(const struct profile *profile, uint32_t op)
+{
+    double most = 0;
+
+    if (op == NO_ID)
+        return 0;
+    for (uint32_t i = 0; i < profile->ops.items[op].input_count; i++) {
+        const struct tensor *tensor =
+            &profile->tensors.items[profile->ops.items[op].first_input + i];
+        double count = tensor->rank < 0 ? 0 : 1;
+
+        for (int8_t j = 0; j < tensor->rank; j++)
+            count *= tensor->dims[j] > 0 ? (double)tensor->dims[j] : 0;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static double product_of(const struct tensor *tensor, int8_t end)
+{
+    double product = 1;
+
+    for (int8_t i = 0; i < end; i++)
+        product *= (double)tensor->dims[i];
+    return product;
+}
+
+/* A recurrent cell multiplies its input and its state with weights of their own: the matrices among
+ * its operands that do not have a row for each of the batch. */
+static double cell_flops(const struct op *op, const struct tensor *inputs)
+{
+    double flops = 0;
+
+    for (uint32_t i = 1; i < op->input_count; i++)
+        if (inputs[0].rank == 2 && inputs[i].rank == 2 && inputs[i].dims[0] != inputs[0].dims[0])
+            flops += 2 * (double)inputs[0].dims[0] * product_of(&inputs[i], 2);
+    return flops;
+}
+
+double eager_product_flops(const struct profile *profile, uint32_t row)
+{
+    const struct op     *op;
+    const struct tensor *left, *right;
+    struct str           name;
+
+    if (row == NO_ID || profile->ops.items[row].input_count < 2)
+        return 0;
+    op = &profile->ops.items[row];
+    name = eager_base_name(profile_str(profile, op->type));
+    left = &profile->tensors.items[op->first_input];
+    if (str_ends(name, STR("_cell")))
+        return cell_flops(op, left);
+    if ((str_equal(name, STR("addmm")) || str_equal(name, STR("baddbmm"))) && op->input_count > 2)
+        left++;
+    right = left + 1;
+    if (left->rank < 2 || right->rank < 1)
+        return 0;
+    return 2 * product_of(left, left->rank) *
+           (double)right->dims[str_equal(name, STR("linear")) ? 0 : right->rank - 1];
+}

@@ -1,0 +1,240 @@
+/* eager_updates.c: see eager_updates.h. */
+#include "analyze/eager/eager_updates.h"
+#include "analyze/eager/eager_kinds.h"
+#include "base/sample.h"
+
+#include <stdlib.h>
+
+enum {
+    FEWEST_PARAMETERS = 16, /* fewer are no loop */
+    WRITTEN_OF_5 = 4        /* parts of five of the parameters that a loop writes */
+};
+
+struct mark { /* a backward node, or a forward call that one is for, by time */
+    int64_t  start_ns;
+    uint32_t window;
+    bool     is_node;
+};
+struct finder {
+    const struct profile     *profile;
+    const struct eager_calls *calls;
+    struct arena             *scratch;
+    struct eager_updates     *updates;
+    struct eager_kind        *kinds; /* by interned name */
+    struct mark              *marks;
+    size_t                    mark_count;
+    double                    parameters; /* gradients handed over in a pass */
+};
+
+static bool is_product(struct finder *finder, const struct eager_call *call)
+{
+    struct eager_kind *kind = &finder->kinds[call->type];
+
+    if (!kind->is_known)
+        *kind = eager_kind_of(eager_base_name(profile_str(finder->profile, call->type)));
+    return kind->traits & IS_PRODUCT;
+}
+
+static bool is_trained(const struct eager_call *call)
+{
+    return call->phase == PHASE_FORWARD && call->backward_ns > 0;
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+    const struct mark *left = a, *right = b;
+
+    return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+static bool list_marks(struct finder *finder)
+{
+    const struct eager_calls *calls = finder->calls;
+
+    finder->marks =
+        arena_new_array(finder->scratch, struct mark, calls->list.count + calls->nodes.count + 1);
+    if (!finder->marks)
+        return false;
+    for (size_t i = 0; i < calls->list.count; i++)
+        if (is_trained(&calls->list.items[i]))
+            finder->marks[finder->mark_count++] =
+                (struct mark) { calls->list.items[i].start_ns, calls->list.items[i].window, false };
+    for (size_t i = 0; i < calls->nodes.count; i++)
+        finder->marks[finder->mark_count++] =
+            (struct mark) { event_start_ns(finder->profile, calls->nodes.items[i].event),
+                            calls->nodes.items[i].window, true };
+    if (finder->mark_count > 1)
+        qsort(finder->marks, finder->mark_count, sizeof *finder->marks, compare_marks);
+    return true;
+}
+
+/* A pass begins with the first node behind a call. */
+static void count_passes(struct finder *finder)
+{
+    for (size_t i = 0; i < finder->mark_count; i++)
+        finder->updates->passes +=
+            finder->marks[i].is_node && (i == 0 || !finder->marks[i - 1].is_node);
+}
+
+/* Every thread numbers its calls by itself; and where the backward pass is recorded, gradients of
+ * gradients go back over the same calls again. */
+static bool may_compare(const struct eager_calls *calls)
+{
+    uint32_t timeline = NO_ID;
+
+    for (size_t i = 0; i < calls->list.count; i++) {
+        if (calls->list.items[i].phase == PHASE_BACKWARD && calls->list.items[i].sequence >= 0)
+            return false;
+        if (!is_trained(&calls->list.items[i]))
+            continue;
+        if (timeline != NO_ID && calls->list.items[i].timeline != timeline)
+            return false;
+        timeline = calls->list.items[i].timeline;
+    }
+    return true;
+}
+
+/* Nodes of one number and name are one node. */
+static void count_again(struct finder *finder)
+{
+    const struct profile     *profile = finder->profile;
+    const struct eager_calls *calls = finder->calls;
+
+    if (!may_compare(calls))
+        return;
+    for (size_t i = 1; i < calls->nodes.count; i++) {
+        const struct eager_node *node = &calls->nodes.items[i], *before = node - 1;
+
+        if (node->sequence < 0 || node->sequence != before->sequence ||
+            event_activity(profile, node->event)->name !=
+                event_activity(profile, before->event)->name)
+            continue;
+        finder->updates->again_nodes++;
+        finder->updates->again_ns += node->work_ns * calls->pause_factor;
+    }
+}
+
+/* Is the last mark before the call, in its step, a node? */
+static bool is_behind_backward(const struct finder *finder, const struct eager_call *call)
+{
+    size_t low = 0, high = finder->mark_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (finder->marks[middle].start_ns < call->start_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && finder->marks[low - 1].is_node &&
+           finder->marks[low - 1].window == call->window;
+}
+
+/* Calls [first, end) of one thread and step. Where norms are taken, gradients are clipped. */
+static void count_run(struct finder *finder, size_t first, size_t end)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    double                   writes = 0, norms = 0, work_ns = 0;
+
+    for (size_t i = first; i < end; i++) {
+        struct str name = profile_str(finder->profile, calls[i].type);
+
+        writes += str_ends(name, STR("_"));
+        norms += str_ends(name, STR("norm"));
+        work_ns += calls[i].work_ns;
+    }
+    if (writes * 5 < finder->parameters * WRITTEN_OF_5 || norms * 2 > finder->parameters)
+        return;
+    if (!finder->calls->is_on_device)
+        work_ns = (double)(calls[end - 1].end_ns - calls[first].start_ns);
+    finder->updates->by_hand_calls += (double)(end - first);
+    finder->updates->by_hand_writes += writes;
+    finder->updates->by_hand_ns += work_ns;
+}
+
+static bool may_update(struct finder *finder, const struct eager_call *call)
+{
+    return call->phase == PHASE_FORWARD && call->backward_ns <= 0 && !is_product(finder, call) &&
+           is_behind_backward(finder, call);
+}
+
+static void count_by_hand(struct finder *finder)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    size_t                   count = finder->calls->list.count;
+
+    if (finder->parameters < FEWEST_PARAMETERS)
+        return;
+    for (size_t first = 0, end; first < count; first = end) {
+        end = first + 1;
+        if (!may_update(finder, &calls[first]))
+            continue;
+        while (end < count && calls[end].timeline == calls[first].timeline &&
+               calls[end].window == calls[first].window && may_update(finder, &calls[end]))
+            end++;
+        count_run(finder, first, end);
+    }
+}
+
+/* In the first step of an optimizer: those of one program are alike. */
+static bool has_backward(const struct finder *finder)
+{
+    const struct eager_range *update = NULL;
+
+    for (size_t i = 0; !update && i < finder->calls->ranges.count; i++)
+        if (finder->calls->ranges.items[i].phase == PHASE_UPDATE)
+            update = &finder->calls->ranges.items[i];
+    for (size_t i = 0; update && i < finder->mark_count; i++)
+        if (finder->marks[i].is_node && finder->marks[i].start_ns >= update->start_ns &&
+            finder->marks[i].start_ns < update->end_ns)
+            return true;
+    return false;
+}
+
+/* Rows of a left operand: all its dimensions but the last. */
+static bool count_rows(struct finder *finder)
+{
+    const struct profile *profile = finder->profile;
+    double *rows = arena_new_array(finder->scratch, double, finder->calls->list.count + 1);
+    size_t  count = 0;
+
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < finder->calls->list.count; i++) {
+        const struct eager_call *call = &finder->calls->list.items[i];
+        const struct tensor     *left;
+
+        if (!is_trained(call) || !is_product(finder, call) ||
+            eager_product_flops(profile, call->op) <= 0)
+            continue;
+        left = &profile->tensors.items[profile->ops.items[call->op].first_input];
+        rows[count] = 1;
+        for (int8_t j = 0; j + 1 < left->rank; j++)
+            rows[count] *= (double)left->dims[j];
+        count++;
+    }
+    finder->updates->product_rows = sample_median(rows, count);
+    return true;
+}
+
+bool eager_updates_find(const struct study *study, const struct eager_calls *calls,
+                        struct arena *scratch, struct eager_updates *updates)
+{
+    struct finder finder = {
+        .profile = study->profile, .calls = calls, .scratch = scratch, .updates = updates
+    };
+
+    *updates = (struct eager_updates) { 0 };
+    finder.kinds =
+        arena_new_array(scratch, struct eager_kind, (size_t)study->profile->names.count + 1);
+    if (!finder.kinds || !list_marks(&finder) || !count_rows(&finder))
+        return false;
+    updates->has_backward = has_backward(&finder);
+    count_passes(&finder);
+    count_again(&finder);
+    if (updates->passes > 0)
+        finder.parameters = calls->accumulated.count / updates->passes;
+    count_by_hand(&finder);
+    return true;
+}

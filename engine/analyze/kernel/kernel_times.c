@@ -1,0 +1,173 @@
+#include "analyze/kernel/kernel_times.h"
+
+#include "analyze/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TINY_NS = 10000 };
+
+struct counter {
+    const struct study   *study;
+    const struct windows *windows;
+    struct arena         *scratch;
+    uint32_t             *launcher; /* by launch event: activity of the op around it, or NO_ID */
+    struct id_map         rows_by_key;
+    VEC(struct kernel_time) rows;
+    VEC(double) durations;
+};
+
+struct open_event {
+    int64_t  end_ns;
+    uint32_t op_activity;
+};
+
+bool kernel_launchers(const struct profile *profile, struct arena *scratch, uint32_t **launchers)
+{
+    uint32_t *launcher = arena_new_array(scratch, uint32_t, (size_t)profile->event_count + 1);
+    VEC(struct open_event) stack = { 0 };
+
+    *launchers = launcher;
+    if (!launcher)
+        return false;
+    memset(launcher, 0xff, (size_t)profile->event_count * sizeof *launcher);
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
+        stack.count = 0;
+        for (uint32_t j = 0; timeline->kind == TIMELINE_THREAD && j < timeline->event_count; j++) {
+            uint32_t               event = timeline->first_event + j;
+            const struct activity *activity = event_activity(profile, event);
+            int64_t                start_ns = event_start_ns(profile, event);
+            struct open_event      open = { event_end_ns(profile, event), NO_ID };
+
+            while (stack.count > 0 && stack.items[stack.count - 1].end_ns <= start_ns)
+                stack.count--;
+            if (stack.count > 0)
+                open.op_activity = stack.items[stack.count - 1].op_activity;
+            if (activity->kind == ACTIVITY_OP)
+                open.op_activity = event_activity_id(profile, event);
+            launcher[event] = open.op_activity;
+            if (!vec_push(&stack, scratch, open))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool count_event(struct counter *counter, uint32_t event, uint32_t device)
+{
+    const struct profile *profile = counter->study->profile;
+    uint32_t              id = event_activity_id(profile, event);
+    uint32_t              launch = counter->study->devices->launch_of[event];
+    uint32_t              op_activity = launch == NO_ID ? NO_ID : counter->launcher[launch];
+    double                duration_ns = (double)event_duration_ns(profile, event);
+    uint64_t              key = (uint64_t)id << 32 | op_activity;
+    uint32_t              found = id_map_get(&counter->rows_by_key, key);
+    struct kernel_time   *row;
+
+    if (found == NO_ID) {
+        struct kernel_time fresh = { .activity = id,
+                                     .op = profile->activities.items[id].op,
+                                     .op_activity = op_activity,
+                                     .device = device,
+                                     .config = NO_ID,
+                                     .min_ns = duration_ns };
+        int64_t            config;
+
+        if (fresh.op == NO_ID && op_activity != NO_ID)
+            fresh.op = profile->activities.items[op_activity].op;
+        if (profile_stat(profile, STAT_KERNEL_CONFIG, event, &config) && config >= 0 &&
+            (uint64_t)config < profile->kernel_configs.count)
+            fresh.config = (uint32_t)config;
+        found = (uint32_t)counter->rows.count;
+        if (!vec_push(&counter->rows, counter->scratch, fresh) ||
+            !id_map_put(&counter->rows_by_key, key, found))
+            return false;
+    }
+    row = &counter->rows.items[found];
+    row->calls++;
+    row->total_ns += duration_ns;
+    row->min_ns = duration_ns < row->min_ns ? duration_ns : row->min_ns;
+    row->max_ns = duration_ns > row->max_ns ? duration_ns : row->max_ns;
+    return vec_push(&counter->durations, counter->scratch, duration_ns);
+}
+
+static bool count_all(struct counter *counter)
+{
+    const struct profile *profile = counter->study->profile;
+
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
+        if (timeline->device == NO_ID || timeline->host != counter->windows->host ||
+            profile->devices.items[timeline->device].kind == DEVICE_CPU ||
+            profile->devices.items[timeline->device].unit_of ||
+            (timeline->kind != TIMELINE_STREAM && timeline->kind != TIMELINE_OPS))
+            continue;
+        for (uint32_t j = 0; j < timeline->event_count; j++) {
+            uint32_t event = timeline->first_event + j;
+            uint8_t  kind = event_activity(profile, event)->kind;
+
+            if (kind != ACTIVITY_KERNEL && kind != ACTIVITY_COLLECTIVE)
+                continue;
+            if (windows_find(counter->windows, event_start_ns(profile, event)) != SIZE_MAX &&
+                !count_event(counter, event, timeline->device))
+                return false;
+        }
+    }
+    return true;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct kernel_time *left = a, *right = b;
+
+    if (left->total_ns != right->total_ns)
+        return left->total_ns > right->total_ns ? -1 : 1;
+    if (left->activity != right->activity)
+        return left->activity < right->activity ? -1 : 1;
+    return (left->op_activity > right->op_activity) - (left->op_activity < right->op_activity);
+}
+
+static void take_means(struct kernel_times *times, double device_count)
+{
+    for (size_t i = 0; i < times->count; i++) {
+        times->rows[i].calls /= device_count;
+        times->rows[i].total_ns /= device_count;
+    }
+    times->call_count /= device_count;
+    times->tiny_count /= device_count;
+    times->total_ns /= device_count;
+    times->tiny_ns /= device_count;
+}
+
+bool kernel_times_make(const struct study *study, const struct windows *windows,
+                       struct arena *scratch, struct kernel_times *times)
+{
+    struct counter counter = { .study = study, .windows = windows, .scratch = scratch };
+
+    *times = (struct kernel_times) { 0 };
+    counter.rows_by_key.arena = scratch;
+    if (!study->devices || !study->devices->launch_of)
+        return true;
+    if (!kernel_launchers(study->profile, scratch, &counter.launcher) || !count_all(&counter))
+        return false;
+    for (size_t i = 0; i < counter.durations.count; i++) {
+        double duration_ns = counter.durations.items[i];
+
+        times->total_ns += duration_ns;
+        if (duration_ns >= TINY_NS)
+            continue;
+        times->tiny_count++;
+        times->tiny_ns += duration_ns;
+    }
+    times->call_count = (double)counter.durations.count;
+    times->median_ns = median_of(counter.durations.items, counter.durations.count);
+    times->rows = counter.rows.items;
+    times->count = counter.rows.count;
+    take_means(times, device_activity_count(study, windows));
+    if (times->count > 1)
+        qsort(times->rows, times->count, sizeof *times->rows, compare_rows);
+    return true;
+}

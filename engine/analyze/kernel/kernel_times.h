@@ -1,0 +1,32 @@
+/* kernel_times: device kernels of the reference host by name and by the op that launched them; units
+ * of a device have none. */
+#ifndef TFPROF_ANALYZE_KERNEL_TIMES_H
+#define TFPROF_ANALYZE_KERNEL_TIMES_H
+
+#include "analyze/device/device_activity.h"
+
+struct kernel_time {
+    uint32_t activity;
+    uint32_t op;          /* row of profile->ops: its own, or of the op that launched it; NO_ID */
+    uint32_t op_activity; /* the launching op's activity, or NO_ID */
+    uint32_t device;
+    uint32_t config; /* of the first call: row of profile->kernel_configs, or NO_ID */
+    double   calls, total_ns; /* over all used steps; where several devices work, their mean */
+    double   min_ns, max_ns;
+};
+struct kernel_times {
+    struct kernel_time *rows; /* most time first */
+    size_t              count;
+    double              call_count, tiny_count; /* the same; tiny: below 10 us */
+    double              total_ns, tiny_ns, median_ns;
+};
+
+/* Rows live in scratch. false: it is exhausted. O(events). */
+bool kernel_times_make(const struct study *study, const struct windows *windows,
+                       struct arena *scratch, struct kernel_times *times);
+
+/* By event: activity of the innermost op around it on a host thread, or NO_ID. One walk over every
+ * thread. false: scratch is exhausted. */
+bool kernel_launchers(const struct profile *profile, struct arena *scratch, uint32_t **launchers);
+
+#endif

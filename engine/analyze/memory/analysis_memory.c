@@ -1,0 +1,423 @@
+/*
+ * memory: how much each allocator held at most, who held it, and whether it grows. Recordings of
+ * single allocations are replayed; those with memory by op only (tfprof) give owners without a peak
+ * in time.
+ */
+#include "analyze/analysis.h"
+#include "analyze/emit.h"
+#include "analyze/memory/memory_timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum memory_fact {
+    PEAK,
+    CAPACITY,
+    PEAK_SHARE,
+    RESERVED,
+    RESERVED_UNUSED_SHARE,
+    FRAGMENTATION,
+    GROWTH,
+    GROWTH_SHARE,
+    IS_GROWING,
+    ALLOCATIONS,
+    ALLOCATED,
+    ALLOCATOR,
+    DEVICE,
+    TOP_OWNER,
+    TOP_OWNER_BYTES,
+    TOP_OWNER_SHARE,
+    HOST_PEAK,
+    HOST_GROWTH,
+    RESIDUAL,
+    RESIDUAL_OP,
+    TEMPORARY,
+    FACT_COUNT
+};
+static const struct fact_spec produces[] = {
+    [PEAK] = { "memory.peak_bytes", UNIT_BYTES, "most bytes in use at once (device, else host)" },
+    [CAPACITY] = { "memory.capacity_bytes", UNIT_BYTES, "what that memory can hold" },
+    [PEAK_SHARE] = { "memory.peak_share", UNIT_SHARE, "peak over capacity" },
+    [RESERVED] = { "memory.reserved_bytes", UNIT_BYTES, "held by the allocator at the peak" },
+    [RESERVED_UNUSED_SHARE] = { "memory.reserved_unused_share", UNIT_SHARE,
+                                "share of the reserved bytes not in use at the peak" },
+    [FRAGMENTATION] = { "memory.fragmentation", UNIT_SHARE,
+                        "1 - largest free block / free bytes, at the peak" },
+    [GROWTH] = { "memory.growth_bytes_per_step", UNIT_BYTES,
+                 "slope of the bytes in use over steps" },
+    [GROWTH_SHARE] = { "memory.growth_share", UNIT_RATIO,
+                       "that over capacity, else over the peak" },
+    [IS_GROWING] = { "memory.is_growing", UNIT_BOOL,
+                     "never less at the end of a step, over 5 steps" },
+    [ALLOCATIONS] = { "memory.allocations_per_step", UNIT_COUNT, "allocations a step" },
+    [ALLOCATED] = { "memory.allocated_bytes_per_step", UNIT_BYTES, "bytes allocated a step" },
+    [ALLOCATOR] = { "memory.allocator", UNIT_NAME,
+                    "the allocator that these facts are of: a device's where there is one, and of "
+                    "these the one with the largest peak" },
+    [DEVICE] = { "memory.device", UNIT_NAME, "its device" },
+    [TOP_OWNER] = { "memory.top_owner", UNIT_NAME, "op that holds most at the peak" },
+    [TOP_OWNER_BYTES] = { "memory.top_owner_bytes", UNIT_BYTES, "what it holds" },
+    [TOP_OWNER_SHARE] = { "memory.top_owner_share", UNIT_SHARE, "that over the peak" },
+    [HOST_PEAK] = { "memory.host_peak_bytes", UNIT_BYTES,
+                    "largest peak of an allocator of host memory" },
+    [HOST_GROWTH] = { "memory.host_growth_bytes_per_step", UNIT_BYTES, "slope of host memory" },
+    [RESIDUAL] = { "memory.residual_bytes", UNIT_BYTES, "most bytes an op leaves behind" },
+    [RESIDUAL_OP] = { "memory.residual_op", UNIT_NAME, "that op" },
+    [TEMPORARY] = { "memory.temporary_bytes", UNIT_BYTES, "most temporary bytes of one op" },
+};
+enum allocators_column {
+    A_ALLOCATOR,
+    A_DEVICE,
+    A_PEAK,
+    A_LIFETIME_PEAK,
+    A_CAPACITY,
+    A_PEAK_SHARE,
+    A_RESERVED,
+    A_FRAGMENTATION,
+    A_GROWTH,
+    A_IS_GROWING,
+    A_ALLOCATIONS,
+    A_ALLOCATED,
+    A_PEAK_TIME
+};
+static const struct column_spec allocator_columns[] = {
+    [A_ALLOCATOR] = { "allocator", UNIT_NAME, "allocator" },
+    [A_DEVICE] = { "device", UNIT_NAME, "its device; none: host memory" },
+    [A_PEAK] = { "peak_bytes", UNIT_BYTES, "most bytes in use while recording" },
+    [A_LIFETIME_PEAK] = { "lifetime_peak_bytes", UNIT_BYTES, "most since the program started" },
+    [A_CAPACITY] = { "capacity_bytes", UNIT_BYTES, "what it can hold" },
+    [A_PEAK_SHARE] = { "peak_share", UNIT_SHARE, "peak over capacity" },
+    [A_RESERVED] = { "reserved_bytes", UNIT_BYTES,
+                     "reserved at the peak; XSpace: of the bytes in use, the stack of programs" },
+    [A_FRAGMENTATION] = { "fragmentation", UNIT_SHARE, "at the peak" },
+    [A_GROWTH] = { "growth_bytes_per_step", UNIT_BYTES, "slope over steps" },
+    [A_IS_GROWING] = { "is_growing", UNIT_BOOL, "never less at the end of a step" },
+    [A_ALLOCATIONS] = { "allocations", UNIT_COUNT, "allocations a step" },
+    [A_ALLOCATED] = { "allocated_bytes", UNIT_BYTES, "bytes allocated a step" },
+    [A_PEAK_TIME] = { "peak_time_ns", UNIT_NS, "time of the peak, on the clock of the steps" },
+};
+enum owners_column {
+    O_OWNER,
+    O_ALLOCATOR,
+    O_REGION,
+    O_BYTES,
+    O_COUNT,
+    O_SHARE,
+    O_REQUESTED,
+    O_RESIDUAL,
+    O_TEMPORARY,
+    O_OUTPUT,
+    O_PERSISTENT,
+    O_DEVICE
+};
+static const struct column_spec owner_columns[] = {
+    [O_OWNER] = { "owner", UNIT_NAME, "op" },
+    [O_ALLOCATOR] = { "allocator", UNIT_NAME, "allocator" },
+    [O_REGION] = { "region", UNIT_NAME, "output, temp, persist, …" },
+    [O_BYTES] = { "bytes", UNIT_BYTES, "held at the peak; without a timeline: the op's own peak" },
+    [O_COUNT] = { "count", UNIT_COUNT, "blocks" },
+    [O_SHARE] = { "share", UNIT_SHARE, "share of the peak" },
+    [O_REQUESTED] = { "requested_bytes", UNIT_BYTES, "asked for by the op in a step" },
+    [O_RESIDUAL] = { "residual_bytes", UNIT_BYTES, "left behind by the op in a step" },
+    [O_TEMPORARY] = { "temporary_bytes", UNIT_BYTES, "temporary in a step" },
+    [O_OUTPUT] = { "output_bytes", UNIT_BYTES, "in its results" },
+    [O_PERSISTENT] = { "persistent_bytes", UNIT_BYTES, "persistent" },
+    [O_DEVICE] = { "device", UNIT_NAME, "the allocator's device; none: host memory" },
+};
+static const struct table_spec tables[] = {
+    { "allocators", "memory by allocator", allocator_columns, ARRAY_COUNT(allocator_columns) },
+    { "memory_owners", "who holds memory at the peak", owner_columns, ARRAY_COUNT(owner_columns) },
+};
+enum { MOST_OWNERS = 200 };
+#define STACK "stack of running programs"
+
+static bool fill_allocators(struct study *study, const struct memory_timelines *timelines,
+                            double steps)
+{
+    struct table *table = facts_table(&study->facts, &tables[0]);
+
+    for (size_t i = 0; table && i < timelines->list.count; i++) {
+        const struct memory_timeline *from = &timelines->list.items[i];
+        size_t                        row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        emit_name(table, A_ALLOCATOR, row, from->allocator);
+        if (from->device != NO_ID)
+            emit_name(table, A_DEVICE, row, study->profile->devices.items[from->device].name);
+        emit_number(table, A_PEAK, row, from->peak_bytes);
+        emit_number(table, A_PEAK_TIME, row, from->peak_time_ns);
+        if (from->lifetime_peak_bytes >= 0)
+            emit_number(table, A_LIFETIME_PEAK, row, from->lifetime_peak_bytes);
+        if (from->capacity_bytes > 0) {
+            emit_number(table, A_CAPACITY, row, from->capacity_bytes);
+            emit_number(table, A_PEAK_SHARE, row, from->peak_bytes / from->capacity_bytes);
+        }
+        if (from->reserved_bytes >= 0)
+            emit_number(table, A_RESERVED, row, from->reserved_bytes);
+        if (from->fragmentation >= 0)
+            emit_number(table, A_FRAGMENTATION, row, from->fragmentation);
+        if (from->has_growth) {
+            emit_number(table, A_GROWTH, row, from->growth_bytes);
+            emit_number(table, A_IS_GROWING, row, from->is_growing);
+        }
+        emit_number(table, A_ALLOCATIONS, row, from->allocation_count / steps);
+        emit_number(table, A_ALLOCATED, row, from->allocated_bytes / steps);
+    }
+    return table != NULL;
+}
+
+static bool add_owner(struct study *study, struct table *table, const struct memory_timeline *from,
+                      const struct memory_owner *owner)
+{
+    size_t row = table_add(table, study->arena);
+
+    if (row == SIZE_MAX)
+        return false;
+    emit_name(table, O_OWNER, row, owner->op_name);
+    emit_name(table, O_ALLOCATOR, row, from->allocator);
+    if (from->device != NO_ID)
+        emit_name(table, O_DEVICE, row, study->profile->devices.items[from->device].name);
+    emit_name(table, O_REGION, row, owner->region);
+    emit_number(table, O_BYTES, row, owner->bytes);
+    if (owner->count > 0)
+        emit_number(table, O_COUNT, row, owner->count);
+    if (from->peak_bytes > 0)
+        emit_number(table, O_SHARE, row, owner->bytes / from->peak_bytes);
+    return true;
+}
+
+/* The smallest owners together, what programs hold while they run, and what was held before: so
+ * that rows sum to the peak. */
+static bool add_rest(struct study *study, struct table *table, const struct memory_timeline *from)
+{
+    struct memory_owner others = { 0 }, stack = { .bytes = from->stack_bytes },
+                        earlier = { .bytes = from->earlier_bytes };
+    char name[32];
+
+    for (size_t i = MOST_OWNERS; i < from->owner_count; i++) {
+        others.bytes += from->owners[i].bytes;
+        others.count += from->owners[i].count;
+    }
+    if (from->owner_count > MOST_OWNERS) {
+        snprintf(name, sizeof name, "%zu others", from->owner_count - MOST_OWNERS);
+        others.op_name = facts_name(&study->facts, str_from(name));
+        if (!add_owner(study, table, from, &others))
+            return false;
+    }
+    stack.op_name = facts_name(&study->facts, STR(STACK));
+    stack.region = facts_name(&study->facts, STR("stack"));
+    earlier.op_name = facts_name(&study->facts, STR("taken before the recording"));
+    return (stack.bytes <= 0 || add_owner(study, table, from, &stack)) &&
+           (earlier.bytes <= 0 || add_owner(study, table, from, &earlier));
+}
+
+static bool fill_owners(struct study *study, struct table *table,
+                        const struct memory_timelines *timelines)
+{
+    for (size_t i = 0; i < timelines->list.count; i++) {
+        const struct memory_timeline *from = &timelines->list.items[i];
+
+        for (size_t j = 0; j < from->owner_count && j < MOST_OWNERS; j++)
+            if (!add_owner(study, table, from, &from->owners[j]))
+                return false;
+        if (!add_rest(study, table, from))
+            return false;
+    }
+    return true;
+}
+
+/* The largest owner that has a name. What was taken before the recording has none. */
+static bool set_top_owner(struct study *study, const struct memory_timeline *main)
+{
+    struct facts       *facts = &study->facts;
+    struct memory_owner top = { 0 };
+
+    if (main->owner_count > 0)
+        top = main->owners[0];
+    if (main->stack_bytes > top.bytes)
+        top = (struct memory_owner) { .op_name = facts_name(facts, STR(STACK)),
+                                      .bytes = main->stack_bytes };
+    return top.op_name == 0 ||
+           (facts_set(facts, &produces[TOP_OWNER], top.op_name) &&
+            facts_set(facts, &produces[TOP_OWNER_BYTES], top.bytes) &&
+            (main->peak_bytes <= 0 ||
+             facts_set(facts, &produces[TOP_OWNER_SHARE], top.bytes / main->peak_bytes)));
+}
+
+/* Facts speak of the first timeline: a device's when there is one. */
+static bool set_facts(struct study *study, const struct memory_timelines *timelines, double steps)
+{
+    const struct memory_timeline *main = &timelines->list.items[0];
+    struct facts                 *facts = &study->facts;
+    bool                          is_set = facts_set(facts, &produces[PEAK], main->peak_bytes) &&
+                  facts_set(facts, &produces[ALLOCATIONS], main->allocation_count / steps) &&
+                  facts_set(facts, &produces[ALLOCATED], main->allocated_bytes / steps);
+
+    if (main->capacity_bytes > 0)
+        is_set = is_set && facts_set(facts, &produces[CAPACITY], main->capacity_bytes) &&
+                 facts_set(facts, &produces[PEAK_SHARE], main->peak_bytes / main->capacity_bytes);
+    if (main->reserved_bytes > 0)
+        is_set = is_set && facts_set(facts, &produces[RESERVED], main->reserved_bytes) &&
+                 (main->reserved_bytes < main->peak_bytes ||
+                  facts_set(facts, &produces[RESERVED_UNUSED_SHARE],
+                            1 - main->peak_bytes / main->reserved_bytes));
+    if (main->fragmentation >= 0)
+        is_set = is_set && facts_set(facts, &produces[FRAGMENTATION], main->fragmentation);
+    if (main->has_growth) {
+        double whole = main->capacity_bytes > 0 ? main->capacity_bytes : main->peak_bytes;
+
+        is_set =
+            is_set && facts_set(facts, &produces[GROWTH], main->growth_bytes) &&
+            facts_set(facts, &produces[IS_GROWING], main->is_growing) &&
+            (whole <= 0 || facts_set(facts, &produces[GROWTH_SHARE], main->growth_bytes / whole));
+    }
+    is_set =
+        is_set && facts_set(facts, &produces[ALLOCATOR], main->allocator) &&
+        (main->device == NO_ID ||
+         facts_set(facts, &produces[DEVICE], study->profile->devices.items[main->device].name)) &&
+        set_top_owner(study, main);
+    for (size_t i = 0; i < timelines->list.count; i++) {
+        const struct memory_timeline *host = &timelines->list.items[i];
+
+        if (host->device != NO_ID)
+            continue;
+        is_set =
+            is_set && facts_set(facts, &produces[HOST_PEAK], host->peak_bytes) &&
+            (!host->has_growth || facts_set(facts, &produces[HOST_GROWTH], host->growth_bytes));
+        break;
+    }
+    return is_set;
+}
+
+struct op_bytes {
+    uint32_t op;
+    double   requested, peak, residual, output, temporary, persistent;
+};
+
+static int compare_op_bytes(const void *a, const void *b)
+{
+    const struct op_bytes *left = a, *right = b;
+
+    if (left->peak != right->peak)
+        return left->peak > right->peak ? -1 : 1;
+    return (left->op > right->op) - (left->op < right->op);
+}
+
+static double most(double a, int64_t b)
+{
+    return (double)b > a ? (double)b : a;
+}
+
+/* Memory by op, at its largest step, most first. */
+static struct op_bytes *sum_op_memory(const struct profile *profile, struct arena *scratch,
+                                      size_t *count)
+{
+    struct op_bytes *sums = arena_new_array(scratch, struct op_bytes, profile->op_memory.count + 1);
+    uint32_t        *row_of = arena_new_array(scratch, uint32_t, profile->ops.count + 1);
+
+    *count = 0;
+    if (!sums || !row_of)
+        return NULL;
+    for (size_t i = 0; i < profile->op_memory.count; i++) {
+        const struct op_memory *memory = &profile->op_memory.items[i];
+        struct op_bytes        *sum;
+
+        if (!row_of[memory->op]) {
+            sums[*count].op = memory->op;
+            row_of[memory->op] = (uint32_t)++ * count;
+        }
+        sum = &sums[row_of[memory->op] - 1];
+        sum->requested = most(sum->requested, memory->requested_bytes);
+        sum->peak = most(sum->peak, memory->peak_bytes);
+        sum->residual = most(sum->residual, memory->residual_bytes);
+        sum->output = most(sum->output, memory->output_bytes);
+        sum->temporary = most(sum->temporary, memory->temporary_bytes);
+        sum->persistent = most(sum->persistent, memory->persistent_bytes);
+    }
+    if (*count > 1)
+        qsort(sums, *count, sizeof *sums, compare_op_bytes);
+    return sums;
+}
+
+static bool fill_op_memory(struct study *study, struct table *table, struct arena *scratch)
+{
+    const struct profile *profile = study->profile;
+    size_t                count, most_residual = 0;
+    struct op_bytes      *sums = sum_op_memory(profile, scratch, &count);
+    double                temporary = 0;
+
+    if (!sums)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        size_t row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        emit_name(table, O_OWNER, row, profile->ops.items[sums[i].op].name);
+        emit_number(table, O_BYTES, row, sums[i].peak);
+        emit_number(table, O_REQUESTED, row, sums[i].requested);
+        emit_number(table, O_RESIDUAL, row, sums[i].residual);
+        emit_number(table, O_TEMPORARY, row, sums[i].temporary);
+        emit_number(table, O_OUTPUT, row, sums[i].output);
+        emit_number(table, O_PERSISTENT, row, sums[i].persistent);
+        if (sums[i].residual > sums[most_residual].residual)
+            most_residual = i;
+        temporary = sums[i].temporary > temporary ? sums[i].temporary : temporary;
+    }
+    if (count == 0)
+        return true;
+    return facts_set(&study->facts, &produces[RESIDUAL], sums[most_residual].residual) &&
+           facts_set(&study->facts, &produces[RESIDUAL_OP],
+                     profile->ops.items[sums[most_residual].op].name) &&
+           facts_set(&study->facts, &produces[TEMPORARY], temporary);
+}
+
+static bool make(struct study *study, struct arena *scratch)
+{
+    static const char       capture[] = "memory (profile_memory, memory events, run metadata)";
+    static const char       reason[] = "no allocation is in the recording";
+    struct windows          windows;
+    struct memory_timelines timelines;
+    struct table           *owners;
+
+    if (study->profile->memory_events.count + study->profile->op_memory.count == 0)
+        return facts_absent(&study->facts, "memory.", capture, reason) &&
+               facts_absent(&study->facts, "allocators", capture, reason) &&
+               facts_absent(&study->facts, "memory_owners", capture, reason);
+    owners = facts_table(&study->facts, &tables[1]);
+    if (!owners || !windows_make(study, scratch, &windows) ||
+        !memory_timelines_make(study, &windows, scratch, &timelines))
+        return false;
+    if (study->profile->op_memory.count > 0 && !fill_op_memory(study, owners, scratch))
+        return false;
+    if (timelines.list.count == 0)
+        return facts_absent(&study->facts, "allocators", NULL,
+                            "memory is recorded by op, not over time") &&
+               facts_absent(&study->facts, "memory.", NULL,
+                            "memory is recorded by op, not over time");
+    return fill_allocators(study, &timelines, (double)windows.count) &&
+           fill_owners(study, owners, &timelines) &&
+           set_facts(study, &timelines, (double)windows.count) &&
+           facts_absent(&study->facts, "memory.", NULL,
+                        "the recording does not tell, or has fewer than 5 steps");
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena scratch = { 0 };
+    bool         is_done = make(study, &scratch);
+
+    arena_free(&scratch);
+    return is_done || emit_limit("memory over time", err);
+}
+
+const struct analysis analysis_memory = {
+    .name = "memory",
+    .summary = "peaks, owners and growth of memory",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

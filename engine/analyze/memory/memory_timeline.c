@@ -1,0 +1,312 @@
+#include "analyze/memory/memory_timeline.h"
+
+#include "analyze/device/device_activity.h"
+
+#include <stdlib.h>
+
+struct sorted_event {
+    uint32_t allocator, device, host;
+    int64_t  time_ns;
+    uint32_t row; /* of profile->memory_events */
+};
+
+static int compare_events(const void *a, const void *b)
+{
+    const struct sorted_event *left = a, *right = b;
+
+    if (left->device != right->device)
+        return left->device < right->device ? -1 : 1;
+    if (left->host != right->host)
+        return left->host < right->host ? -1 : 1;
+    if (left->allocator != right->allocator)
+        return left->allocator < right->allocator ? -1 : 1;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns < right->time_ns ? -1 : 1;
+    return (left->row > right->row) - (left->row < right->row);
+}
+
+struct live_block {
+    double   bytes;
+    uint32_t op_name, region;
+    bool     is_live;
+};
+struct replay {
+    const struct profile *profile;
+    const struct windows *windows;
+    struct arena         *arena;
+    struct id_map         blocks_by_address;
+    VEC(struct live_block) blocks;
+    double running_bytes;
+};
+
+/* Bytes an event adds. Frees often tell no size: the block at that address does. */
+static double event_delta(struct replay *replay, const struct memory_event *event, bool *is_full)
+{
+    uint32_t block =
+        event->address ? id_map_get(&replay->blocks_by_address, event->address) : NO_ID;
+    double bytes = (double)event->bytes;
+
+    switch ((enum memory_event_kind)event->kind) {
+    case MEMORY_SNAPSHOT:
+        return bytes;
+    case MEMORY_ALLOCATE: {
+        struct live_block fresh = { bytes < 0 ? -bytes : bytes, event->op_name, event->region,
+                                    true };
+
+        if (block != NO_ID)
+            replay->blocks.items[block] = fresh;
+        else if (event->address && (!vec_push(&replay->blocks, replay->arena, fresh) ||
+                                    !id_map_put(&replay->blocks_by_address, event->address,
+                                                (uint32_t)replay->blocks.count - 1)))
+            *is_full = true;
+        return fresh.bytes;
+    }
+    case MEMORY_FREE:
+        bytes = bytes < 0 ? bytes : -bytes;
+        if (block != NO_ID && replay->blocks.items[block].is_live) {
+            replay->blocks.items[block].is_live = false;
+            return bytes < 0 ? bytes : -replay->blocks.items[block].bytes;
+        }
+        return bytes;
+    }
+    return 0;
+}
+
+static void note_peak(struct memory_timeline *timeline, const struct memory_event *event,
+                      double bytes)
+{
+    timeline->peak_bytes = bytes;
+    timeline->peak_time_ns = (double)event->time_ns;
+    if (event->reserved_bytes >= 0)
+        timeline->reserved_bytes = (double)event->reserved_bytes;
+    timeline->stack_bytes = (double)event->stack_bytes;
+    if (event->fragmentation >= 0)
+        timeline->fragmentation = event->fragmentation;
+    if (event->in_use_bytes >= 0 && event->available_bytes >= 0)
+        timeline->capacity_bytes = (double)event->in_use_bytes + (double)event->available_bytes;
+}
+
+/* Bytes in use at the end of each window that saw an event, then their slope. */
+static bool fit_growth(struct memory_timeline *timeline, const double *ends, const bool *is_seen,
+                       size_t count)
+{
+    enum { FEWEST_WINDOWS = 5 };
+    double n = 0, sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0, first = 0, last = 0;
+    bool   never_falls = true;
+
+    for (size_t i = 0; i < count; i++) {
+        double x = (double)i;
+
+        if (!is_seen[i])
+            continue;
+        if (n > 0 && ends[i] < last)
+            never_falls = false;
+        first = n > 0 ? first : ends[i];
+        last = ends[i];
+        n++;
+        sum_x += x;
+        sum_y += ends[i];
+        sum_xx += x * x;
+        sum_xy += x * ends[i];
+    }
+    if (n < FEWEST_WINDOWS)
+        return false;
+    timeline->growth_bytes = (n * sum_xy - sum_x * sum_y) / (n * sum_xx - sum_x * sum_x);
+    timeline->is_growing = never_falls && last > first;
+    return true;
+}
+
+static size_t replay_until(struct replay *replay, const struct sorted_event *events, size_t count,
+                           struct memory_timeline *timeline, double *ends, bool *is_seen)
+{
+    size_t peak = 0;
+    bool   is_full = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct memory_event *event = &replay->profile->memory_events.items[events[i].row];
+        size_t                     window = windows_find(replay->windows, event->time_ns);
+        double                     bytes;
+
+        replay->running_bytes += event_delta(replay, event, &is_full);
+        if (is_full)
+            return SIZE_MAX;
+        bytes = event->in_use_bytes >= 0 ? (double)event->in_use_bytes : replay->running_bytes;
+        /* Of equal peaks the last: most of what is held then was seen being taken. */
+        if (i == 0 || bytes >= timeline->peak_bytes) {
+            note_peak(timeline, event, bytes);
+            peak = i;
+        }
+        if ((double)event->peak_bytes > timeline->lifetime_peak_bytes)
+            timeline->lifetime_peak_bytes = (double)event->peak_bytes;
+        if (window == SIZE_MAX)
+            continue;
+        ends[window] = bytes - (double)event->stack_bytes; /* which comes and goes */
+        is_seen[window] = true;
+        if (event->kind == MEMORY_ALLOCATE ||
+            (event->kind == MEMORY_SNAPSHOT && event->bytes > 0)) {
+            timeline->allocation_count++;
+            timeline->allocated_bytes +=
+                event->bytes < 0 ? -(double)event->bytes : (double)event->bytes;
+        }
+    }
+    return peak;
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+    const struct memory_owner *left = a, *right = b;
+
+    if (left->bytes != right->bytes)
+        return left->bytes > right->bytes ? -1 : 1;
+    if (left->op_name != right->op_name)
+        return left->op_name < right->op_name ? -1 : 1;
+    return (left->region > right->region) - (left->region < right->region);
+}
+
+/* Who holds memory at the peak: the events up to it once more, with a fresh address map. */
+static bool find_owners(struct replay *replay, const struct sorted_event *events, size_t count,
+                        struct memory_timeline *timeline)
+{
+    struct id_map rows = { .arena = replay->arena };
+    double        owned_bytes = timeline->stack_bytes;
+    bool          is_full = false;
+
+    replay->blocks_by_address = (struct id_map) { .arena = replay->arena };
+    replay->blocks.count = 0;
+    for (size_t i = 0; i < count && !is_full; i++)
+        event_delta(replay, &replay->profile->memory_events.items[events[i].row], &is_full);
+    timeline->owners =
+        arena_new_array(replay->arena, struct memory_owner, replay->blocks.count + 1);
+    if (is_full || !timeline->owners)
+        return false;
+    for (size_t i = 0; i < replay->blocks.count; i++) {
+        const struct live_block *block = &replay->blocks.items[i];
+        uint64_t                 key = (uint64_t)block->op_name << 32 | block->region;
+        uint32_t                 row = id_map_get(&rows, key);
+
+        if (!block->is_live)
+            continue;
+        if (row == NO_ID) {
+            row = (uint32_t)timeline->owner_count++;
+            timeline->owners[row] = (struct memory_owner) { block->op_name, block->region, 0, 0 };
+            if (!id_map_put(&rows, key, row))
+                return false;
+        }
+        owned_bytes += block->bytes;
+        timeline->owners[row].bytes += block->bytes;
+        timeline->owners[row].count++;
+    }
+    if (timeline->owner_count > 1)
+        qsort(timeline->owners, timeline->owner_count, sizeof *timeline->owners, compare_owners);
+    if (timeline->peak_bytes > owned_bytes)
+        timeline->earlier_bytes = timeline->peak_bytes - owned_bytes;
+    return true;
+}
+
+static bool make_one(const struct study *study, const struct windows *windows, struct arena *arena,
+                     const struct sorted_event *events, size_t count,
+                     struct memory_timeline *timeline)
+{
+    struct replay replay = { .profile = study->profile, .windows = windows, .arena = arena };
+    double       *ends = arena_new_array(arena, double, windows->count);
+    bool         *is_seen = arena_new_array(arena, bool, windows->count);
+    size_t        peak;
+
+    *timeline = (struct memory_timeline) { .allocator = events->allocator,
+                                           .device = events->device,
+                                           .host = events->host,
+                                           .event_count = count,
+                                           .reserved_bytes = -1,
+                                           .capacity_bytes = -1,
+                                           .fragmentation = -1,
+                                           .lifetime_peak_bytes = -1 };
+    replay.blocks_by_address.arena = arena;
+    if (!ends || !is_seen)
+        return false;
+    peak = replay_until(&replay, events, count, timeline, ends, is_seen);
+    if (peak == SIZE_MAX)
+        return false;
+    if (events->device != NO_ID) {
+        const struct device *device = &study->profile->devices.items[events->device];
+
+        if (device->memory_bytes > 0 && timeline->capacity_bytes < 0)
+            timeline->capacity_bytes = (double)device->memory_bytes;
+    }
+    timeline->has_growth = fit_growth(timeline, ends, is_seen, windows->count);
+    return find_owners(&replay, events, peak + 1, timeline);
+}
+
+static int compare_timelines(const void *a, const void *b)
+{
+    const struct memory_timeline *left = a, *right = b;
+
+    if ((left->device == NO_ID) != (right->device == NO_ID))
+        return left->device == NO_ID ? 1 : -1;
+    if (left->peak_bytes != right->peak_bytes)
+        return left->peak_bytes > right->peak_bytes ? -1 : 1;
+    if (left->device != right->device)
+        return left->device < right->device ? -1 : 1;
+    if (left->host != right->host)
+        return left->host < right->host ? -1 : 1;
+    return (left->allocator > right->allocator) - (left->allocator < right->allocator);
+}
+
+/* By memory, then by time. */
+static struct sorted_event *sort_events(const struct profile *profile, struct arena *arena)
+{
+    size_t                count = profile->memory_events.count;
+    struct sorted_event  *events = arena_new_array(arena, struct sorted_event, count + 1);
+    struct timeline_index index;
+
+    if (!events || !timeline_index_make(profile, arena, &index))
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct memory_event *event = &profile->memory_events.items[i];
+        uint32_t                   timeline = event->event == NO_ID || profile->hosts.count < 2
+                                                  ? NO_ID
+                                                  : timeline_index_find(profile, &index, event->event);
+
+        events[i] = (struct sorted_event) { .allocator = event->allocator,
+                                            .device = event->device,
+                                            .host = profile->hosts.count == 1 ? 0 : NO_ID,
+                                            .time_ns = event->time_ns,
+                                            .row = (uint32_t)i };
+        if (event->device != NO_ID)
+            events[i].host = profile->devices.items[event->device].host;
+        else if (timeline != NO_ID)
+            events[i].host = profile->timelines.items[timeline].host;
+    }
+    if (count > 1)
+        qsort(events, count, sizeof *events, compare_events);
+    return events;
+}
+
+static bool is_one_memory(const struct sorted_event *a, const struct sorted_event *b)
+{
+    return a->device == b->device && a->host == b->host && a->allocator == b->allocator;
+}
+
+bool memory_timelines_make(const struct study *study, const struct windows *windows,
+                           struct arena *arena, struct memory_timelines *timelines)
+{
+    const struct profile *profile = study->profile;
+    size_t                count = profile->memory_events.count, end;
+    struct sorted_event  *events = sort_events(profile, arena);
+
+    *timelines = (struct memory_timelines) { 0 };
+    if (!events)
+        return false;
+    for (size_t start = 0; start < count; start = end) {
+        struct memory_timeline timeline;
+
+        for (end = start + 1; end < count && is_one_memory(&events[start], &events[end]);)
+            end++;
+        if (!make_one(study, windows, arena, &events[start], end - start, &timeline) ||
+            !vec_push(&timelines->list, arena, timeline))
+            return false;
+    }
+    if (timelines->list.count > 1)
+        qsort(timelines->list.items, timelines->list.count, sizeof *timelines->list.items,
+              compare_timelines);
+    return true;
+}

@@ -1,0 +1,398 @@
+/*
+ * path: the critical path of each step over the timelines (path.h), and the processor time beside
+ * it.
+ *
+ * At most PATH_STEPS used steps are looked at, evenly spaced, so that the cost of walking does not
+ * grow with long captures.
+ */
+#include "analyze/analysis.h"
+#include "analyze/path/path_walk.h"
+#include "analyze/step/runs.h"
+#include "analyze/step/start_up.h"
+#include "base/sample.h"
+
+enum { PATH_STEPS = 100, MIN_LAUNCHES = 10 };
+
+static const struct fact_spec produces[] = {
+    { "host.cores", UNIT_COUNT, "cores, as recorded or as many as were seen at work at once" },
+    { "host.cpu_ns", UNIT_NS, "host thread time at work a step, all threads" },
+    { "host.input_cpu_ns", UNIT_NS, "of host.cpu_ns, work for input" },
+    { "path.steps", UNIT_COUNT, "steps whose path was walked" },
+};
+enum { FACT_CORES, FACT_CPU, FACT_INPUT_CPU, FACT_STEPS };
+
+/* A single slow step says nothing of the others: what it waits for is not what a step does. Where
+ * it is so long that the mean is what a step takes, it has part in that. */
+static bool stands_alone(const struct steps *steps, const struct step *step)
+{
+    return step->is_slow && steps->slow_count == 1 && !steps->is_uneven;
+}
+
+static bool choose_steps(struct study *study)
+{
+    const struct steps *steps = &study->steps;
+    VEC(uint32_t) all = { 0 };
+
+    for (size_t i = 0; i < steps->list.count; i++)
+        if (steps->list.items[i].host == steps->host && steps->list.items[i].is_sampled &&
+            !stands_alone(steps, &steps->list.items[i]) &&
+            !vec_push(&all, study->arena, (uint32_t)i))
+            return false;
+    size_t wanted = all.count < PATH_STEPS ? all.count : PATH_STEPS;
+
+    for (size_t i = 0; i < wanted; i++)
+        if (!vec_push(&study->path.step_rows, study->arena, all.items[i * all.count / wanted]))
+            return false;
+    return true;
+}
+
+/* The thread that leads the steps: where their markers are, else the one with most host work. */
+static uint32_t find_leader(const struct study *study)
+{
+    const struct profile *profile = study->profile;
+    const struct step    *first = &study->steps.list.items[study->path.step_rows.items[0]];
+    uint32_t              best = NO_ID;
+    int64_t               most_ns = 0;
+
+    if (first->timeline != NO_ID &&
+        profile->timelines.items[first->timeline].kind == TIMELINE_THREAD)
+        return first->timeline;
+    for (uint32_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+        int64_t                host_ns = 0;
+
+        if (line->kind != TIMELINE_THREAD || line->host != study->steps.host)
+            continue;
+        for (uint32_t i = 0; i < line->event_count; i++) {
+            uint32_t           event = line->first_event + i;
+            enum activity_kind kind = event_activity(profile, event)->kind;
+
+            if (kind == ACTIVITY_PYTHON || kind == ACTIVITY_DISPATCH || kind == ACTIVITY_LAUNCH ||
+                kind == ACTIVITY_STEP)
+                host_ns += event_duration_ns(profile, event);
+        }
+        if (host_ns > most_ns)
+            most_ns = host_ns, best = t;
+    }
+    return best;
+}
+
+/* The accelerator of the reference host that works most: the path follows it. */
+static const struct device_row *find_device(const struct study *study)
+{
+    const struct device_row *best = NULL;
+
+    for (size_t i = 0; study->devices && i < study->devices->rows.count; i++) {
+        const struct device_row *row = &study->devices->rows.items[i];
+
+        if (study->profile->devices.items[row->device].host == study->steps.host &&
+            row->busy_ns > (best ? best->busy_ns : 0))
+            best = row;
+    }
+    return best;
+}
+
+/* Where one accelerator stands for all, those beside it are no workers. */
+static bool is_worker(const struct study *study, const struct timeline *line,
+                      const struct device_row *device)
+{
+    if (line->host != study->steps.host || !line->event_count)
+        return false;
+    if (line->kind == TIMELINE_THREAD)
+        return true;
+    return (line->kind == TIMELINE_STREAM || line->kind == TIMELINE_OPS) &&
+           (!device || line->device == device->device);
+}
+
+/* The host enqueued work for an accelerator, and nothing of it was recorded: what the host did says
+ * nothing of what the step waited for. */
+static bool lacks_device(const struct study *study)
+{
+    double launches, kernels;
+
+    return !study->path.has_device && facts_get(&study->facts, "coverage.launches", &launches) &&
+           facts_get(&study->facts, "coverage.kernels", &kernels) && launches >= MIN_LAUNCHES &&
+           kernels <= 0;
+}
+
+bool path_begin(struct study *study)
+{
+    const struct profile    *profile = study->profile;
+    const struct device_row *device;
+
+    study->path.leader = NO_ID;
+    if (profile->event_count == 0)
+        return true;
+    if (!choose_steps(study))
+        return false;
+    if (study->path.step_rows.count == 0)
+        return true;
+    device = find_device(study);
+    study->path.leader = find_leader(study);
+    study->path.has_device = device != NULL;
+    study->path.lacks_device = lacks_device(study);
+    study->path.shows_copies = device && profile->devices.items[device->device].kind == DEVICE_GPU;
+    study->path.shows_collectives = device && device->collective_ns > 0;
+    return true;
+}
+
+static bool add_windows(const struct study *study, struct arena *scratch, struct intervals *windows)
+{
+    for (size_t i = 0; i < study->path.step_rows.count; i++) {
+        const struct step *step = &study->steps.list.items[study->path.step_rows.items[i]];
+
+        if (!intervals_add(windows, scratch, step->start_ns, step->end_ns))
+            return false;
+    }
+    intervals_settle(windows);
+    return true;
+}
+
+static bool flatten(struct study *study, const struct device_row *device, struct arena *scratch)
+{
+    const struct profile *profile = study->profile;
+    struct intervals      windows = { 0 };
+
+    if (!add_windows(study, scratch, &windows))
+        return false;
+    for (uint32_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *timeline = &profile->timelines.items[t];
+        struct path_line       line = { .timeline = t,
+                                        .is_leader = t == study->path.leader,
+                                        .is_device = timeline->device != NO_ID };
+
+        if (!is_worker(study, timeline, device))
+            continue;
+        if (!leaves_build(profile, windows.list.items, windows.list.count, study->arena,
+                          &study->path, &line) ||
+            !vec_push(&study->path.lines, study->arena, line))
+            return false;
+    }
+    start_up_mark(study, &study->path);
+    return work_classify(profile, &study->path, study->arena);
+}
+
+static bool merge_runs(const struct study *study, struct arena *scratch, struct intervals *merged)
+{
+    struct runs runs = { 0 };
+
+    if (!runs_find(study->profile, scratch, &runs))
+        return false;
+    for (size_t i = 0; i < runs.list.count; i++)
+        if (runs.list.items[i].host == study->steps.host &&
+            !intervals_add(merged, scratch, runs.list.items[i].start_ns, runs.list.items[i].end_ns))
+            return false;
+    intervals_settle(merged);
+    return true;
+}
+
+static void reverse(struct path *path)
+{
+    size_t count = path->segments.count;
+
+    for (size_t i = 0; i < count / 2; i++) {
+        struct segment other = path->segments.items[i];
+
+        path->segments.items[i] = path->segments.items[count - 1 - i];
+        path->segments.items[count - 1 - i] = other;
+    }
+}
+
+/* Adds a leaf's thread to the segments it lies in; *first is the first segment it can touch. */
+static void add_thread(struct path *path, const struct leaf *leaf, size_t *first)
+{
+    enum work work = path->frame_work[leaf->frame];
+
+    while (*first < path->segments.count && path->segments.items[*first].end_ns <= leaf->start_ns)
+        (*first)++;
+    for (size_t s = *first; s < path->segments.count; s++) {
+        struct segment *segment = &path->segments.items[s];
+        int64_t from_ns = leaf->start_ns > segment->start_ns ? leaf->start_ns : segment->start_ns;
+        int64_t to_ns = leaf->end_ns < segment->end_ns ? leaf->end_ns : segment->end_ns;
+        float   share = (float)(to_ns - from_ns) / (float)(segment->end_ns - segment->start_ns);
+
+        if (from_ns >= to_ns)
+            break;
+        /* Pool tasks do not say whose they are; while the step waits for input, they are input's.
+         */
+        if (work == WORK_INPUT || (work == WORK_POOL && segment->part == PART_INPUT))
+            segment->input_threads += share;
+        else
+            segment->other_threads += share;
+    }
+}
+
+/* How many host threads were at work during each segment, on average. Segments and the leaves of a
+ * line are both in time order, so each line takes one pass. */
+static void count_threads(struct path *path)
+{
+    for (size_t i = 0; i < path->segments.count; i++) {
+        struct segment *segment = &path->segments.items[i];
+
+        segment->input_threads = 0;
+        segment->other_threads = segment->is_python ? 1 : 0; /* Python itself leaves no event */
+    }
+    for (size_t l = 0; l < path->lines.count; l++) {
+        const struct path_line *line = &path->lines.items[l];
+        size_t                  first = 0;
+
+        for (size_t i = 0; i < line->leaves.count && !line->is_device; i++)
+            if (work_is_active(path->frame_work[line->leaves.items[i].frame]))
+                add_thread(path, &line->leaves.items[i], &first);
+    }
+}
+
+/* Processor time of host threads in each looked-at step. Threads at work beyond the cores share
+ * them, so that no more than all cores are used. */
+static bool sum_cpu(struct study *study)
+{
+    struct path *path = &study->path;
+    size_t       count = path->step_rows.count, k = 0;
+
+    if (!vec_reserve(&path->cpu_ns, study->arena, count) ||
+        !vec_reserve(&path->input_cpu_ns, study->arena, count))
+        return false;
+    path->cpu_ns.count = path->input_cpu_ns.count = count;
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+        double                threads = segment->input_threads + segment->other_threads;
+        double                share = threads > path->core_count ? path->core_count / threads : 1;
+        double                ns = (double)(segment->end_ns - segment->start_ns) * share;
+
+        while (path->step_rows.items[k] != segment->step)
+            k++;
+        path->cpu_ns.items[k] += ns * threads;
+        path->input_cpu_ns.items[k] += ns * segment->input_threads;
+    }
+    return true;
+}
+
+/* As recorded, else as many as threads were at work at once for a good part of the time: moments
+ * with more of them are threads that take turns. */
+static uint32_t count_cores(const struct study *study)
+{
+    enum { MOST = 256, FEWEST = 2 }; /* machines with less are rare */
+    static const double GOOD_PART = 0.1;
+    double              at_work_ns[MOST + 1] = { 0 }, all_ns = 0, more_ns = 0;
+    uint32_t            cores = MOST;
+
+    if (study->steps.host < study->profile->hosts.count &&
+        study->profile->hosts.items[study->steps.host].core_count)
+        return study->profile->hosts.items[study->steps.host].core_count;
+    for (size_t i = 0; i < study->path.segments.count; i++) {
+        const struct segment *segment = &study->path.segments.items[i];
+        double                threads = segment->input_threads + segment->other_threads + 0.5;
+        double                ns = (double)(segment->end_ns - segment->start_ns);
+
+        at_work_ns[threads < MOST ? (size_t)threads : MOST] += ns;
+        all_ns += ns;
+    }
+    while (cores > FEWEST && (more_ns += at_work_ns[cores]) < GOOD_PART * all_ns)
+        cores--;
+    return cores;
+}
+
+/* For each gap of the device the thread that launches what follows it. */
+static bool find_launchers(const struct study *study, struct arena *scratch, struct walk *walk)
+{
+    struct timeline_index index;
+    size_t                count = walk->device->gaps.count;
+    uint32_t             *launchers = arena_new_array(scratch, uint32_t, count + 1);
+
+    if (!launchers || !timeline_index_make(study->profile, scratch, &index))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t launch = walk->device->gaps.items[i].launch;
+
+        launchers[i] =
+            launch == NO_ID ? NO_ID : timeline_index_find(study->profile, &index, launch);
+    }
+    walk->launchers = launchers;
+    walk->gaps_left = count;
+    return true;
+}
+
+static bool prepare(struct study *study, struct arena *scratch, struct walk *walk)
+{
+    const struct path *path = &study->path;
+
+    walk->device = find_device(study);
+    if (!flatten(study, walk->device, scratch))
+        return false;
+    walk->leader = path->leader;
+    walk->workers = arena_new_array(scratch, struct worker, path->lines.count);
+    walk->streams = arena_new_array(scratch, struct worker, path->lines.count);
+    if (!walk->workers || !walk->streams)
+        return false;
+    for (size_t i = 0; i < path->lines.count; i++) {
+        const struct path_line *line = &path->lines.items[i];
+        struct worker           worker = { line, line->leaves.count };
+
+        if (walk->device && line->is_device)
+            walk->streams[walk->stream_count++] = worker;
+        else
+            walk->workers[walk->worker_count++] = worker;
+    }
+    return path_find_async_ops(walk, scratch) &&
+           (!walk->device || find_launchers(study, scratch, walk));
+}
+
+static bool set_facts(struct study *study)
+{
+    const struct path *path = &study->path;
+    struct facts      *facts = &study->facts;
+
+    return facts_set(facts, &produces[FACT_CORES], path->core_count) &&
+           facts_set(facts, &produces[FACT_CPU],
+                     sample_mean(path->cpu_ns.items, path->cpu_ns.count)) &&
+           facts_set(facts, &produces[FACT_INPUT_CPU],
+                     sample_mean(path->input_cpu_ns.items, path->input_cpu_ns.count)) &&
+           facts_set(facts, &produces[FACT_STEPS], (double)path->step_rows.count);
+}
+
+static bool walk_steps(struct study *study, struct arena *scratch)
+{
+    struct intervals runs = { 0 };
+    struct walk      walk = {
+             .profile = study->profile, .path = &study->path, .runs = &runs, .arena = study->arena
+    };
+
+    if (!prepare(study, scratch, &walk) || !merge_runs(study, scratch, &runs))
+        return false;
+    for (size_t i = study->path.step_rows.count; i > 0; i--) {
+        uint32_t           row = study->path.step_rows.items[i - 1];
+        const struct step *step = &study->steps.list.items[row];
+
+        if (!(walk.device ? path_walk_device : path_walk)(&walk, row, step->start_ns, step->end_ns))
+            return false;
+    }
+    reverse(&study->path);
+    count_threads(&study->path);
+    study->path.core_count = count_cores(study);
+    return sum_cpu(study) && set_facts(study);
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
+    bool         ok;
+
+    if (study->profile->event_count == 0)
+        return facts_absent(&study->facts, "path.", "a timeline of events",
+                            "the profile has no timeline of events");
+    if (study->path.step_rows.count == 0)
+        ok = facts_absent(&study->facts, "path.", "at least one whole step",
+                          "no whole step in the trace");
+    else
+        ok = walk_steps(study, &scratch);
+    arena_free(&scratch);
+    return ok || err_set(err, ERR_LIMIT, "the paths of the steps do not fit the memory budget");
+}
+
+const struct analysis analysis_path = {
+    .name = "path",
+    .summary = "what each step waits for: critical path over the timelines",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .run = run,
+};

@@ -1,0 +1,146 @@
+/* path_device: the path of a step along the accelerator that works most. */
+#include "analyze/path/path_walk.h"
+
+struct device_position {
+    int64_t  t_ns, start_ns;
+    uint32_t step;
+};
+
+/* Which stream a moment is charged to when several are busy. */
+static int precedence(const struct walk *walk, const struct leaf *leaf)
+{
+    static const int order[] = {
+        [WORK_COMPUTE] = 7, [WORK_CALLBACK] = 6, [WORK_HOST] = 6,  [WORK_COMMUNICATION] = 5,
+        [WORK_COPY] = 3,    [WORK_OUTPUT] = 2,   [WORK_INPUT] = 2, [WORK_INPUT_WAIT] = 1,
+        [WORK_WAITING] = 0, [WORK_PROFILER] = 0,
+    };
+    uint32_t kinds = walk->path->frames.items[leaf->frame].kinds;
+
+    /* Of two copies a set is the lesser. */
+    return order[walk->path->frame_work[leaf->frame]] - ((kinds & KIND_BIT(ACTIVITY_MEMSET)) != 0);
+}
+
+/* The busy leaf just before t that counts most, or NULL; *change_ns: since when that is so. */
+static const struct leaf *look_at_streams(struct walk *walk, int64_t t_ns, int64_t *change_ns)
+{
+    const struct leaf *best = NULL;
+    int                highest = 0;
+
+    *change_ns = INT64_MIN;
+    for (size_t i = 0; i < walk->stream_count; i++) {
+        const struct leaf *leaf = worker_leaf_before(&walk->streams[i], t_ns);
+        int64_t            since_ns;
+
+        if (!leaf)
+            continue;
+        since_ns = leaf->end_ns < t_ns ? leaf->end_ns : leaf->start_ns;
+        if (since_ns > *change_ns)
+            *change_ns = since_ns;
+        if (leaf->end_ns < t_ns || precedence(walk, leaf) <= highest)
+            continue;
+        best = leaf;
+        highest = precedence(walk, leaf);
+    }
+    return best;
+}
+
+/* The gap that holds the moment just before t, as its row; SIZE_MAX: none was found. */
+static size_t gap_before(struct walk *walk, int64_t t_ns)
+{
+    const struct device_gap *gaps = walk->device->gaps.items;
+
+    while (walk->gaps_left > 0 && gaps[walk->gaps_left - 1].start_ns >= t_ns)
+        walk->gaps_left--;
+    return walk->gaps_left > 0 && gaps[walk->gaps_left - 1].end_ns >= t_ns ? walk->gaps_left - 1
+                                                                           : SIZE_MAX;
+}
+
+static bool take(struct walk *walk, struct device_position *at, int64_t from_ns,
+                 struct segment segment)
+{
+    segment.start_ns = from_ns;
+    segment.end_ns = at->t_ns;
+    segment.step = at->step;
+    segment.on_device = true;
+    at->t_ns = from_ns;
+    return path_take(walk, &segment);
+}
+
+/* The last wait of the leading thread between two times, or NO_ID. */
+static uint32_t leading_wait(struct walk *walk, int64_t from_ns, int64_t t_ns)
+{
+    for (size_t i = 0; i < walk->worker_count; i++) {
+        struct worker worker = walk->workers[i]; /* a copy: the walk goes on from t */
+
+        if (worker.line->timeline != walk->leader)
+            continue;
+        worker_leaf_before(&worker, t_ns);
+        for (size_t k = worker.next; k > 0; k--) {
+            const struct leaf *leaf = &worker.line->leaves.items[k - 1];
+
+            if (leaf->end_ns <= from_ns)
+                return NO_ID;
+            if (walk->path->frame_work[leaf->frame] == WORK_WAITING)
+                return leaf->frame;
+        }
+    }
+    return NO_ID;
+}
+
+/* The device was idle from from_ns to the position: charges it to what kept the next kernel. */
+static bool take_gap(struct walk *walk, struct device_position *at, int64_t from_ns)
+{
+    size_t         row = gap_before(walk, at->t_ns);
+    enum gap_cause cause = row == SIZE_MAX ? GAP_OTHER : walk->device->gaps.items[row].cause;
+    uint32_t       launcher = row == SIZE_MAX ? NO_ID : walk->launchers[row];
+    uint32_t       leader = walk->leader;
+    int64_t        t_ns = at->t_ns, run_start_ns;
+    struct segment idle = { .frame = NO_ID, .owner = NO_ID, .part = PART_IDLE_OTHER };
+    bool           is_done;
+
+    if (launcher != NO_ID)
+        walk->leader = launcher;
+    idle.frame = cause == GAP_SYNC ? leading_wait(walk, from_ns, t_ns) : NO_ID;
+    if (cause == GAP_LAUNCH)
+        idle.part = PART_IDLE_LAUNCH;
+    else if (cause == GAP_SYNC)
+        idle.part = PART_IDLE_SYNC;
+    else if (cause == GAP_DEPENDENCY ||
+             (cause == GAP_OTHER && launcher == NO_ID && path_in_run(walk, t_ns, &run_start_ns)))
+        idle.part = PART_IDLE_DEPENDENCY;
+    else if (cause == GAP_PROFILER)
+        idle.part = PART_UNKNOWN;
+    if (idle.part == PART_IDLE_OTHER && walk->leader != NO_ID &&
+        (cause != GAP_OTHER || launcher == NO_ID)) {
+        is_done = path_walk(walk, at->step, from_ns, t_ns);
+        at->t_ns = from_ns;
+    } else {
+        is_done = take(walk, at, from_ns, idle);
+    }
+    walk->leader = leader;
+    return is_done;
+}
+
+bool path_walk_device(struct walk *walk, uint32_t step, int64_t start_ns, int64_t end_ns)
+{
+    struct device_position at = { .t_ns = end_ns, .start_ns = start_ns, .step = step };
+
+    while (at.t_ns > start_ns) {
+        int64_t            from_ns;
+        const struct leaf *leaf = look_at_streams(walk, at.t_ns, &from_ns);
+        bool               is_taken;
+
+        if (from_ns < start_ns)
+            from_ns = start_ns;
+        is_taken = leaf ? take(walk, &at, from_ns,
+                               (struct segment) {
+                                   .frame = leaf->frame,
+                                   .owner = NO_ID,
+                                   .part = (uint8_t)work_part(walk->path->frame_work[leaf->frame]),
+                               })
+                        : take_gap(walk, &at, from_ns);
+        if (!is_taken)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,383 @@
+#include "analyze/path/path_walk.h"
+
+#include <stdlib.h>
+
+size_t path_step_at(const struct study *study, int64_t time_ns)
+{
+    size_t low = 0, high = study->path.step_rows.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (study->steps.list.items[study->path.step_rows.items[middle]].end_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Who is at work just before a moment. */
+struct moment {
+    const struct leaf *leader; /* open leaf of the leading thread, or NULL */
+    enum work          leading;
+    const struct leaf *busy; /* leaf of the worker that the path follows, or NULL */
+    enum work          working;
+    const struct leaf *input;       /* leaf of a worker that makes input, or NULL */
+    const struct leaf *awaited;     /* leaf of a worker that waits for input, or NULL */
+    int64_t            last_end_ns; /* going back, when who is not busy now may have been busy */
+    int64_t            changed_ns;  /* going back, when any worker was last at something else */
+};
+
+const struct leaf *worker_leaf_before(struct worker *worker, int64_t t_ns)
+{
+    while (worker->next > 0 && worker->line->leaves.items[worker->next - 1].start_ns >= t_ns)
+        worker->next--;
+    return worker->next > 0 ? &worker->line->leaves.items[worker->next - 1] : NULL;
+}
+
+/* Which of two kinds of work a waiting step is charged to: the bigger. */
+static int precedence(enum work work)
+{
+    static const int order[] = {
+        [WORK_COMPUTE] = 9,  [WORK_COMMUNICATION] = 8, [WORK_COMPILE] = 7, [WORK_CALLBACK] = 10,
+        [WORK_COPY] = 6,     [WORK_OUTPUT] = 5,        [WORK_POOL] = 3,    [WORK_HOST] = 2,
+        [WORK_PROFILER] = 1, [WORK_INPUT] = 0,
+    };
+
+    return order[work];
+}
+
+static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, struct moment *moment)
+{
+    const struct leaf *leaf = worker_leaf_before(worker, t_ns);
+    enum work          work;
+
+    if (!leaf)
+        return;
+    int64_t changed_ns = leaf->end_ns < t_ns ? leaf->end_ns : leaf->start_ns;
+
+    if (changed_ns > moment->changed_ns)
+        moment->changed_ns = changed_ns;
+    if (leaf->end_ns < t_ns) {
+        if (leaf->end_ns > moment->last_end_ns)
+            moment->last_end_ns = leaf->end_ns;
+        return;
+    }
+    work = walk->path->frame_work[leaf->frame];
+    if (worker->line->timeline == walk->leader) {
+        moment->leader = leaf;
+        moment->leading = work;
+    } else if (work == WORK_INPUT) {
+        moment->input = leaf;
+    } else if (work == WORK_INPUT_WAIT) {
+        if (walk->path->frames.items[leaf->frame].kinds & KIND_BIT(ACTIVITY_INPUT_WAIT))
+            moment->awaited = leaf;
+    } else if (work_is_active(work) &&
+               (!moment->busy || precedence(work) > precedence(moment->working))) {
+        moment->busy = leaf;
+        moment->working = work;
+    }
+    if (worker->line->timeline != walk->leader && (work == WORK_INPUT || !work_is_active(work)) &&
+        leaf->start_ns > moment->last_end_ns)
+        moment->last_end_ns = leaf->start_ns; /* the same worker may have been busy before it */
+}
+
+/* The op started last that is still at work on pool threads just before t, or NO_ID. */
+static uint32_t async_op_at(const struct walk *walk, int64_t t_ns)
+{
+    enum { LOOK_BACK = 64 }; /* more ops than this are not under way at once */
+    size_t low = 0, high = walk->async_ops.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (walk->async_ops.items[middle].start_ns < t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i > 0 && low - i < LOOK_BACK; i--)
+        if (walk->async_ops.items[i - 1].end_ns >= t_ns)
+            return walk->async_ops.items[i - 1].frame;
+    return NO_ID;
+}
+
+static struct moment look(struct walk *walk, int64_t t_ns)
+{
+    struct moment moment = { .last_end_ns = INT64_MIN, .changed_ns = INT64_MIN };
+
+    for (size_t i = 0; i < walk->worker_count; i++)
+        look_at(walk, &walk->workers[i], t_ns, &moment);
+    return moment;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct async_op *x = a, *y = b;
+
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+bool path_find_async_ops(struct walk *walk, struct arena *arena)
+{
+    const struct profile     *profile = walk->profile;
+    const struct stat_column *consumers = &profile->stats[STAT_CONSUMER];
+    struct id_map             end_by_id = { .arena = arena };
+
+    for (size_t i = 0; i < stat_count(consumers); i++)
+        if (!id_map_put(&end_by_id, (uint64_t)stat_value(consumers, i), stat_event(consumers, i)))
+            return false;
+    for (uint32_t f = 0; f < walk->path->frames.count && end_by_id.count; f++) {
+        uint32_t event = walk->path->frames.items[f].event, end;
+        int64_t  id;
+
+        if (event_activity(profile, event)->kind != ACTIVITY_OP ||
+            !profile_stat(profile, STAT_PRODUCER, event, &id))
+            continue;
+        end = id_map_get(&end_by_id, (uint64_t)id);
+        if (end == NO_ID || event_start_ns(profile, end) <= event_end_ns(profile, event))
+            continue;
+        if (!vec_push(&walk->async_ops, arena,
+                      (struct async_op) { event_start_ns(profile, event),
+                                          event_start_ns(profile, end), f }))
+            return false;
+    }
+    if (walk->async_ops.count)
+        qsort(walk->async_ops.items, walk->async_ops.count, sizeof *walk->async_ops.items,
+              by_start);
+    return true;
+}
+
+struct position {
+    int64_t  t_ns, start_ns;
+    uint32_t step;
+    bool     on_workers;
+    int64_t  waiting_since_ns; /* the leader waited from here on; INT64_MAX: it did not */
+};
+
+bool path_take(struct walk *walk, const struct segment *segment)
+{
+    size_t count = walk->path->segments.count;
+
+    if (count) {
+        struct segment *behind = &walk->path->segments.items[count - 1];
+
+        if (behind->step == segment->step && behind->start_ns == segment->end_ns &&
+            behind->frame == segment->frame && behind->owner == segment->owner &&
+            behind->part == segment->part) {
+            behind->start_ns = segment->start_ns;
+            return true;
+        }
+    }
+    return vec_push(&walk->path->segments, walk->arena, *segment);
+}
+
+/* Takes [from, position->t) for the path. */
+static bool take(struct walk *walk, struct position *at, int64_t from_ns, struct segment segment)
+{
+    if (from_ns < at->start_ns)
+        from_ns = at->start_ns;
+    if (from_ns >= at->t_ns)
+        return true;
+    segment.start_ns = from_ns;
+    segment.end_ns = at->t_ns;
+    segment.step = at->step;
+    at->t_ns = from_ns;
+    return path_take(walk, &segment);
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t frame_of(const struct leaf *leaf)
+{
+    return leaf ? leaf->frame : NO_ID;
+}
+
+bool path_in_run(const struct walk *walk, int64_t t_ns, int64_t *run_start_ns)
+{
+    size_t low = 0, high = walk->runs->list.count;
+
+    while (low < high) { /* first run that starts at t or later */
+        size_t middle = low + (high - low) / 2;
+
+        if (walk->runs->list.items[middle].start_ns < t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || walk->runs->list.items[low - 1].end_ns < t_ns)
+        return false;
+    *run_start_ns = walk->runs->list.items[low - 1].start_ns;
+    return true;
+}
+
+static bool leader_waits(const struct moment *moment)
+{
+    return moment->leading == WORK_WAITING || moment->leading == WORK_RUNNING ||
+           moment->leading == WORK_NONE;
+}
+
+/* A Python function can wait for a program in a call that no event shows: what it then does without
+ * any ends just behind the program. When that program ended; INT64_MIN: no such wait. */
+static int64_t waited_in_python(const struct walk *walk, const struct position *at,
+                                const struct moment *moment)
+{
+    enum { WAKING_NS = 50000, WAKING_PART = 10, SHORTEST_NS = 200000 };
+    const struct intervals *runs = walk->runs;
+    size_t                  low = 0, high = runs->list.count;
+
+    if (walk->path->has_device || !moment->leader || moment->leader->frame == NO_ID ||
+        moment->busy || moment->leading != WORK_HOST ||
+        event_activity(walk->profile, walk->path->frames.items[moment->leader->frame].event)
+                ->kind != ACTIVITY_PYTHON)
+        return INT64_MIN;
+    while (low < high) { /* first run that starts at t or later */
+        size_t middle = low + (high - low) / 2;
+
+        if (runs->list.items[middle].start_ns < at->t_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return INT64_MIN;
+    int64_t end_ns = runs->list.items[low - 1].end_ns;
+    int64_t waking_ns = later((at->t_ns - moment->leader->start_ns) / WAKING_PART, WAKING_NS);
+
+    return end_ns < at->t_ns && end_ns > at->t_ns - waking_ns &&
+                   end_ns > moment->leader->start_ns + SHORTEST_NS
+               ? end_ns
+               : INT64_MIN;
+}
+
+static bool step_on_leader(struct walk *walk, struct position *at, const struct moment *moment)
+{
+    bool    has_work = moment->busy && moment->working != WORK_PROFILER;
+    int64_t end_ns = waited_in_python(walk, at, moment);
+
+    if (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT) {
+        const struct leaf *cause =
+            moment->input && moment->leading == WORK_INPUT_WAIT ? moment->input : moment->leader;
+        int64_t from_ns = later(moment->leader->start_ns, cause->start_ns);
+
+        return take(walk, at, later(from_ns, moment->last_end_ns),
+                    (struct segment) { .frame = cause->frame,
+                                       .owner = moment->leader->frame,
+                                       .part = PART_INPUT });
+    }
+    if (end_ns != INT64_MIN) {
+        at->on_workers = true;
+        at->waiting_since_ns = moment->leader->start_ns;
+        return take(
+            walk, at, end_ns,
+            (struct segment) { .frame = moment->leader->frame, .owner = NO_ID, .part = PART_HOST });
+    }
+    if (leader_waits(moment) && (has_work || moment->leading != WORK_NONE)) {
+        at->on_workers = true;
+        at->waiting_since_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
+        return true;
+    }
+    if (moment->leader && moment->leading != WORK_NONE)
+        return take(walk, at, moment->leader->start_ns,
+                    (struct segment) { .frame = moment->leader->frame,
+                                       .owner = NO_ID,
+                                       .part = (uint8_t)work_part(moment->leading) });
+    int64_t from_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
+    return take(walk, at, later(from_ns, moment->last_end_ns),
+                (struct segment) { .frame = frame_of(moment->leader),
+                                   .owner = NO_ID,
+                                   .part = PART_HOST,
+                                   .is_python = true });
+}
+
+/* No worker is busy: a program's own gap, an idle wait, or the leader's time again. */
+static bool step_without_workers(struct walk *walk, struct position *at,
+                                 const struct moment *moment)
+{
+    int64_t        floor_ns = moment->last_end_ns, run_start_ns = INT64_MIN;
+    bool           is_in_run = path_in_run(walk, at->t_ns, &run_start_ns);
+    struct segment gap = { .frame = frame_of(moment->leader), .owner = frame_of(moment->leader) };
+
+    if (walk->leader != NO_ID &&
+        ((at->t_ns <= at->waiting_since_ns && !leader_waits(moment) && !is_in_run) ||
+         moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT)) {
+        at->on_workers = false; /* the work had not started yet, or the leader makes input */
+        return true;
+    }
+    if (moment->leader)
+        floor_ns = later(floor_ns, moment->leader->start_ns);
+    if (is_in_run) {
+        gap.part = walk->path->has_device ? PART_IDLE_DEPENDENCY : PART_HOST;
+        if (work_is_active(moment->leading) && !walk->path->has_device) {
+            gap.owner = NO_ID; /* the thread runs the program itself */
+            gap.part = (uint8_t)work_part(moment->leading);
+        }
+        return take(walk, at, later(floor_ns, run_start_ns), gap);
+    }
+    if (walk->leader != NO_ID && moment->leading != WORK_WAITING &&
+        moment->leading != WORK_RUNNING) {
+        at->on_workers = false;
+        return true;
+    }
+    gap.part = walk->leader != NO_ID ? PART_HOST : PART_IDLE_OTHER;
+    if (moment->leading == WORK_WAITING)
+        gap.part = PART_IDLE_SYNC;
+    return take(walk, at, floor_ns, gap);
+}
+
+static bool step_on_workers(struct walk *walk, struct position *at, const struct moment *moment)
+{
+    if (moment->busy) {
+        bool     is_pool = moment->working == WORK_POOL;
+        uint32_t op = is_pool ? async_op_at(walk, at->t_ns) : NO_ID;
+
+        /* A pool thread often goes on a moment longer than the op it helps: look again soon. */
+        return take(walk, at, is_pool ? moment->changed_ns : moment->busy->start_ns,
+                    (struct segment) { .frame = op != NO_ID ? op : moment->busy->frame,
+                                       .owner = frame_of(moment->leader),
+                                       .part = (uint8_t)work_part(moment->working) });
+    }
+    if (moment->awaited) {
+        const struct leaf *cause = moment->input ? moment->input : moment->awaited;
+
+        return take(walk, at, later(cause->start_ns, moment->last_end_ns),
+                    (struct segment) { .frame = cause->frame,
+                                       .owner = moment->awaited->frame,
+                                       .part = PART_INPUT });
+    }
+    return step_without_workers(walk, at, moment);
+}
+
+bool path_walk(struct walk *walk, uint32_t step, int64_t start_ns, int64_t end_ns)
+{
+    struct position at = {
+        .t_ns = end_ns, .start_ns = start_ns, .step = step, .waiting_since_ns = INT64_MAX
+    };
+    struct moment moment = look(walk, end_ns);
+    bool          was_on_workers;
+
+    at.on_workers = walk->leader == NO_ID ||
+                    (moment.busy && moment.working != WORK_HOST && moment.working != WORK_PROFILER);
+    while (at.t_ns > start_ns) {
+        int64_t t_ns = at.t_ns;
+
+        was_on_workers = at.on_workers;
+        moment = look(walk, at.t_ns);
+        if (!(at.on_workers ? step_on_workers(walk, &at, &moment)
+                            : step_on_leader(walk, &at, &moment)))
+            return false;
+        if (at.t_ns < t_ns || at.on_workers != was_on_workers)
+            continue;
+        /* Nothing explains this nanosecond: leaves that touch without overlapping. */
+        if (!take(walk, &at, t_ns - 1,
+                  (struct segment) { .frame = NO_ID, .owner = NO_ID, .part = PART_UNKNOWN }))
+            return false;
+    }
+    return true;
+}

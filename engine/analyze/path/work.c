@@ -1,0 +1,192 @@
+#include "analyze/path/work.h"
+
+#include "analyze/step/runs.h"
+
+/* First row whose kinds meet an event or its ancestors decides. */
+static const struct {
+    uint32_t  kinds;
+    enum work work;
+} by_ancestors[] = {
+    { KIND_BIT(ACTIVITY_OVERHEAD), WORK_PROFILER },
+    { KIND_BIT(ACTIVITY_INPUT_STAGE) | KIND_BIT(ACTIVITY_INPUT_BUFFER) |
+          KIND_BIT(ACTIVITY_INPUT_WORK) | KIND_BIT(ACTIVITY_INPUT_WAIT),
+      WORK_INPUT },
+    { KIND_BIT(ACTIVITY_COMPILE) | KIND_BIT(ACTIVITY_TRACING), WORK_COMPILE },
+    { KIND_BIT(ACTIVITY_CALLBACK), WORK_CALLBACK },
+    { KIND_BIT(ACTIVITY_OUTPUT), WORK_OUTPUT },
+    { KIND_BIT(ACTIVITY_COLLECTIVE), WORK_COMMUNICATION },
+    { KIND_BIT(ACTIVITY_SYNC), WORK_WAITING },
+    { KIND_BIT(ACTIVITY_TRANSFER) | KIND_BIT(ACTIVITY_MEMCPY) | KIND_BIT(ACTIVITY_MEMSET),
+      WORK_COPY },
+    { KIND_BIT(ACTIVITY_KERNEL), WORK_COMPUTE },
+    { KIND_BIT(ACTIVITY_OP), WORK_COMPUTE },
+};
+
+struct classifier {
+    const struct profile *profile;
+    const struct path    *path;
+    struct id_map         input_steps; /* executor steps of captured tf.data functions */
+};
+
+static bool serves_input(const struct classifier *classifier, const struct frame *frame)
+{
+    const struct profile *profile = classifier->profile;
+    int64_t               step;
+
+    if (str_starts(profile_str(profile, profile->timelines.items[frame->timeline].name),
+                   STR("tf_data_")))
+        return true;
+    return profile_stat(profile, STAT_EXECUTOR_STEP, frame->event, &step) &&
+           id_map_get(&classifier->input_steps, (uint64_t)step) != NO_ID;
+}
+
+/* Stages behind a buffer wait for who fills it; so does the call of a captured function for the
+ * pool that runs it. */
+static bool only_waits(const struct profile *profile, uint32_t event)
+{
+    static const struct str prefixes[] = {
+        STR_INIT("Prefetch"),     STR_INIT("ParallelMap"),   STR_INIT("ParallelInterleave"),
+        STR_INIT("MapAndBatch"),  STR_INIT("ParallelBatch"), STR_INIT("LegacyParallelInterleave"),
+        STR_INIT("ParseExample"), STR_INIT("DataService"),   STR_INIT("Root"),
+        STR_INIT("Model"),
+    };
+    const struct activity *activity = event_activity(profile, event);
+    struct str             name = profile_str(profile, activity->name);
+    size_t                 colon = str_find_last(name, ':');
+
+    if (activity->kind == ACTIVITY_INPUT_WAIT)
+        return true;
+    if (activity->kind == ACTIVITY_INPUT_WORK)
+        return str_starts(name, STR("InstantiatedCapturedFunction::"));
+    if (activity->kind == ACTIVITY_INPUT_BUFFER)
+        return str_ends(name, STR("Consume"));
+    if (activity->kind != ACTIVITY_INPUT_STAGE || colon >= name.len)
+        return false;
+    name = str_slice(name, colon + 1, name.len);
+    for (size_t i = 0; i < ARRAY_COUNT(prefixes); i++)
+        if (str_starts(name, prefixes[i]))
+            return true;
+    return false;
+}
+
+/* With an accelerator the backward pass has a thread of its own, and the caller waits for it. */
+static bool waits_for_backward(const struct classifier *classifier, uint32_t event)
+{
+    const struct activity *activity = event_activity(classifier->profile, event);
+    struct str             name = profile_str(classifier->profile, activity->name);
+
+    return classifier->path->has_device && activity->kind == ACTIVITY_PYTHON &&
+           str_starts(name, STR("<built-in method run_backward of torch"));
+}
+
+/* Handing a result to NumPy waits for it without an event that says so; conversions of host data
+ * look the same: whether some thread computes meanwhile tells them apart. */
+static bool may_wait(const struct classifier *classifier, uint32_t event)
+{
+    const struct activity *activity = event_activity(classifier->profile, event);
+
+    return activity->kind == ACTIVITY_PYTHON &&
+           str_equal(profile_str(classifier->profile, activity->name), STR("$numpy asarray"));
+}
+
+/* Building a pipeline, its datasets and functions, which happens before it makes anything: the
+ * program's own doing, as often as it asks for an iterator. */
+static bool builds_pipeline(const struct classifier *classifier, uint32_t row)
+{
+    while (row != NO_ID) {
+        const struct frame *frame = &classifier->path->frames.items[row];
+        struct str          name = profile_str(classifier->profile,
+                                               event_activity(classifier->profile, frame->event)->name);
+
+        if (str_starts(name, STR("MakeIterator::")))
+            return true;
+        row = frame->parent;
+    }
+    return false;
+}
+
+static enum work classify(const struct classifier *classifier, uint32_t row)
+{
+    const struct path  *path = classifier->path;
+    const struct frame *frame = &path->frames.items[row];
+    enum activity_kind  own = event_activity(classifier->profile, frame->event)->kind;
+    enum work outer = frame->parent == NO_ID ? WORK_NONE : path->frame_work[frame->parent];
+
+    if (own == ACTIVITY_WAIT || waits_for_backward(classifier, frame->event))
+        return WORK_WAITING;
+    if ((frame->kinds & KIND_BIT(ACTIVITY_INPUT_WORK)) && builds_pipeline(classifier, row))
+        return WORK_HOST;
+    if (outer == WORK_INPUT || outer == WORK_INPUT_WAIT || serves_input(classifier, frame))
+        return only_waits(classifier->profile, frame->event) ? WORK_INPUT_WAIT : WORK_INPUT;
+    for (size_t i = 0; i < ARRAY_COUNT(by_ancestors); i++) {
+        if (!(frame->kinds & by_ancestors[i].kinds))
+            continue;
+        bool is_shown = (path->has_device && by_ancestors[i].work == WORK_COMPUTE) ||
+                        (path->shows_copies && by_ancestors[i].work == WORK_COPY) ||
+                        (path->shows_collectives && by_ancestors[i].work == WORK_COMMUNICATION);
+        bool is_feeding =
+            is_shown && classifier->profile->timelines.items[frame->timeline].device == NO_ID;
+
+        if (by_ancestors[i].work == WORK_INPUT && only_waits(classifier->profile, frame->event))
+            return WORK_INPUT_WAIT;
+        return is_feeding ? WORK_HOST : by_ancestors[i].work;
+    }
+    if (own == ACTIVITY_RUN || may_wait(classifier, frame->event))
+        return WORK_RUNNING;
+    if (own == ACTIVITY_EXECUTOR &&
+        str_starts(profile_str(classifier->profile,
+                               event_activity(classifier->profile, frame->event)->name),
+                   STR("ThreadpoolListener::")))
+        return WORK_POOL;
+    return own == ACTIVITY_STEP || own == ACTIVITY_ANNOTATION ? outer : WORK_HOST;
+}
+
+bool work_classify(const struct profile *profile, struct path *path, struct arena *arena)
+{
+    struct arena      scratch = { .budget_bytes = arena->budget_bytes };
+    struct classifier classifier = { profile, path, { .arena = &scratch } };
+    bool              ok = runs_input_steps(profile, &classifier.input_steps);
+
+    path->frame_work = arena_new_array(arena, uint8_t, path->frames.count);
+    ok = ok && path->frame_work;
+    for (uint32_t row = 0; ok && row < path->frames.count; row++) /* parents before children */
+        path->frame_work[row] = (uint8_t)classify(&classifier, row);
+    arena_free(&scratch);
+    return ok;
+}
+
+enum part work_part(enum work work)
+{
+    switch (work) {
+    case WORK_INPUT:
+    case WORK_INPUT_WAIT:
+        return PART_INPUT;
+    case WORK_COMPUTE:
+    case WORK_POOL:
+        return PART_COMPUTE;
+    case WORK_COMMUNICATION:
+        return PART_COMMUNICATION;
+    case WORK_COPY:
+        return PART_COPY;
+    case WORK_COMPILE:
+        return PART_COMPILE;
+    case WORK_OUTPUT:
+        return PART_OUTPUT;
+    case WORK_NONE:
+    case WORK_RUNNING:
+    case WORK_CALLBACK:
+    case WORK_HOST:
+        return PART_HOST;
+    case WORK_WAITING:
+        return PART_IDLE_SYNC;
+    case WORK_PROFILER:
+        return PART_UNKNOWN;
+    }
+    return PART_UNKNOWN;
+}
+
+bool work_is_active(enum work work)
+{
+    return work != WORK_NONE && work != WORK_WAITING && work != WORK_RUNNING &&
+           work != WORK_INPUT_WAIT;
+}

@@ -1,0 +1,532 @@
+#include "analyze/replay/replay.h"
+
+#include "analyze/input/pipeline.h"
+#include "analyze/path/work.h"
+#include "analyze/replay/segment_groups.h"
+#include "analyze/study.h"
+#include "base/pattern.h"
+
+#include <math.h>
+
+static const double HOLD_SHARE = 0.5; /* a pipeline twice as fast as the steps does not hold them */
+static const double WAIT_SHARE =
+    0.05; /* a step that waits less for its pipeline is not held by it */
+static const double SECOND_THREAD = 0.3; /* work that a core does more with its second thread */
+
+struct replay {
+    struct study                *study;
+    const struct path           *path;
+    const struct pipeline       *pipeline; /* NULL: none */
+    const struct segment_groups *groups;
+    struct arena                 arena;
+    double                      *weights; /* by group of segments: what is left of it */
+    bool                        *is_selected;
+    uint8_t                     *is_match;          /* by group of frames, for one pattern */
+    double                      *factors, *threads; /* by stage */
+    double                       aside_ns;     /* longest of what runs beside the step, all steps */
+    double                       beside_ns;    /* what processors do of that */
+    double                       removed_ns;   /* EDIT_STEP, a step */
+    double                       freed_cpu_ns; /* all steps */
+    bool                         has_stage_edits;
+};
+
+static bool pattern_for(const char *text, struct pattern **pattern, struct err *err)
+{
+    *pattern = NULL;
+    if (!text)
+        return true;
+    *pattern = pattern_new(str_from(text), PATTERN_WHOLE, true, err);
+    return *pattern != NULL;
+}
+
+/* At the end: names that could not be told are an error, never "no". */
+static bool settle(struct pattern *pattern, struct err *err)
+{
+    bool is_settled = !pattern || pattern_settled(pattern, err);
+
+    pattern_free(pattern);
+    return is_settled;
+}
+
+static bool matches(const struct pattern *pattern, struct str subject)
+{
+    return pattern_matches(pattern, subject) == PATTERN_YES;
+}
+
+static const struct activity *group_activity(const struct replay      *replay,
+                                             const struct frame_group *group)
+{
+    return event_activity(replay->study->profile, replay->path->frames.items[group->frame].event);
+}
+
+/* Marks frames whose own or an ancestor's name matches. Names repeat: one match each. */
+static bool match_names(struct replay *replay, const char *text, struct err *err)
+{
+    enum { UNSEEN, NO, YES };
+    const struct profile *profile = replay->study->profile;
+    struct pattern       *pattern;
+    uint8_t              *seen = arena_new_array(&replay->arena, uint8_t, profile->names.count);
+
+    if (!seen)
+        return err_set(err, ERR_LIMIT, "names do not fit the memory budget");
+    if (!pattern_for(text, &pattern, err))
+        return false;
+    for (size_t f = 0; f < replay->groups->frames.count; f++) {
+        const struct frame_group *group = &replay->groups->frames.items[f];
+        uint32_t                  name = group_activity(replay, group)->name;
+
+        if (seen[name] == UNSEEN)
+            seen[name] = matches(pattern, profile_str(profile, name)) ? YES : NO;
+        replay->is_match[f] =
+            seen[name] == YES || (group->parent != NO_ID && replay->is_match[group->parent]);
+    }
+    return settle(pattern, err);
+}
+
+/* Marks frames inside an op whose type matches. */
+static bool match_types(struct replay *replay, const char *text, struct err *err)
+{
+    const struct profile *profile = replay->study->profile;
+    struct pattern       *pattern;
+
+    if (!pattern_for(text, &pattern, err))
+        return false;
+    for (size_t f = 0; f < replay->groups->frames.count; f++) {
+        const struct frame_group *group = &replay->groups->frames.items[f];
+        uint32_t                  op = group_activity(replay, group)->op;
+
+        replay->is_match[f] =
+            (op != NO_ID && matches(pattern, profile_str(profile, profile->ops.items[op].type))) ||
+            (group->parent != NO_ID && replay->is_match[group->parent]);
+    }
+    return settle(pattern, err);
+}
+
+static bool match_stages(struct replay *replay, const char *text, bool *is_stage, struct err *err)
+{
+    struct intern  *names = replay->study->facts.names;
+    struct pattern *pattern;
+
+    if (!pattern_for(text, &pattern, err))
+        return false;
+    for (size_t s = 0; s < replay->pipeline->stages.count; s++)
+        is_stage[s] = matches(pattern, intern_str(names, replay->pipeline->stages.items[s].name));
+    return settle(pattern, err);
+}
+
+static bool frame_matches(const struct replay *replay, const struct segment_group *group)
+{
+    return (group->frame != NO_ID && replay->is_match[group->frame]) ||
+           (group->owner != NO_ID && replay->is_match[group->owner]);
+}
+
+static bool has_kind(const struct replay *replay, uint32_t frame_group, uint32_t mask)
+{
+    return frame_group != NO_ID &&
+           replay->path->frames.items[replay->groups->frames.items[frame_group].frame].kinds & mask;
+}
+
+static void narrow(struct replay *replay)
+{
+    for (size_t i = 0; i < replay->groups->groups.count; i++)
+        replay->is_selected[i] =
+            replay->is_selected[i] && frame_matches(replay, &replay->groups->groups.items[i]);
+}
+
+static bool narrow_to_stages(struct replay *replay, const char *text, struct err *err)
+{
+    bool *is_stage;
+
+    if (!replay->pipeline)
+        return err_set(err, ERR_INCONCLUSIVE, "the profile has no input pipeline to edit");
+    is_stage = arena_new_array(&replay->arena, bool, replay->pipeline->stages.count);
+    if (!is_stage)
+        return err_set(err, ERR_LIMIT, "stages do not fit the memory budget");
+    if (!match_stages(replay, text, is_stage, err))
+        return false;
+    for (size_t f = 0; f < replay->groups->frames.count; f++) {
+        uint32_t stage = replay->groups->frames.items[f].stage;
+
+        replay->is_match[f] = stage != NO_ID && is_stage[stage];
+    }
+    narrow(replay);
+    return true;
+}
+
+static bool select_segments(struct replay *replay, const struct edit_select *select,
+                            struct err *err)
+{
+    for (size_t i = 0; i < replay->groups->groups.count; i++) {
+        const struct segment_group *group = &replay->groups->groups.items[i];
+
+        replay->is_selected[i] =
+            (!select->cell || select->cell == group->cell) &&
+            (!select->part_mask || (select->part_mask & (UINT32_C(1) << group->part))) &&
+            (!select->kind_mask || has_kind(replay, group->frame, select->kind_mask) ||
+             has_kind(replay, group->owner, select->kind_mask));
+    }
+    if (select->name) {
+        if (!match_names(replay, select->name, err))
+            return false;
+        narrow(replay);
+    }
+    if (select->op_type) {
+        if (!match_types(replay, select->op_type, err))
+            return false;
+        narrow(replay);
+    }
+    return !select->stage || narrow_to_stages(replay, select->stage, err);
+}
+
+static double selected_ns(const struct replay *replay)
+{
+    double sum_ns = 0;
+
+    for (size_t i = 0; i < replay->groups->groups.count; i++)
+        if (replay->is_selected[i])
+            sum_ns += replay->weights[i] * replay->groups->groups.items[i].length_ns;
+    return sum_ns;
+}
+
+/* Leaves `factor` of the selected time. Work that disappears no longer needs its cores. */
+static void scale_selected(struct replay *replay, double factor, bool frees_cores)
+{
+    for (size_t i = 0; i < replay->groups->groups.count; i++) {
+        if (!replay->is_selected[i])
+            continue;
+        if (frees_cores)
+            replay->freed_cpu_ns +=
+                (1 - factor) * replay->weights[i] * replay->groups->groups.items[i].threads_ns;
+        replay->weights[i] *= factor;
+    }
+}
+
+static bool edit_stages(struct replay *replay, const struct edit *edit, struct err *err)
+{
+    bool *is_stage;
+
+    if (!replay->pipeline || !replay->pipeline->stages.count)
+        return err_set(err, ERR_INCONCLUSIVE, "the profile has no input pipeline to edit");
+    is_stage = arena_new_array(&replay->arena, bool, replay->pipeline->stages.count);
+    if (!is_stage)
+        return err_set(err, ERR_LIMIT, "stages do not fit the memory budget");
+    if (!match_stages(replay, edit->select.stage ? edit->select.stage : ".*", is_stage, err))
+        return false;
+    for (size_t s = 0; s < replay->pipeline->stages.count; s++) {
+        const struct stage *stage = &replay->pipeline->stages.items[s];
+
+        if (!is_stage[s])
+            continue;
+        if (edit->kind == EDIT_STAGE_SCALE) {
+            replay->factors[s] *= edit->factor;
+            continue;
+        }
+        double threads = edit->factor > 0 ? edit->factor : replay->path->core_count;
+
+        /* No more calls at once than there are in a step. */
+        if (stage->calls >= 1 && threads > stage->calls)
+            threads = stage->calls;
+        if (threads > replay->threads[s])
+            replay->threads[s] = threads;
+    }
+    replay->has_stage_edits = true;
+    return true;
+}
+
+static bool apply(struct replay *replay, const struct edit *edit, double *selected, struct err *err)
+{
+    struct edit_select select = edit->select;
+
+    *selected = 0;
+    if (edit->kind == EDIT_STEP) {
+        replay->removed_ns += edit->ns;
+        *selected = edit->ns * (double)replay->path->step_rows.count;
+        return true;
+    }
+    if (edit->kind == EDIT_PREFETCH || edit->kind == EDIT_STAGE_PARALLEL ||
+        edit->kind == EDIT_STAGE_SCALE)
+        select.part_mask = UINT32_C(1) << PART_INPUT;
+    if (!select_segments(replay, &select, err))
+        return false;
+    *selected = selected_ns(replay);
+    switch (edit->kind) {
+    case EDIT_SCALE:
+        scale_selected(replay, edit->factor, true);
+        return true;
+    case EDIT_SUBTRACT: {
+        double all_ns = edit->ns * (double)replay->path->step_rows.count;
+
+        if (*selected > 0)
+            scale_selected(replay, all_ns < *selected ? 1 - all_ns / *selected : 0, true);
+        return true;
+    }
+    case EDIT_OVERLAP:
+    case EDIT_PREFETCH:
+        if (*selected > replay->aside_ns)
+            replay->aside_ns = *selected;
+        if (edit->kind == EDIT_OVERLAP && *selected > replay->beside_ns)
+            replay->beside_ns = *selected;
+        scale_selected(replay, 0, false);
+        return true;
+    case EDIT_STAGE_PARALLEL:
+    case EDIT_STAGE_SCALE:
+        return edit_stages(replay, edit, err);
+    case EDIT_STEP:
+        break;
+    }
+    return true;
+}
+
+static bool prepare(struct replay *replay, struct err *err)
+{
+    size_t groups = replay->groups->groups.count;
+    size_t stages = replay->pipeline ? replay->pipeline->stages.count : 0;
+
+    replay->weights = arena_new_array(&replay->arena, double, groups);
+    replay->is_selected = arena_new_array(&replay->arena, bool, groups);
+    replay->is_match = arena_new_array(&replay->arena, uint8_t, replay->groups->frames.count);
+    replay->factors = arena_new_array(&replay->arena, double, stages);
+    replay->threads = arena_new_array(&replay->arena, double, stages);
+    if (!replay->weights || !replay->is_selected || !replay->is_match || !replay->factors ||
+        !replay->threads)
+        return err_set(err, ERR_LIMIT, "replay does not fit the memory budget");
+    for (size_t i = 0; i < groups; i++)
+        replay->weights[i] = 1;
+    for (size_t s = 0; s < stages; s++)
+        replay->factors[s] = 1;
+    return true;
+}
+
+/* Share of the input work on processors that is left after stage edits. */
+static double input_work_left(const struct replay *replay)
+{
+    double before_ns = 0, after_ns = 0;
+
+    for (size_t s = 0; replay->pipeline && s < replay->pipeline->stages.count; s++) {
+        const struct stage *stage = &replay->pipeline->stages.items[s];
+        double work_ns = stage->self_ns > stage->cpu_ns ? stage->self_ns : stage->cpu_ns;
+
+        before_ns += work_ns;
+        after_ns += work_ns * replay->factors[s];
+    }
+    return before_ns > 0 ? after_ns / before_ns : 1;
+}
+
+struct costs { /* means over the looked-at steps */
+    double step_ns, rest_ns, input_ns;
+    double part_ns[PART_COUNT];
+};
+
+/* Share of the input work that holds the interpreter lock. */
+static double python_share(const struct pipeline *pipeline)
+{
+    double python_ns = 0, work_ns = 0;
+
+    for (size_t s = 0; pipeline && s < pipeline->stages.count; s++) {
+        const struct stage *stage = &pipeline->stages.items[s];
+
+        python_ns += stage->python_ns;
+        work_ns += stage->self_ns + stage->cpu_ns;
+    }
+    return work_ns > 0 ? fmin(1, python_ns / work_ns) : 0;
+}
+
+/* How fast each of `threads` runs: two hardware threads share a core, as most machines have it, and
+ * what is more than that waits its turn. */
+static double thread_speed(double threads, double hardware_threads)
+{
+    double cores = fmax(1, hardware_threads / 2);
+    double second = fmin(threads, hardware_threads) - cores; /* those that share a core */
+
+    return threads > cores ? (cores + SECOND_THREAD * fmax(0, second)) / threads : 1;
+}
+
+/* How much longer a segment takes than alone, with `input_left` of the input work beside it: all
+ * share the cores, and Python shares its lock. */
+static double slowdown(const struct replay *replay, const struct segment *segment,
+                       double python_input, double input_left)
+{
+    double cores = replay->path->core_count;
+    double input = segment->input_threads * input_left;
+    double own = segment->other_threads > 0 ? fmin(segment->other_threads, cores) : 1;
+    double factor = 1 / thread_speed(own + input, cores);
+
+    return segment->part == PART_HOST ? fmax(factor, 1 + python_input * input) : factor;
+}
+
+static void add_cost(struct costs *costs, int part, double ns)
+{
+    costs->part_ns[part] += ns;
+    if (part == PART_INPUT)
+        costs->input_ns += ns;
+    else
+        costs->rest_ns += ns;
+    costs->step_ns += ns;
+}
+
+static struct costs cost_of_groups(const struct replay *replay, bool is_edited)
+{
+    double       steps = (double)replay->path->step_rows.count;
+    struct costs costs = { 0 };
+
+    for (size_t i = 0; i < replay->groups->groups.count; i++) {
+        const struct segment_group *group = &replay->groups->groups.items[i];
+
+        add_cost(&costs, group->part,
+                 group->length_ns * (is_edited ? replay->weights[i] : 1) / steps);
+    }
+    return costs;
+}
+
+/* What is left when `input_left` of the input work that competed for cores is: how much faster a
+ * segment then runs depends on what ran beside it. */
+static struct costs cost_with_less_input(const struct replay *replay, double input_left)
+{
+    const struct path *path = replay->path;
+    double             steps = (double)path->step_rows.count;
+    double             python_input = python_share(replay->pipeline);
+    struct costs       costs = { 0 };
+
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+        double                weight = replay->weights[replay->groups->group_of_segment[i]];
+        double                ns = (double)(segment->end_ns - segment->start_ns) * weight / steps;
+
+        if (segment->part != PART_INPUT && !segment->on_device)
+            ns *= slowdown(replay, segment, python_input, input_left) /
+                  slowdown(replay, segment, python_input, 1);
+        add_cost(&costs, segment->part, ns);
+    }
+    return costs;
+}
+
+/* What work beside the step costs it a step: the core that it takes is one less for computation
+ * that keeps them all busy. */
+static double cost_beside(const struct replay *replay)
+{
+    double steps = (double)replay->path->step_rows.count, cores = replay->path->core_count;
+    double threads_ns = 0, length_ns = 0;
+
+    for (size_t i = 0; replay->beside_ns > 0 && i < replay->groups->groups.count; i++) {
+        const struct segment_group *group = &replay->groups->groups.items[i];
+
+        if (group->part != PART_COMPUTE)
+            continue;
+        length_ns += replay->weights[i] * group->length_ns;
+        threads_ns += replay->weights[i] * group->threads_ns;
+    }
+    if (length_ns <= 0 || cores < 2 || replay->path->has_device)
+        return 0;
+    double threads = fmin(cores, fmax(1, threads_ns / length_ns));
+
+    return fmin(replay->beside_ns, length_ns) / steps * fmax(0, 1 - (cores - 1) / threads);
+}
+
+static double mean_of(const double *values, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return count ? sum / (double)count : 0;
+}
+
+/* The step after the edits, from the model in the header; also what then holds it. */
+static double model(const struct replay *replay, const struct costs *before, struct costs *after,
+                    int *bound)
+{
+    const struct path     *path = replay->path;
+    const struct pipeline *pipeline = replay->pipeline;
+    double                 inline_ns = 0, period_ns = 0, inline_after_ns = 0;
+    double                 steps = (double)path->step_rows.count;
+    double                 cpu_ns = mean_of(path->cpu_ns.items, path->cpu_ns.count);
+    double input_cpu_ns = mean_of(path->input_cpu_ns.items, path->input_cpu_ns.count);
+    double input_left = input_work_left(replay);
+    double input_after_ns = after->input_ns; /* edits of the path may have taken some away */
+    double step_ns, floor_ns, cores = path->core_count ? path->core_count : 1;
+
+    if (pipeline && pipeline->stages.count) {
+        inline_ns = fmin(pipeline->inline_ns, before->input_ns);
+        period_ns = pipeline_period_ns(pipeline, NULL, NULL, NULL);
+        if (pipeline->inline_ns > 0)
+            inline_after_ns =
+                inline_ns * pipeline_section_ns(pipeline, NO_ID, replay->factors, replay->threads) /
+                pipeline->inline_ns;
+    }
+    double waited_ns = before->input_ns - inline_ns;
+
+    if (replay->has_stage_edits && period_ns > 0) {
+        /* The pipeline holds a step that waits for it: its slowest section takes that long. */
+        double scale = waited_ns > WAIT_SHARE * before->step_ns
+                           ? before->step_ns / period_ns
+                           : fmin(1, before->step_ns / period_ns);
+
+        step_ns = fmax(
+            after->rest_ns + inline_after_ns,
+            scale > 1
+                ? pipeline_scaled_period_ns(pipeline, replay->factors, replay->threads, scale)
+                : scale * pipeline_period_ns(pipeline, replay->factors, replay->threads, NULL));
+    } else if (replay->has_stage_edits) {
+        step_ns = after->rest_ns + inline_after_ns + (input_after_ns - inline_ns);
+    } else {
+        /* A pipeline that holds the step and was not touched goes on holding it. */
+        bool is_held = period_ns > HOLD_SHARE * before->step_ns &&
+                       waited_ns > WAIT_SHARE * before->step_ns &&
+                       input_after_ns > 0.999 * before->input_ns;
+        double hold_ns = is_held ? before->step_ns : 0;
+
+        step_ns = fmax(after->rest_ns + input_after_ns, hold_ns);
+    }
+    step_ns = fmax(step_ns + cost_beside(replay), replay->aside_ns / steps);
+    cpu_ns -= input_cpu_ns * (1 - input_left) + replay->freed_cpu_ns / steps;
+    floor_ns = fmin(cpu_ns / cores, before->step_ns);
+    *bound = PART_COMPUTE;
+    for (int part = 0; part < PART_COUNT; part++)
+        if (after->part_ns[part] > after->part_ns[*bound])
+            *bound = part;
+    if (step_ns > after->rest_ns * 1.05 && step_ns > floor_ns && step_ns < before->step_ns &&
+        step_ns - after->rest_ns > after->part_ns[*bound])
+        *bound = PART_INPUT;
+    return fmax(step_ns, floor_ns);
+}
+
+bool replay_run(struct study *study, const struct edit *edits, size_t count,
+                struct replay_result *result, struct err *err)
+{
+    struct replay replay = { .study = study,
+                             .path = &study->path,
+                             .pipeline = study->pipeline,
+                             .arena = { .budget_bytes = study->arena->budget_bytes } };
+    double        selected = 0;
+    bool          ok;
+
+    *result = (struct replay_result) { .step_ns = steps_ns(&study->steps), .bound = PART_UNKNOWN };
+    if (study->path.segments.count == 0) { /* without a path only what edits say outright */
+        for (size_t i = 0; i < count; i++) {
+            if (edits[i].kind != EDIT_STEP)
+                return err_set(err, ERR_INCONCLUSIVE, "no step with a timeline to replay");
+            result->step_ns = fmax(0, result->step_ns - edits[i].ns);
+            result->selected_ns = edits[i].ns;
+        }
+        return true;
+    }
+    if (!study->groups)
+        study->groups = segment_groups_make(study, err);
+    replay.groups = study->groups;
+    ok = replay.groups && prepare(&replay, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = apply(&replay, &edits[i], &selected, err);
+    if (ok) {
+        double       input_left = input_work_left(&replay);
+        struct costs before = cost_of_groups(&replay, false);
+        struct costs after = input_left < 1 ? cost_with_less_input(&replay, input_left)
+                                            : cost_of_groups(&replay, true);
+        double       scale = before.step_ns > 0 ? steps_ns(&study->steps) / before.step_ns : 1;
+        double       step_ns = model(&replay, &before, &after, &result->bound);
+
+        result->step_ns = fmax(0, fmin(step_ns, before.step_ns) * scale - replay.removed_ns);
+        result->selected_ns = selected * scale / (double)study->path.step_rows.count;
+    }
+    arena_free(&replay.arena);
+    return ok;
+}

@@ -1,0 +1,114 @@
+#include "analyze/replay/segment_groups.h"
+
+#include "analyze/input/pipeline.h"
+#include "analyze/study.h"
+
+#include <string.h>
+
+struct grouping {
+    const struct study    *study;
+    struct segment_groups *groups;
+    struct arena           scratch;
+    uint32_t              *group_of_frame;
+};
+
+/* The group with this key; `*is_new` tells whether the caller has to add it. Rows count up with the
+ * ids, which begin at 1: id 0 is the empty key. */
+static uint32_t group_of(struct intern *keys, const uint32_t *key, size_t words, bool *is_new)
+{
+    uint32_t before = keys->count;
+    uint32_t id = intern_add(keys, (struct str) { (const char *)key, words * sizeof *key });
+
+    *is_new = keys->count > before;
+    return id == NO_ID ? NO_ID : id - 1;
+}
+
+static bool group_frames(struct grouping *grouping)
+{
+    const struct path     *path = &grouping->study->path;
+    const struct profile  *profile = grouping->study->profile;
+    const struct pipeline *pipeline = grouping->study->pipeline;
+    struct intern          keys;
+
+    if (!intern_init(&keys, &grouping->scratch))
+        return false;
+    for (uint32_t f = 0; f < path->frames.count; f++) {
+        const struct frame *frame = &path->frames.items[f];
+        struct frame_group  group = { .frame = f, .parent = NO_ID, .stage = NO_ID };
+        uint32_t            key[3], row;
+        bool                is_new;
+
+        if (frame->parent != NO_ID)
+            group.parent = grouping->group_of_frame[frame->parent];
+        if (pipeline && pipeline->stages.count)
+            group.stage = pipeline->stage_of_frame[f];
+        key[0] = event_activity_id(profile, frame->event);
+        key[1] = group.parent;
+        key[2] = group.stage;
+        row = group_of(&keys, key, 3, &is_new);
+        if (row == NO_ID ||
+            (is_new && !vec_push(&grouping->groups->frames, grouping->study->arena, group)))
+            return false;
+        grouping->group_of_frame[f] = row;
+    }
+    return true;
+}
+
+static bool group_segments(struct grouping *grouping)
+{
+    const struct path     *path = &grouping->study->path;
+    struct segment_groups *groups = grouping->groups;
+    struct intern          keys;
+
+    if (!intern_init(&keys, &grouping->scratch))
+        return false;
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+        double                length_ns = (double)(segment->end_ns - segment->start_ns);
+        struct segment_group  group = { .frame = NO_ID,
+                                        .owner = NO_ID,
+                                        .cell = segment->cell,
+                                        .part = segment->part,
+                                        .on_device = segment->on_device };
+        uint32_t              key[4], row;
+        bool                  is_new;
+
+        if (segment->frame != NO_ID)
+            group.frame = grouping->group_of_frame[segment->frame];
+        if (segment->owner != NO_ID)
+            group.owner = grouping->group_of_frame[segment->owner];
+        key[0] = group.frame;
+        key[1] = group.owner;
+        key[2] = (uint32_t)group.part << 1 | group.on_device;
+        key[3] = group.cell;
+        row = group_of(&keys, key, 4, &is_new);
+        if (row == NO_ID || (is_new && !vec_push(&groups->groups, grouping->study->arena, group)))
+            return false;
+        groups->group_of_segment[i] = row;
+        groups->groups.items[row].length_ns += length_ns;
+        groups->groups.items[row].threads_ns +=
+            length_ns * (segment->other_threads > 1 ? segment->other_threads : 1);
+    }
+    return true;
+}
+
+struct segment_groups *segment_groups_make(struct study *study, struct err *err)
+{
+    struct grouping grouping = { .study = study,
+                                 .scratch.budget_bytes = study->arena->budget_bytes,
+                                 .groups = arena_new(study->arena, struct segment_groups) };
+    bool            ok = grouping.groups != NULL;
+
+    if (ok) {
+        grouping.group_of_frame =
+            arena_new_array(&grouping.scratch, uint32_t, study->path.frames.count);
+        grouping.groups->group_of_segment =
+            arena_new_array(study->arena, uint32_t, study->path.segments.count);
+        ok = grouping.group_of_frame && grouping.groups->group_of_segment &&
+             group_frames(&grouping) && group_segments(&grouping);
+    }
+    arena_free(&grouping.scratch);
+    if (!ok)
+        err_set(err, ERR_LIMIT, "the path does not fit the memory budget");
+    return ok ? grouping.groups : NULL;
+}

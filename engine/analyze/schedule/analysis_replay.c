@@ -1,0 +1,202 @@
+/* replay: the steps' event graph scheduled again: how well it gives them back, and what the
+ * critical path consists of.
+ *   cost  O(events of the sampled steps log lines)
+ */
+#include "analyze/analysis.h"
+#include "analyze/comm/collective_list.h"
+#include "analyze/emit.h"
+#include "analyze/schedule/event_schedule.h"
+#include "analyze/schedule/lateness.h"
+
+enum replay_fact { ERROR, WORST_ERROR, STEPS, NODES, EDGES, JOINED, UNKNOWN, FIRST_CLASS };
+static const struct fact_spec produces[] = {
+    [ERROR] = { "replay.error", UNIT_SHARE,
+                "how far the replayed steps are from the recorded ones, mean" },
+    [WORST_ERROR] = { "replay.worst_error", UNIT_SHARE, "the same of the worst step" },
+    [STEPS] = { "replay.steps", UNIT_COUNT, "steps in the event graph" },
+    [NODES] = { "replay.nodes", UNIT_COUNT, "pieces of work in the event graph" },
+    [EDGES] = { "replay.edges", UNIT_COUNT, "what had to happen before them" },
+    [JOINED] = { "replay.collectives", UNIT_COUNT,
+                 "parts of ranks in collectives that the graph joins" },
+    [UNKNOWN] = { "replay.unknown_share", UNIT_SHARE,
+                  "of the critical path: delays without a known cause" },
+#define CLASS_FACT(class, name, text)                                                              \
+    [FIRST_CLASS + (class)] = { "critical." name "_ns", UNIT_NS, "critical path a step: " text }
+    CLASS_FACT(CRITICAL_HOST, "host", "the host's program, its calls and Python"),
+    CLASS_FACT(CRITICAL_INPUT, "input", "input"),
+    CLASS_FACT(CRITICAL_COMPILE, "compile", "compiling and tracing"),
+    CLASS_FACT(CRITICAL_OUTPUT, "output", "writing results"),
+    CLASS_FACT(CRITICAL_COMPUTE, "compute", "kernels; without an accelerator ops"),
+    CLASS_FACT(CRITICAL_COMMUNICATION, "communication", "collectives"),
+    CLASS_FACT(CRITICAL_COPY, "copy", "copies and sets of memory"),
+    CLASS_FACT(CRITICAL_LAUNCH, "launch", "from launch calls to their kernels"),
+    CLASS_FACT(CRITICAL_KERNEL_GAP, "kernel_gap", "between a kernel and the next in the queue"),
+    CLASS_FACT(CRITICAL_SYNC, "sync", "inside blocking calls, once what they wait for is done"),
+    CLASS_FACT(CRITICAL_UNKNOWN, "unknown", "delays without a known cause"),
+};
+
+enum lateness_column {
+    L_STEP,
+    L_NAME,
+    L_TYPE,
+    L_RANK,
+    L_HOST,
+    L_LATE_NS,
+    L_SHARE,
+    L_FIRST_RANK,
+    L_WHY,
+    L_WHY_NS,
+    L_CAUSE,
+    L_OWNER,
+    L_CAUSE_NS,
+    L_SOURCE_FILE,
+    L_SOURCE_LINE
+};
+static const struct column_spec lateness_columns[] = {
+    [L_STEP] = { "step", UNIT_COUNT, "number of the late rank's step" },
+    [L_NAME] = { "name", UNIT_NAME, "the collective, as recorded" },
+    [L_TYPE] = { "type", UNIT_NAME, "all-reduce, all-gather, …" },
+    [L_RANK] = { "rank", UNIT_COUNT, "rank that came last" },
+    [L_HOST] = { "host", UNIT_NAME, "its host" },
+    [L_LATE_NS] = { "late_ns", UNIT_NS, "after the rank that came first" },
+    [L_SHARE] = { "share", UNIT_SHARE, "that over the late rank's step" },
+    [L_FIRST_RANK] = { "first_rank", UNIT_COUNT, "rank that came first" },
+    [L_WHY] = { "why", UNIT_NAME,
+                "class that it spent more time in since its collective before than the first: "
+                "host, input, compute, …" },
+    [L_WHY_NS] = { "why_ns", UNIT_NS, "how much more" },
+    [L_CAUSE] = { "cause", UNIT_NAME, "what of that class took longer most" },
+    [L_OWNER] = { "owner", UNIT_NAME, "op or range around it" },
+    [L_CAUSE_NS] = { "cause_ns", UNIT_NS, "how much longer" },
+    [L_SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
+    [L_SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
+};
+static const struct table_spec tables[] = {
+    { "collective_lateness", "collectives of the replayed steps that a rank came late to",
+      lateness_columns, ARRAY_COUNT(lateness_columns) },
+};
+enum { MOST_LATE = 64 };
+
+static void emit_text(struct study *study, struct table *table, int column, size_t row,
+                      const char *text)
+{
+    if (text && *text)
+        emit_name(table, column, row, facts_name(&study->facts, str_from(text)));
+}
+
+static void emit_rank(const struct study *study, struct table *table, int column, size_t row,
+                      uint32_t host)
+{
+    if (study->profile->hosts.items[host].rank >= 0)
+        emit_number(table, column, row, study->profile->hosts.items[host].rank);
+}
+
+static void fill_late(struct study *study, const struct event_graph *graph, struct table *table,
+                      size_t row, const struct late_arrival *late)
+{
+    const struct step *step = &study->steps.list.items[late->step];
+    uint32_t           host = lateness_host(graph, late->last);
+    uint32_t           frame = graph->nodes.items[late->last].frame;
+
+    emit_number(table, L_STEP, row, (double)step->number);
+    if (frame != NO_ID) {
+        uint32_t event = graph->path.frames.items[frame].event;
+
+        emit_name(table, L_NAME, row, event_activity(study->profile, event)->name);
+        emit_text(study, table, L_TYPE, row, collective_type(study->profile, event));
+    }
+    emit_rank(study, table, L_RANK, row, host);
+    emit_name(table, L_HOST, row, study->profile->hosts.items[host].name);
+    emit_number(table, L_LATE_NS, row, (double)late->late_ns);
+    emit_number(table, L_SHARE, row,
+                (double)late->late_ns / (double)(step->end_ns - step->start_ns));
+    emit_rank(study, table, L_FIRST_RANK, row, lateness_host(graph, late->first));
+    if (late->class_ns <= 0)
+        return;
+    emit_text(study, table, L_WHY, row, path_class_name(late->cause.class));
+    emit_number(table, L_WHY_NS, row, late->class_ns);
+    emit_text(study, table, L_CAUSE, row, late->cause.name);
+    emit_text(study, table, L_OWNER, row, late->cause.owner);
+    emit_number(table, L_CAUSE_NS, row, late->cause.ns - late->cause.usual_ns);
+    emit_text(study, table, L_SOURCE_FILE, row, late->cause.file);
+    if (late->cause.file)
+        emit_number(table, L_SOURCE_LINE, row, late->cause.line);
+}
+
+static bool list_late(struct study *study, const struct event_graph *graph, struct arena *scratch)
+{
+    struct late_list list;
+    struct table    *table;
+
+    if (study->profile->hosts.count < 2)
+        return facts_absent(&study->facts, tables[0].name, "the other ranks' files",
+                            "one rank was recorded");
+    if (!lateness_make(graph, MOST_LATE, scratch, &list))
+        return false;
+    if (!list.items.count)
+        return facts_absent(&study->facts, tables[0].name, NULL,
+                            "no collective could be matched over ranks");
+    table = facts_table(&study->facts, &tables[0]);
+    for (size_t i = 0; table && i < list.items.count; i++) {
+        size_t row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        fill_late(study, graph, table, row, &list.items.items[i]);
+    }
+    return table != NULL;
+}
+
+static bool set_facts(struct study *study, const struct event_graph *graph,
+                      const struct schedule *schedule)
+{
+    double scale = schedule->step_ns > 0 ? steps_ns(&study->steps) / schedule->step_ns : 1;
+    double values[ARRAY_COUNT(produces)] = {
+        [ERROR] = schedule->error,
+        [WORST_ERROR] = schedule->worst_error,
+        [STEPS] = graph->group_count,
+        [NODES] = (double)graph->nodes.count,
+        [EDGES] = (double)graph->edges.count,
+        [JOINED] = graph->joined_count,
+    };
+    bool is_set = true;
+
+    if (schedule->step_ns > 0)
+        values[UNKNOWN] = schedule->class_ns[CRITICAL_UNKNOWN] / schedule->step_ns;
+    for (int i = 0; i < CRITICAL_COUNT; i++)
+        values[FIRST_CLASS + i] = schedule->class_ns[i] * scale;
+    for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
+        is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
+    return is_set;
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena       scratch = { .budget_bytes = study->arena->budget_bytes };
+    struct event_graph graph;
+    struct schedule    schedule;
+    bool               ok = event_graph_make(&graph, study, NO_ID, &scratch, err);
+
+    if (ok && !graph.windows.count)
+        ok = facts_absent(&study->facts, "replay.", "at least one whole step with a timeline",
+                          "no step with a timeline to replay") &&
+             facts_absent(&study->facts, "critical.", "at least one whole step with a timeline",
+                          "no step with a timeline to replay") &&
+             facts_absent(&study->facts, tables[0].name, "at least one whole step with a timeline",
+                          "no step with a timeline to replay");
+    else if (ok && (!schedule_make(&schedule, &graph, NULL, &scratch) ||
+                    !set_facts(study, &graph, &schedule) || !list_late(study, &graph, &scratch)))
+        ok = err_set(err, ERR_LIMIT, "replaying the steps does not fit the memory budget");
+    arena_free(&scratch);
+    return ok;
+}
+
+const struct analysis analysis_replay = {
+    .name = "replay",
+    .summary = "the steps scheduled again from their event graph; critical path by class",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

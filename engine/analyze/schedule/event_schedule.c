@@ -1,0 +1,297 @@
+#include "analyze/schedule/event_schedule.h"
+
+#include "base/trace.h"
+
+#include <math.h>
+
+struct run {
+    struct schedule            *schedule;
+    const struct event_graph   *graph;
+    const struct graph_changes *changes;
+    int64_t                    *through_ns; /* by node: when its stream is free again */
+    int64_t *tail_ns;  /* by line: when the run before left it; INT64_MIN: there was none */
+    bool    *is_begun; /* by line, in this run */
+};
+
+bool graph_changes_make(struct graph_changes *changes, const struct event_graph *graph,
+                        struct arena *arena)
+{
+    changes->factors = arena_new_array(arena, float, graph->nodes.count);
+    changes->extra_ns = arena_new_array(arena, int64_t, graph->nodes.count);
+    changes->flags = arena_new_array(arena, uint8_t, graph->nodes.count);
+    for (size_t i = 0; changes->factors && i < graph->nodes.count; i++)
+        changes->factors[i] = 1;
+    return changes->factors && changes->extra_ns && changes->flags;
+}
+
+/* Times that a damaged file claims stay in range, whatever is added up. */
+static int64_t later(int64_t time_ns, int64_t by_ns)
+{
+    const int64_t limit_ns = (int64_t)1 << 61;
+    int64_t       sum_ns;
+
+    if (__builtin_add_overflow(time_ns, by_ns, &sum_ns))
+        sum_ns = by_ns > 0 ? limit_ns : -limit_ns;
+    return sum_ns > limit_ns ? limit_ns : sum_ns < -limit_ns ? -limit_ns : sum_ns;
+}
+
+static unsigned flags_of(const struct run *run, uint32_t node)
+{
+    return run->changes ? run->changes->flags[node] : 0;
+}
+
+/* Whether a change takes the edge away. */
+static bool is_cut(const struct run *run, const struct graph_edge *edge, unsigned flags)
+{
+    if (flags & (CHANGE_NO_WAIT | CHANGE_GONE) &&
+        (edge->kind == EDGE_SYNC || edge->kind == EDGE_COLLECTIVE ||
+         (edge->kind == EDGE_HANDOVER && (flags & CHANGE_NO_WAIT))))
+        return true;
+    return edge->kind == EDGE_LAUNCH && (flags & (CHANGE_NO_LAUNCH | CHANGE_GONE)) &&
+           run->graph->nodes.items[edge->from].role != NODE_STEP;
+}
+
+static int64_t edge_ns(const struct run *run, const struct graph_edge *edge, unsigned flags)
+{
+    const struct schedule *schedule = run->schedule;
+    int64_t                lag_ns = edge->lag_ns;
+
+    if (edge->kind == EDGE_STREAM && lag_ns > 0 && (flags & (CHANGE_GONE | CHANGE_NO_GAP)))
+        lag_ns = 0;
+    if (edge->from_start)
+        return later(schedule->start_ns[edge->from], lag_ns);
+    if (edge->kind == EDGE_STREAM)
+        return later(run->through_ns[edge->from], lag_ns);
+    return later(schedule->end_ns[edge->from], lag_ns);
+}
+
+static int64_t own_ns(const struct run *run, uint32_t node)
+{
+    const struct graph_node *of = &run->graph->nodes.items[node];
+
+    if (!run->changes)
+        return of->own_ns;
+    if (run->changes->flags[node] & CHANGE_GONE)
+        return run->changes->extra_ns[node];
+    return (int64_t)llround((double)of->own_ns * run->changes->factors[node]) +
+           run->changes->extra_ns[node];
+}
+
+/* Begins a line in this run: where the run before left it. */
+static int64_t begin_line(struct run *run, const struct graph_node *node)
+{
+    int64_t tail_ns = run->tail_ns[node->line];
+
+    if (run->is_begun[node->line])
+        return INT64_MIN;
+    run->is_begun[node->line] = true;
+    if (tail_ns == INT64_MIN)
+        return node->role == NODE_STEP ? node->start_ns : INT64_MIN;
+    return tail_ns;
+}
+
+static void run_node(struct run *run, uint32_t row)
+{
+    const struct event_graph *graph = run->graph;
+    const struct graph_node  *node = &graph->nodes.items[row];
+    struct schedule          *schedule = run->schedule;
+    unsigned                  flags = flags_of(run, row);
+    int64_t                   start_ns = begin_line(run, node), stream_ns = start_ns;
+    uint32_t                  end = event_graph_edges_end(graph, row);
+
+    schedule->cause[row] = NO_ID;
+    for (uint32_t e = node->first_edge; e < end; e++) {
+        const struct graph_edge *edge = &graph->edges.items[e];
+        int64_t                  time_ns;
+
+        if (is_cut(run, edge, flags))
+            continue;
+        time_ns = edge_ns(run, edge, flags);
+        if (edge->kind == EDGE_STREAM && time_ns > stream_ns)
+            stream_ns = time_ns;
+        if (time_ns > start_ns) {
+            start_ns = time_ns;
+            schedule->cause[row] = e;
+        }
+    }
+    if (start_ns == INT64_MIN) /* nothing is known to let it start */
+        start_ns = node->start_ns;
+    if (!(flags & CHANGE_GONE))
+        start_ns = later(start_ns, node->delay_ns);
+    schedule->start_ns[row] = start_ns;
+    schedule->end_ns[row] = later(start_ns, own_ns(run, row));
+    run->through_ns[row] = flags & CHANGE_ASIDE ? (stream_ns == INT64_MIN ? start_ns : stream_ns)
+                                                : schedule->end_ns[row];
+}
+
+static bool counts(const struct event_graph *graph, const struct graph_node *node)
+{
+    const struct graph_line *line = &graph->lines.items[node->line];
+
+    return line->host == graph->study->steps.host && (line->is_leader || line->is_device);
+}
+
+/* When everything that makes a step of the reference host is done. */
+static int64_t run_all(struct run *run)
+{
+    struct schedule *schedule = run->schedule;
+    int64_t          latest_ns = INT64_MIN;
+
+    for (size_t i = 0; i < run->graph->lines.count; i++)
+        run->is_begun[i] = false;
+    for (uint32_t row = 0; row < run->graph->nodes.count; row++) {
+        run_node(run, row);
+        if (counts(run->graph, &run->graph->nodes.items[row]) &&
+            schedule->end_ns[row] > latest_ns) {
+            latest_ns = schedule->end_ns[row];
+            schedule->last_node = row;
+        }
+    }
+    return latest_ns;
+}
+
+static void leave_lines(struct run *run)
+{
+    for (uint32_t row = 0; row < run->graph->nodes.count; row++) {
+        int64_t *tail_ns = &run->tail_ns[run->graph->nodes.items[row].line];
+
+        if (run->through_ns[row] > *tail_ns)
+            *tail_ns = run->through_ns[row];
+    }
+}
+
+/* How far the ends of a step, on its leading line and on devices, are from the recorded ones, over
+ * its length. Its nodes are [base, end). */
+static double window_error(struct run *run, const struct graph_window *window, uint32_t end)
+{
+    const struct event_graph *graph = run->graph;
+    const struct step        *step = &graph->study->steps.list.items[window->step];
+    const struct graph_node  *base = &graph->nodes.items[window->base];
+    double                    worst_ns = 0;
+
+    for (size_t i = 0; i < graph->lines.count; i++)
+        run->is_begun[i] = false;
+    for (uint32_t row = end; row > window->base; row--) {
+        const struct graph_node *node = &graph->nodes.items[row - 1];
+
+        if (!counts(graph, node) || run->is_begun[node->line])
+            continue;
+        run->is_begun[node->line] = true;
+        if (trace_is_on("replay", 2))
+            trace_print(
+                "replay", "step %lld line %u ends %.3f us off", (long long)step->number, node->line,
+                (double)(run->schedule->end_ns[row - 1] - run->schedule->start_ns[window->base] -
+                         node->end_ns + base->start_ns) /
+                    1000);
+        worst_ns = fmax(worst_ns, fabs((double)(run->schedule->end_ns[row - 1] -
+                                                run->schedule->start_ns[window->base]) -
+                                       (double)(node->end_ns - base->start_ns)));
+    }
+    return worst_ns / (double)(step->end_ns - step->start_ns);
+}
+
+static void measure_errors(struct run *run)
+{
+    struct schedule          *schedule = run->schedule;
+    const struct event_graph *graph = run->graph;
+    double                    sum = 0;
+
+    for (size_t i = 0, next; i < graph->windows.count; i = next) {
+        const struct graph_window *window = &graph->windows.items[i];
+        uint32_t                   end = (uint32_t)graph->nodes.count;
+        double                     error;
+
+        for (next = i + 1; next < graph->windows.count; next++)
+            if (graph->windows.items[next].group != window->group)
+                break;
+        if (next < graph->windows.count)
+            end = graph->windows.items[next].base;
+        error = window_error(run, window, end);
+        sum += error;
+        schedule->worst_error = fmax(schedule->worst_error, error);
+    }
+    schedule->error = sum / graph->group_count;
+}
+
+/* A walk back along what let each node start. */
+struct charging {
+    struct schedule *schedule;
+    int64_t          at_ns, from_ns; /* where it is; the end of the run before */
+};
+
+/* Charges the way back to `reached_ns`. */
+static void charge(struct charging *charging, enum path_class class, int64_t reached_ns)
+{
+    if (reached_ns < charging->from_ns)
+        reached_ns = charging->from_ns;
+    if (reached_ns >= charging->at_ns)
+        return;
+    charging->schedule->class_ns[class] += (double)(charging->at_ns - reached_ns);
+    charging->at_ns = reached_ns;
+}
+
+/* Makes the classes sum to the step. */
+static void settle_classes(struct schedule *schedule)
+{
+    double sum_ns = 0, *class_ns = schedule->class_ns;
+
+    for (int i = 0; i < CRITICAL_COUNT; i++)
+        sum_ns += class_ns[i];
+    for (int i = 0; i < CRITICAL_COUNT; i++) {
+        class_ns[i] *= sum_ns > 0 ? schedule->step_ns / sum_ns : 0;
+        if (class_ns[i] > class_ns[schedule->bottleneck])
+            schedule->bottleneck = (enum path_class)i;
+    }
+}
+
+/* Charges the way from the last node back to the end of the run before. */
+static void charge_path(struct run *run, int64_t from_ns)
+{
+    struct schedule          *schedule = run->schedule;
+    const struct event_graph *graph = run->graph;
+    uint32_t                  row = schedule->last_node;
+    struct charging           charging = { schedule, schedule->end_ns[row], from_ns };
+
+    while (charging.at_ns > from_ns) {
+        const struct graph_node *node = &graph->nodes.items[row];
+        const struct graph_edge *edge;
+
+        charge(&charging, (enum path_class)node->class, schedule->start_ns[row]);
+        if (schedule->cause[row] == NO_ID)
+            break;
+        if (node->delay_ns)
+            charge(&charging, CRITICAL_UNKNOWN, schedule->start_ns[row] - node->delay_ns);
+        edge = &graph->edges.items[schedule->cause[row]];
+        row = edge->from;
+        charge(&charging, graph_edge_class(edge),
+               edge->from_start ? schedule->start_ns[row] : schedule->end_ns[row]);
+    }
+    settle_classes(schedule);
+}
+
+bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
+                   const struct graph_changes *changes, struct arena *arena)
+{
+    struct run run = { .schedule = schedule, .graph = graph, .changes = changes };
+    int64_t    first_ns, second_ns;
+
+    *schedule = (struct schedule) { .graph = graph };
+    schedule->start_ns = arena_new_array(arena, int64_t, graph->nodes.count);
+    schedule->end_ns = arena_new_array(arena, int64_t, graph->nodes.count);
+    schedule->cause = arena_new_array(arena, uint32_t, graph->nodes.count);
+    run.through_ns = arena_new_array(arena, int64_t, graph->nodes.count);
+    run.tail_ns = arena_new_array(arena, int64_t, graph->lines.count);
+    run.is_begun = arena_new_array(arena, bool, graph->lines.count);
+    if (!schedule->start_ns || !schedule->end_ns || !schedule->cause || !run.through_ns ||
+        !run.tail_ns || !run.is_begun)
+        return false;
+    for (size_t i = 0; i < graph->lines.count; i++)
+        run.tail_ns[i] = INT64_MIN;
+    first_ns = run_all(&run);
+    measure_errors(&run);
+    leave_lines(&run);
+    second_ns = run_all(&run);
+    schedule->step_ns = (double)(second_ns - first_ns) / graph->group_count;
+    charge_path(&run, first_ns);
+    return true;
+}

@@ -1,0 +1,42 @@
+/*
+ * event_schedule: an event_graph run again, with changes. Every node starts when the last of its
+ * causes lets it and takes its own time; a step is what the leading line and the devices then need
+ * for one in a long run of such steps: the sampled steps are scheduled twice in a row and the
+ * second run counts.
+ */
+#ifndef TFPROF_ANALYZE_EVENT_SCHEDULE_H
+#define TFPROF_ANALYZE_EVENT_SCHEDULE_H
+
+#include "analyze/schedule/event_graph.h"
+
+enum change_flag {
+    CHANGE_GONE = 1,      /* takes no time, and no way to it */
+    CHANGE_ASIDE = 2,     /* runs beside its stream: what follows there does not wait for it */
+    CHANGE_NO_WAIT = 4,   /* waits for no device and no other thread */
+    CHANGE_NO_LAUNCH = 8, /* needs no launch of its own */
+    CHANGE_NO_GAP = 16,   /* follows the work before it without a gap */
+};
+struct graph_changes {    /* by node; NULL: none */
+    float   *factors;     /* of own_ns */
+    int64_t *extra_ns;    /* more than that */
+    uint8_t *flags;       /* enum change_flag */
+};
+struct schedule {
+    const struct event_graph *graph;
+    int64_t  *start_ns, *end_ns; /* of the second run */
+    uint32_t *cause;             /* by node: the edge that let it start; NO_ID: none, or the run
+                                    before */
+    double    step_ns;           /* mean over the sampled steps of the reference host */
+    double    error, worst_error; /* of the first run against the recording; unchanged graphs */
+    double    class_ns[CRITICAL_COUNT]; /* along the critical path of a step; sums to step_ns */
+    enum path_class bottleneck;
+    uint32_t  last_node;         /* where the path ends */
+};
+
+bool graph_changes_make(struct graph_changes *changes, const struct event_graph *graph,
+                        struct arena *arena);
+/* In `arena`. false: it is exhausted. O(nodes + edges). */
+bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
+                   const struct graph_changes *changes, struct arena *arena);
+
+#endif

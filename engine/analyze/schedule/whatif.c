@@ -1,0 +1,480 @@
+#include "analyze/schedule/whatif.h"
+
+#include "analyze/path/work.h"
+#include "analyze/schedule/whatif_select.h"
+#include "base/option.h"
+#include "base/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRAPH_LAUNCH_NS = 10000 }; /* of a graph, on the host */
+
+struct editor {
+    const struct study       *study;
+    const struct event_graph *graph;
+    struct graph_changes      changes;
+    struct arena              scratch;
+    bool                     *is_selected;
+    int32_t                   rank;  /* -1: all */
+    double                    scale; /* of a sampled step to the median one */
+};
+
+static int find_target(struct str name)
+{
+    for (int i = 0; i < TARGET_COUNT; i++)
+        if (str_equal(name, str_from(whatif_targets[i])))
+            return i;
+    return -1;
+}
+
+/* "kernel:gemm" or "sync": what, and which names. */
+static bool scan_target(struct whatif_edit *edit, struct str text, struct arena *arena,
+                        struct err *err)
+{
+    struct str  name = str_slice(text, 0, str_find(text, ':'));
+    struct str  pattern = str_slice(text, name.len + 1, text.len);
+    const char *nearest;
+
+    edit->target = find_target(name);
+    if (edit->target < 0) {
+        struct str word = arena_str(arena, name);
+
+        nearest = option_nearest(word.data ? word.data : "", whatif_targets, TARGET_COUNT);
+        (void)err_set(err, ERR_USAGE, "%s: '%.*s' is nothing that can be selected", edit->text,
+                      STR_ARG(name));
+        if (nearest)
+            return err_advise(err, "did you mean '%s'?", nearest);
+        return err_advise(err, "one of kernel, op, host, copy, memset, comm, sync, input, launch");
+    }
+    if (name.len == text.len)
+        return true;
+    if (!pattern.len)
+        return err_set(err, ERR_USAGE, "%s: no name behind '%.*s:'", edit->text, STR_ARG(name));
+    edit->pattern = arena_str(arena, pattern).data;
+    return edit->pattern || err_set(err, ERR_LIMIT, "no memory left for an edit");
+}
+
+static bool scan_factor(struct whatif_edit *edit, struct str text, const char *example,
+                        struct err *err)
+{
+    if (str_to_double(text, &edit->factor) && isfinite(edit->factor) && edit->factor >= 0 &&
+        edit->factor <= 1e6)
+        return true;
+    (void)err_set(err, ERR_USAGE, "%s: '%.*s' is no factor", edit->text, STR_ARG(text));
+    return err_advise(err, "as in %s", example);
+}
+
+/* "kernel:gemm=0.5": names may hold "=", numbers not. */
+static bool scan_scaled(struct whatif_edit *edit, struct str text, struct arena *arena,
+                        struct err *err)
+{
+    size_t equals = str_find_last(text, '=');
+
+    if (equals == text.len) {
+        (void)err_set(err, ERR_USAGE, "%s: no factor", edit->text);
+        return err_advise(err, "as in %s=0.5", edit->text);
+    }
+    if (!scan_factor(edit, str_slice(text, equals + 1, text.len), "kernel:gemm=0.5", err) ||
+        !scan_target(edit, str_slice(text, 0, equals), arena, err))
+        return false;
+    if (edit->kind == WHATIF_PARALLEL && edit->factor < 1)
+        return err_set(err, ERR_USAGE, "%s: fewer than one worker", edit->text);
+    return true;
+}
+
+/* "x2" */
+static bool scan_network(struct whatif_edit *edit, struct str text, struct err *err)
+{
+    struct str number = str_starts(text, STR("x")) ? str_slice(text, 1, text.len) : text;
+
+    if (!scan_factor(edit, number, "--network x2", err))
+        return false;
+    return edit->factor > 0 ||
+           err_set(err, ERR_USAGE, "%s: a network without speed is no network", edit->text);
+}
+
+/* "3=median" */
+static bool scan_rank(struct whatif_edit *edit, struct str text, struct err *err)
+{
+    struct str number = str_slice(text, 0, str_find(text, '='));
+    struct str rest = str_slice(text, number.len, text.len);
+    int64_t    rank;
+
+    if (str_to_int64(number, &rank) && rank >= 0 && rank <= INT32_MAX &&
+        str_equal(rest, STR("=median"))) {
+        edit->rank = (int32_t)rank;
+        return true;
+    }
+    (void)err_set(err, ERR_USAGE, "%s: not a rank and what becomes of it", edit->text);
+    return err_advise(err, "as in --rank 3=median");
+}
+
+bool whatif_edit_scan(struct whatif_edit *edit, enum whatif_kind kind, const char *option,
+                      const char *text, struct arena *arena, struct err *err)
+{
+    *edit = (struct whatif_edit) { .kind = kind, .target = -1, .factor = 1, .rank = -1 };
+    edit->text = arena_text(arena, text ? "--%s %s" : "--%s", option, text);
+    if (!edit->text)
+        return err_set(err, ERR_LIMIT, "no memory left for an edit");
+    switch (kind) {
+    case WHATIF_SCALE:
+    case WHATIF_PARALLEL:
+        return scan_scaled(edit, str_from(text), arena, err);
+    case WHATIF_DROP:
+    case WHATIF_MERGE:
+    case WHATIF_MOVE:
+        return scan_target(edit, str_from(text), arena, err);
+    case WHATIF_NETWORK:
+        return scan_network(edit, str_from(text), err);
+    case WHATIF_RANK:
+        return scan_rank(edit, str_from(text), err);
+    case WHATIF_NO_INPUT_WAIT:
+        edit->target = TARGET_INPUT;
+        return true;
+    case WHATIF_GRAPH_CAPTURE:
+        return true;
+    }
+    return true;
+}
+
+static bool is_on_device(const struct editor *editor, uint32_t node)
+{
+    return editor->graph->lines.items[editor->graph->nodes.items[node].line].is_device;
+}
+
+/* What is selected costs `factor`; what is gone frees its launch, too. */
+static bool drop_selected(struct editor *editor, enum whatif_target target, struct err *err)
+{
+    bool *gone = arena_new_array(&editor->scratch, bool, editor->graph->nodes.count);
+
+    if (!gone)
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    memcpy(gone, editor->is_selected, editor->graph->nodes.count * sizeof *gone);
+    if (target != TARGET_SYNC && target != TARGET_INPUT &&
+        !whatif_select_launches(editor->graph, &editor->scratch, gone))
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    for (uint32_t i = 0; i < editor->graph->nodes.count; i++) {
+        if (!gone[i])
+            continue;
+        editor->changes.factors[i] = 0;
+        editor->changes.flags[i] |=
+            is_on_device(editor, i) || editor->graph->nodes.items[i].role == NODE_JOIN
+                ? CHANGE_GONE
+                : CHANGE_NO_WAIT;
+    }
+    return true;
+}
+
+static void scale_selected(struct editor *editor, double factor)
+{
+    for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
+        if (editor->is_selected[i])
+            editor->changes.factors[i] *= (float)factor;
+}
+
+/* The node before on the same stream, or NO_ID. */
+static uint32_t stream_before(const struct event_graph *graph, uint32_t node)
+{
+    uint32_t end = event_graph_edges_end(graph, node);
+
+    for (uint32_t e = graph->nodes.items[node].first_edge; e < end; e++)
+        if (graph->edges.items[e].kind == EDGE_STREAM)
+            return graph->edges.items[e].from;
+    return NO_ID;
+}
+
+/* Of selected work that follows selected work on a stream only the first is launched. */
+static bool merge_selected(struct editor *editor, struct err *err)
+{
+    const struct event_graph *graph = editor->graph;
+    bool                     *merged = arena_new_array(&editor->scratch, bool, graph->nodes.count);
+
+    if (!merged)
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        uint32_t before = editor->is_selected[i] ? stream_before(graph, i) : NO_ID;
+
+        merged[i] = before != NO_ID && editor->is_selected[before];
+        if (merged[i])
+            editor->changes.flags[i] |= CHANGE_NO_LAUNCH | CHANGE_NO_GAP;
+    }
+    if (!whatif_select_launches(graph, &editor->scratch, merged))
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    for (uint32_t i = 0; i < graph->nodes.count; i++)
+        if (merged[i] && !is_on_device(editor, i))
+            editor->changes.factors[i] = 0;
+    return true;
+}
+
+/* What each host needs for its steps when it waits for no other: collectives are left out. */
+static bool measure_ranks(struct editor *editor, double *work_ns, struct err *err)
+{
+    const struct event_graph *graph = editor->graph;
+    struct graph_changes      alone;
+    struct schedule           schedule;
+
+    if (!graph_changes_make(&alone, graph, &editor->scratch))
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    for (uint32_t i = 0; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].role == NODE_JOIN)
+            alone.flags[i] = CHANGE_GONE;
+    if (!schedule_make(&schedule, graph, &alone, &editor->scratch))
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    for (size_t i = 0; i < graph->windows.count; i++) {
+        const struct graph_window *window = &graph->windows.items[i];
+
+        if (window->base != NO_ID)
+            work_ns[window->host] +=
+                (double)(schedule.end_ns[window->last_node] - schedule.start_ns[window->base]);
+    }
+    return true;
+}
+
+static bool level_rank(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    const struct event_graph *graph = editor->graph;
+    const struct profile     *profile = editor->study->profile;
+    double *work_ns = arena_new_array(&editor->scratch, double, profile->hosts.count + 1);
+    size_t  count = 0;
+    double  own_ns = 0, median_ns;
+
+    if (!work_ns)
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    if (!measure_ranks(editor, work_ns, err))
+        return false;
+    for (uint32_t host = 0; host < profile->hosts.count; host++) {
+        if (work_ns[host] <= 0)
+            continue;
+        if (event_graph_rank(graph, host) == edit->rank)
+            own_ns = work_ns[host];
+        else
+            work_ns[count++] = work_ns[host];
+    }
+    if (own_ns <= 0) {
+        (void)err_set(err, ERR_USAGE, "%s: no steps of rank %d in the profile", edit->text,
+                      edit->rank);
+        return err_advise(err, "tfprof info lists the ranks");
+    }
+    if (!count)
+        return err_set(err, ERR_USAGE, "%s: the profile holds one rank alone", edit->text);
+    median_ns = sample_median(work_ns, count);
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const struct graph_node *node = &graph->nodes.items[i];
+
+        editor->is_selected[i] =
+            event_graph_rank(graph, graph->lines.items[node->line].host) == edit->rank &&
+            node->class != CRITICAL_COMMUNICATION && node->role != NODE_STEP;
+    }
+    scale_selected(editor, median_ns / own_ns);
+    return true;
+}
+
+/* One past the last node of a host's step. */
+static uint32_t step_end(const struct event_graph *graph, const struct graph_window *window)
+{
+    for (uint32_t i = window->base + 1; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].role == NODE_STEP &&
+            graph->lines.items[graph->nodes.items[i].line].host == window->host)
+            return i;
+    return (uint32_t)graph->nodes.count;
+}
+
+/* The host call that launched device work, as its node in [first, node); NO_ID: none there. */
+static uint32_t call_of(const struct event_graph *graph, uint32_t node, uint32_t first)
+{
+    uint32_t end = event_graph_edges_end(graph, node);
+
+    for (uint32_t e = graph->nodes.items[node].first_edge; e < end; e++) {
+        const struct graph_edge *edge = &graph->edges.items[e];
+
+        if (edge->kind == EDGE_LAUNCH && edge->from >= first &&
+            graph->nodes.items[edge->from].role != NODE_STEP)
+            return edge->from;
+    }
+    return NO_ID;
+}
+
+/* The host gives one launch in the place of what it did between the first and the last one of a
+ * step; blocking calls, input and copies stay. */
+static void capture_step(struct editor *editor, const struct graph_window *window)
+{
+    const struct event_graph *graph = editor->graph;
+    const struct graph_node  *nodes = graph->nodes.items;
+    uint32_t                  end = step_end(graph, window), first_call = NO_ID, last_call = 0;
+    bool                      is_launched = false;
+
+    for (uint32_t i = window->base; i < end; i++) {
+        uint32_t call;
+
+        if (graph->lines.items[nodes[i].line].host != window->host ||
+            nodes[i].role != NODE_DEVICE || nodes[i].class != CRITICAL_COMPUTE)
+            continue;
+        editor->is_selected[i] = true;
+        if (is_launched)
+            editor->changes.flags[i] |= CHANGE_NO_LAUNCH;
+        call = call_of(graph, i, window->base);
+        if (call == NO_ID)
+            continue;
+        is_launched = true;
+        first_call = call < first_call ? call : first_call;
+        last_call = call > last_call ? call : last_call;
+    }
+    if (first_call == NO_ID)
+        return;
+    for (uint32_t i = first_call; i <= last_call; i++)
+        if (graph->lines.items[nodes[i].line].host == window->host && !is_on_device(editor, i) &&
+            nodes[i].class == CRITICAL_HOST)
+            editor->changes.factors[i] = 0;
+    editor->changes.extra_ns[first_call] = GRAPH_LAUNCH_NS;
+}
+
+static void capture_graph(struct editor *editor)
+{
+    memset(editor->is_selected, 0, editor->graph->nodes.count * sizeof *editor->is_selected);
+    for (size_t w = 0; w < editor->graph->windows.count; w++)
+        if (editor->graph->windows.items[w].base != NO_ID)
+            capture_step(editor, &editor->graph->windows.items[w]);
+}
+
+/* Work of those who consume input: the leading thread, and who asks for it elsewhere. */
+static bool asks_for_input(const struct event_graph *graph, uint32_t node)
+{
+    return graph->lines.items[graph->nodes.items[node].line].is_leader ||
+           event_graph_has_kind(graph, graph->nodes.items[node].frame,
+                                KIND_BIT(ACTIVITY_INPUT_WAIT));
+}
+
+static bool apply(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    if (edit->kind == WHATIF_RANK)
+        return level_rank(editor, edit, err);
+    if (edit->kind == WHATIF_GRAPH_CAPTURE) {
+        capture_graph(editor);
+        return true;
+    }
+    struct whatif_edit selects = *edit;
+
+    if (edit->kind == WHATIF_NETWORK)
+        selects.target = TARGET_COMM;
+    if (!whatif_select(editor->graph, &selects, editor->rank, &editor->scratch, editor->is_selected,
+                       err))
+        return false;
+    switch (edit->kind) {
+    case WHATIF_SCALE:
+        scale_selected(editor, edit->factor);
+        return true;
+    case WHATIF_PARALLEL:
+    case WHATIF_NETWORK:
+        scale_selected(editor, 1 / edit->factor);
+        return true;
+    case WHATIF_NO_INPUT_WAIT:
+        for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
+            editor->is_selected[i] = editor->is_selected[i] && asks_for_input(editor->graph, i);
+        return drop_selected(editor, TARGET_INPUT, err);
+    case WHATIF_DROP:
+        return drop_selected(editor, (enum whatif_target)edit->target, err);
+    case WHATIF_MERGE:
+        return merge_selected(editor, err);
+    case WHATIF_MOVE:
+        for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
+            if (editor->is_selected[i] && is_on_device(editor, i))
+                editor->changes.flags[i] |= CHANGE_ASIDE;
+        return true;
+    case WHATIF_RANK:
+    case WHATIF_GRAPH_CAPTURE:
+        break;
+    }
+    return true;
+}
+
+static void reset(struct editor *editor)
+{
+    for (size_t i = 0; i < editor->graph->nodes.count; i++) {
+        editor->changes.factors[i] = 1;
+        editor->changes.extra_ns[i] = 0;
+        editor->changes.flags[i] = 0;
+    }
+}
+
+static bool schedule_changes(struct editor *editor, bool is_edited, struct whatif *whatif,
+                             struct whatif_result *result, struct err *err)
+{
+    struct schedule schedule;
+    struct arena    scratch = { .budget_bytes = editor->scratch.budget_bytes };
+
+    if (!schedule_make(&schedule, editor->graph, is_edited ? &editor->changes : NULL, &scratch)) {
+        arena_free(&scratch);
+        return err_set(err, ERR_LIMIT, "the schedule does not fit the memory budget");
+    }
+    if (!is_edited)
+        editor->scale =
+            schedule.step_ns > 0 ? steps_ns(&editor->study->steps) / schedule.step_ns : 1;
+    result->step_ns = schedule.step_ns * editor->scale;
+    result->bottleneck = schedule.bottleneck;
+    for (int i = 0; i < CRITICAL_COUNT; i++)
+        result->class_ns[i] = schedule.class_ns[i] * editor->scale;
+    if (is_edited)
+        result->saved_ns = whatif->now.step_ns - result->step_ns;
+    else
+        whatif->error = schedule.error;
+    arena_free(&scratch);
+    return true;
+}
+
+static void count_selected(const struct editor *editor, struct whatif_result *result)
+{
+    for (uint32_t i = 0; i < editor->graph->nodes.count; i++) {
+        const struct graph_node *node = &editor->graph->nodes.items[i];
+
+        if (!editor->is_selected[i] || node->role == NODE_BLOCK)
+            continue;
+        result->selected_count += 1.0 / editor->graph->group_count;
+        result->selected_ns += (double)(node->end_ns - node->start_ns) / editor->graph->group_count;
+    }
+}
+
+static bool run_edits(struct editor *editor, struct whatif *whatif, struct err *err)
+{
+    if (!schedule_changes(editor, false, whatif, &whatif->now, err))
+        return false;
+    for (size_t i = 0; i < whatif->edits.count; i++) {
+        reset(editor);
+        if (!apply(editor, &whatif->edits.items[i], err) ||
+            !schedule_changes(editor, true, whatif, &whatif->each[i], err))
+            return false;
+        count_selected(editor, &whatif->each[i]);
+    }
+    reset(editor);
+    for (size_t i = 0; i < whatif->edits.count; i++)
+        if (!apply(editor, &whatif->edits.items[i], err))
+            return false;
+    return schedule_changes(editor, true, whatif, &whatif->together, err);
+}
+
+bool whatif_run(struct whatif *whatif, const struct study *study, struct arena *arena,
+                struct err *err)
+{
+    struct event_graph graph;
+    struct editor      editor = { .study = study,
+                                  .graph = &graph,
+                                  .scratch = { .budget_bytes = arena->budget_bytes },
+                                  .rank = whatif->on_rank,
+                                  .scale = 1 };
+    bool               ok = event_graph_make(&graph, study, NO_ID, &editor.scratch, err);
+
+    if (ok && !graph.windows.count)
+        ok = err_set(err, ERR_INCONCLUSIVE, "no step with a timeline to replay");
+    if (ok) {
+        whatif->step_count = graph.group_count;
+        whatif->each = arena_new_array(arena, struct whatif_result, whatif->edits.count + 1);
+        editor.is_selected = arena_new_array(&editor.scratch, bool, graph.nodes.count);
+        if (!whatif->each || !editor.is_selected ||
+            !graph_changes_make(&editor.changes, &graph, &editor.scratch))
+            ok = err_set(err, ERR_LIMIT, "the edits do not fit the memory budget");
+    }
+    ok = ok && run_edits(&editor, whatif, err);
+    arena_free(&editor.scratch);
+    return ok;
+}

@@ -1,0 +1,506 @@
+/*
+ * steps: the windows that per-step numbers are about, best source first:
+ *   marker       annotated steps on a host thread (train/step_num, ProfilerStep#N, Steps lines)
+ *   session      runs of a session or of a graph function on one thread
+ *   inferred     calls for the next batch, updates by an optimizer, or repeated runs of the program
+ *                that takes most time
+ *   whole-trace  none of these: one window; with accelerators from their first work to their last,
+ *                without the capture's own start and end
+ *
+ * A window reaches from one step's start to the next one's, so that what lies between two markers
+ * counts. Where the host only enqueues and runs far ahead, its markers say nothing about time: the
+ * program's own runs are the steps then.
+ *
+ * Left out of averages: the first step if it took more than twice the median of the rest and no
+ * other is like it or something was compiled in it, a step before a pause, and those outside
+ * --steps.
+ */
+#include "analyze/analysis.h"
+#include "analyze/step/step_ahead.h"
+#include "analyze/step/step_device.h"
+#include "analyze/step/step_markers.h"
+#include "analyze/step/step_sessions.h"
+#include "analyze/step/step_trim.h"
+#include "analyze/step/step_whole.h"
+#include "base/sample.h"
+
+#include <math.h>
+
+enum {
+    WARM_UP_FACTOR = 2, /* a first step over this many medians is warm-up */
+    PAUSE_FACTOR = 4,   /* a gap of so many steps is a pause, not part of the step before it */
+    DRIFT_STEPS = 10,   /* a trend needs so many steps */
+    VARIANCE_STEPS = 5,
+};
+static const double AS_LONG = 0.5;       /* of a first step, from which another is as long */
+static const double UNEVEN_FACTOR = 1.5; /* a mean over this many medians */
+static const double OUTLIER_Z = 3.5;     /* modified z score, Iglewicz and Hoaglin */
+static const double MAD_TO_Z = 0.6745;
+
+static const struct fact_spec produces[] = {
+    { "step.count", UNIT_COUNT, "steps found on the reference host" },
+    { "step.used", UNIT_COUNT, "steps that count for averages" },
+    { "step.median_ns", UNIT_NS, "median time of a step" },
+    { "step.mean_ns", UNIT_NS, "mean time of a step" },
+    { "step.min_ns", UNIT_NS, "shortest step" },
+    { "step.max_ns", UNIT_NS, "longest step" },
+    { "step.ns", UNIT_NS, "what a step takes: the median, or the mean where they are uneven" },
+    { "step.is_uneven", UNIT_BOOL, "the mean is more than half above the median" },
+    { "step.cov", UNIT_RATIO, "standard deviation of step times over their mean" },
+    { "step.source", UNIT_NAME, "how steps were found: marker, session, inferred, whole-trace" },
+    { "step.marker_name", UNIT_NAME, "name of the markers" },
+    { "step.warmup_ns", UNIT_NS, "time of the first step, left out as warm-up" },
+    { "step.between_ns", UNIT_NS, "median time between the end of a marker and the next one" },
+    { "step.slow_count", UNIT_COUNT, "used steps slower than the median by a modified z over 3.5" },
+    { "step.slow_excess_ns", UNIT_NS,
+      "time of slow steps above the median, spread over all steps" },
+    { "step.drift_share", UNIT_SHARE, "growth of the step time over the window (Theil-Sen)" },
+};
+enum {
+    FACT_COUNT,
+    FACT_USED,
+    FACT_MEDIAN,
+    FACT_MEAN,
+    FACT_MIN,
+    FACT_MAX,
+    FACT_NS,
+    FACT_IS_UNEVEN,
+    FACT_COV,
+    FACT_SOURCE,
+    FACT_MARKER_NAME,
+    FACT_WARM_UP,
+    FACT_BETWEEN,
+    FACT_SLOW_COUNT,
+    FACT_SLOW_EXCESS,
+    FACT_DRIFT
+};
+
+static const struct column_spec step_columns[] = {
+    { "number", UNIT_COUNT, "step number as recorded" },
+    { "host", UNIT_NAME, "host" },
+    { "start_ns", UNIT_NS, "start since the capture's origin" },
+    { "duration_ns", UNIT_NS, "to the start of the next step" },
+    { "marker_ns", UNIT_NS, "time inside the marker" },
+    { "used", UNIT_BOOL, "counts for averages" },
+    { "left_out", UNIT_NAME, "why it does not" },
+};
+static const struct table_spec tables[] = {
+    { "steps", "one row a step and host", step_columns, ARRAY_COUNT(step_columns) },
+};
+static const char *const source_names[] = { "marker", "session", "inferred", "whole-trace" };
+
+/* Median distance from a marker's end to the next marker's start on the same host; -1: no pair. */
+static double median_between(const struct markers *markers, struct arena *scratch)
+{
+    double *gaps = arena_new_array(scratch, double, markers->list.count + 1);
+    size_t  count = 0;
+
+    for (size_t i = 1; gaps && i < markers->list.count; i++)
+        if (markers->list.items[i].host == markers->list.items[i - 1].host)
+            gaps[count++] =
+                (double)(markers->list.items[i].start_ns - markers->list.items[i - 1].end_ns);
+    return count ? sample_median(gaps, count) : -1;
+}
+
+static double median_length(const struct markers *markers, struct arena *scratch)
+{
+    double *lengths = arena_new_array(scratch, double, markers->list.count + 1);
+
+    for (size_t i = 0; lengths && i < markers->list.count; i++)
+        lengths[i] = (double)(markers->list.items[i].end_ns - markers->list.items[i].start_ns);
+    return lengths ? sample_median(lengths, markers->list.count) : 0;
+}
+
+/* Windows from markers: to the next marker, unless a pause follows. The last one of a host ends
+ * with its marker; where work follows markers, what follows the last one is not known. */
+static bool make_windows(struct study *study, const struct markers *markers, struct arena *scratch)
+{
+    struct steps *steps = &study->steps;
+    double        between_ns = median_between(markers, scratch);
+    double        length_ns = median_length(markers, scratch);
+    double        pause_ns = PAUSE_FACTOR * (length_ns + (between_ns > 0 ? between_ns : 0));
+
+    for (size_t i = 0; i < markers->list.count; i++) {
+        const struct marker *marker = &markers->list.items[i];
+        const struct marker *next = i + 1 < markers->list.count ? marker + 1 : NULL;
+        struct step          step = { .number = marker->number >= 0 ? marker->number : (int64_t)i,
+                                      .start_ns = marker->start_ns,
+                                      .end_ns = marker->end_ns,
+                                      .marker_end_ns = marker->end_ns,
+                                      .host = marker->host,
+                                      .timeline = marker->timeline,
+                                      .event = marker->event,
+                                      .is_used = true };
+
+        if (next && next->host == marker->host) {
+            if ((double)(next->start_ns - marker->end_ns) <= pause_ns)
+                step.end_ns = next->start_ns;
+            else
+                step.is_used = false, step.left_out = "a pause follows it";
+        } else if (between_ns > 0.02 * length_ns && i > 0) {
+            step.is_used = false, step.left_out = "cut by the end of the capture";
+        }
+        if (!vec_push(&steps->list, study->arena, step))
+            return false;
+    }
+    return true;
+}
+
+/* Runs that make a step together, from the pause before them on. The first step has none: it is
+ * left out where pauses are much of the others. */
+static bool sessions(struct study *study, const struct sessions *runs)
+{
+    static const double MUCH = 0.2;
+    size_t              period = runs->period;
+    double              pauses_ns = 0, all_ns = 0;
+
+    for (size_t i = 0; i + period <= runs->list.count; i += period) {
+        const struct session *first = &runs->list.items[i];
+        int64_t               end_ns = runs->list.items[i + period - 1].end_ns;
+        int64_t               start_ns = first->start_ns - first->pause_ns;
+
+        pauses_ns += (double)first->pause_ns;
+        all_ns += (double)(end_ns - start_ns);
+        if (!vec_push(
+                &study->steps.list, study->arena,
+                (struct step) { .number = study->profile->recorded_steps.items[first->step].number,
+                                .start_ns = start_ns,
+                                .end_ns = end_ns,
+                                .marker_end_ns = end_ns,
+                                .timeline = NO_ID,
+                                .event = NO_ID,
+                                .is_used = true }))
+            return false;
+    }
+    if (study->steps.list.count > 2 && pauses_ns > MUCH * all_ns) {
+        study->steps.list.items[0].is_used = false;
+        study->steps.list.items[0].left_out = "cut by the capture";
+    }
+    return true;
+}
+
+static bool recorded(struct study *study, struct arena *scratch)
+{
+    const struct profile *profile = study->profile;
+    struct sessions       runs;
+
+    study->steps.source = STEPS_SESSION;
+    if (!sessions_find(profile, scratch, &runs))
+        return false;
+    if (runs.list.count)
+        return sessions(study, &runs);
+    for (size_t i = 0; i < profile->recorded_steps.count; i++) {
+        const struct recorded_step *step = &profile->recorded_steps.items[i];
+        int64_t                     end_ns = step->start_ns + step->duration_ns;
+
+        if (!vec_push(&study->steps.list, study->arena,
+                      (struct step) { .number = step->number,
+                                      .start_ns = step->start_ns,
+                                      .end_ns = end_ns,
+                                      .marker_end_ns = end_ns,
+                                      .timeline = NO_ID,
+                                      .event = NO_ID,
+                                      .is_used = step->duration_ns > 0 }))
+            return false;
+    }
+    return true;
+}
+
+static bool find_steps(struct study *study, struct arena *scratch)
+{
+    const struct profile *profile = study->profile;
+    struct intern        *names = study->facts.names;
+    struct markers        markers = { 0 }, program = { 0 };
+    struct runs           runs = { 0 };
+
+    if (profile->recorded_steps.count)
+        return recorded(study, scratch);
+    if (!runs_find(profile, scratch, &runs) || !markers_runs(&runs, scratch, &program) ||
+        !markers_annotated(profile, names, scratch, &markers))
+        return false;
+    study->steps.source = STEPS_MARKER;
+    if (markers.list.count && markers_only_enqueue(&markers, &program, scratch)) {
+        markers = program;
+    } else if (!markers.list.count) {
+        study->steps.source = STEPS_SESSION;
+        if (!markers_sessions(profile, names, scratch, &markers))
+            return false;
+    }
+    if (!markers.list.count) {
+        study->steps.source = STEPS_INFERRED;
+        if (!markers_inputs(profile, names, scratch, &markers) ||
+            (!markers.list.count && !markers_updates(profile, names, scratch, &markers)))
+            return false;
+    }
+    if (!markers.list.count)
+        markers = program;
+    if (!markers.list.count)
+        return steps_whole_trace(study, scratch);
+    if (markers.list.items[0].family)
+        study->steps.marker_name = intern_str(names, markers.list.items[0].family).data;
+    return make_windows(study, &markers, scratch) && steps_follow_device(study, scratch) &&
+           steps_trim(study, scratch);
+}
+
+static int64_t length_of(const struct step *step)
+{
+    return step->end_ns - step->start_ns;
+}
+
+/* Lengths of the used steps of one host, in order. */
+static size_t used_lengths(const struct steps *steps, uint32_t host, double *lengths)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < steps->list.count; i++)
+        if (steps->list.items[i].host == host && steps->list.items[i].is_used)
+            lengths[count++] = (double)length_of(&steps->list.items[i]);
+    return count;
+}
+
+/* Whether something is compiled, traced or loaded in a step. */
+static bool compiles(const struct study *study, const struct step *step)
+{
+    const struct profile *profile = study->profile;
+
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+        uint32_t               end = line->first_event + line->event_count;
+
+        if (line->kind != TIMELINE_THREAD || line->host != step->host)
+            continue;
+        for (uint32_t event = line->first_event;
+             event < end && event_start_ns(profile, event) < step->end_ns; event++) {
+            enum activity_kind kind = event_activity(profile, event)->kind;
+
+            if ((kind == ACTIVITY_COMPILE || kind == ACTIVITY_TRACING) &&
+                event_start_ns(profile, event) >= step->start_ns)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A first step that is far slower than the others is warm-up, unless one behind it is about as long
+ * and nothing was compiled in it: then long steps are the program's. */
+static void leave_out(struct study *study, double *scratch_ns)
+{
+    struct steps *steps = &study->steps;
+
+    for (size_t i = 0; i < steps->list.count; i++) {
+        struct step *step = &steps->list.items[i];
+
+        if (step->is_used &&
+            (step->number < study->options.first_step || step->number > study->options.last_step))
+            step->is_used = false, step->left_out = "outside --steps";
+    }
+    for (size_t i = 0; i < steps->list.count; i++) {
+        struct step *first = &steps->list.items[i];
+
+        if ((i > 0 && steps->list.items[i - 1].host == first->host) || !first->is_used)
+            continue;
+        first->is_used = false; /* compare it with the rest */
+        size_t rest = used_lengths(steps, first->host, scratch_ns);
+        double median_ns = sample_median(scratch_ns, rest);
+
+        double like_it_ns = fmax(WARM_UP_FACTOR * median_ns, AS_LONG * (double)length_of(first));
+
+        if (rest >= 2 && (double)length_of(first) > WARM_UP_FACTOR * median_ns &&
+            (scratch_ns[rest - 1] < like_it_ns || compiles(study, first))) {
+            first->left_out = "warm-up";
+            steps->warm_up_ns = (double)length_of(first);
+        } else {
+            first->is_used = true;
+        }
+    }
+}
+
+/* Time in collectives on the threads of a host, per step. */
+static double collective_ns(const struct study *study, uint32_t host)
+{
+    const struct profile *profile = study->profile;
+    double                sum_ns = 0, steps = 0;
+
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        for (uint32_t i = 0; line->host == host && i < line->event_count; i++)
+            if (event_activity(profile, line->first_event + i)->kind == ACTIVITY_COLLECTIVE)
+                sum_ns += (double)event_duration_ns(profile, line->first_event + i);
+    }
+    for (size_t i = 0; i < study->steps.list.count; i++)
+        steps += study->steps.list.items[i].host == host;
+    return steps > 0 ? sum_ns / steps : 0;
+}
+
+/* The host that holds the job up: hosts of one job step together, so it is the one that spends
+ * least time waiting for the others in collectives; among equals the one with the longest steps. */
+static void choose_host(struct study *study, double *scratch_ns)
+{
+    struct steps *steps = &study->steps;
+    double        longest_ns = -1e300;
+    uint32_t      host_count = (uint32_t)study->profile->hosts.count;
+
+    for (uint32_t host = 0; host < (host_count ? host_count : 1); host++) {
+        size_t count = used_lengths(steps, host, scratch_ns);
+        double median_ns = sample_median(scratch_ns, count);
+        double own_ns = median_ns - (host_count > 1 ? collective_ns(study, host) : 0);
+
+        if (count && own_ns > longest_ns + 0.02 * median_ns) {
+            longest_ns = own_ns;
+            steps->host = host;
+        }
+    }
+}
+
+static double modified_z(const struct steps *steps, double length_ns, double mad_ns)
+{
+    return MAD_TO_Z * (length_ns - steps->median_ns) / mad_ns;
+}
+
+/* Used steps of the reference host that are far longer than the others. */
+static void mark_slow(struct steps *steps, double mad_ns)
+{
+    for (size_t i = 0; i < steps->list.count; i++) {
+        struct step *step = &steps->list.items[i];
+        double       ns = (double)length_of(step);
+
+        step->is_slow = step->is_used && step->host == steps->host && steps->used_count > 2 &&
+                        ns > UNEVEN_FACTOR * steps->median_ns &&
+                        modified_z(steps, ns, mad_ns) > OUTLIER_Z;
+        steps->slow_count += step->is_slow;
+    }
+}
+
+static bool set_distribution(struct study *study, double *lengths, double *sorted, size_t count)
+{
+    struct steps *steps = &study->steps;
+    struct facts *facts = &study->facts;
+    size_t        slow = 0;
+    double        excess_ns = 0, mad_ns;
+
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = lengths[i];
+    steps->median_ns = sample_median(sorted, count);
+    steps->min_ns = sorted[0];
+    steps->max_ns = sorted[count - 1];
+    steps->mean_ns = sample_mean(lengths, count);
+    steps->cov = steps->mean_ns > 0 ? sample_deviation(lengths, count) / steps->mean_ns : 0;
+    steps->is_uneven = steps->mean_ns > UNEVEN_FACTOR * steps->median_ns;
+    mad_ns = fmax(sample_mad(sorted, count), 0.001 * steps->median_ns);
+    mark_slow(steps, mad_ns);
+    if (count >= VARIANCE_STEPS) {
+        for (size_t i = 0; i < count; i++)
+            if (modified_z(steps, lengths[i], mad_ns) > OUTLIER_Z)
+                slow++, excess_ns += lengths[i] - steps->median_ns;
+        if (!facts_set(facts, &produces[FACT_SLOW_COUNT], (double)slow) ||
+            !facts_set(facts, &produces[FACT_SLOW_EXCESS], excess_ns / (double)count))
+            return false;
+    }
+    if (count >= DRIFT_STEPS && steps->median_ns > 0 &&
+        !facts_set(facts, &produces[FACT_DRIFT],
+                   sample_slope(lengths, count) * (double)(count - 1) / steps->median_ns))
+        return false;
+    return facts_set(facts, &produces[FACT_MEDIAN], steps->median_ns) &&
+           facts_set(facts, &produces[FACT_MEAN], steps->mean_ns) &&
+           facts_set(facts, &produces[FACT_NS], steps_ns(steps)) &&
+           facts_set(facts, &produces[FACT_IS_UNEVEN], steps->is_uneven) &&
+           facts_set(facts, &produces[FACT_MIN], steps->min_ns) &&
+           facts_set(facts, &produces[FACT_MAX], steps->max_ns) &&
+           facts_set(facts, &produces[FACT_COV], steps->cov);
+}
+
+static bool fill_table(struct study *study)
+{
+    struct table *table = facts_table(&study->facts, &tables[0]);
+
+    for (size_t i = 0; table && i < study->steps.list.count; i++) {
+        const struct step *step = &study->steps.list.items[i];
+        size_t             row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        table->columns[0][row] = (double)step->number;
+        if (step->host < study->profile->hosts.count)
+            table->columns[1][row] = study->profile->hosts.items[step->host].name;
+        table->columns[2][row] = (double)step->start_ns;
+        table->columns[3][row] = (double)length_of(step);
+        table->columns[4][row] = (double)(step->marker_end_ns - step->start_ns);
+        table->columns[5][row] = step->is_used;
+        if (step->left_out)
+            table->columns[6][row] = facts_name(&study->facts, str_from(step->left_out));
+    }
+    return table != NULL;
+}
+
+/* Median time from a marker's end to the next step on the reference host. */
+static bool set_between(struct study *study, double *gaps)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < study->steps.list.count; i++) {
+        const struct step *step = &study->steps.list.items[i];
+
+        if (step->host == study->steps.host && step->is_used)
+            gaps[count++] = (double)(step->end_ns - step->marker_end_ns);
+    }
+    return study->steps.source != STEPS_MARKER || count == 0 ||
+           facts_set(&study->facts, &produces[FACT_BETWEEN], sample_median(gaps, count));
+}
+
+static const char *why_none(const struct steps *steps)
+{
+    if (steps->source == STEPS_WHOLE_TRACE)
+        for (size_t i = 0; i < steps->list.count; i++)
+            if (steps->list.items[i].left_out)
+                return steps->list.items[i].left_out;
+    return "no step counts: each one was left out or took no time";
+}
+
+static bool set_facts(struct study *study, struct arena *scratch)
+{
+    struct steps *steps = &study->steps;
+    struct facts *facts = &study->facts;
+    double       *lengths = arena_new_array(scratch, double, steps->list.count + 1);
+    double       *sorted = arena_new_array(scratch, double, steps->list.count + 1);
+
+    if (!lengths || !sorted)
+        return false;
+    leave_out(study, lengths);
+    choose_host(study, lengths);
+    steps->used_count = (uint32_t)used_lengths(steps, steps->host, lengths);
+    for (size_t i = 0; i < steps->list.count; i++)
+        steps->total_count += steps->list.items[i].host == steps->host;
+    if (!facts_set_text(facts, &produces[FACT_SOURCE], str_from(source_names[steps->source])) ||
+        !facts_set(facts, &produces[FACT_COUNT], steps->total_count) ||
+        !facts_set(facts, &produces[FACT_USED], steps->used_count) || !fill_table(study))
+        return false;
+    if (steps->marker_name &&
+        !facts_set_text(facts, &produces[FACT_MARKER_NAME], str_from(steps->marker_name)))
+        return false;
+    if (steps->warm_up_ns > 0 && !facts_set(facts, &produces[FACT_WARM_UP], steps->warm_up_ns))
+        return false;
+    if (steps->used_count == 0)
+        return facts_absent(facts, "step.", "at least one whole step", "%s", why_none(steps));
+    return set_distribution(study, lengths, sorted, steps->used_count) &&
+           set_between(study, sorted);
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
+    bool         ok = find_steps(study, &scratch) && set_facts(study, &scratch);
+
+    arena_free(&scratch);
+    return ok || err_set(err, ERR_LIMIT, "the steps do not fit the memory budget");
+}
+
+const struct analysis analysis_steps = {
+    .name = "steps",
+    .summary = "step windows, their length and variation",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

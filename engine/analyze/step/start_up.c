@@ -1,0 +1,125 @@
+#include "analyze/step/start_up.h"
+
+#include "analyze/emit.h"
+#include "analyze/path/work.h"
+
+enum {
+    LONG_NS = 10000000,
+    USUAL_FACTOR = 20, /* over the median of such calls */
+    FEW_CALLS = 2,     /* of which none is usual */
+    MOST_LONG = 8,     /* more long ones of a name come again and again */
+    MOST_CALLS = 200,  /* more of all names are no start-up */
+};
+static const double IDLE_SHARE = 0.95;
+
+static bool is_blocking(const struct activity *activity)
+{
+    return activity->kind == ACTIVITY_SYNC || activity->kind == ACTIVITY_TRANSFER;
+}
+
+/* Calls into the driver, as far as kinds tell: what is only known to be a call has a correlation.
+ */
+static bool is_call(const struct profile *profile, const struct activity *activity, uint32_t event)
+{
+    int64_t correlation;
+
+    return activity->kind == ACTIVITY_LAUNCH || activity->kind == ACTIVITY_ALLOC ||
+           is_blocking(activity) ||
+           (activity->kind == ACTIVITY_OTHER &&
+            profile_stat(profile, STAT_CORRELATION, event, &correlation));
+}
+
+/* Whether calls of an activity usually take far less; `lengths` holds as many as there are events.
+ */
+static bool is_unusual(const struct profile *profile, const struct start_up_call *call,
+                       double *lengths)
+{
+    size_t count = 0, long_count = 0;
+
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        for (uint32_t event = line->first_event; event < line->first_event + line->event_count;
+             event++)
+            if (line->kind == TIMELINE_THREAD &&
+                event_activity_id(profile, event) == call->activity)
+                lengths[count++] = (double)event_duration_ns(profile, event);
+    }
+    for (size_t i = 0; i < count; i++)
+        long_count += lengths[i] >= LONG_NS;
+    return long_count <= MOST_LONG &&
+           (count <= FEW_CALLS ||
+            (double)(call->end_ns - call->start_ns) >= USUAL_FACTOR * median_of(lengths, count));
+}
+
+static bool find_long(const struct profile *profile, uint32_t host, const struct intervals *busy,
+                      struct arena *arena, struct start_up *start_up)
+{
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        if (line->kind != TIMELINE_THREAD || line->host != host)
+            continue;
+        for (uint32_t event = line->first_event; event < line->first_event + line->event_count;
+             event++) {
+            int64_t              ns = event_duration_ns(profile, event);
+            struct start_up_call call = { .start_ns = event_start_ns(profile, event),
+                                          .end_ns = event_end_ns(profile, event),
+                                          .event = event,
+                                          .timeline = (uint32_t)t,
+                                          .activity = event_activity_id(profile, event) };
+
+            if (ns < LONG_NS || !is_call(profile, event_activity(profile, event), event) ||
+                (double)intervals_overlap_ns(busy, call.start_ns, call.end_ns) >
+                    (1 - IDLE_SHARE) * (double)ns)
+                continue;
+            call.is_blocking = is_blocking(event_activity(profile, event));
+            if (!vec_push(&start_up->calls, arena, call))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool start_up_find(const struct profile *profile, uint32_t host, const struct intervals *busy,
+                   struct arena *arena, struct start_up *start_up)
+{
+    struct arena scratch = { .budget_bytes = arena->budget_bytes };
+    double      *lengths = arena_new_array(&scratch, double, (size_t)profile->event_count + 1);
+    bool         ok = lengths && find_long(profile, host, busy, arena, start_up);
+    size_t       kept = 0;
+
+    if (ok && start_up->calls.count > MOST_CALLS)
+        start_up->calls.count = 0;
+    for (size_t i = 0; ok && i < start_up->calls.count; i++) {
+        struct start_up_call call = start_up->calls.items[i];
+
+        if (call.is_blocking || is_unusual(profile, &call, lengths))
+            start_up->calls.items[kept++] = call;
+    }
+    start_up->calls.count = kept;
+    arena_free(&scratch);
+    return ok;
+}
+
+bool start_up_has(const struct study *study, uint32_t event)
+{
+    const struct start_up *start_up = study->start_up;
+
+    if (!start_up || start_up->profile != study->profile)
+        return false;
+    for (size_t i = 0; i < start_up->calls.count; i++)
+        if (!start_up->calls.items[i].is_blocking && start_up->calls.items[i].event == event)
+            return true;
+    return false;
+}
+
+void start_up_mark(const struct study *study, struct path *path)
+{
+    for (size_t i = 0; study->start_up && i < path->frames.count; i++) {
+        struct frame *frame = &path->frames.items[i];
+
+        if (start_up_has(study, frame->event))
+            frame->kinds |= KIND_BIT(ACTIVITY_COMPILE);
+    }
+}

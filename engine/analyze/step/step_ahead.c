@@ -1,0 +1,67 @@
+#include "analyze/step/step_ahead.h"
+
+#include "base/sample.h"
+
+#include <stdlib.h>
+
+/* Markers that cover less of the runs' span only enqueue. */
+static const double RUN_AHEAD_SHARE = 0.6;
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* When the runs that begin with the first marker or behind it end, in order. NULL: no memory. */
+static int64_t *run_ends(const struct markers *program, const struct marker *first, size_t *count,
+                         struct arena *scratch)
+{
+    int64_t *ends = arena_new_array(scratch, int64_t, program->list.count + 1);
+
+    *count = 0;
+    for (size_t i = 0; ends && i < program->list.count; i++)
+        if (program->list.items[i].host == first->host &&
+            program->list.items[i].end_ns > first->start_ns)
+            ends[(*count)++] = program->list.items[i].end_ns;
+    if (ends && *count)
+        qsort(ends, *count, sizeof *ends, compare_times);
+    return ends;
+}
+
+/* Whether most markers of the first host end before their share of the program's runs has: those of
+ * a host that waits for its work do not, however long it waits for other things now and then. */
+static bool leaves_work_behind(const struct markers *markers, const struct markers *program,
+                               struct arena *scratch)
+{
+    const struct marker *list = markers->list.items;
+    size_t               count, marker_count = 0, done = 0, late = 0;
+    int64_t             *ends = run_ends(program, &list[0], &count, scratch);
+
+    while (marker_count < markers->list.count && list[marker_count].host == list[0].host)
+        marker_count++;
+    for (size_t i = 0; ends && i < marker_count; i++) {
+        while (done < count && ends[done] <= list[i].end_ns)
+            done++;
+        late += (double)done < ((double)i + 0.5) * (double)count / (double)marker_count;
+    }
+    return late * 2 > marker_count;
+}
+
+bool markers_only_enqueue(const struct markers *markers, const struct markers *program,
+                          struct arena *scratch)
+{
+    size_t  m = markers->list.count, p = program->list.count;
+    double *periods = arena_new_array(scratch, double, m);
+
+    if (m < 2 || p < m / 2 || p < 3 || !periods)
+        return false;
+    for (size_t i = 1; i < m; i++)
+        periods[i - 1] =
+            (double)(markers->list.items[i].start_ns - markers->list.items[i - 1].start_ns);
+    int64_t running_ns = program->list.items[p - 1].end_ns - program->list.items[0].start_ns;
+
+    return sample_median(periods, m - 1) < RUN_AHEAD_SHARE * (double)running_ns / (double)p &&
+           leaves_work_behind(markers, program, scratch);
+}

@@ -1,0 +1,16 @@
+/*
+ * step_ahead: markers of a host that runs ahead of its program, so that they tell how long enqueuing
+ * took. What the program's runs took are the steps then.
+ */
+#ifndef TFPROF_ANALYZE_STEP_AHEAD_H
+#define TFPROF_ANALYZE_STEP_AHEAD_H
+
+#include "analyze/step/step_markers.h"
+
+/* Whether markers mostly follow each other faster than the program runs, and leave its work behind
+ * when they end; the host may stop now and then until there is room for more. Markers that end with
+ * their work are none of these, though some of them wait long for something else. O(runs log runs). */
+bool markers_only_enqueue(const struct markers *markers, const struct markers *program,
+                          struct arena *scratch);
+
+#endif

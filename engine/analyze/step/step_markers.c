@@ -1,0 +1,381 @@
+#include "analyze/step/step_markers.h"
+#include "base/sample.h"
+
+#include <stdlib.h>
+
+enum { MIN_RUNS = 3 }; /* fewer repeats are no steps */
+
+/* "ProfilerStep#12", "train 7" and "7" belong to the families "ProfilerStep", "train" and "": a
+ * device plane names steps by their number alone. */
+static struct str family_of(struct str name)
+{
+    size_t end = str_find(name, '#');
+
+    while (end > 0 &&
+           (name.data[end - 1] == ' ' || (name.data[end - 1] >= '0' && name.data[end - 1] <= '9')))
+        end--;
+    return str_slice(name, 0, end);
+}
+
+/* As a stat says, else as the name ends: "ProfilerStep#12", "7"; -1: neither does. */
+static int64_t number_of(const struct profile *profile, uint32_t event, struct str name)
+{
+    size_t  digits = name.len;
+    int64_t number;
+
+    if (profile_stat(profile, STAT_STEP_NUMBER, event, &number))
+        return number;
+    while (digits > 0 && name.data[digits - 1] >= '0' && name.data[digits - 1] <= '9')
+        digits--;
+    return str_to_int64(str_slice(name, digits, name.len), &number) ? number : -1;
+}
+
+static int by_host_and_start(const void *a, const void *b)
+{
+    const struct marker *x = a, *y = b;
+
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns ? -1 : 1; /* the outer one first */
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+static void sort_markers(struct markers *markers)
+{
+    if (markers->list.count)
+        qsort(markers->list.items, markers->list.count, sizeof *markers->list.items,
+              by_host_and_start);
+}
+
+/* Time of one (host, timeline, family), nested repeats counted once. */
+struct group {
+    uint32_t host, timeline, family;
+    int64_t  total_ns, reached_ns;
+    uint32_t count;
+};
+struct groups {
+    VEC(struct group) list;
+};
+
+static struct group *group_for(struct groups *groups, struct arena *scratch,
+                               const struct marker *marker)
+{
+    for (size_t i = groups->list.count; i > 0; i--) {
+        struct group *group = &groups->list.items[i - 1];
+
+        if (group->host == marker->host && group->timeline == marker->timeline &&
+            group->family == marker->family)
+            return group;
+    }
+    return vec_push(&groups->list, scratch,
+                    (struct group) { .host = marker->host,
+                                     .timeline = marker->timeline,
+                                     .family = marker->family,
+                                     .reached_ns = INT64_MIN })
+               ? &groups->list.items[groups->list.count - 1]
+               : NULL;
+}
+
+static bool count_groups(const struct markers *markers, struct arena *scratch,
+                         struct groups *groups)
+{
+    for (size_t i = 0; i < markers->list.count; i++) {
+        const struct marker *marker = &markers->list.items[i];
+        struct group        *group = group_for(groups, scratch, marker);
+
+        if (!group)
+            return false;
+        if (marker->start_ns < group->reached_ns)
+            continue;
+        group->total_ns += marker->end_ns - marker->start_ns;
+        group->reached_ns = marker->end_ns;
+        group->count++;
+    }
+    return true;
+}
+
+static const struct group *best_group(const struct groups *groups, uint32_t host)
+{
+    const struct group *best = NULL;
+
+    for (size_t i = 0; i < groups->list.count; i++) {
+        const struct group *group = &groups->list.items[i];
+
+        if (group->host == host && (!best || group->total_ns > best->total_ns))
+            best = group;
+    }
+    return best;
+}
+
+/* Keeps the best group of each host, outermost markers only. */
+static bool keep_best(struct markers *markers, struct arena *arena)
+{
+    struct arena  scratch = { .budget_bytes = arena->budget_bytes };
+    struct groups groups = { 0 };
+    size_t        kept = 0;
+    bool          ok;
+
+    sort_markers(markers);
+    ok = count_groups(markers, &scratch, &groups);
+    for (size_t i = 0; ok && i < markers->list.count; i++) {
+        struct marker        marker = markers->list.items[i];
+        const struct group  *best = best_group(&groups, marker.host);
+        const struct marker *last = kept ? &markers->list.items[kept - 1] : NULL;
+
+        if (marker.timeline != best->timeline || marker.family != best->family ||
+            (last && last->host == marker.host && marker.start_ns < last->end_ns))
+            continue;
+        markers->list.items[kept++] = marker;
+    }
+    markers->list.count = kept;
+    arena_free(&scratch);
+    return ok;
+}
+
+/* Which events are markers: of one kind, and more than that. */
+struct marker_test {
+    enum activity_kind kind;
+    bool (*is_wanted)(const struct profile *, const struct timeline *, uint32_t);
+};
+
+static bool add_marker(const struct profile *profile, struct intern *names, struct arena *arena,
+                       struct marker marker, struct markers *markers)
+{
+    struct str name = profile_str(profile, event_activity(profile, marker.event)->name);
+
+    marker.start_ns = event_start_ns(profile, marker.event);
+    marker.end_ns = event_end_ns(profile, marker.event);
+    marker.family = intern_add(names, family_of(name));
+    marker.number = number_of(profile, marker.event, name);
+    return marker.end_ns <= marker.start_ns || vec_push(&markers->list, arena, marker);
+}
+
+/* All events are looked at: their kinds are read in batches. */
+static bool collect(const struct profile *profile, struct intern *names, struct arena *arena,
+                    struct marker_test test, struct markers *markers)
+{
+    const uint8_t *kinds = profile_label_kinds(profile, arena);
+    int64_t        labels[EVENT_BATCH];
+
+    for (uint32_t t = 0; kinds && t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        for (uint32_t i = 0; i < line->event_count; i++) {
+            struct marker marker = { .event = line->first_event + i,
+                                     .timeline = t,
+                                     .host = line->host };
+            uint32_t      left = line->event_count - i;
+
+            if (i % EVENT_BATCH == 0)
+                packed_read(&profile->event_labels, marker.event,
+                            left < EVENT_BATCH ? left : EVENT_BATCH, labels);
+            if (kinds[labels[i % EVENT_BATCH]] == test.kind &&
+                test.is_wanted(profile, line, marker.event) &&
+                !add_marker(profile, names, arena, marker, markers))
+                return false;
+        }
+    }
+    return kinds != NULL;
+}
+
+static bool is_annotation(const struct profile *profile, const struct timeline *line,
+                          uint32_t event)
+{
+    (void)profile;
+    (void)event;
+    return line->kind == TIMELINE_THREAD || line->kind == TIMELINE_STEPS;
+}
+
+bool markers_annotated(struct profile const *profile, struct intern *names, struct arena *arena,
+                       struct markers *markers)
+{
+    return collect(profile, names, arena, (struct marker_test) { ACTIVITY_STEP, is_annotation },
+                   markers) &&
+           keep_best(markers, arena);
+}
+
+static bool is_session(const struct profile *profile, const struct timeline *line, uint32_t event)
+{
+    struct str name;
+    int64_t    step;
+
+    if (line->kind != TIMELINE_THREAD)
+        return false;
+    name = profile_str(profile, event_activity(profile, event)->name);
+    if (!str_equal(name, STR("FunctionRun")) && !str_equal(name, STR("SessionRun")))
+        return false;
+    /* A captured tf.data function runs too, but on a pool thread inside a stage. */
+    return !profile_stat(profile, STAT_EXECUTOR_STEP, event, &step) ||
+           !str_starts(profile_str(profile, line->name), STR("tf_data_"));
+}
+
+static bool is_input_call(const struct profile *profile, const struct timeline *line,
+                          uint32_t event)
+{
+    (void)event;
+    return line->kind == TIMELINE_THREAD &&
+           !str_starts(profile_str(profile, line->name), STR("tf_data_"));
+}
+
+bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
+                    struct markers *markers)
+{
+    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_INPUT_WAIT, is_input_call },
+                 markers) ||
+        !keep_best(markers, arena))
+        return false;
+    if (markers->list.count < MIN_RUNS)
+        markers->list.count = 0;
+    return true;
+}
+
+bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
+                      struct markers *markers)
+{
+    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_RUN, is_session },
+                 markers) ||
+        !keep_best(markers, arena))
+        return false;
+    if (markers->list.count < MIN_RUNS)
+        markers->list.count = 0;
+    return true;
+}
+
+static bool is_update(const struct profile *profile, const struct timeline *line, uint32_t event)
+{
+    return line->kind == TIMELINE_THREAD &&
+           str_starts(profile_str(profile, event_activity(profile, event)->name),
+                      STR("Optimizer.step#"));
+}
+
+static bool is_alike(const struct markers *markers, struct arena *scratch)
+{
+    static const double MOST_VARIATION = 0.3;
+    size_t              count = markers->list.count - 1;
+    double             *lengths = arena_new_array(scratch, double, count + 1);
+
+    for (size_t i = 0; lengths && i < count; i++)
+        lengths[i] =
+            (double)(markers->list.items[i + 1].end_ns - markers->list.items[i + 1].start_ns);
+    return lengths &&
+           sample_deviation(lengths, count) <= MOST_VARIATION * sample_mean(lengths, count);
+}
+
+bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
+                     struct markers *markers)
+{
+    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_ANNOTATION, is_update },
+                 markers) ||
+        !keep_best(markers, arena))
+        return false;
+    if (markers->list.count < MIN_RUNS)
+        markers->list.count = 0;
+    for (size_t i = markers->list.count; i-- > 0;)
+        markers->list.items[i].start_ns =
+            i > 0 && markers->list.items[i - 1].host == markers->list.items[i].host
+                ? markers->list.items[i - 1].end_ns
+                : profile->start_ns;
+    if (markers->list.count && !is_alike(markers, arena))
+        markers->list.count = 0;
+    return true;
+}
+
+struct program_time {
+    uint32_t host;
+    int64_t  program, total_ns;
+    uint32_t count;
+};
+struct program_times {
+    VEC(struct program_time) list;
+};
+
+static bool time_programs(const struct runs *runs, struct arena *scratch,
+                          struct program_times *programs)
+{
+    for (size_t i = 0; i < runs->list.count; i++) {
+        const struct run *run = &runs->list.items[i];
+        size_t            p = 0;
+
+        while (p < programs->list.count && (programs->list.items[p].host != run->host ||
+                                            programs->list.items[p].program != run->program))
+            p++;
+        if (p == programs->list.count &&
+            !vec_push(&programs->list, scratch,
+                      (struct program_time) { .host = run->host, .program = run->program }))
+            return false;
+        programs->list.items[p].total_ns += run->end_ns - run->start_ns;
+        programs->list.items[p].count++;
+    }
+    return true;
+}
+
+static bool is_main_program(const struct program_times *programs, const struct run *run)
+{
+    const struct program_time *best = NULL;
+
+    for (size_t p = 0; p < programs->list.count; p++) {
+        const struct program_time *program = &programs->list.items[p];
+
+        if (program->host == run->host && program->count >= MIN_RUNS &&
+            (!best || program->total_ns > best->total_ns))
+            best = program;
+    }
+    return best && best->program == run->program;
+}
+
+static int by_host_and_end(const void *a, const void *b)
+{
+    const struct marker *x = a, *y = b;
+
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns < y->end_ns ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Programs that run beside each other: each takes from the completion before it to its own. */
+static void serialize(struct markers *markers)
+{
+    struct marker *list = markers->list.items;
+    size_t         overlaps = 0;
+
+    for (size_t i = 1; i < markers->list.count; i++)
+        overlaps += list[i].host == list[i - 1].host && list[i].start_ns < list[i - 1].end_ns;
+    if (overlaps * 4 < markers->list.count || overlaps == 0)
+        return;
+    qsort(list, markers->list.count, sizeof *list, by_host_and_end);
+    for (size_t i = 1; i < markers->list.count; i++)
+        if (list[i].host == list[i - 1].host)
+            list[i].start_ns = list[i - 1].end_ns;
+}
+
+bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers)
+{
+    struct arena         scratch = { .budget_bytes = arena->budget_bytes };
+    struct program_times programs = { 0 };
+    bool                 ok = time_programs(runs, &scratch, &programs);
+
+    for (size_t i = 0; ok && i < runs->list.count; i++) {
+        const struct run *run = &runs->list.items[i];
+
+        if (!is_main_program(&programs, run))
+            continue;
+        ok = vec_push(&markers->list, arena,
+                      (struct marker) { .start_ns = run->start_ns,
+                                        .end_ns = run->end_ns,
+                                        .number = -1,
+                                        .event = run->event,
+                                        .timeline = NO_ID,
+                                        .host = run->host });
+    }
+    if (ok) {
+        sort_markers(markers);
+        serialize(markers);
+    }
+    arena_free(&scratch);
+    return ok;
+}

@@ -1,0 +1,39 @@
+/*
+ * step_markers: candidates for step windows, found in one pass each; analysis_steps chooses.
+ */
+#ifndef TFPROF_ANALYZE_STEP_MARKERS_H
+#define TFPROF_ANALYZE_STEP_MARKERS_H
+
+#include "analyze/step/runs.h"
+#include "analyze/step/steps.h"
+#include "base/vec.h"
+#include "model/profile.h"
+
+struct marker {
+    int64_t  start_ns, end_ns, number;
+    uint32_t event, timeline, host;
+    uint32_t family; /* interned name up to its number */
+};
+struct markers {
+    VEC(struct marker) list; /* by host, then start; of one timeline and family a host */
+};
+
+/* Annotated steps; of several families on a host the one with most time in it. */
+bool markers_annotated(struct profile const *profile, struct intern *names, struct arena *arena,
+                       struct markers *markers);
+/* Runs of the host functions (FunctionRun, SessionRun) on the thread that spends most time in them.
+ */
+bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
+                      struct markers *markers);
+/* Calls for the next batch on the thread that waits most in them: each begins a step. */
+bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
+                    struct markers *markers);
+/* Updates by an optimizer of PyTorch, each from the end of the one before: what leads to it. None where
+ * they are far from alike, as those of several models that take turns. */
+bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
+                     struct markers *markers);
+/* Runs of the program that takes most time, on each host. Runs that overlap count from completion
+ * to completion. */
+bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers);
+
+#endif

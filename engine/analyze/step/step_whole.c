@@ -1,0 +1,214 @@
+#include "analyze/step/step_whole.h"
+
+#include "analyze/step/start_up.h"
+
+/* A launch longer before the accelerator's first work than this of all is not the step's. */
+static const double LAUNCH_SHARE = 0.05;
+/* Less work than this of all, before a wait ends, is no reason to keep the wait. */
+static const double EARLIER_SHARE = 0.05;
+static const double SILENT_SHARE = 0.05;
+static const double MOST_SHARE = 0.5;
+enum { PAUSE_NS = 10000000 };
+
+static bool is_accelerators(const struct profile *profile, const struct timeline *line,
+                            uint32_t host)
+{
+    return (line->kind == TIMELINE_STREAM || line->kind == TIMELINE_OPS) && line->event_count &&
+           line->host == host && line->device != NO_ID &&
+           profile->devices.items[line->device].kind != DEVICE_CPU;
+}
+
+/* What the accelerators of a host did. false: scratch is exhausted. */
+static bool find_busy(const struct profile *profile, uint32_t host, struct arena *scratch,
+                      struct intervals *busy)
+{
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        if (!is_accelerators(profile, line, host))
+            continue;
+        for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++)
+            if (!intervals_add(busy, scratch, event_start_ns(profile, i), event_end_ns(profile, i)))
+                return false;
+    }
+    intervals_settle(busy);
+    return true;
+}
+
+/* Behind waits for work that was launched before the recording: the next thing that ran. */
+static int64_t behind_waits(const struct intervals *busy, const struct start_up *start_up,
+                            const struct interval *span)
+{
+    int64_t start_ns = span->start_ns;
+    double  total_ns = (double)intervals_total_ns(busy);
+
+    for (size_t i = 0; i < start_up->calls.count; i++) {
+        const struct start_up_call *call = &start_up->calls.items[i];
+        int64_t                     half_ns = call->start_ns + (call->end_ns - call->start_ns) / 2;
+        size_t                      next = 0;
+
+        if (!call->is_blocking || call->end_ns <= start_ns ||
+            (double)intervals_overlap_ns(busy, span->start_ns, call->end_ns) >
+                EARLIER_SHARE * total_ns)
+            continue;
+        while (next < busy->list.count && busy->list.items[next].start_ns < half_ns)
+            next++;
+        if (next < busy->list.count && busy->list.items[next].start_ns > start_ns)
+            start_ns = busy->list.items[next].start_ns;
+    }
+    return start_ns;
+}
+
+/* The outermost op of a thread that is open at a time; where none is, the time itself. */
+static int64_t op_start(const struct profile *profile, const struct timeline *line, int64_t time_ns)
+{
+    for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
+        int64_t start_ns = event_start_ns(profile, i);
+
+        if (start_ns > time_ns)
+            break;
+        if (event_activity(profile, i)->kind == ACTIVITY_OP && event_end_ns(profile, i) > time_ns)
+            return start_ns;
+    }
+    return time_ns;
+}
+
+static const struct timeline *line_of(const struct profile *profile, uint32_t event)
+{
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        if (event >= line->first_event && event - line->first_event < line->event_count)
+            return line;
+    }
+    return NULL;
+}
+
+/* When the work that begins at a time was asked for: its op's start, or its launch's. */
+static int64_t asked_for(const struct profile *profile, int64_t time_ns)
+{
+    int64_t asked_ns = time_ns;
+
+    for (size_t i = 0; i < profile->flows.count; i++) {
+        const struct flow     *flow = &profile->flows.items[i];
+        const struct timeline *line;
+        int64_t                launch_ns;
+
+        if (flow->kind != FLOW_LAUNCH || flow->to >= profile->event_count ||
+            flow->from >= profile->event_count || event_start_ns(profile, flow->to) != time_ns)
+            continue;
+        launch_ns = event_start_ns(profile, flow->from);
+        line = line_of(profile, flow->from);
+        if (line)
+            launch_ns = op_start(profile, line, launch_ns);
+        asked_ns = launch_ns < asked_ns ? launch_ns : asked_ns;
+    }
+    return asked_ns;
+}
+
+/* Time in [start, end) of calls that a program makes once. */
+static bool start_up_ns(const struct start_up *start_up, const struct interval *span,
+                        struct arena *scratch, int64_t *ns)
+{
+    struct intervals calls = { 0 };
+
+    for (size_t i = 0; i < start_up->calls.count; i++) {
+        const struct start_up_call *call = &start_up->calls.items[i];
+
+        if (!call->is_blocking && !intervals_add(&calls, scratch, call->start_ns, call->end_ns))
+            return false;
+    }
+    intervals_settle(&calls);
+    *ns = intervals_overlap_ns(&calls, span->start_ns, span->end_ns);
+    return true;
+}
+
+/* Whether threads of the host did nothing recorded for nearly all of a time. Without any thread
+ * that is not known. */
+static bool is_silent(const struct profile *profile, uint32_t host, const struct interval *time)
+{
+    int64_t ns = time->end_ns - time->start_ns, heard_ns = 0;
+    bool    has_threads = false;
+
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        if (line->kind != TIMELINE_THREAD || line->host != host || !line->event_count)
+            continue;
+        has_threads = true;
+        for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
+            int64_t from_ns = event_start_ns(profile, i), to_ns = event_end_ns(profile, i);
+
+            from_ns = from_ns > time->start_ns ? from_ns : time->start_ns;
+            to_ns = to_ns < time->end_ns ? to_ns : time->end_ns;
+            heard_ns += to_ns > from_ns ? to_ns - from_ns : 0;
+        }
+    }
+    return has_threads && (double)heard_ns < SILENT_SHARE * (double)ns;
+}
+
+/* Whether one pause, in which nothing was recorded, takes most of the span. */
+static bool has_pause(const struct profile *profile, uint32_t host, const struct intervals *busy,
+                      const struct interval *span)
+{
+    for (size_t i = 1; i < busy->list.count; i++) {
+        struct interval gap = { busy->list.items[i - 1].end_ns, busy->list.items[i].start_ns };
+
+        if ((double)(gap.end_ns - gap.start_ns) >
+                MOST_SHARE * (double)(span->end_ns - span->start_ns) &&
+            gap.end_ns - gap.start_ns >= PAUSE_NS)
+            return is_silent(profile, host, &gap);
+    }
+    return false;
+}
+
+static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
+{
+    const struct profile *profile = study->profile;
+    struct interval       span = { profile->start_ns, profile->end_ns };
+    struct intervals      busy = { 0 };
+    const char           *left_out = NULL;
+
+    if (!find_busy(profile, host, scratch, &busy))
+        return false;
+    if (busy.list.count) {
+        int64_t asked_ns, once_ns;
+
+        span = (struct interval) { busy.list.items[0].start_ns,
+                                   busy.list.items[busy.list.count - 1].end_ns };
+        if (!start_up_find(profile, host, &busy, study->arena, study->start_up))
+            return false;
+        span.start_ns = behind_waits(&busy, study->start_up, &span);
+        asked_ns = asked_for(profile, span.start_ns);
+        if ((double)(span.start_ns - asked_ns) < LAUNCH_SHARE * (double)(span.end_ns - asked_ns))
+            span.start_ns = asked_ns;
+        if (!start_up_ns(study->start_up, &span, scratch, &once_ns))
+            return false;
+        if ((double)once_ns > MOST_SHARE * (double)(span.end_ns - span.start_ns))
+            left_out = "most of the recording is start-up: loading, compiling, first use";
+        else if (has_pause(profile, host, &busy, &span))
+            left_out = "for most of the recording nothing was recorded";
+    }
+    return vec_push(&study->steps.list, study->arena,
+                    (struct step) { .start_ns = span.start_ns,
+                                    .end_ns = span.end_ns,
+                                    .marker_end_ns = span.end_ns,
+                                    .host = host,
+                                    .timeline = NO_ID,
+                                    .event = NO_ID,
+                                    .is_used = span.end_ns > span.start_ns && !left_out,
+                                    .left_out = left_out });
+}
+
+bool steps_whole_trace(struct study *study, struct arena *scratch)
+{
+    study->steps.source = STEPS_WHOLE_TRACE;
+    study->start_up = arena_new(study->arena, struct start_up);
+    if (!study->start_up)
+        return false;
+    study->start_up->profile = study->profile;
+    for (uint32_t host = 0; host < study->profile->hosts.count; host++)
+        if (!add_host(study, host, scratch))
+            return false;
+    return true;
+}
