@@ -193,6 +193,29 @@ def names(check):
                  "tensor_value: Not supported now.")
 
 
+def hidden(check):
+    """Three ops stand below `a`, one of them below a scope that is no op; of the types in order Add,
+    Mul, NoOp and Sub, which have 1, 1, 2 and 1 ops, Mul alone is shown: one op before, three behind."""
+    graph = check.file("hidden.pbtxt", "".join(f'node {{ name: "{name}" op: "{kind}" }}\n' for name, kind in (
+        ("a", "NoOp"), ("a/b", "Mul"), ("a/c", "NoOp"), ("a/d/e", "Add"), ("f", "Sub"))))
+
+    def told(view, *options):
+        done = check.run(view, "-select", "num_hidden_ops", "--format", "csv", *options, graph)
+        check.expect(done, 0)
+        return [(row.split(",")[0], int(row.split(",")[-1])) for row in done.stdout.splitlines()[1:]]
+
+    check.same(told("scope", "-max_depth", "2"), [("_TFProfRoot", 0), ("a", 3), ("f", 0)], "below")
+    check.same(told("scope", "-hide_name_regexes", "a/d/e,f"),
+               [("_TFProfRoot", 1), ("a", 0), ("a/b", 0), ("a/c", 0), ("a/d", 1)], "hidden by name")
+    check.same(told("scope", "-account_type_regexes", "NoOp", "-max_depth", "2"),
+               [("_TFProfRoot", 0), ("a", 1)], "what does not count is not hidden")
+    check.same(told("op", "-show_name_regexes", "Mul"), [("Mul", 4)], "types")
+    check.same(check.rows("scope", "-select", "num_hidden_ops", "-max_depth", "2", graph)[1],
+               "  a (+3 hidden)", "text")
+    check.expect(check.run("scope", "--compat", "-select", "num_hidden_ops", graph), 0,
+                 "Unknown select: num_hidden_ops")
+
+
 def prompt(check):
     def ask(*lines, inputs=(check.profile,)):
         return check.run("prompt", *inputs, text="\n".join(lines) + "\n")
@@ -229,6 +252,7 @@ def main():
         steps(check)
         labels(check)
         names(check)
+        hidden(check)
         prompt(check)
     print("failed:", check.failed)
     sys.exit(check.failed > 0)

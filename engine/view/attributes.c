@@ -43,6 +43,10 @@ static const struct {
                            "total execution time: Sum of accelerator execution time and cpu "
                            "execution time.\n" CPU_DOC "\n" ACCELERATOR_DOC,
                            "total execution time", NULL, COLUMN_TIME, VALUE_EXEC_MICROS, 7, 5 },
+    [ATTRIBUTE_HIDDEN_OPS] = { "num_hidden_ops",
+                               "hidden ops: The ops that count and stand in no row, at the nearest "
+                               "row before them.",
+                               "hidden ops", NULL, COLUMN_HIDDEN_OPS, -1, 14, 14 },
     [ATTRIBUTE_OCCURRENCE] = { "occurrence", "occurrence: The number of times it occurs",
                                "op count (run|defined)", "op occurrence (run|defined)",
                                COLUMN_OCCURRENCE, VALUE_RUNS, 12, 12 },
@@ -248,6 +252,7 @@ size_t put_column_number(char *to, enum attribute_kind kind, int64_t number)
     case COLUMN_DEVICE:
     case COLUMN_OP_TYPES:
     case COLUMN_INPUT_SHAPES:
+    case COLUMN_HIDDEN_OPS:
         return put_scaled(to, numbers, number);
     }
     return 0;

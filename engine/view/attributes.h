@@ -16,6 +16,7 @@ enum attribute {
     ATTRIBUTE_FLOAT_OPS,
     ATTRIBUTE_INPUT_SHAPES,
     ATTRIBUTE_MICROS,
+    ATTRIBUTE_HIDDEN_OPS,
     ATTRIBUTE_OCCURRENCE,
     ATTRIBUTE_OP_TYPES,
     ATTRIBUTE_OUTPUT_BYTES,
@@ -34,6 +35,7 @@ enum attribute_kind { /* how a column prints */
                       COLUMN_OP_TYPES,
                       COLUMN_OCCURRENCE,
                       COLUMN_INPUT_SHAPES,
+                      COLUMN_HIDDEN_OPS,
 };
 /* Views of single nodes put parameters first, views of several at once behind times. */
 enum attribute_layout { LAYOUT_NODES, LAYOUT_GROUPS };

@@ -238,6 +238,9 @@ static void print_item(const struct tree *tree, uint32_t row, const struct colum
         if (node != NO_ID)
             print_input_shapes(call, node, STR("|"), call->text);
         return;
+    case COLUMN_HIDDEN_OPS:
+        text_print(call->text, "+%" PRIu32 " hidden", tree->hidden[row]);
+        return;
     }
 }
 

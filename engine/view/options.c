@@ -108,7 +108,7 @@ static bool unknown_attribute(struct str name, struct err *err)
         return err_advise(err, "did you mean '%s'?", nearest);
     return err_advise(err, "it has bytes, peak_bytes, residual_bytes, output_bytes, micros, "
                            "accelerator_micros, cpu_micros, params, float_ops, occurrence, "
-                           "tensor_value, device, op_types and input_shapes");
+                           "num_hidden_ops, tensor_value, device, op_types and input_shapes");
 }
 
 static bool select_attributes(const struct option_list *list, bool is_compat, unsigned *selected,
@@ -120,7 +120,7 @@ static bool select_attributes(const struct option_list *list, bool is_compat, un
 
         if (!name.len)
             continue;
-        if (str_equal(name, STR("num_hidden_ops"))) { /* of old scripts */
+        if (is_compat && str_equal(name, STR("num_hidden_ops"))) { /* of old scripts */
             text_add(complaints, STR("Unknown select: num_hidden_ops\n"));
             continue;
         }

@@ -96,6 +96,12 @@ static bool add_field(struct grid *grid, enum view_value value, enum attribute_k
     return true;
 }
 
+static bool is_text(const struct column *column)
+{
+    return column->kind == COLUMN_DEVICE || column->kind == COLUMN_OP_TYPES ||
+           column->kind == COLUMN_INPUT_SHAPES;
+}
+
 static bool add_fields(struct grid *grid)
 {
     const struct columns *columns = &grid->call->columns;
@@ -103,8 +109,7 @@ static bool add_fields(struct grid *grid)
     for (size_t i = 0; i < columns->count; i++) {
         const struct column *column = &columns->items[i];
 
-        if (column->kind == COLUMN_DEVICE || column->kind == COLUMN_OP_TYPES ||
-            column->kind == COLUMN_INPUT_SHAPES)
+        if (is_text(column) || column->kind == COLUMN_HIDDEN_OPS)
             continue;
         if (!add_field(grid, column->value, column->kind) ||
             (column->kind == COLUMN_OCCURRENCE &&
@@ -318,12 +323,6 @@ static struct str text_of(const struct grid *grid, const struct view_row *row,
     return text_str(&text);
 }
 
-static bool is_text(const struct column *column)
-{
-    return column->kind == COLUMN_DEVICE || column->kind == COLUMN_OP_TYPES ||
-           column->kind == COLUMN_INPUT_SHAPES;
-}
-
 static const char *text_name(enum attribute_kind kind)
 {
     return kind == COLUMN_DEVICE ? "device" : kind == COLUMN_OP_TYPES ? "op_types" : "input_shapes";
@@ -363,6 +362,8 @@ static void print_csv(const struct grid *grid)
     for (size_t i = 0; i < columns->count; i++)
         if (is_text(&columns->items[i]))
             text_print(text, ",%s", text_name(columns->items[i].kind));
+        else if (columns->items[i].kind == COLUMN_HIDDEN_OPS)
+            text_add(text, STR(",hidden_ops"));
     text_add_byte(text, '\n');
     for (size_t i = 0; i < grid->rows.shown_count && view_row_fits(grid->call, i); i++) {
         const struct shown_row *shown = &grid->rows.shown[i];
@@ -381,6 +382,8 @@ static void print_csv(const struct grid *grid)
             if (is_text(&columns->items[n])) {
                 text_add_byte(text, ',');
                 csv_text(text, text_of(grid, row, columns->items[n].kind));
+            } else if (columns->items[n].kind == COLUMN_HIDDEN_OPS) {
+                text_print(text, ",%" PRIu32, row->hidden);
             }
         text_add_byte(text, '\n');
     }
@@ -418,6 +421,9 @@ static void print_json_row(const struct grid *grid, size_t at, char *const *name
         if (is_text(&columns->items[i])) {
             json_key(json, text_name(columns->items[i].kind));
             json_str(json, text_of(grid, row, columns->items[i].kind));
+        } else if (columns->items[i].kind == COLUMN_HIDDEN_OPS) {
+            json_key(json, "hidden_ops");
+            json_integer(json, row->hidden);
         }
     json_object_end(json);
 }

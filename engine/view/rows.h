@@ -14,6 +14,7 @@ struct view_row {
     const uint32_t *members; /* nodes of a row of several */
     uint32_t        member_count;
     bool            is_accounted;
+    uint32_t        hidden; /* ops that count, at this row as the nearest one that is shown */
     uint8_t         flops; /* what is known of the total's: enum flops_known bits */
     const int64_t  *self, *total; /* by enum view_value; NULL: the row does not count */
 };

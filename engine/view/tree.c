@@ -330,6 +330,22 @@ static bool sum_flops(struct tree *tree, const struct view_call *call, const uin
     return tree->flops != NULL;
 }
 
+/* An op that counts and is not shown is hidden by the nearest row above it that is. */
+static bool count_hidden(struct tree *tree, const uint32_t *anchors, const struct view_call *call)
+{
+    if (!(call->options->selected & 1u << ATTRIBUTE_HIDDEN_OPS))
+        return true;
+    tree->hidden = arena_new_array(call->arena, uint32_t, tree->nodes.count);
+    for (size_t i = 1; tree->hidden && i < tree->nodes.count; i++) {
+        const struct tree_state *state = &tree->states[i];
+
+        if (state->is_accounted && !state->is_visible)
+            tree->hidden[anchors[i]] +=
+                tree->rules == TREE_CODE ? state->member_count : tree->nodes.items[i].node != NO_ID;
+    }
+    return tree->hidden != NULL;
+}
+
 bool tree_arrange(struct tree *tree, const struct view_call *call)
 {
     uint32_t *anchors = arena_new_array(call->arena, uint32_t, tree->nodes.count);
@@ -342,5 +358,6 @@ bool tree_arrange(struct tree *tree, const struct view_call *call)
     if (is_displayed_only)
         sum_displayed(tree, anchors, call->options);
     return sum_flops(tree, call, is_displayed_only ? anchors : NULL) &&
-           collect_shown(tree, anchors, call) && tree_sort(tree, call);
+           count_hidden(tree, anchors, call) && collect_shown(tree, anchors, call) &&
+           tree_sort(tree, call);
 }

@@ -41,6 +41,7 @@ struct tree {
     struct value_set   values;         /* what the numbers are of */
     int64_t           *selves, *totals; /* rows of numbers: tree_self, tree_total */
     int64_t           *none;            /* self of what stands for no node */
+    uint32_t          *hidden; /* by row: ops that count and stand in no row below it; NULL: not asked */
     uint8_t           *flops; /* by row: enum flops_known of all that counts below; NULL: not asked */
 };
 

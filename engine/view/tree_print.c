@@ -112,6 +112,7 @@ static bool add_rows(const struct tree *tree, const struct view_call *call, stru
         *row = (struct view_row) { .name = node->name, .key = node->name, .node = node->node };
         row->is_accounted = state->is_accounted;
         row->flops = tree->flops ? tree->flops[i] : FLOPS_NONE;
+        row->hidden = tree->hidden ? tree->hidden[i] : 0;
         if (state->is_kept) {
             row->self = tree_self(tree, i);
             row->total = tree_total(tree, i);

@@ -307,6 +307,9 @@ static void print_item(const struct tree *tree, uint32_t row, const struct colum
     case COLUMN_INPUT_SHAPES:
         text_add(call->text, STR("input_shapes N/A in code view"));
         return;
+    case COLUMN_HIDDEN_OPS:
+        text_print(call->text, "+%" PRIu32 " hidden", tree->hidden[row]);
+        return;
     }
 }
 

@@ -12,6 +12,7 @@ struct entry {
     struct group        group;
     struct view_numbers total;              /* of this one and all behind it */
     uint32_t            order;              /* by name */
+    uint32_t            hidden;             /* ops of types behind it that are not shown */
     uint8_t             flops, total_flops; /* what is known of them: enum flops_known bits */
     bool                is_accounted;
 };
@@ -212,25 +213,40 @@ static bool should_show(const struct entry *entry, const struct view_call *call)
            !view_patterns_match(&options->hide, entry->name);
 }
 
+/* Types that are not shown are hidden by the one before them; those before all others by the first.
+ */
+static void hide(struct entries *entries, size_t kept, uint32_t count, uint32_t *before_all)
+{
+    if (kept)
+        entries->items[kept - 1].hidden += count;
+    else
+        *before_all += count;
+}
+
 /* From the first that is a start to the first that is too deep or trimmed. */
 static void choose(const struct view_call *call, struct entries *entries)
 {
     const struct view_options *options = call->options;
     size_t                     kept = 0, from = 0;
     int64_t                    depth = 0;
+    uint32_t                   before_all = 0;
+    bool                       is_over = false;
 
     /* No pattern at all starts at the first one. */
     while (options->start.is_asked && from < entries->count &&
            !view_patterns_match(&options->start, entries->items[from].name))
-        from++;
+        hide(entries, 0, entries->items[from++].group.count, &before_all);
     for (size_t i = from; i < entries->count; i++, depth++) {
-        if (depth > options->max_depth ||
-            view_patterns_match(&options->trim, entries->items[i].name))
-            break;
-        if (should_show(&entries->items[i], call))
+        is_over = is_over || depth > options->max_depth ||
+                  view_patterns_match(&options->trim, entries->items[i].name);
+        if (!is_over && should_show(&entries->items[i], call))
             entries->items[kept++] = entries->items[i];
+        else
+            hide(entries, kept, entries->items[i].group.count, &before_all);
     }
     entries->count = kept;
+    if (kept)
+        entries->items[0].hidden += before_all;
     if (options->is_displayed_only)
         sum_up(entries);
 }
@@ -270,6 +286,7 @@ static void fill_row(const struct entry *entry, struct view_numbers *numbers,
     row->member_count = entry->group.count;
     row->is_accounted = true;
     row->flops = entry->total_flops;
+    row->hidden = entry->hidden;
     row->self = numbers[0].values;
     row->total = numbers[1].values;
 }
@@ -436,6 +453,9 @@ static void print_item(const struct entry *entry, const struct entries *entries,
         text_print(&item, "%" PRId64 "|%" PRIu32, entry->group.self.values[VALUE_RUNS],
                    entry->group.count);
         text_print(call->text, "%10.*s", STR_ARG(text_str(&item)));
+        return;
+    case COLUMN_HIDDEN_OPS:
+        text_print(call->text, "+%" PRIu32 " hidden", entry->hidden);
         return;
     case COLUMN_INPUT_SHAPES:
         return;
