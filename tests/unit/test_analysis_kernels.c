@@ -38,9 +38,9 @@ static void names_tell_library_and_category(void **state)
           DTYPE_UNKNOWN },
         { "void cutlass::Kernel<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16>(Params)", "cutlass",
           KERNEL_GEMM, TENSOR_CORE_YES, DTYPE_BF16 },
-        { "void cask_cudnn::computeOffsetsKernel<false, false>(int)", "cudnn", KERNEL_OTHER,
+        { "void cask_cudnn::computeOffsetsKernel<false, false>(int)", "cudnn", KERNEL_HELPER,
           TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
-        { "loop_convert_fusion_3", "xla", KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "loop_convert_fusion_3", "xla", KERNEL_CAST, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
         { "input_convert_reduce_fusion", "xla", KERNEL_REDUCE, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
         { "loop_negate_fusion", "xla", KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
         { "triton_poi_fused__native_batch_norm_legit_functional_convolution_relu_4", "triton",
@@ -60,15 +60,15 @@ static void names_tell_library_and_category(void **state)
           "cublas", KERNEL_GEMM, TENSOR_CORE_YES, DTYPE_BF16 },
         { "cutlass3x_sm90_tensorop_s64x128x16gemm_f16_f16_f32_f16_f16_128x128x64_1x2x1_0_tnn_"
           "align8_warpspecialized_cooperative_epi_tma",
-          "cutlass", KERNEL_GEMM, TENSOR_CORE_YES, DTYPE_UNKNOWN },
+          "cutlass", KERNEL_GEMM, TENSOR_CORE_YES, DTYPE_F16 },
         { "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<flash::"
           "CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>>>>>>",
           "flash", KERNEL_ATTENTION, TENSOR_CORE_YES, DTYPE_UNKNOWN },
         { "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128_4x1x1_"
           "kernel0_0",
-          "flash", KERNEL_ATTENTION, TENSOR_CORE_YES, DTYPE_UNKNOWN },
+          "flash", KERNEL_ATTENTION, TENSOR_CORE_YES, DTYPE_F16 },
         { "fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128PersistentContext",
-          "flash", KERNEL_ATTENTION, TENSOR_CORE_YES, DTYPE_BF16 },
+          "flash", KERNEL_ATTENTION, TENSOR_CORE_YES, DTYPE_F8 },
         { "bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_et128x16_m128x16x32_cga1x1x1_16dp256b",
           NULL, KERNEL_GEMM, TENSOR_CORE_YES, DTYPE_F8 },
         { "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, "
@@ -76,12 +76,11 @@ static void names_tell_library_and_category(void **state)
           "flash", KERNEL_ATTENTION, TENSOR_CORE_YES, DTYPE_BF16 },
         /* Triton */
         { "_matmul_ogs_NNT_bf16xbf16xmxfp4_128x128x128x1_swiglu", "triton", KERNEL_GEMM,
-          TENSOR_CORE_UNKNOWN, DTYPE_BF16 },
+          TENSOR_CORE_YES, DTYPE_BF16 },
         { "triton_tem_fused_mm_0", "triton", KERNEL_GEMM, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
         { "triton_poi_fused__scaled_dot_product_flash_attention_cat_transpose_view_10", "triton",
           KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
-        { "kernel_unified_attention_2d", NULL, KERNEL_ATTENTION, TENSOR_CORE_UNKNOWN,
-          DTYPE_UNKNOWN },
+        { "kernel_unified_attention_2d", NULL, KERNEL_ATTENTION, TENSOR_CORE_YES, DTYPE_UNKNOWN },
         /* ROCm */
         { "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN_LDSB1",
           "hipblaslt", KERNEL_GEMM, TENSOR_CORE_YES, DTYPE_BF16 },
@@ -96,7 +95,7 @@ static void names_tell_library_and_category(void **state)
         { "_ZN7ck_tile6kentryILi1ENS_12Rmsnorm2dFwdINS_27Rmsnorm2dFwdPipeline", "ck", KERNEL_NORM,
           TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
         { "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16ELb0ELb0ELb1ELi1E", "aiter",
-          KERNEL_NORM, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+          KERNEL_NORM, TENSOR_CORE_UNKNOWN, DTYPE_BF16 },
         { "igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32_wt32x32x8_ws1x1_wr2x2", "miopen",
           KERNEL_CONV, TENSOR_CORE_YES, DTYPE_BF16 },
         { "batched_transpose_16x64_pack_1x4_ediv_1x2_half", "miopen", KERNEL_LAYOUT,
@@ -110,7 +109,7 @@ static void names_tell_library_and_category(void **state)
           "Eigen::TensorMap<Eigen::Tensor<Eigen::half, 1, 1, long>, 16, Eigen::MakePointer>, "
           "Eigen::TensorConversionOp<Eigen::half, Eigen::TensorMap<Eigen::Tensor<float const, 1, "
           "1, long>, 16, Eigen::MakePointer> const> const> const, Eigen::GpuDevice>, long>",
-          "tensorflow", KERNEL_ELEMENTWISE, TENSOR_CORE_UNKNOWN, DTYPE_F16 },
+          "tensorflow", KERNEL_CAST, TENSOR_CORE_UNKNOWN, DTYPE_F16 },
         { "void tensorflow::functor::FillPhiloxRandomKernelLaunch<tensorflow::random::"
           "UniformDistribution<tensorflow::random::PhiloxRandom, Eigen::half> >(unsigned long long "
           "const*, unsigned long long const*, tensorflow::random::PhiloxRandom, long long)",
@@ -120,7 +119,7 @@ static void names_tell_library_and_category(void **state)
         /* cuDNN without tensor cores, and with names that do not tell */
         { "cudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1", "cudnn", KERNEL_CONV, TENSOR_CORE_NO,
           DTYPE_F32 },
-        { "ampere_gcgemm_64x64_nt", "cublas", KERNEL_GEMM, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+        { "ampere_gcgemm_64x64_nt", "cublas", KERNEL_CONV, TENSOR_CORE_NO, DTYPE_C64 },
         /* oneDNN */
         { "gen_conv_kernel", "onednn", KERNEL_CONV, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
         { "void at::native::(anonymous namespace)::RowwiseMomentsCUDAKernel<float, float>(long)",

@@ -97,9 +97,10 @@ static bool is_epilogue(struct searching *searching, uint32_t product, double el
                         uint32_t event)
 {
     const struct profile *profile = searching->study->profile;
+    enum kernel_category  category = category_of(searching, event);
     const struct op      *op;
 
-    if (category_of(searching, event) != KERNEL_ELEMENTWISE ||
+    if ((category != KERNEL_ELEMENTWISE && category != KERNEL_CAST) ||
         event_duration_ns(profile, event) * 10 < event_duration_ns(profile, product))
         return false;
     op = op_of(searching, event);

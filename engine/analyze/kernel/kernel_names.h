@@ -25,6 +25,14 @@ enum kernel_category {
     KERNEL_RANDOM,
     KERNEL_COPY,
     KERNEL_COLLECTIVE,
+    KERNEL_CAST, /* from one element type to another, quantising too */
+    KERNEL_FILL,
+    KERNEL_POOL,
+    KERNEL_SCAN,
+    KERNEL_LOSS,
+    KERNEL_ROUTING,  /* which expert takes which token */
+    KERNEL_SAMPLING, /* which token comes next */
+    KERNEL_HELPER,   /* offsets, tables of pages: what a library needs to begin */
     KERNEL_CATEGORY_COUNT
 };
 struct kernel_name {
@@ -34,6 +42,9 @@ struct kernel_name {
     enum dtype           dtype; /* DTYPE_UNKNOWN when the name does not tell */
 };
 struct kernel_name kernel_name_parse(struct str name);
+bool kernel_is_product(enum kernel_category category); /* products, convolutions, attention */
+/* A few operations an element, each read and written once: memory holds it. */
+bool kernel_is_pointwise(enum kernel_category category);
 /* The name without templates, arguments and trailing numbers: "void at::native::f<…>(…)" gives
  * "at::native::f". A part of `name`. */
 struct str  kernel_name_family(struct str name);

@@ -139,9 +139,10 @@ static double *kernel_time_by_op(struct costs *costs, const struct windows *wind
         if (kernel->op == NO_ID)
             continue;
         ns[kernel->op] += kernel->total_ns;
-        if (kernel_name_parse(
-                profile_str(profile, profile->activities.items[kernel->activity].name))
-                .category == KERNEL_ELEMENTWISE)
+        if (kernel_is_pointwise(
+                kernel_name_parse(
+                    profile_str(profile, profile->activities.items[kernel->activity].name))
+                    .category))
             costs->elementwise_ns[kernel->op] += kernel->total_ns;
     }
     return ns;
