@@ -189,6 +189,16 @@ void layout_line(struct layout *layout)
     text_add_byte(layout->text, '\n');
 }
 
+/* The first character off `s`. */
+static struct str cut_character(struct str *s)
+{
+    size_t     length = str_letter_bytes(*s);
+    struct str character = str_slice(*s, 0, length > 0 ? length : 1);
+
+    *s = str_slice(*s, character.len, s->len);
+    return character;
+}
+
 struct str layout_shorten(struct arena *arena, struct str s, size_t columns)
 {
     struct text text = { .arena = arena };
@@ -197,14 +207,26 @@ struct str layout_shorten(struct arena *arena, struct str s, size_t columns)
     if (text_width(s) <= columns)
         return s;
     while (s.len > 0 && used + 1 < columns) {
-        size_t     length = str_letter_bytes(s);
-        struct str character = str_slice(s, 0, length > 0 ? length : 1);
+        struct str character = cut_character(&s);
 
         text_add(&text, character);
         used += text_width(character);
-        s = str_slice(s, character.len, s.len);
     }
     text_add(&text, STR("…"));
+    return text_str(&text);
+}
+
+struct str layout_shorten_middle(struct arena *arena, struct str s, size_t columns)
+{
+    struct text text = { .arena = arena };
+    size_t      tail = columns / 2, width = text_width(s);
+
+    if (width <= columns)
+        return s;
+    text_add(&text, layout_shorten(arena, s, columns - tail));
+    while (width > tail)
+        width -= text_width(cut_character(&s));
+    text_add(&text, s);
     return text_str(&text);
 }
 

@@ -44,6 +44,8 @@ void layout_line(struct layout *layout); /* newline */
 
 /* The beginning of `s` and an ellipsis when it is wider than that. */
 struct str layout_shorten(struct arena *arena, struct str s, size_t columns);
+/* Its beginning, an ellipsis and its end: for names that share a scope and differ behind it. */
+struct str layout_shorten_middle(struct arena *arena, struct str s, size_t columns);
 
 /* "12.3 ms" in the arena. */
 struct str layout_value(struct arena *arena, double value, enum unit unit);

@@ -20,6 +20,7 @@ struct rule_explanation;
 struct rule_list;
 struct study;
 struct table_view;
+struct tool;
 struct whatif;
 struct why;
 
@@ -41,6 +42,9 @@ struct output {
                  struct text *text);
     void (*table)(const struct table_view *view, const struct output_options *options,
                   struct text *text);
+    /* rows: of each table; 0: all, negative: as the format sees fit. */
+    void (*tool)(const struct tool *tool, const struct study *study, int64_t rows,
+                 const struct output_options *options, struct text *text);
     void (*whatif)(const struct whatif *whatif, const struct study *study,
                    const struct output_options *options, struct text *text);
     void (*why)(const struct why *why, const struct study *study,

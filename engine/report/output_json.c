@@ -14,6 +14,7 @@
 #include "report/json_fields.h"
 #include "report/rules_json.h"
 #include "report/table_report.h"
+#include "report/tool.h"
 #include "report/whatif_json.h"
 #include "report/why_json.h"
 #include "rules/advice.h"
@@ -203,6 +204,7 @@ const struct output output_json = {
     .advice = advice_json,
     .info = info_json,
     .table = table_json,
+    .tool = tool_json,
     .whatif = whatif_json,
     .why = why_json,
     .diff = diff_json,

@@ -18,6 +18,7 @@
 #include "report/rules_text.h"
 #include "report/short_text.h"
 #include "report/table_report.h"
+#include "report/tool.h"
 #include "report/whatif_text.h"
 #include "report/why_text.h"
 #include "rules/advice.h"
@@ -268,6 +269,7 @@ const struct output output_text = {
     .advice = advice_text,
     .info = info_text,
     .table = table_text,
+    .tool = tool_text,
     .whatif = whatif_text,
     .why = why_text,
     .diff = diff_text,

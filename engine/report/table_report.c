@@ -20,8 +20,8 @@ static struct str cell(const struct table_view *view, size_t row, size_t column,
     if (isnan(value))
         return (struct str) { "", 0 };
     if (unit == UNIT_NAME)
-        return layout_shorten(arena, layout_clean(arena, table_view_text(view, row, column)),
-                              MOST_NAME_COLUMNS);
+        return layout_shorten_middle(arena, layout_clean(arena, table_view_text(view, row, column)),
+                                     MOST_NAME_COLUMNS);
     return layout_value(arena, value, unit);
 }
 
@@ -37,23 +37,30 @@ static void fill_grid(struct grid *grid, const struct table_view *view, struct a
     }
 }
 
-void table_text(const struct table_view *view, const struct output_options *options,
-                struct text *text)
+void table_rows_text(const struct table_view *view, const struct output_options *options,
+                     struct text *text)
 {
-    const struct table_spec *spec = view->table->spec;
-    struct grid              grid;
+    struct grid grid;
 
-    text_print(text, "%s: %s\n", spec->name, spec->help);
-    text_print(text, "%zu row%s", view->row_count, view->row_count == 1 ? "" : "s");
-    if (view->row_count < view->matched_count)
-        text_print(text, " of %zu; --top 0 shows all", view->matched_count);
-    text_add(text, STR("\n\n"));
     if (!grid_make(&grid, text->arena, view->column_count, view->row_count)) {
         text->is_cut = true;
         return;
     }
     fill_grid(&grid, view, text->arena);
     grid_print(&grid, options->is_complete ? 0 : options->width, text);
+}
+
+void table_text(const struct table_view *view, const struct output_options *options,
+                struct text *text)
+{
+    const struct table_spec *spec = view->table->spec;
+
+    text_print(text, "%s: %s\n", spec->name, spec->help);
+    text_print(text, "%zu row%s", view->row_count, view->row_count == 1 ? "" : "s");
+    if (view->row_count < view->matched_count)
+        text_print(text, " of %zu; --top 0 shows all", view->matched_count);
+    text_add(text, STR("\n\n"));
+    table_rows_text(view, options, text);
 }
 
 void table_json_cell(struct json_writer *json, const struct table_view *view, size_t row,
@@ -92,6 +99,26 @@ void table_json_columns(struct json_writer *json, const struct table_view *view)
     json_array_end(json);
 }
 
+void table_json_rows(struct json_writer *json, const struct table_view *view)
+{
+    table_json_columns(json, view);
+    json_key(json, "matched");
+    json_integer(json, (int64_t)view->matched_count);
+    json_key(json, "rows");
+    json_array(json);
+    for (size_t row = 0; row < view->row_count; row++) {
+        json_object(json);
+        for (size_t column = 0; column < view->column_count; column++) {
+            if (isnan(table_view_number(view, row, column)))
+                continue;
+            json_key(json, table_view_column(view, column)->name);
+            table_json_cell(json, view, row, column);
+        }
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 void table_json(const struct table_view *view, const struct output_options *options,
                 struct text *text)
 {
@@ -105,22 +132,7 @@ void table_json(const struct table_view *view, const struct output_options *opti
     json_text(&json, view->table->spec->name);
     json_key(&json, "help");
     json_text(&json, view->table->spec->help);
-    table_json_columns(&json, view);
-    json_key(&json, "matched");
-    json_integer(&json, (int64_t)view->matched_count);
-    json_key(&json, "rows");
-    json_array(&json);
-    for (size_t row = 0; row < view->row_count; row++) {
-        json_object(&json);
-        for (size_t column = 0; column < view->column_count; column++) {
-            if (isnan(table_view_number(view, row, column)))
-                continue;
-            json_key(&json, table_view_column(view, column)->name);
-            table_json_cell(&json, view, row, column);
-        }
-        json_object_end(&json);
-    }
-    json_array_end(&json);
+    table_json_rows(&json, view);
     json_object_end(&json);
     text_add_byte(text, '\n');
 }

@@ -15,6 +15,10 @@ void table_json(const struct table_view *view, const struct output_options *opti
                 struct text *text);
 void table_csv(const struct table_view *view, const struct output_options *options,
                struct text *text);
+/* The grid alone. */
+void table_rows_text(const struct table_view *view, const struct output_options *options, struct text *text);
+/* The keys "columns", "matched" and "rows". */
+void table_json_rows(struct json_writer *json, const struct table_view *view);
 /* The key "columns": name, unit and help of each. */
 void table_json_columns(struct json_writer *json, const struct table_view *view);
 /* A cell that has a value. */

@@ -361,6 +361,10 @@ static void long_names_are_cut_between_characters(void **state)
 
         assert_string_equal(shown.data, cases[i].shown);
     }
+    /* Of 5 columns 2 are for the end. */
+    assert_string_equal(layout_shorten_middle(&arena, STR("abcdefgh"), 5).data, "ab…gh");
+    assert_string_equal(layout_shorten_middle(&arena, STR("漢字漢語"), 5).data, "漢…語");
+    assert_string_equal(layout_shorten_middle(&arena, STR("abcde"), 5).data, "abcde");
     arena_free(&arena);
 }
 
