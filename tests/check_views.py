@@ -216,6 +216,62 @@ def hidden(check):
                  "Unknown select: num_hidden_ops")
 
 
+def own_types(check):
+    """Types from lines of text are those that an op log with them gives."""
+    graph = check.file("typed.pbtxt", "".join(f'node {{ name: "{name}" op: "NoOp" }}\n' for name in (
+        "enc/a", "enc/b", "dec/a", "x")))
+    types = check.file("types.txt", "# parts\nencoder = enc/.*\n\n  first=.*/a \nunused = enc\n")
+    log = check.message("types.log", "OpLogProto", """
+        log_entries { name: "enc/a" types: "encoder" types: "first" }
+        log_entries { name: "enc/b" types: "encoder" }
+        log_entries { name: "dec/a" types: "first" }""")
+    for view in ("scope", "graph", "op"):
+        for asked in (["-select", "op_types,occurrence"], ["-select", "op_types", "--format", "csv"],
+                      ["-account_type_regexes", "encoder", "-select", "occurrence"],
+                      ["--compat", "-account_type_regexes", "first,encoder", "-select", "occurrence"]):
+            told = check.run(view, *asked, "-op_types", types, graph)
+            check.expect(told, 0, f"{types}:5: no op has a name as 'unused' wants it")
+            logged = check.run(view, *asked, "--graph_path", graph, "--op_log_path", log)
+            check.same(told.stdout, logged.stdout, f"{view} {asked}")
+    check.expect(check.run("prompt", graph, text=f"set -op_types {types}\nscope -select op_types\n"), 0,
+                 "enc/a (NoOp|encoder|first)")
+    for text, words in (("= a", "bad.txt:1:3: expected TYPE = REGEX"), ("a", "bad.txt:1:2: expected TYPE"),
+                        ("\nx = [a", "bad.txt:2:5: bad pattern '[a'"), ("x = (a*)*\\1[bc]", "")):
+        bad = check.file("bad.txt", text)
+        check.expect(check.run("scope", "-op_types", bad, graph), 2 if words else 0, words)
+    check.expect(check.run("scope", "-op_types", "none.txt", graph), 3, "none.txt: ")
+
+    check.expect(check.run("oplog", graph, "--op_types", types, "-o", "made.log"), 0, "made.log: 3 of 4 ops")
+    check.same((check.folder / "made.log").read_bytes() != b"", True, "a log")
+    check.same(decoded(check, "made.log"), decoded(check, log), "the log")
+    check.expect(check.run("oplog", graph, "-o", "none.log"), 3, "nothing is known of any op")
+    check.expect(check.run("oplog", graph), 2, "--output says where to")
+    # What a log told comes back: lines, types but those that every op has; and the product of 100x784
+    # and 784x10 takes 2 * 100 * 784 * 10 float operations.
+    check.expect(check.run("oplog", "--graph_path", check.graph, "--run_meta_path",
+                           check.softmax / "run_meta_1", "-o", "whole.log"), 0)
+    product = entry_of(decoded(check, "whole.log"), "MatMul")
+    check.same("float_ops: 1568000" in product and "types:" not in product, True, product)
+    check.expect(check.run("oplog", check.profile, "-o", "whole.log"), 0)
+    product = entry_of(decoded(check, "whole.log"), "MatMul")
+    check.same(("lineno: 188" in product, "types:" in product), (True, False), product)
+    check.same('types: "_trainable_variables"' in entry_of(decoded(check, "whole.log"), "Variable"), True,
+               "types of a log")
+
+
+def entry_of(log, name):
+    return [entry for entry in log.split("log_entries") if f'name: "{name}"' in entry][0]
+
+
+def decoded(check, path):
+    here = pathlib.Path(__file__).resolve().parent
+    done = subprocess.run(["protoc", f"--proto_path={here}", "--decode=profiles.OpLogProto",
+                           "profiles.proto"], input=(check.folder / path).read_bytes(),
+                          capture_output=True, check=True)
+    entries = done.stdout.decode().split("log_entries")[1:]
+    return "log_entries".join(sorted(entries))
+
+
 def prompt(check):
     def ask(*lines, inputs=(check.profile,)):
         return check.run("prompt", *inputs, text="\n".join(lines) + "\n")
@@ -253,6 +309,7 @@ def main():
         labels(check)
         names(check)
         hidden(check)
+        own_types(check)
         prompt(check)
     print("failed:", check.failed)
     sys.exit(check.failed > 0)

@@ -41,7 +41,7 @@ bool group_print_types(const struct group *group, const struct view_call *call, 
     struct node_types types = { 0 };
 
     for (uint32_t i = 0; i < group->count; i++)
-        if (!node_types_add(&types, call->classic, group->members[i], call->arena))
+        if (!node_types_add(&types, call, group->members[i]))
             text->is_cut = true;
     print_types(&types, text);
     return types.items.count > 0;

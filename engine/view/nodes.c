@@ -11,8 +11,13 @@ bool type_filter_init(struct type_filter *filter, const struct view_call *call)
     filter->profile = call->classic->profile;
     filter->values = value_set_of(call->wanted ? call->wanted : VALUES_ALL);
     filter->op_type = intern_find(&filter->profile->names, STR("op_type"));
+    filter->own = &call->options->own_types;
     filter->answers = arena_new_array(call->arena, uint8_t, filter->profile->names.count);
-    return filter->answers != NULL;
+    filter->takes_own = arena_new_array(call->arena, bool, filter->own->items.count);
+    for (size_t i = 0; filter->takes_own && i < filter->own->items.count; i++)
+        filter->takes_own[i] =
+            view_patterns_match(filter->patterns, filter->own->items.items[i].name);
+    return filter->answers && filter->takes_own;
 }
 
 static bool takes(struct type_filter *filter, uint32_t name)
@@ -41,10 +46,14 @@ bool type_filter_takes(struct type_filter *filter, const struct classic *classic
         if (attr->name == filter->op_type && takes(filter, attr->value))
             return true;
     }
+    for (size_t i = 0; i < filter->own->items.count; i++)
+        if (filter->takes_own[i] && own_types_give(filter->own, i, classic_name(classic, node)))
+            return true;
     return false;
 }
 
-static bool takes_alone(struct pattern *pattern, const struct classic *classic, uint32_t node)
+static bool takes_alone(struct pattern *pattern, const struct classic *classic,
+                        const struct own_types *own, uint32_t node)
 {
     const struct profile *profile = classic->profile;
     const struct op      *op = &profile->ops.items[classic->nodes.items[node].op];
@@ -62,6 +71,10 @@ static bool takes_alone(struct pattern *pattern, const struct classic *classic, 
             pattern_matches(pattern, profile_str(profile, attr->value)) == PATTERN_YES)
             return true;
     }
+    for (size_t i = 0; i < own->items.count; i++)
+        if (pattern_matches(pattern, own->items.items[i].name) == PATTERN_YES &&
+            own_types_give(own, i, classic_name(classic, node)))
+            return true;
     return false;
 }
 
@@ -72,7 +85,7 @@ int64_t type_filter_times(struct type_filter *filter, const struct view_call *ca
     if (!call->options->is_compat || filter->patterns->items.count < 2)
         return type_filter_takes(filter, call->classic, node);
     for (size_t i = 0; i < filter->patterns->items.count; i++)
-        times += takes_alone(filter->patterns->items.items[i], call->classic, node);
+        times += takes_alone(filter->patterns->items.items[i], call->classic, filter->own, node);
     return times;
 }
 
@@ -92,10 +105,22 @@ bool node_types_add_name(struct node_types *types, struct str name, struct arena
     return true;
 }
 
-bool node_types_add(struct node_types *types, const struct classic *classic, uint32_t node,
-                    struct arena *arena)
+static bool add_own(struct node_types *types, const struct view_call *call, uint32_t node)
 {
+    const struct own_types *own = &call->options->own_types;
+
+    for (size_t i = 0; i < own->items.count; i++)
+        if (own_types_give(own, i, classic_name(call->classic, node)) &&
+            !node_types_add_name(types, own->items.items[i].name, call->arena))
+            return false;
+    return true;
+}
+
+bool node_types_add(struct node_types *types, const struct view_call *call, uint32_t node)
+{
+    const struct classic      *classic = call->classic;
     const struct profile      *profile = classic->profile;
+    struct arena              *arena = call->arena;
     const struct classic_node *row = &classic->nodes.items[node];
     const struct op           *op = &profile->ops.items[row->op];
 
@@ -111,7 +136,7 @@ bool node_types_add(struct node_types *types, const struct classic *classic, uin
             !node_types_add_name(types, profile_str(profile, attr->value), arena))
             return false;
     }
-    return true;
+    return add_own(types, call, node);
 }
 
 void print_types(const struct node_types *types, struct text *text)
@@ -192,7 +217,7 @@ static void print_node_types(const struct tree *tree, uint32_t node, const struc
 
     if (node == NO_ID)
         text_add(call->text, tree->rules == TREE_GRAPH ? STR(GRAPH_TYPE) : STR(SCOPE_TYPE));
-    else if (node_types_add(&types, call->classic, node, call->arena))
+    else if (node_types_add(&types, call, node))
         print_types(&types, call->text);
     else
         call->text->is_cut = true;

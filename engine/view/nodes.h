@@ -4,7 +4,7 @@
 
 #include "view/tree.h"
 
-/* What a node is: its operation, its device, what logs call it. Ascending, bytewise, distinct. */
+/* What a node is: its operation, its device, what logs and the user call it. Ascending, bytewise, distinct. */
 struct node_types {
     VEC(struct str) items;
 };
@@ -15,6 +15,8 @@ struct type_filter {
     const struct profile       *profile;
     uint8_t                    *answers; /* by interned name: 0 not asked, 1 no, 2 yes */
     uint32_t                    op_type; /* interned name of the attributes that are types */
+    const struct own_types     *own;
+    bool                       *takes_own; /* by row of own */
     struct value_set            values;  /* what sums are wanted of */
 };
 bool type_filter_init(struct type_filter *filter, const struct view_call *call);
@@ -25,8 +27,7 @@ bool type_filter_takes(struct type_filter *filter, const struct classic *classic
 int64_t type_filter_times(struct type_filter *filter, const struct view_call *call, uint32_t node);
 /* Adds a name, or a node's types, to a set. */
 bool node_types_add_name(struct node_types *types, struct str name, struct arena *arena);
-bool node_types_add(struct node_types *types, const struct classic *classic, uint32_t node,
-                    struct arena *arena);
+bool node_types_add(struct node_types *types, const struct view_call *call, uint32_t node);
 void print_types(const struct node_types *types, struct text *text);
 /* "3x3x3x6"; "1" for a scalar. */
 void print_shape(const struct tensor *shape, struct text *text);

@@ -181,6 +181,21 @@ static void take_format(const struct view_values *values, struct view_options *o
             options->format = formats[i].format;
 }
 
+static bool take_own_types(const struct view_values *values, const struct classic *classic,
+                           struct arena *arena, struct view_options *options,
+                           struct text *complaints, struct err *err)
+{
+    const char *path = values->own_types;
+
+    if (!path || !*path)
+        return true;
+    if (!own_types_read(path, arena, &options->own_types, err))
+        return false;
+    if (classic)
+        own_types_tell_unused(&options->own_types, path, classic, complaints);
+    return true;
+}
+
 bool view_options_check(const struct view_values *values, const struct classic *classic,
                         struct arena *arena, struct view_options *options, struct text *complaints,
                         struct err *err)
@@ -214,7 +229,8 @@ bool view_options_check(const struct view_values *values, const struct classic *
     take_format(values, options);
     if (select_attributes(&values->select, values->is_compat, &options->selected, complaints,
                           err) &&
-        compile_all(values, arena, options, complaints, err))
+        compile_all(values, arena, options, complaints, err) &&
+        take_own_types(values, classic, arena, options, complaints, err))
         return true;
     view_options_free(options);
     return false;
@@ -258,7 +274,7 @@ bool view_options_settled(const struct view_options *options, struct err *err)
         for (size_t i = 0; i < lists[n]->items.count; i++)
             if (!pattern_settled(lists[n]->items.items[i], err))
                 return false;
-    return true;
+    return own_types_settled(&options->own_types, err);
 }
 
 void view_options_free(struct view_options *options)
@@ -269,5 +285,6 @@ void view_options_free(struct view_options *options)
     for (size_t n = 0; n < PATTERN_OPTIONS; n++)
         for (size_t i = 0; i < lists[n]->items.count; i++)
             pattern_free(lists[n]->items.items[i]);
+    own_types_free(&options->own_types);
     *options = (struct view_options) { 0 };
 }

@@ -8,13 +8,14 @@
 #include "model/classic.h"
 #include "view/attributes.h"
 #include "view/output.h"
+#include "view/own_types.h"
 
 struct view_values { /* filled through view/view_options.def */
     int64_t max_depth;
     int64_t min_bytes, min_peak_bytes, min_residual_bytes, min_output_bytes, min_micros,
         min_accelerator_micros, min_cpu_micros, min_params, min_float_ops, min_occurrence;
     int64_t            max_rows; /* 0: all */
-    const char        *order_by, *output, *dump_to_file, *format, *source;
+    const char        *order_by, *output, *dump_to_file, *format, *source, *own_types;
     struct option_list account, start, trim, show, hide, select, devices, steps, statistics;
     bool               is_displayed_only, is_compat, is_viz, has_line_text;
 };
@@ -35,6 +36,7 @@ struct view_options {                     /* checked; free with view_options_fre
     int64_t              max_rows; /* 0: all */
     const char          *source;   /* folder with the program's files, or NULL */
     struct view_patterns account, start, trim, show, hide, devices;
+    struct own_types     own_types;
     struct view_output   output;
     enum view_format     format;
     VEC(int64_t) steps; /* to be shown side by side, when several were asked for */

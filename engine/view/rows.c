@@ -313,7 +313,7 @@ static struct str text_of(const struct grid *grid, const struct view_row *row,
             return classic_device(call->classic, row->node);
         if (kind == COLUMN_INPUT_SHAPES)
             print_input_shapes(call, row->node, STR("|"), &text);
-        else if (node_types_add(&types, call->classic, row->node, call->arena))
+        else if (node_types_add(&types, call, row->node))
             print_types(&types, &text);
     } else if (kind == COLUMN_DEVICE) {
         group_print_devices(&group, call, &text);
