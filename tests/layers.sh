@@ -26,7 +26,7 @@ only() {
 rooms='
 analyze/recording          -                                   excerpt
 analyze/step               -                                   steps,window,runs,start_up,step_sessions
-analyze/device             step                                device_activity
+analyze/device             step                                async_ops,device_activity
 analyze/path               step,device                         path,work,leaves
 analyze/memory             step,device                         -
 analyze/comm               step,device                         collective_list

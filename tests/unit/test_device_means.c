@@ -127,6 +127,47 @@ static void copies_beside_the_core_share_the_link(void **state)
     builder_free(&b);
 }
 
+/*
+ * A core begins two all-reduces of 1000 bytes, 0..10 and 10..20 us, computes 20..100, ends the
+ * first 100..200, computes 200..300, and ends the second 300..310. Two collectives, not four: one
+ * is under way for 310 us, of which the core computes 180.
+ */
+static void what_is_begun_and_ended_is_one_collective(void **state)
+{
+    struct profile_builder    b;
+    struct err                err = { 0 };
+    uint32_t                  line, starts[2], dones[2];
+    const enum copy_direction none = COPY_NONE;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    line = add_core(&b, builder_host(&b, "h"), "/device:TPU:0");
+    builder_step(&b, 0, 0, 1000000);
+    starts[0] =
+        add_activity(&b, "all-reduce-start", "all-reduce-start", ACTIVITY_COLLECTIVE, none, 0);
+    starts[1] =
+        add_activity(&b, "all-reduce-start.2", "all-reduce-start", ACTIVITY_COLLECTIVE, none, 0);
+    dones[0] = add_activity(&b, "all-reduce-done", "all-reduce-done", ACTIVITY_COLLECTIVE, none, 0);
+    dones[1] =
+        add_activity(&b, "all-reduce-done.2", "all-reduce-done", ACTIVITY_COLLECTIVE, none, 0);
+    builder_event(&b, line, starts[0], 0, 10000);
+    builder_event(&b, line, starts[1], 10000, 10000);
+    builder_slice(&b, line, "add", ACTIVITY_KERNEL, 20000, 80000);
+    builder_event(&b, line, dones[0], 100000, 100000);
+    builder_slice(&b, line, "add", ACTIVITY_KERNEL, 200000, 100000);
+    builder_event(&b, line, dones[1], 300000, 10000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err) && analysis_comm.run(&b.study, &err));
+    assert_true(is_close(builder_fact(&b, "comm.count_per_step"), 2));
+    assert_true(is_close(builder_fact(&b, "comm.ns"), 310000));
+    assert_true(is_close(builder_fact(&b, "comm.exposed_ns"), 130000));
+    assert_true(
+        is_close(builder_cell(&b, "collectives", "name", "all-reduce-start", "ns"), 200000));
+    assert_true(
+        is_close(builder_cell(&b, "collectives", "name", "all-reduce-start.2", "ns"), 300000));
+    builder_free(&b);
+}
+
 /* A convolution that a library does in two kernels, twice: two calls, not four; a second device
  * that only copies does not halve them. */
 static void kernels_of_an_op_are_one_call(void **state)
@@ -164,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_is_of_one_core),
         cmocka_unit_test(copies_beside_the_core_share_the_link),
+        cmocka_unit_test(what_is_begun_and_ended_is_one_collective),
         cmocka_unit_test(kernels_of_an_op_are_one_call),
     };
 

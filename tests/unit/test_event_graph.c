@@ -238,6 +238,53 @@ static void ranks_wait_for_each_other(void **state)
 }
 
 /*
+ * Cores of two hosts begin an all-reduce and end it later. Core 0 begins at 100 and stands in the
+ * end from 200 on; core 1 begins at 700 only, after its "add" of 700; both go on at 810, 100 after
+ * core 1 had begun. With an "add" of 100 there, core 1 has begun at 110, and core 0 goes on 100
+ * after it stands in the end, at 300: a step of 490.
+ */
+static void cores_wait_for_what_they_began(void **state)
+{
+    struct profile_builder b;
+    struct whatif          whatif = { .on_rank = -1 };
+    struct whatif_edit     edit;
+    struct err             err = { 0 };
+    uint32_t               lines[2];
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    for (uint32_t r = 0; r < 2; r++) {
+        uint32_t host = builder_host(&b, r ? "h1" : "h0"), ops[2];
+
+        b.profile.hosts.items[host].rank = (int32_t)r;
+        lines[r] = builder_timeline(
+            &b, host, builder_device(&b, host, "/device:TPU:0", "TPU v6 Lite", DEVICE_TPU), "ops");
+        b.profile.timelines.items[lines[r]].kind = TIMELINE_OPS;
+        builder_step(&b, host, 0, 1000 * US);
+        for (int i = 0; i < 2; i++)
+            ops[i] = builder_activity(&b, i ? "all-reduce-done" : "all-reduce-start",
+                                      ACTIVITY_COLLECTIVE,
+                                      builder_op(&b, i ? "all-reduce-done" : "all-reduce-start",
+                                                 i ? "all-reduce-done" : "all-reduce-start", NULL));
+        slice(&b, lines[r], "add", ACTIVITY_KERNEL, 0, r ? 700 : 100);
+        builder_event(&b, lines[r], ops[0], (r ? 700 : 100) * US, 10 * US);
+        slice(&b, lines[r], "mul", ACTIVITY_KERNEL, r ? 710 : 110, r ? 800 : 200);
+        builder_event(&b, lines[r], ops[1], (r ? 800 : 200) * US, (r ? 10 : 610) * US);
+        slice(&b, lines[r], "update", ACTIVITY_KERNEL, 810, 1000);
+    }
+    finish(&b, lines[0], 1000);
+    for (size_t i = 0; i < b.study.steps.list.count; i++)
+        b.study.steps.list.items[i].timeline =
+            lines[b.study.steps.list.items[i].host != b.study.steps.host];
+    assert_true(whatif_edit_scan(&edit, WHATIF_RANK, "rank", "1=median", &b.arena, &err));
+    assert_true(vec_push(&whatif.edits, &b.arena, edit));
+    assert_true(whatif_run(&whatif, &b.study, &b.arena, &err));
+    same(whatif.now.step_ns / US, 1000, 1e-6);
+    same(whatif.each[0].step_ns / US, 490, 0.01);
+    builder_free(&b);
+}
+
+/*
  * One step of 400 us: kernel A 20..120, launched at 10..15; a sync 20..130 that waits for it,
  * Python 130..280, launch of B 280..285, B 290..390. The device is idle 120..290: going back 10
  * from launch to B, 150 of Python, 10 to leave the sync; before it ended A.
@@ -317,8 +364,11 @@ static void bad_edits_are_explained(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edits_change_a_step),       cmocka_unit_test(moved_work_runs_beside),
-        cmocka_unit_test(ranks_wait_for_each_other), cmocka_unit_test(gaps_have_causes),
+        cmocka_unit_test(edits_change_a_step),
+        cmocka_unit_test(moved_work_runs_beside),
+        cmocka_unit_test(ranks_wait_for_each_other),
+        cmocka_unit_test(cores_wait_for_what_they_began),
+        cmocka_unit_test(gaps_have_causes),
         cmocka_unit_test(bad_edits_are_explained),
     };
 

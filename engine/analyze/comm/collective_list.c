@@ -1,4 +1,5 @@
 #include "analyze/comm/collective_match.h"
+#include "analyze/device/async_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,50 +164,90 @@ static bool has_kind(const struct profile *profile, const struct timeline *timel
     return false;
 }
 
-static bool add_timeline(const struct profile *profile, const struct windows *windows,
-                         const struct timeline *timeline, struct arena *scratch,
-                         struct collective_list *list)
+/* Collects the collectives of all hosts. */
+struct collector {
+    const struct profile   *profile;
+    const struct windows   *windows;
+    struct arena           *scratch;
+    struct collective_list *list;
+    bool                   *is_on_device; /* by host */
+    uint32_t *end_of; /* by event: what ends what it begins; NO_ID: it ends one. NULL: none do */
+};
+
+/* What one instruction of a core begins and another ends is one collective. */
+static bool find_ends(struct collector *collector, uint32_t host)
 {
-    int64_t outer_end_ns = INT64_MIN;
+    const struct profile *profile = collector->profile;
+    struct async_ops      ops;
+
+    if (!async_ops_find(profile, host, collector->scratch, &ops))
+        return false;
+    for (size_t i = 0; i < ops.list.count; i++) {
+        const struct async_op *op = &ops.list.items[i];
+
+        if (event_activity(profile, op->start_event)->kind != ACTIVITY_COLLECTIVE)
+            continue;
+        if (!collector->end_of) {
+            collector->end_of = arena_new_array(collector->scratch, uint32_t, profile->event_count);
+            if (!collector->end_of)
+                return false;
+            for (uint32_t event = 0; event < profile->event_count; event++)
+                collector->end_of[event] = event;
+        }
+        collector->end_of[op->start_event] = op->end_event;
+        collector->end_of[op->end_event] = NO_ID;
+    }
+    return true;
+}
+
+static bool add_timeline(struct collector *collector, const struct timeline *timeline)
+{
+    const struct profile *profile = collector->profile;
+    int64_t               outer_end_ns = INT64_MIN;
 
     for (uint32_t j = 0; j < timeline->event_count; j++) {
         uint32_t                   event = timeline->first_event + j;
+        uint32_t                   end = collector->end_of ? collector->end_of[event] : event;
         struct collective_instance instance = { .host = timeline->host,
                                                 .event = event,
+                                                .end_event = end,
                                                 .device = timeline->device,
-                                                .start_ns = event_start_ns(profile, event),
-                                                .end_ns = event_end_ns(profile, event) };
+                                                .start_ns = event_start_ns(profile, event) };
 
-        if (event_activity(profile, event)->kind != ACTIVITY_COLLECTIVE ||
+        if (event_activity(profile, event)->kind != ACTIVITY_COLLECTIVE || end == NO_ID ||
             instance.start_ns < outer_end_ns)
             continue;
-        outer_end_ns = instance.end_ns;
-        instance.is_inside = windows_find(windows, instance.start_ns) != SIZE_MAX;
-        if (!vec_push(&list->items, scratch, instance))
+        outer_end_ns = event_end_ns(profile, event);
+        instance.end_ns = event_end_ns(profile, end);
+        instance.is_inside = windows_find(collector->windows, instance.start_ns) != SIZE_MAX;
+        if (!vec_push(&collector->list->items, collector->scratch, instance))
             return false;
     }
     return true;
 }
 
-static bool collect(const struct profile *profile, const struct windows *windows,
-                    struct arena *scratch, struct collective_list *list)
+static bool collect(struct collector *collector)
 {
-    bool *is_on_device = arena_new_array(scratch, bool, profile->hosts.count + 1);
+    const struct profile *profile = collector->profile;
 
-    if (!is_on_device)
+    collector->is_on_device = arena_new_array(collector->scratch, bool, profile->hosts.count + 1);
+    if (!collector->is_on_device)
         return false;
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].device != NO_ID &&
             profile->timelines.items[i].kind != TIMELINE_DERIVED &&
             has_kind(profile, &profile->timelines.items[i]))
-            is_on_device[profile->timelines.items[i].host] = true;
+            collector->is_on_device[profile->timelines.items[i].host] = true;
+    for (uint32_t host = 0; host < profile->hosts.count; host++)
+        if (collector->is_on_device[host] && !find_ends(collector, host))
+            return false;
     for (size_t i = 0; i < profile->timelines.count; i++) {
         const struct timeline *timeline = &profile->timelines.items[i];
 
         if (timeline->kind == TIMELINE_DERIVED ||
-            (timeline->device == NO_ID && is_on_device[timeline->host]))
+            (timeline->device == NO_ID && collector->is_on_device[timeline->host]))
             continue;
-        if (!add_timeline(profile, windows, timeline, scratch, list))
+        if (!add_timeline(collector, timeline))
             return false;
     }
     return true;
@@ -282,11 +323,14 @@ bool collective_list_make(const struct study *study, const struct windows *windo
 {
     const struct profile *profile = study->profile;
     struct id_map         last_of = { .arena = scratch };
-    size_t                end;
+    struct collector      collector = {
+             .profile = profile, .windows = windows, .scratch = scratch, .list = list
+    };
+    size_t end;
 
     *list = (struct collective_list) { 0 };
     list->hosts = arena_new_array(scratch, struct host_lateness, profile->hosts.count + 1);
-    if (!list->hosts || !collect(profile, windows, scratch, list))
+    if (!list->hosts || !collect(&collector))
         return false;
     if (list->items.count == 0)
         return true;

@@ -14,6 +14,7 @@ enum collective_match { MATCHED_BY_NUMBER, MATCHED_BY_ORDER, MATCHED_BY_ENDS, MA
 struct collective_instance {
     uint64_t key;                 /* equal on all hosts for one and the same collective */
     uint32_t host, event, device; /* device NO_ID: recorded on a host thread */
+    uint32_t end_event;           /* what ends it: the same, but for what a core begins and ends */
     int64_t  start_ns, end_ns;
     bool     is_inside;    /* it starts in a window */
     uint32_t turn;         /* without sequence numbers: how many of the name came before … */

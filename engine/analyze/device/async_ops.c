@@ -9,8 +9,8 @@ struct finder {
     const struct profile *profile;
     struct arena         *arena;
     struct async_ops     *ops;
-    struct id_map         start_of; /* op that ends -> op that begins; itself: none */
-    struct id_map         open;     /* op that begins -> its last event */
+    struct id_map         start_of; /* op that ends -> name of the one that begins; 0: none */
+    struct id_map         open;     /* name and program of an op that begins -> its last event */
 };
 
 static struct str type_of(const struct finder *finder, uint32_t op)
@@ -38,28 +38,31 @@ static bool begins(struct str type, struct str end)
            (type.len == stem.len || str_equal(str_slice(type, stem.len, type.len), STR("-start")));
 }
 
-/* By name: "copy-done.2" ends "copy-start.2" of the same program. */
-static uint32_t find_named(const struct finder *finder, uint32_t end)
+/* Hosts may have an op each for one instruction. */
+static uint64_t name_key(uint32_t name, uint32_t module)
 {
-    const struct profile *profile = finder->profile;
-    const struct op      *op = &profile->ops.items[end];
-    struct str            name = profile_str(profile, op->name);
-    size_t                at = str_search(name, STR("-done"));
-    struct text           text = { .arena = finder->arena };
-    uint32_t              wanted;
-
-    if (at >= name.len)
-        return end;
-    text_print(&text, "%.*s-start%.*s", STR_ARG(str_slice(name, 0, at)),
-               STR_ARG(str_slice(name, at + 5, name.len)));
-    wanted = intern_find(&profile->names, text_str(&text));
-    for (uint32_t i = 0; wanted != NO_ID && i < profile->ops.count; i++)
-        if (profile->ops.items[i].name == wanted && profile->ops.items[i].module == op->module)
-            return i;
-    return end;
+    return (uint64_t)name << 32 | module;
 }
 
-/* The op whose result the end takes in, where the program is known. */
+/* "copy-done.2" ends "copy-start.2" of the same program. */
+static uint32_t start_by_name(const struct finder *finder, uint32_t end)
+{
+    const struct profile *profile = finder->profile;
+    struct str            name = profile_str(profile, profile->ops.items[end].name);
+    size_t                at = str_search(name, STR("-done"));
+    struct text           text = { .arena = finder->arena };
+    uint32_t              found;
+
+    if (at >= name.len)
+        return 0;
+    text_print(&text, "%.*s-start%.*s", STR_ARG(str_slice(name, 0, at)),
+               STR_ARG(str_slice(name, at + 5, name.len)));
+    found = intern_find(&profile->names, text_str(&text));
+    return found == NO_ID ? 0 : found;
+}
+
+/* Name of the op whose result the end takes in, where the program is known. NO_ID: out of memory.
+ */
 static uint32_t find_start(struct finder *finder, uint32_t end)
 {
     const struct profile *profile = finder->profile;
@@ -72,9 +75,9 @@ static uint32_t find_start(struct finder *finder, uint32_t end)
         from = op_graph_producers(profile->graph, profile->ops.items[end].graph_node);
     for (size_t i = 0; i < from.count && start == NO_ID; i++)
         if (begins(type_of(finder, from.ids[i]), type_of(finder, end)))
-            start = from.ids[i];
+            start = profile->ops.items[from.ids[i]].name;
     if (start == NO_ID)
-        start = find_named(finder, end);
+        start = start_by_name(finder, end);
     return id_map_put(&finder->start_of, end, start) ? start : NO_ID;
 }
 
@@ -152,6 +155,7 @@ static void share_links(struct finder *finder, size_t first)
 static bool walk_line(struct finder *finder, const struct timeline *timeline)
 {
     const struct profile *profile = finder->profile;
+    const struct op      *row;
     size_t                first = finder->ops->list.count;
 
     finder->open = (struct id_map) { .arena = finder->arena };
@@ -160,14 +164,16 @@ static bool walk_line(struct finder *finder, const struct timeline *timeline)
 
         if (op == NO_ID)
             continue;
-        if (may_begin(type_of(finder, op)) && !id_map_put(&finder->open, op, event))
+        row = &profile->ops.items[op];
+        if (may_begin(type_of(finder, op)) &&
+            !id_map_put(&finder->open, name_key(row->name, row->module), event))
             return false;
         if (!is_end(type_of(finder, op)))
             continue;
         start = find_start(finder, op);
         if (start == NO_ID)
             return false;
-        start = id_map_get(&finder->open, start);
+        start = id_map_get(&finder->open, name_key(start, row->module));
         if (start != NO_ID && !finder->ops->is_part[start] &&
             !add_op(finder, timeline->device, start, event))
             return false;

@@ -53,7 +53,8 @@ struct build {
     VEC(struct call_wait) waits;
     struct id_map wait_of_call;     /* host call -> row of waits */
     struct collective_list collectives;
-    struct id_map          collective_of; /* event -> row of collectives.items */
+    struct id_map          collective_of; /* event that ends it -> row of collectives.items */
+    struct id_map          begun_by;      /* event that begins it, where another ends it -> row */
     uint32_t              *arrival;       /* by row of collectives.items: its node, or NO_ID */
     uint32_t              *base_of_host;  /* the current NODE_STEP */
     uint32_t              *leader_of_host;

@@ -136,12 +136,14 @@ static uint32_t handed_by(const struct build *build, uint32_t line, int64_t time
     return best;
 }
 
-/* A collective that other ranks joined: it goes on once the last of them has come. */
+/* A collective that other ranks joined: it goes on once the last of them has come. One that a core
+ * began before goes on from there too. */
 static bool join(struct build *build, uint32_t line, const struct piece *piece, uint32_t row)
 {
     const struct collective_instance *items = build->collectives.items.items;
     size_t                            first = row, end = row;
-    int64_t                           latest_ns = INT64_MIN;
+    uint32_t                          enter = build->lines.items[line].enter;
+    int64_t                           latest_ns = node_at(build, enter)->end_ns;
     struct graph_node                 node = { .start_ns = piece->end_ns,
                                                .end_ns = piece->end_ns,
                                                .frame = piece->frame,
@@ -159,6 +161,8 @@ static bool join(struct build *build, uint32_t line, const struct piece *piece, 
     node.start_ns = latest_ns < piece->end_ns ? latest_ns : piece->end_ns;
     node.own_ns = node.end_ns - node.start_ns;
     if (!add_node(build, line, node))
+        return false;
+    if (build->arrival[row] != enter && !add_edge(build, enter, EDGE_ORDER, 0, false))
         return false;
     for (size_t i = first; i < end; i++)
         if (!add_edge(build, build->arrival[i], i == row ? EDGE_ORDER : EDGE_COLLECTIVE, 0, false))
@@ -447,7 +451,10 @@ bool build_device(struct build *build, uint32_t line)
     }
     if (!add_node(build, line, node) || !add_device_causes(build, line, event, before))
         return false;
-    if (piece.phase == PIECE_ENTER)
+    if (piece.phase == PIECE_ENTER && build->collectives.items.items[row].event == event)
+        build->arrival[row] = of->last;
+    row = id_map_get(&build->begun_by, event);
+    if (row != NO_ID)
         build->arrival[row] = of->last;
     of->enter = of->last;
     return true;

@@ -456,6 +456,7 @@ bool build_collectives(struct build *build)
     struct windows windows;
 
     build->collective_of = (struct id_map) { .arena = build->scratch };
+    build->begun_by = (struct id_map) { .arena = build->scratch };
     if (!windows_make(build->study, build->scratch, &windows) ||
         !collective_list_make(build->study, &windows, build->scratch, &build->collectives))
         return false;
@@ -468,7 +469,11 @@ bool build_collectives(struct build *build)
             (i > 0 && collective_is_other(item, item - 1)) ||
             (i + 1 < build->collectives.items.count && collective_is_other(item, item + 1));
 
-        if (is_shared && !id_map_put(&build->collective_of, item->event, (uint32_t)i))
+        if (!is_shared)
+            continue;
+        if (!id_map_put(&build->collective_of, item->end_event, (uint32_t)i) ||
+            (item->end_event != item->event &&
+             !id_map_put(&build->begun_by, item->event, (uint32_t)i)))
             return false;
     }
     return true;
