@@ -3,7 +3,7 @@ return rule {
   id = "blocking-sync-in-step", api = 1, version = "1.0.0",
   title = "Blocking calls leave the device without work",
   category = "idle", severity = "warn",
-  needs = { "step.ns", "device.idle_share", "sync.bubble_ns", "sync.count_per_step", "syncs" },
+  needs = { "step.ns", "device.idle_share", "sync.bubble_ns", "sync.count_per_step", "sync.late_ns", "syncs" },
   cause = "sync", tags = { "sync", "idle" },
   more_specific_than = { "long-gpu-gap" },
   params = {
@@ -28,10 +28,9 @@ between many waits as the waits, as far as the device is idle for late launches.
       local room_ns = step_ns - p.fact["part.compute_ns"] - p.fact["python.path_ns"]
       bubble_ns = math.max(0, math.min(bubble_ns, room_ns))
     end
-    if p.format == "kineto" and p:has("device.idle_host_late_ns") and p:has("device.idle_sync_ns") and waits >= cfg.min_waits then
+    if p.format == "kineto" and waits >= cfg.min_waits then
       -- A host that waited has lost its lead, and launches late until it has caught up.
-      bubble_ns = math.max(bubble_ns, math.min(p:table("syncs"):sum("wait_ns"),
-                                               p.fact["device.idle_host_late_ns"] + p.fact["device.idle_sync_ns"]))
+      bubble_ns = math.max(bubble_ns, math.min(p:table("syncs"):sum("wait_ns"), p.fact["sync.late_ns"]))
     end
     local share = bubble_ns / step_ns
     if share < cfg.min_share then return nil end
@@ -59,25 +58,27 @@ between many waits as the waits, as far as the device is idle for late launches.
 
   examples = {
     { name = "a tenth of the step", framework = "pytorch", finding = true, impact_ns = 1e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 4 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 4 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 4 } } } },
     { name = "the host never catches up", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 96,
-                ["device.idle_host_late_ns"] = 5e6, ["device.idle_sync_ns"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 5e6, ["sync.count_per_step"] = 96 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "", bubble_ns = 1e6, wait_ns = 3e6, count = 96 } } } },
     { name = "now and then", framework = "jax", finding = true, impact_ns = 1e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 0.1 },
       tables = { syncs = { { name = "block_until_ready", owner = "", bubble_ns = 1e6, count = 0.1 } } } },
     { name = "Python runs after the wait", framework = "pytorch", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.count_per_step"] = 1,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 1,
                 ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 1 } } } },
     { name = "many results are read one by one", framework = "jax", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1.8e6, ["sync.count_per_step"] = 12,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1.8e6, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 12,
                 ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
       tables = { syncs = { { name = "_value", owner = "", bubble_ns = 1.8e6, count = 12 } } } },
+    { name = "threads of a server wait, others launch", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 96 },
+      tables = { syncs = { { name = "synchronizeStream", owner = "", bubble_ns = 1e4, wait_ns = 1e7, count = 96 } } } },
     { name = "work is queued", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.count_per_step"] = 4 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 4 },
       tables = { syncs = {} } },
     { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7, ["sync.count_per_step"] = 4 } },
   },

@@ -184,6 +184,46 @@ static void waits_of_several_threads_share_a_bubble(void **state)
     builder_free(&b);
 }
 
+/*
+ * One thread waits for its result until 310 us and is in its request until 320. Another, which
+ * never waits, launches the next kernel at 395: the device is idle 300..400 us, of which the wait's
+ * thread goes on for 10. Where that thread launches the kernel, it is the wait's 90 us. Late
+ * launches of the thread that waits: before 100 us, and those 100 where they are its own.
+ */
+static void check_server(bool is_own, double bubble_ns, double late_ns)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct two_streams     s = build_gpu(&b);
+    uint32_t               other, first, second, launches[2];
+
+    other = builder_timeline(&b, b.profile.timelines.items[s.thread].host, NO_ID, "other");
+    first = builder_slice(&b, s.compute, "k", ACTIVITY_KERNEL, 100000, 200000);
+    second = builder_slice(&b, s.compute, "k", ACTIVITY_KERNEL, 400000, 600000);
+    builder_slice(&b, s.thread, "request", ACTIVITY_ANNOTATION, 80000, 240000);
+    launches[0] = builder_slice(&b, s.thread, "launch", ACTIVITY_LAUNCH, 90000, 5000);
+    builder_slice(&b, s.thread, "synchronizeStream", ACTIVITY_SYNC, 150000, 160000);
+    launches[1] =
+        builder_slice(&b, is_own ? s.thread : other, "launch", ACTIVITY_LAUNCH, 395000, 2000);
+    /* the other thread's pause is longer than Python takes between calls */
+    builder_slice(&b, s.thread, "request", ACTIVITY_ANNOTATION, 900000, 1000);
+    builder_flow(&b, launches[0], first, FLOW_LAUNCH);
+    builder_flow(&b, launches[1], second, FLOW_LAUNCH);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_syncs.run(&b.study, &err));
+    assert_true(builder_fact(&b, "sync.bubble_ns") == bubble_ns);
+    assert_true(builder_fact(&b, "sync.late_ns") == late_ns);
+    builder_free(&b);
+}
+
+static void waits_of_a_server_hold_no_other_request(void **state)
+{
+    (void)state;
+    check_server(true, 90000, 200000);
+    check_server(false, 10000, 100000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +232,7 @@ int main(void)
         cmocka_unit_test(pageable_memory_is_what_is_told),
         cmocka_unit_test(a_sync_costs_its_bubble),
         cmocka_unit_test(waits_of_several_threads_share_a_bubble),
+        cmocka_unit_test(waits_of_a_server_hold_no_other_request),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

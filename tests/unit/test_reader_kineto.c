@@ -120,6 +120,32 @@ static void calls_and_work_share_external_ids(void **state)
     arena_free(&reading.arena);
 }
 
+/* The device's process (17) tells of a wait once more; only the thread's counts as a call. */
+static void a_wait_is_told_twice(void **state)
+{
+    static const char text[] =
+        "{\"traceEvents\": [\n"
+        "{\"ph\": \"X\", \"cat\": \"mtia_runtime\", \"name\": \"synchronizeStream\", \"pid\": 865,"
+        " \"tid\": 1, \"ts\": 0, \"dur\": 9, \"args\": {\"correlation\": 5, \"device\": 17}},\n"
+        "{\"ph\": \"X\", \"cat\": \"mtia_runtime\", \"name\": \"synchronize\", \"pid\": 17,"
+        " \"tid\": 2, \"ts\": 1, \"dur\": 7, \"args\": {\"correlation\": 5, \"device\": 17}}\n"
+        "]}\n";
+    struct reading reading;
+
+    (void)state;
+    read_text(&reading, STR(text));
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.timelines.count, 2);
+    assert_int_equal(reading.profile.timelines.items[0].kind, TIMELINE_THREAD);
+    assert_int_equal(reading.profile.timelines.items[0].device, NO_ID);
+    assert_int_equal(reading.profile.timelines.items[1].kind, TIMELINE_OTHER);
+    assert_int_equal(reading.profile.timelines.items[1].device, 0);
+    assert_int_equal(reading.profile.flows.count, 1);
+    assert_int_equal(reading.profile.flows.items[0].from, 0);
+    assert_int_equal(reading.profile.flows.items[0].kind, FLOW_SYNC);
+    arena_free(&reading.arena);
+}
+
 /* Categories that nobody knows are told by name and number. */
 static void what_is_new_is_told_by_name(void **state)
 {
@@ -501,6 +527,7 @@ int main(void)
         cmocka_unit_test(calls_and_work_share_external_ids),
         cmocka_unit_test(arguments_tell_where_a_copy_goes),
         cmocka_unit_test(what_is_new_is_told_by_name),
+        cmocka_unit_test(a_wait_is_told_twice),
         cmocka_unit_test(every_prefix_is_answered),
         cmocka_unit_test(steps_over_what_is_no_json),
         cmocka_unit_test(a_long_event_keeps_its_duration),

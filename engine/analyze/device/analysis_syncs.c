@@ -1,7 +1,8 @@
 /*
  * syncs: host calls that block on devices or on results, and calls that launch device work. Waiting
  * for a busy device costs nothing; the bubble is the idle time from the end of the wait until the
- * device has work again.
+ * device has work again. Where another thread launches that work, only while the one that waited
+ * goes on: a server's other requests do not hang on it.
  */
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
@@ -15,6 +16,7 @@ enum sync_fact {
     WAIT_SHARE,
     BUBBLE_NS,
     BUBBLE_SHARE,
+    LATE_NS,
     LAUNCH_COUNT,
     LAUNCH_NS,
     LAUNCH_MEDIAN_NS,
@@ -32,6 +34,8 @@ static const struct fact_spec produces[] = {
     [BUBBLE_NS] = { "sync.bubble_ns", UNIT_NS,
                     "device idle a step from their end to the next work" },
     [BUBBLE_SHARE] = { "sync.bubble_share", UNIT_SHARE, "that over the step" },
+    [LATE_NS] = { "sync.late_ns", UNIT_NS,
+                  "device idle a step until threads that wait launch work, or while they wait" },
     [LAUNCH_COUNT] = { "launch.count_per_step", UNIT_COUNT, "launch calls of the host a step" },
     [LAUNCH_NS] = { "launch.ns_per_step", UNIT_NS, "time a step inside launch calls" },
     [LAUNCH_MEDIAN_NS] = { "launch.median_ns", UNIT_NS, "median duration of a launch call" },
@@ -93,6 +97,8 @@ struct summer {
     struct id_map         rows_by_key;
     VEC(struct sync_sum) rows;
     VEC(struct bubble) bubbles;
+    struct timeline_index index;
+    bool                 *waits; /* by timeline: it waits in the steps */
     VEC(struct open_event) stack;
     VEC(double) launch_ns;
     VEC(double) latency_ns;
@@ -100,10 +106,9 @@ struct summer {
     double blocking_count, linked_count;
 };
 
-/* Idle time of the first device from the end of a wait to the end of the gap it lies in, at most to
- * bubble->to_ns; empty where the device is busy. With several devices they wait together; one
- * stands for all. */
-static void cut_bubble(const struct summer *summer, struct bubble *bubble)
+/* The gap of the first device in which time_ns lies, or NULL. With several devices they wait
+ * together; one stands for all. */
+static const struct device_gap *find_gap(const struct summer *summer, int64_t time_ns)
 {
     const struct device_activity *devices = summer->study->devices;
     const struct device_row      *row = devices && devices->rows.count ? devices->rows.items : NULL;
@@ -112,15 +117,58 @@ static void cut_bubble(const struct summer *summer, struct bubble *bubble)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (row->gaps.items[middle].end_ns > bubble->from_ns)
+        if (row->gaps.items[middle].end_ns > time_ns)
             high = middle;
         else
             low = middle + 1;
     }
-    if (!row || low == row->gaps.count || row->gaps.items[low].start_ns > bubble->from_ns)
+    return row && low < row->gaps.count && row->gaps.items[low].start_ns <= time_ns
+               ? &row->gaps.items[low]
+               : NULL;
+}
+
+static uint32_t launching_thread(const struct summer *summer, const struct device_gap *gap)
+{
+    return gap->launch == NO_ID
+               ? NO_ID
+               : timeline_index_find(summer->study->profile, &summer->index, gap->launch);
+}
+
+/* Until when a thread goes on after `event`: what is open around it, and what follows without a
+ * longer pause than Python takes between calls. At most limit_ns. */
+static int64_t goes_on_until(const struct summer *summer, const struct timeline *timeline,
+                             uint32_t event, int64_t limit_ns)
+{
+    enum { PAUSE_NS = 200000 };
+    const struct profile *profile = summer->study->profile;
+    uint32_t              last = timeline->first_event + timeline->event_count;
+    int64_t               reach_ns = event_end_ns(profile, event);
+
+    for (size_t i = 0; i < summer->stack.count; i++)
+        if (summer->stack.items[i].end_ns > reach_ns)
+            reach_ns = summer->stack.items[i].end_ns;
+    for (uint32_t next = event + 1; next < last && reach_ns < limit_ns; next++) {
+        if (event_start_ns(profile, next) > reach_ns + PAUSE_NS)
+            break;
+        if (event_end_ns(profile, next) > reach_ns)
+            reach_ns = event_end_ns(profile, next);
+    }
+    return reach_ns < limit_ns ? reach_ns : limit_ns;
+}
+
+/* Cuts it at the end of the gap in which it begins; empty where the device is busy. */
+static void cut_bubble(const struct summer *summer, const struct timeline *timeline, uint32_t event,
+                       struct bubble *bubble)
+{
+    const struct device_gap *gap = find_gap(summer, bubble->from_ns);
+    uint32_t                 thread = gap ? launching_thread(summer, gap) : NO_ID;
+
+    if (!gap)
         bubble->to_ns = bubble->from_ns;
-    else if (row->gaps.items[low].end_ns < bubble->to_ns)
-        bubble->to_ns = row->gaps.items[low].end_ns;
+    else if (gap->end_ns < bubble->to_ns)
+        bubble->to_ns = gap->end_ns;
+    if (thread != NO_ID && thread != (uint32_t)(timeline - summer->study->profile->timelines.items))
+        bubble->to_ns = goes_on_until(summer, timeline, event, bubble->to_ns);
 }
 
 static int compare_bubbles(const void *a, const void *b)
@@ -193,7 +241,8 @@ static bool add_sync(struct summer *summer, const struct timeline *timeline, uin
     row->wait_ns += (double)(bubble.from_ns - event_start_ns(profile, event));
     bubble.row = (uint32_t)(row - summer->rows.items);
     bubble.to_ns = next_sync_ns(profile, timeline, event, bubble.from_ns);
-    cut_bubble(summer, &bubble);
+    cut_bubble(summer, timeline, event, &bubble);
+    summer->waits[timeline - profile->timelines.items] = true;
     return bubble.to_ns <= bubble.from_ns || vec_push(&summer->bubbles, summer->scratch, bubble);
 }
 
@@ -267,6 +316,9 @@ static bool sum_all(struct summer *summer)
     const struct profile *profile = summer->study->profile;
     bool                  has_devices = summer->study->devices && summer->study->devices->launch_of;
 
+    summer->waits = arena_new_array(summer->scratch, bool, profile->timelines.count + 1);
+    if (!summer->waits || !timeline_index_make(profile, summer->scratch, &summer->index))
+        return false;
     for (size_t i = 0; i < profile->timelines.count; i++) {
         const struct timeline *timeline = &profile->timelines.items[i];
 
@@ -279,6 +331,27 @@ static bool sum_all(struct summer *summer)
     }
     share_bubbles(summer);
     return true;
+}
+
+/* Idle time for want of work that threads launch which wait: they have lost their lead. */
+static double late_ns(const struct summer *summer)
+{
+    const struct device_activity *devices = summer->study->devices;
+    double                        sum_ns = 0;
+
+    for (size_t i = 0; i < devices->rows.count; i++) {
+        const struct device_row *row = &devices->rows.items[i];
+
+        for (size_t j = 0; j < row->gaps.count; j++) {
+            const struct device_gap *gap = &row->gaps.items[j];
+            uint32_t                 thread = launching_thread(summer, gap);
+
+            if ((gap->cause == GAP_HOST_LATE || gap->cause == GAP_SYNC) &&
+                (thread == NO_ID || summer->waits[thread]))
+                sum_ns += (double)(gap->end_ns - gap->start_ns);
+        }
+    }
+    return sum_ns;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -325,7 +398,7 @@ static bool emit_syncs(struct study *study, struct summer *summer)
     double        values[FACT_COUNT] = { 0 }, steps = (double)summer->windows->count;
     double        step_ns = (double)summer->windows->total_ns / steps;
     bool          is_set = table != NULL;
-    int last = study->devices && study->devices->rows.count > 0 ? BUBBLE_SHARE : WAIT_SHARE;
+    int           last = study->devices && study->devices->rows.count > 0 ? LATE_NS : WAIT_SHARE;
 
     if (summer->rows.count > 1)
         qsort(summer->rows.items, summer->rows.count, sizeof *summer->rows.items, compare_rows);
@@ -340,6 +413,8 @@ static bool emit_syncs(struct study *study, struct summer *summer)
         values[WAIT_NS] += sum->wait_ns / steps;
         values[BUBBLE_NS] += sum->bubble_ns / steps;
     }
+    if (last != WAIT_SHARE)
+        values[LATE_NS] = late_ns(summer) / steps / device_activity_count(study, summer->windows);
     values[WAIT_SHARE] = values[WAIT_NS] / step_ns;
     values[BUBBLE_SHARE] = values[BUBBLE_NS] / step_ns;
     for (int i = COUNT; i <= last; i++)

@@ -178,6 +178,17 @@ static bool wants_args(enum kineto_class class)
     return class != KINETO_PYTHON && class != KINETO_LAUNCH && class != KINETO_FLOW;
 }
 
+/* Some devices tell of a wait a second time, at their own process: "device" is its number. */
+static bool is_wait_on_device(const struct kineto_event *event)
+{
+    uint64_t wanted =
+        UINT64_C(1) << FIELD_DEVICE | UINT64_C(1) << FIELD_PROCESS | UINT64_C(1) << FIELD_NAME;
+
+    return event->class == KINETO_RUNTIME && (event->present & wanted) == wanted &&
+           str_equal(event->fields[FIELD_DEVICE], event->fields[FIELD_PROCESS]) &&
+           kineto_kind(event->class, event->fields[FIELD_NAME]) == ACTIVITY_SYNC;
+}
+
 void kineto_scan_event(struct kineto *kineto, struct json_scan *scan, struct kineto_event *event)
 {
     const char *begin = scan->at;
@@ -205,6 +216,8 @@ void kineto_scan_event(struct kineto *kineto, struct json_scan *scan, struct kin
             json_skip(scan);
         }
     }
+    if (is_wait_on_device(event))
+        event->class = KINETO_DEVICE_SYNC;
     if (scan->state == JSON_FINE)
         kineto_learn_event(&kineto->moulds, begin, scan->at, event);
 }
