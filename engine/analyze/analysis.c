@@ -5,29 +5,35 @@
 #include "base/parallel.h"
 #include "base/trace.h"
 
+#include <assert.h>
 #include <string.h>
 
 const struct analysis *const analyses[] = {
-#define ANALYSIS(name, lane) &analysis_##name,
+#define ANALYSIS(name, after) &analysis_##name,
 #include "analyze/analyses.def"
 #undef ANALYSIS
 };
-const size_t analysis_count = ARRAY_COUNT(analyses);
+enum row {
+#define ANALYSIS(name, after) ROW_##name,
+#include "analyze/analyses.def"
+#undef ANALYSIS
+    ROW_none, /* also how many there are */
+};
+static const uint8_t after[] = {
+#define ANALYSIS(name, after) ROW_##after,
+#include "analyze/analyses.def"
+#undef ANALYSIS
+};
+const size_t analysis_count = ROW_none;
 
-/* Analyses that use what others of their lane found. */
-enum lane {
-    LANE_FIRST,
-    LANE_PATH,
-    LANE_REPLAY,
-    LANE_CALLS, /* what eager programs call */
-    LANE_OPS,
-    LANE_COUNT
+/* Analyses that all others come after, directly or not, run first, one by one. Behind the last of
+ * those each that comes right after it begins a lane, with all that come after that one. */
+enum { LANE_FIRST, LANE_PATH };
+struct lanes {
+    uint8_t of[ROW_none];
+    size_t  count; /* LANE_FIRST is one */
 };
-static const uint8_t lane_of[] = {
-#define ANALYSIS(name, lane) LANE_##lane,
-#include "analyze/analyses.def"
-#undef ANALYSIS
-};
+
 /* With fewer events threads cost more than they save. */
 enum { THREADS_FROM_EVENTS = 1 << 14 };
 
@@ -52,10 +58,42 @@ static bool run_one(const struct analysis *analysis, struct study *study, struct
     return true;
 }
 
-static bool run_lane(enum lane lane, struct study *study, struct err *err)
+static bool comes_after(size_t row, size_t other)
+{
+    while (after[row] != ROW_none && after[row] != other)
+        row = after[row];
+    return after[row] == other;
+}
+
+static bool is_before_all(size_t row)
+{
+    for (size_t i = row + 1; i < analysis_count; i++)
+        if (!comes_after(i, row))
+            return false;
+    return true;
+}
+
+static struct lanes find_lanes(void)
+{
+    struct lanes lanes = { .count = 1 };
+    size_t       first_count = 0;
+
+    while (first_count < analysis_count && is_before_all(first_count))
+        lanes.of[first_count++] = LANE_FIRST;
+    for (size_t i = first_count; i < analysis_count; i++) {
+        assert(after[i] < i);
+        lanes.of[i] = lanes.of[after[i]];
+        if (lanes.of[i] == LANE_FIRST)
+            lanes.of[i] = (uint8_t)lanes.count++;
+    }
+    assert(lanes.of[ROW_path] == LANE_PATH);
+    return lanes;
+}
+
+static bool run_lane(const struct lanes *lanes, size_t lane, struct study *study, struct err *err)
 {
     for (size_t i = 0; i < analysis_count; i++)
-        if (lane_of[i] == lane &&
+        if (lanes->of[i] == lane &&
             (!run_one(analyses[i], study, err) ||
              (analyses[i] == &analysis_steps && !excerpt_make(study, 2 * EXCERPT_EVENTS, err))))
             return false;
@@ -63,16 +101,18 @@ static bool run_lane(enum lane lane, struct study *study, struct err *err)
 }
 
 struct lane_run { /* a lane with all that it makes */
-    struct study  study;
-    struct arena  arena, shared;
-    struct intern names;
-    struct err    err;
-    bool          is_fine;
+    const struct lanes *lanes;
+    struct study        study;
+    struct arena        arena, shared;
+    struct intern       names;
+    struct err          err;
+    bool                is_fine;
 };
 
-static void start_lane(struct lane_run *run, const struct study *study)
+static void start_lane(struct lane_run *run, const struct lanes *lanes, const struct study *study)
 {
-    *run = (struct lane_run) { .study = *study,
+    *run = (struct lane_run) { .lanes = lanes,
+                               .study = *study,
                                .arena.budget_bytes = study->arena->budget_bytes,
                                .shared.budget_bytes = study->arena->budget_bytes };
     run->study.arena = &run->arena;
@@ -85,13 +125,13 @@ static void work_lane(void *shared, size_t index)
 {
     struct lane_run *run = (struct lane_run *)shared + index;
 
-    run->is_fine = run_lane((enum lane)(LANE_FIRST + 1 + index), &run->study, &run->err);
+    run->is_fine = run_lane(run->lanes, LANE_FIRST + 1 + index, &run->study, &run->err);
     arena_free(&run->shared);
 }
 
 /* Takes over what a lane found, and what it made for those behind the analyses. Names of the path's
  * lane keep their ids, as it is the first: its stages hold some. */
-static bool join_lane(struct study *study, struct lane_run *run, enum lane lane, struct err *err)
+static bool join_lane(struct study *study, struct lane_run *run, size_t lane, struct err *err)
 {
     bool is_fine = run->is_fine;
 
@@ -101,30 +141,30 @@ static bool join_lane(struct study *study, struct lane_run *run, enum lane lane,
     } else if (err->code == ERR_NONE) {
         *err = run->err;
     }
-    if (lane == LANE_PATH) {
+    if (lane == LANE_PATH)
         study->path = run->study.path;
+    if (run->study.pipeline)
         study->pipeline = run->study.pipeline;
-    } else if (lane == LANE_OPS) {
+    if (run->study.op_times)
         study->op_times = run->study.op_times;
-    }
     arena_join(study->arena, &run->arena);
     return is_fine;
 }
 
 /* The same whatever the number of threads: lanes are joined in their order. */
-static bool run_lanes(struct study *study, struct err *err)
+static bool run_lanes(const struct lanes *lanes, struct study *study, struct err *err)
 {
-    enum { RUN_COUNT = LANE_COUNT - LANE_FIRST - 1 };
-    struct lane_run runs[RUN_COUNT];
+    struct lane_run runs[ROW_none];
+    size_t          run_count = lanes->count - 1;
     bool            is_fine = true;
 
-    for (size_t i = 0; i < RUN_COUNT; i++)
-        start_lane(&runs[i], study);
-    parallel_for(RUN_COUNT,
+    for (size_t i = 0; i < run_count; i++)
+        start_lane(&runs[i], lanes, study);
+    parallel_for(run_count,
                  study->profile->event_count < THREADS_FROM_EVENTS ? 1 : study->options.threads,
                  work_lane, runs);
-    for (size_t i = 0; i < RUN_COUNT; i++)
-        is_fine = join_lane(study, &runs[i], (enum lane)(LANE_FIRST + 1 + i), err) && is_fine;
+    for (size_t i = 0; i < run_count; i++)
+        is_fine = join_lane(study, &runs[i], LANE_FIRST + 1 + i, err) && is_fine;
     return is_fine;
 }
 
@@ -132,6 +172,7 @@ bool study_run(struct study *study, const struct profile *profile,
                const struct study_options *options, struct arena *arena, struct err *err)
 {
     struct intern *names = study_names(profile, arena);
+    struct lanes   lanes = find_lanes();
 
     *study = (struct study) {
         .recording = profile, .profile = profile, .arena = arena, .options = *options
@@ -139,11 +180,11 @@ bool study_run(struct study *study, const struct profile *profile,
     if (!names)
         return err_set(err, ERR_LIMIT, "no memory left for the names of the profile");
     facts_init(&study->facts, arena, names);
-    if (!run_lane(LANE_FIRST, study, err))
+    if (!run_lane(&lanes, LANE_FIRST, study, err))
         return false;
     if (!path_begin(study))
         return err_set(err, ERR_LIMIT, "the steps do not fit the memory budget");
-    if (!run_lanes(study, err))
+    if (!run_lanes(&lanes, study, err))
         return false;
     facts_settle(&study->facts);
     return true;

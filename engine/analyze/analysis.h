@@ -1,6 +1,6 @@
 /*
- * analysis: turns the model into facts. One file each (analysis_X.c), one line in analyses.def, run in
- * that order. An analysis that finds nothing to look at calls facts_absent for what it produces and
+ * analysis: turns the model into facts. One file each (analysis_X.c), one line in analyses.def, which
+ * also says what it comes after. An analysis that finds nothing to look at calls facts_absent for what it produces and
  * returns true; false is for ERR_LIMIT alone.
  */
 #ifndef TFPROF_ANALYZE_ANALYSIS_H
@@ -18,7 +18,7 @@ struct analysis {
     size_t                   table_count;
     bool (*run)(struct study *study, struct err *err);
 };
-#define ANALYSIS(name, lane) extern const struct analysis analysis_##name;
+#define ANALYSIS(name, after) extern const struct analysis analysis_##name;
 #include "analyze/analyses.def"
 #undef ANALYSIS
 extern const struct analysis *const analyses[];
