@@ -36,6 +36,7 @@ struct subject { /* all may be NULL (or -1) */
 struct impact {
     bool            has_saving;      /* else method NONE and no numbers */
     double          low_ns, mid_ns, high_ns, share;
+    double          model_ns;        /* what the method gives by itself, before calibration */
     enum method     method;
     enum confidence confidence;
     const char     *resource;        /* "memory", "start-up"; NULL: step time */

@@ -38,8 +38,11 @@ static bool add_failed(struct advising *advising, const char *rule, const char *
 
 /* The project's word is before the preset's, and that before the rule's. */
 static void settle_severity(const struct advising *advising, const struct rule *rule,
-                            struct finding *finding)
+                            struct draft *draft)
 {
+    struct finding *finding = &draft->finding;
+
+    draft->keeps_severity = rule->has_severity || advising->raises_infos;
     if (rule->has_severity)
         finding->severity = rule->info.severity;
     else if (advising->raises_infos && finding->impact.has_saving &&
@@ -63,7 +66,8 @@ static bool add_found(struct advising *advising, const struct rule *rule, struct
                 return no_memory(err);
             return add_failed(advising, rule->info.id, message, err);
         }
-        settle_severity(advising, rule, &run->drafts.items[i].finding);
+        price_calibrate(&advising->pricing, &run->drafts.items[i].finding.impact);
+        settle_severity(advising, rule, &run->drafts.items[i]);
         if (!vec_push(&advising->list.drafts, advising->arena, run->drafts.items[i]))
             return no_memory(err);
     }

@@ -130,11 +130,13 @@ static bool explain_run(const struct rule *rule, struct study *study, struct are
     explanation->reason = run.reason;
     explanation->capture = run.capture;
     pricing_start(&pricing, &view);
-    for (size_t i = 0; i < run.drafts.count; i++)
+    for (size_t i = 0; i < run.drafts.count; i++) {
         if (!price_draft(&pricing, &run.drafts.items[i], arena, err))
             return false;
-        else if (!vec_push(&list.drafts, arena, run.drafts.items[i]))
+        price_calibrate(&pricing, &run.drafts.items[i].finding.impact);
+        if (!vec_push(&list.drafts, arena, run.drafts.items[i]))
             return no_memory(err);
+    }
     rank_findings(&list);
     for (size_t i = 0; i < list.drafts.count; i++)
         if (!vec_push(&explanation->findings, arena, list.drafts.items[i].finding))

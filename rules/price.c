@@ -12,6 +12,17 @@ static const double SHARE_LOW = 0.15, SHARE_MID = 0.30, SHARE_HIGH = 0.45;
 /* A replay that is further off the recording proves less. */
 static const double DOUBTFUL_ERROR = 0.05;
 
+/* What recorded pairs of programs say of a method's word, in log odds of the share of the step. */
+static const struct calibrated {
+    double shift, low, high;
+} calibrated[][CONFIDENCE_HIGH + 1] = {
+#define CALIBRATED(method, confidence, shift, low, high, pairs)                                    \
+    [METHOD_##method][CONFIDENCE_##confidence] = { shift, low, high },
+#include "rules/calibration.def"
+#undef CALIBRATED
+};
+static const double LARGEST_SHARE = 0.995; /* no recording tells a larger one from it */
+
 void pricing_start(struct pricing *pricing, const struct rule_view *view)
 {
     struct replay_result result = { 0 }, probed = { 0 };
@@ -63,6 +74,7 @@ static void set_saving(struct impact *impact, double low, double mid, double hig
     impact->low_ns = low;
     impact->mid_ns = mid;
     impact->high_ns = high;
+    impact->model_ns = mid;
 }
 
 static void price_by_formula(const struct price_request *price, struct impact *impact)
@@ -83,6 +95,7 @@ static void price_by_formula(const struct price_request *price, struct impact *i
             impact->low_ns = price->low_ns;
         if (!isnan(price->low_ns) || !isnan(price->high_ns))
             impact->mid_ns = (impact->low_ns + impact->high_ns) / 2;
+        impact->model_ns = impact->mid_ns;
         return;
     case METHOD_ROOFLINE:
         gap = fmax(0, ns - price->floor_ns);
@@ -142,6 +155,7 @@ static bool price_by_replay(const struct pricing *pricing, struct draft *draft, 
     }
     impact->method = METHOD_REPLAY;
     set_saving(impact, REPLAY_LOW * saving, REPLAY_MID * saving, saving);
+    impact->model_ns = saving;
     if (facts_get(pricing->view->facts, "replay.error", &error) && error > DOUBTFUL_ERROR &&
         impact->confidence > CONFIDENCE_LOW)
         impact->confidence--;
@@ -153,6 +167,7 @@ static void cap(struct impact *impact, double ns)
     impact->low_ns = fmin(impact->low_ns, ns);
     impact->mid_ns = fmin(impact->mid_ns, ns);
     impact->high_ns = fmin(impact->high_ns, ns);
+    impact->model_ns = fmin(impact->model_ns, ns);
 }
 
 /* Never more than the cause's share of the path, nor than the step; of an accelerator's work never
@@ -221,6 +236,31 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
                         ? 0
                         : impact->mid_ns / pricing->step_ns;
     return true;
+}
+
+static double log_odds(double share)
+{
+    return log(share / (1 - share));
+}
+
+static double share_of_odds(double log_odds)
+{
+    return 1 / (1 + exp(-log_odds));
+}
+
+void price_calibrate(const struct pricing *pricing, struct impact *impact)
+{
+    const struct calibrated *by = &calibrated[impact->method][impact->confidence];
+    double                   step_ns = pricing->step_ns, odds;
+
+    if (!impact->has_saving || impact->resource || isnan(step_ns) || step_ns <= 0 ||
+        impact->model_ns <= 0)
+        return;
+    odds = log_odds(fmin(impact->model_ns / step_ns, LARGEST_SHARE));
+    impact->low_ns = step_ns * share_of_odds(odds + by->low);
+    impact->share = share_of_odds(odds + by->shift);
+    impact->mid_ns = step_ns * impact->share;
+    impact->high_ns = step_ns * share_of_odds(odds + by->high);
 }
 
 static bool add_edits(const struct pricing *pricing, struct edit_list *all,
@@ -292,5 +332,5 @@ double price_weight(const struct impact *impact)
         [CONFIDENCE_LOW] = 0.4, [CONFIDENCE_MEDIUM] = 0.7, [CONFIDENCE_HIGH] = 1.0
     };
 
-    return impact->has_saving ? impact->mid_ns * weights[impact->confidence] : 0;
+    return impact->has_saving ? impact->model_ns * weights[impact->confidence] : 0;
 }

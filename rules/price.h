@@ -1,6 +1,7 @@
 /*
  * price: what a finding saves a step. By replay where the rule gives edits and the profile allows
- * it, else by the rule's fallback; never more than the time it is about, nor than the step.
+ * it, else by the rule's fallback; never more than the time it is about, nor than the step. What
+ * such models have been worth on recorded programs then makes the range.
  */
 #ifndef TFPROF_RULES_PRICE_H
 #define TFPROF_RULES_PRICE_H
@@ -20,6 +21,10 @@ void pricing_start(struct pricing *pricing, const struct rule_view *view);
 /* Fills draft->finding.impact. A bad pattern in an edit: ERR_SCRIPT. */
 bool price_draft(const struct pricing *pricing, struct draft *draft, struct arena *arena,
                  struct err *err);
+/* From what the model gives (price_draft) to what programs that were priced so saved: the range that
+ * holds three of four, and its middle, by method and confidence (calibration.def). Advice says these;
+ * examples and fixtures of rules test the model. */
+void price_calibrate(const struct pricing *pricing, struct impact *impact);
 /* What the edits of several drafts save together; drafts that are not replayed count as steps that
  * cost less. false: cannot be replayed. */
 bool price_together(const struct pricing *pricing, struct draft *const *drafts, size_t count,

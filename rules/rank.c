@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this share of the step nothing is worth a warning. */
+/* Below this share of the step nothing is worth a warning, whoever wants one. */
 static const double SMALL_SHARE = 0.005;
+/* What a warning and an error save at the low end of their range, of the step. */
+static const double WARN_SHARE = 0.1, ERROR_SHARE = 0.2;
 
 static bool has_name(const char *const *names, size_t count, const char *name)
 {
@@ -170,17 +172,32 @@ static void set_fingerprint(struct finding *finding)
              (unsigned long long)hash);
 }
 
+/* How loud a finding may be: only what is most probably worth it warns. */
+static enum severity loudest(const struct draft *draft)
+{
+    const struct impact *impact = &draft->finding.impact;
+    double               low_share;
+
+    if (!impact->has_saving || impact->resource)
+        return SEVERITY_VETO;
+    if (impact->share < SMALL_SHARE)
+        return SEVERITY_INFO;
+    low_share = impact->share * impact->low_ns / impact->mid_ns;
+    if (draft->keeps_severity || low_share >= ERROR_SHARE)
+        return SEVERITY_ERROR;
+    return low_share >= WARN_SHARE ? SEVERITY_WARN : SEVERITY_INFO;
+}
+
 void rank_findings(struct draft_list *list)
 {
-    for (size_t i = 0; i < list->drafts.count; i++) {
-        struct finding *finding = &list->drafts.items[i].finding;
-        if (finding->impact.has_saving && !finding->impact.resource &&
-            finding->impact.share < SMALL_SHARE && finding->severity != SEVERITY_VETO)
-            finding->severity = SEVERITY_INFO;
-        set_fingerprint(finding);
-    }
     if (list->drafts.count > 0)
         qsort(list->drafts.items, list->drafts.count, sizeof *list->drafts.items, compare_drafts);
-    for (size_t i = 0; i < list->drafts.count; i++)
-        list->drafts.items[i].finding.rank = (uint32_t)i + 1;
+    for (size_t i = 0; i < list->drafts.count; i++) {
+        struct draft *draft = &list->drafts.items[i];
+
+        draft->finding.rank = (uint32_t)i + 1;
+        set_fingerprint(&draft->finding);
+        if (draft->finding.severity != SEVERITY_VETO && draft->finding.severity > loudest(draft))
+            draft->finding.severity = loudest(draft);
+    }
 }

@@ -196,13 +196,17 @@ static bool add_findings(struct evaluation *evaluation, struct rule_run *run)
     struct draft_list list = { 0 };
     struct err        err = { 0 };
 
-    for (size_t i = 0; i < run->drafts.count; i++)
-        if (!price_draft(&evaluation->repl->pricing, &run->drafts.items[i], evaluation->arena,
-                         &err) ||
-            !vec_push(&list.drafts, evaluation->arena, run->drafts.items[i])) {
+    for (size_t i = 0; i < run->drafts.count; i++) {
+        struct draft *draft = &run->drafts.items[i];
+
+        if (!price_draft(&evaluation->repl->pricing, draft, evaluation->arena, &err) ||
+            !vec_push(&list.drafts, evaluation->arena, *draft)) {
             evaluation->answer->fault = arena_text(evaluation->arena, "%s", err.text);
             return false;
         }
+        price_calibrate(&evaluation->repl->pricing,
+                        &list.drafts.items[list.drafts.count - 1].finding.impact);
+    }
     rank_findings(&list);
     for (size_t i = 0; i < list.drafts.count; i++)
         if (!vec_push(&evaluation->answer->findings, evaluation->arena,

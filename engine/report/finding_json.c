@@ -70,6 +70,7 @@ static void write_impact(struct json_writer *json, const struct impact *impact)
         put_ms(json, "mid_ms", impact->mid_ns);
         put_ms(json, "high_ms", impact->high_ns);
         put_number(json, "share", impact->share);
+        put_ms(json, "model_ms", impact->model_ns);
     }
     put_text(json, "method", method_name(impact->has_saving ? impact->method : METHOD_NONE));
     put_text(json, "confidence", confidence_name(impact->confidence));

@@ -87,6 +87,7 @@ static void sample_findings(struct sample *sample)
                     .mid_ns = 45e6,
                     .high_ns = 50e6,
                     .share = 0.225,
+                    .model_ns = 48e6,
                     .method = METHOD_REPLAY,
                     .confidence = CONFIDENCE_HIGH },
         .condition = "the map runs on 1 thread and takes 48 ms a step, more than 5 % of it",

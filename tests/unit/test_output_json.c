@@ -128,6 +128,7 @@ static const char expected[] =
     "        \"mid_ms\": 45,\n"
     "        \"high_ms\": 50,\n"
     "        \"share\": 0.225,\n"
+    "        \"model_ms\": 48,\n"
     "        \"method\": \"replay\",\n"
     "        \"confidence\": \"high\"\n"
     "      },\n"

@@ -150,6 +150,59 @@ static void methods_price_as_documented(void **state)
     }
 }
 
+/* What the table adds to log odds multiplies odds by e to that; 40 of 100 ms have odds of 2/3. */
+static double expected_ns(double model_ms, double added)
+{
+    double odds = model_ms / (100 - model_ms) * exp(added);
+
+    return 100 * MS * odds / (1 + odds);
+}
+
+static void recorded_pairs_make_the_range(void **state)
+{
+    static const struct {
+        enum method     method;
+        enum confidence confidence;
+        double          shift, low, high;
+    } rows[] = {
+#define CALIBRATED(method, confidence, shift, low, high, pairs)                                    \
+    { METHOD_##method, CONFIDENCE_##confidence, shift, low, high },
+#include "rules/calibration.def"
+#undef CALIBRATED
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct fixture f;
+        struct impact  impact = { .has_saving = true,
+                                  .low_ns = 28 * MS,
+                                  .mid_ns = 38 * MS,
+                                  .high_ns = 40 * MS,
+                                  .model_ns = 40 * MS,
+                                  .method = rows[i].method,
+                                  .confidence = rows[i].confidence };
+        struct impact  whole = impact, start_up = impact;
+
+        start(&f, replay_parts);
+        price_calibrate(&f.pricing, &impact);
+        assert_true(fabs(impact.low_ns - expected_ns(40, rows[i].low)) < 1);
+        assert_true(fabs(impact.mid_ns - expected_ns(40, rows[i].shift)) < 1);
+        assert_true(fabs(impact.high_ns - expected_ns(40, rows[i].high)) < 1);
+        assert_true(fabs(impact.share - impact.mid_ns / (100 * MS)) < 1e-9);
+        assert_true(impact.model_ns == 40 * MS);
+        assert_true(rows[i].low <= rows[i].shift && rows[i].shift <= rows[i].high);
+        /* However sure: some of the step stays. */
+        whole.model_ns = 100 * MS;
+        price_calibrate(&f.pricing, &whole);
+        assert_true(whole.mid_ns > 95 * MS && whole.high_ns < 100 * MS);
+        /* Other things than step time were not measured. */
+        start_up.resource = "start-up";
+        price_calibrate(&f.pricing, &start_up);
+        assert_true(start_up.high_ns == 40 * MS);
+        arena_free(&f.arena);
+    }
+}
+
 static void without_replay_the_fallback_prices(void **state)
 {
     struct fixture f;
@@ -256,6 +309,39 @@ static void fingerprints_ignore_numbers(void **state)
     arena_free(&f.arena);
 }
 
+/* The rule wants an error; the low end of the range decides: a fifth of the step for an error, a
+ * tenth for a warning. Who configured it gets it from half a hundredth on. */
+static void the_low_end_decides_how_loud(void **state)
+{
+    static const struct {
+        double        low_ms, mid_ms;
+        enum severity severity, configured;
+    } rows[] = {
+        { 20.1, 60, SEVERITY_ERROR, SEVERITY_ERROR }, { 19.9, 60, SEVERITY_WARN, SEVERITY_ERROR },
+        { 10.1, 20, SEVERITY_WARN, SEVERITY_ERROR },  { 9.9, 40, SEVERITY_INFO, SEVERITY_ERROR },
+        { 0.2, 0.6, SEVERITY_INFO, SEVERITY_ERROR },  { 0.2, 0.4, SEVERITY_INFO, SEVERITY_INFO },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * ARRAY_COUNT(rows); i++) {
+        bool           is_configured = i % 2;
+        struct fixture f;
+
+        start(&f, replay_parts);
+        add(&f, 0, (struct price_request) { METHOD_EXPOSED, 20 * MS, NAN, NAN, NAN, NAN }, 0);
+        struct draft *draft = &f.list.drafts.items[0];
+        draft->keeps_severity = is_configured;
+        draft->finding.severity = SEVERITY_ERROR;
+        draft->finding.impact.low_ns = rows[i / 2].low_ms * MS;
+        draft->finding.impact.mid_ns = rows[i / 2].mid_ms * MS;
+        draft->finding.impact.share = rows[i / 2].mid_ms / 100;
+        rank_findings(&f.list);
+        assert_int_equal(f.list.drafts.items[0].finding.severity,
+                         is_configured ? rows[i / 2].configured : rows[i / 2].severity);
+        arena_free(&f.arena);
+    }
+}
+
 static void the_verdict_follows_the_composition(void **state)
 {
     static const struct {
@@ -334,12 +420,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_price_as_documented),
+        cmocka_unit_test(recorded_pairs_make_the_range),
         cmocka_unit_test(without_replay_the_fallback_prices),
         cmocka_unit_test(the_more_specific_keeps_the_time),
         cmocka_unit_test(one_cause_but_different_time_is_two_findings),
         cmocka_unit_test(together_is_replayed_not_added),
         cmocka_unit_test(small_findings_are_infos),
         cmocka_unit_test(fingerprints_ignore_numbers),
+        cmocka_unit_test(the_low_end_decides_how_loud),
         cmocka_unit_test(the_verdict_follows_the_composition),
         cmocka_unit_test(facts_tell_verdicts_apart),
     };
