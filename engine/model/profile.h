@@ -159,6 +159,7 @@ struct op {
     bool     is_fused;    /* inside a fusion: has no time of its own */
     bool     is_eager;    /* known to have run op by op */
     uint32_t graph_node;  /* vertex of profile->graph, or NO_ID */
+    uint32_t caller;      /* row + 1 of the fusion, call, loop or branch that it is inside of; 0 none */
 };
 
 struct attr { /* small named facts of an op: "data_format"=NHWC, "padding"=SAME, "T"=float */
@@ -171,6 +172,7 @@ struct source_line { /* where in the user's program; frames innermost first */
     uint32_t line;
     int32_t  first_line; /* of its function, as recorded; 0 or less unknown */
     uint32_t caller; /* row of profile->sources, or NO_ID */
+    bool     is_packaged; /* of a library, as its callers tell where the file's name alone does not */
 };
 
 /* What varies between occurrences: one sparse column a key, sorted by event. */
@@ -366,6 +368,9 @@ double          tensor_elements(const struct tensor *tensor);
 uint32_t        profile_user_source(const struct profile *profile, uint32_t source);
 /* A row of sources that is the user's own: a file of no installed package nor of Python itself. */
 bool            profile_is_user_source(const struct profile *profile, uint32_t source);
+/* Where files have names without folders: of the lines that have callers, the program's own are those
+ * in files from which calls begin. For readers, once the stacks of programs are there. */
+bool            profile_mark_packaged(struct profile *profile, struct arena *scratch);
 const char     *activity_kind_name(enum activity_kind kind); /* "op", "input-stage" … */
 const char     *stat_key_name(enum stat_key key);
 

@@ -223,7 +223,7 @@ static bool is_library(struct str file)
 
 bool profile_is_user_source(const struct profile *profile, uint32_t source)
 {
-    return source < profile->sources.count &&
+    return source < profile->sources.count && !profile->sources.items[source].is_packaged &&
            !is_library(profile_str(profile, profile->sources.items[source].file));
 }
 
@@ -236,4 +236,23 @@ uint32_t profile_user_source(const struct profile *profile, uint32_t source)
         if (profile_is_user_source(profile, frame))
             return frame;
     return source;
+}
+
+bool profile_mark_packaged(struct profile *profile, struct arena *scratch)
+{
+    struct intern outermost;
+
+    if (!intern_init(&outermost, scratch))
+        return false;
+    for (size_t i = 0; i < profile->sources.count; i++)
+        if (profile->sources.items[i].caller == NO_ID &&
+            intern_add(&outermost, profile_str(profile, profile->sources.items[i].file)) == NO_ID)
+            return false;
+    for (size_t i = 0; i < profile->sources.count; i++) {
+        struct str file = profile_str(profile, profile->sources.items[i].file);
+
+        profile->sources.items[i].is_packaged =
+            str_find(file, '/') == file.len && intern_find(&outermost, file) == NO_ID;
+    }
+    return true;
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
+#include "base/macros.h"
 #include "read/hlo/hlo.h"
 
 #include <cmocka.h>
@@ -251,6 +252,49 @@ static void takes_tuples_apart(void **state)
     release(&fixture);
 }
 
+/* y = fusion(x) with p -> exp inside: x goes to p, exp comes out as y, and x to y as ever. */
+static void leads_into_fusions(void **state)
+{
+    static const struct op_edge wanted[] = {
+        { 3, 0, false }, { 0, 1, false }, { 1, 2, false }, { 3, 2, false }
+    };
+    struct out     four = shape(F32, (int[]) { 4 }, 1), inner = { .len = 0 }, outer = { .len = 0 };
+    struct out     module = { .len = 0 }, program = { .len = 0 }, item;
+    struct fixture fixture = { .rows.arena = &fixture.scratch };
+    size_t         found = 0;
+
+    (void)state;
+    item = instruction("p", "parameter", &four, 1, "");
+    put_varint(&inner, 5, 7); /* id 7, root 2 */
+    put_varint(&inner, 6, 2);
+    put_message(&inner, 2, &item);
+    item = instruction("exp", "exponential", &four, 2, "\x01");
+    put_message(&inner, 2, &item);
+    item = instruction("y", "fusion", &four, 3, "\x04");
+    put_varint(&item, 38, 7);
+    put_message(&outer, 2, &item);
+    item = instruction("x", "parameter", &four, 4, "");
+    put_message(&outer, 2, &item);
+    put_varint(&outer, 5, 8);
+    put_bytes(&module, 1, "jit_f", 5);
+    put_message(&module, 3, &inner);
+    put_message(&module, 3, &outer);
+    put_message(&program, 1, &module);
+    assert_true(profile_init(&fixture.profile, &fixture.arena));
+    assert_true(hlo_add((struct str) { program.bytes, program.len }, STR("jit_f(1)"),
+                        &fixture.profile, &fixture.scratch, &fixture.rows, &fixture.edges));
+    assert_int_equal(fixture.profile.ops.items[0].caller, 2 + 1);
+    assert_int_equal(fixture.profile.ops.items[3].caller, 0);
+    assert_true(fixture.profile.ops.items[1].is_fused);
+    assert_int_equal(fixture.edges.list.count, ARRAY_COUNT(wanted));
+    for (size_t i = 0; i < ARRAY_COUNT(wanted); i++)
+        for (size_t e = 0; e < fixture.edges.list.count; e++)
+            found += fixture.edges.list.items[e].from == wanted[i].from &&
+                     fixture.edges.list.items[e].to == wanted[i].to;
+    assert_int_equal(found, ARRAY_COUNT(wanted));
+    release(&fixture);
+}
+
 /* Every prefix of a program is read without a crash. */
 static void survives_cuts(void **state)
 {
@@ -434,6 +478,7 @@ int main(void)
         cmocka_unit_test(padding_costs_nothing),
         cmocka_unit_test(counts_calls_of_libraries),
         cmocka_unit_test(takes_tuples_apart),
+        cmocka_unit_test(leads_into_fusions),
         cmocka_unit_test(survives_cuts),
         cmocka_unit_test(tells_holes),
         cmocka_unit_test(programs_of_one_name_are_told_apart),

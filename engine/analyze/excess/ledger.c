@@ -152,15 +152,26 @@ static uint32_t user_frame(struct ledger *ledger, uint32_t frame, uint32_t *sour
     return range;
 }
 
+uint32_t ledger_source(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit->op == NO_ID
+               ? NO_ID
+               : profile_user_source(ledger->study->profile, ledger->compiled.source[unit->op]);
+}
+
 uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint32_t *source)
 {
     const struct profile *profile = ledger->study->profile;
     uint32_t              region;
 
-    *source = NO_ID;
-    if (unit->op != NO_ID)
-        *source = profile_user_source(profile, profile->ops.items[unit->op].source);
+    uint32_t origin = unit->op == NO_ID ? 0 : profile->ops.items[unit->op].origin;
+    uint32_t line = ledger_source(ledger, unit);
+
+    *source = line;
     region = user_frame(ledger, unit->frame, source);
+    /* Around instructions of compiled programs there is the range that runs them. */
+    if (origin && *source == line)
+        return origin;
     if (region != NO_ID)
         return region;
     if (unit->op != NO_ID && !ledger->is_torch && profile->ops.items[unit->op].name)

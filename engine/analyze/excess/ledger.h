@@ -5,6 +5,7 @@
 #ifndef TFPROF_ANALYZE_EXCESS_LEDGER_H
 #define TFPROF_ANALYZE_EXCESS_LEDGER_H
 
+#include "analyze/excess/compiled.h"
 #include "analyze/excess/excess.h"
 #include "analyze/excess/op_class.h"
 #include "analyze/study.h"
@@ -56,6 +57,7 @@ struct ledger {
     uint32_t *first_unit;      /* by row of path.step_rows, and one behind the last */
     bool     *is_user;         /* by row of profile->sources */
     uint8_t  *type_class; /* by name of the profile: enum op_class + 1; 0 unknown */
+    struct compiled compiled;
     size_t    step_count;
     double    total_ns;
     double    start_ns; /* what starting an op costs */
@@ -82,6 +84,9 @@ void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, 
 /* Says what shows it, in a few words. */
 bool ledger_tell(struct ledger *ledger, uint32_t cell, const char *format, ...) CHECK_PRINTF(3, 4);
 
+/* The line of the user's program that a unit's op was made by; instructions that have none belong to
+ * what makes or takes their results. A row of profile->sources, or NO_ID. */
+uint32_t ledger_source(const struct ledger *ledger, const struct work_unit *unit);
 /* Where a unit is: the user's line, else the ranges around it, else ops before and after. The
  * source goes to *source. NO_ID: out of memory. */
 uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint32_t *source);

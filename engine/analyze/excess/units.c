@@ -76,27 +76,6 @@ static uint8_t class_of(struct ledger *ledger, uint32_t type)
     return (uint8_t)(ledger->type_class[type] - 1);
 }
 
-/* What a compiled instruction was made from tells more than its opcode: "…/while/body/sort". */
-static uint8_t class_of_op(struct ledger *ledger, uint32_t row, uint32_t type)
-{
-    const struct profile *profile = ledger->study->profile;
-    uint8_t               op_class = class_of(ledger, type);
-    struct str            origin;
-    size_t                slash;
-
-    if (row == NO_ID || profile->ops.items[row].origin == 0)
-        return op_class;
-    origin = profile_str(profile, profile->ops.items[row].origin);
-    slash = str_find_last(origin, '/');
-    if (op_class == OP_ELEMENTWISE || op_class == OP_OTHER || op_class == OP_CALLBACK) {
-        uint8_t made = (uint8_t)op_class_of(
-            slash < origin.len ? str_slice(origin, slash + 1, origin.len) : origin);
-
-        return made == OP_OTHER || made == OP_VIEW ? op_class : made;
-    }
-    return op_class;
-}
-
 static bool add_unit(struct builder *builder, const struct segment *segment, uint32_t owner)
 {
     struct ledger        *ledger = builder->ledger;
@@ -127,7 +106,8 @@ static bool add_unit(struct builder *builder, const struct segment *segment, uin
         unit.op = activity->op;
         unit.type = ledger->is_torch || unit.op == NO_ID ? activity->name
                                                          : profile->ops.items[unit.op].type;
-        unit.op_class = class_of_op(ledger, unit.op, unit.type);
+        unit.op_class = ledger->is_torch || unit.op == NO_ID ? class_of(ledger, unit.type)
+                                                             : ledger->compiled.op_class[unit.op];
     }
     builder->longest_ns = 0;
     return vec_push(&ledger->units, ledger->scratch, unit);
@@ -307,7 +287,8 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
     ledger->first_unit = arena_new_array(scratch, uint32_t, ledger->step_count + 1);
     ledger->type_class = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
     if (!ledger->unit_of_segment || !ledger->first_unit || !ledger->type_class ||
-        !mark_user_sources(ledger) || !look_at_frames(&builder) || !cut(&builder))
+        !compiled_open(&ledger->compiled, study->profile, scratch) || !mark_user_sources(ledger) ||
+        !look_at_frames(&builder) || !cut(&builder))
         return false;
     for (size_t u = 0; u < ledger->units.count; u++)
         ledger->units.items[u].left_ns = ledger->units.items[u].ns;

@@ -253,6 +253,8 @@ static bool read_hosts(struct read_input *inputs, size_t count, const struct rea
             !name_programs(&hosts[i], tasks, profile) ||
             !add_programs(&hosts[i], tasks, profile, scratch))
             return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
+    if (!profile_mark_packaged(profile, scratch))
+        return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
     if (!xspace_decode(tasks, options, profile, scratch, err) || !build_graph(tasks, profile, err))
         return false;
     for (size_t i = 0; i < used; i++)

@@ -1,0 +1,319 @@
+#include "analyze/excess/compiled.h"
+
+#include "base/macros.h"
+#include "model/op_graph.h"
+
+/* Functions of JAX that draw numbers; their instructions are plain arithmetic by themselves. */
+static const char *const draws[] = {
+    "threefry", "(_uniform", "(_normal", "random_bits",   "(_randint",         "(_bernoulli",
+    "(_gumbel", "(_shuffle", "(_gamma",  "(_categorical", "rng_bit_generator", "(_truncated_normal",
+};
+
+bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *type)
+{
+    return str_equal(profile_str(compiled->profile, compiled->profile->ops.items[op].type),
+                     str_from(type));
+}
+
+bool compiled_holds(const struct compiled *compiled, uint32_t op)
+{
+    return compiled_is_type(compiled, op, "fusion") || compiled_is_type(compiled, op, "call");
+}
+
+static bool is_plain(enum op_class op_class)
+{
+    return op_class == OP_ELEMENTWISE || op_class == OP_OTHER || op_class == OP_CALLBACK ||
+           op_class == OP_VIEW;
+}
+
+static bool draws_numbers(struct str origin)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(draws); i++)
+        if (str_contains(origin, str_from(draws[i])))
+            return true;
+    return false;
+}
+
+/* What an instruction was made from tells more than its opcode: "…/while/body/sort". */
+static enum op_class class_of_origin(struct str origin)
+{
+    size_t slash = str_find_last(origin, '/');
+
+    if (draws_numbers(origin))
+        return OP_RANDOM;
+    return op_class_of(slash < origin.len ? str_slice(origin, slash + 1, origin.len) : origin);
+}
+
+/* Names come again and again: each is looked at once. */
+static enum op_class class_of(struct compiled *compiled, uint32_t row)
+{
+    const struct op *op = &compiled->profile->ops.items[row];
+    uint8_t         *own = &compiled->of_type[op->type], *made = &compiled->of_origin[op->origin];
+
+    if (!*own)
+        *own = (uint8_t)(op_class_of(profile_str(compiled->profile, op->type)) + 1);
+    if (!op->origin || !is_plain((enum op_class)(*own - 1)))
+        return (enum op_class)(*own - 1);
+    if (!*made)
+        *made = (uint8_t)(class_of_origin(profile_str(compiled->profile, op->origin)) + 1);
+    if (*made - 1 == OP_OTHER || *made - 1 == OP_VIEW || *own - 1 == OP_VIEW)
+        return (enum op_class)(*made - 1 == OP_RANDOM ? OP_RANDOM : *own - 1);
+    return (enum op_class)(*made - 1);
+}
+
+static double weight_of(const struct profile *profile, const struct op *op)
+{
+    double elements = 0;
+
+    for (uint32_t i = 0; i < op->output_count; i++)
+        elements += tensor_elements(&profile->tensors.items[op->first_output + i]);
+    return op->flops > elements ? (double)op->flops : elements;
+}
+
+/* Neither parameters nor what only names or reshapes results works. */
+static bool works(const struct compiled *compiled, uint32_t op)
+{
+    static const char *const idle[] = { "parameter", "constant",  "tuple", "get-tuple-element",
+                                        "bitcast",   "broadcast", "iota",  "reshape" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(idle); i++)
+        if (compiled_is_type(compiled, op, idle[i]))
+            return false;
+    return true;
+}
+
+/* The class of most that a fusion or call holds. Programs list what is called before its caller, so
+ * one walk in order of rows knows contents first. */
+static bool sum_contents(struct compiled *compiled)
+{
+    const struct profile *profile = compiled->profile;
+    size_t                count = profile->ops.count;
+    struct content {
+        double weight[OP_CLASS_COUNT];
+    } *contents = NULL;
+    uint32_t *slot = arena_new_array(compiled->scratch, uint32_t, count + 1);
+    uint32_t  used = 0;
+
+    for (uint32_t op = 0; slot && op < count; op++)
+        if (compiled_holds(compiled, op) || compiled_is_type(compiled, op, "while"))
+            slot[op] = ++used;
+    contents = arena_new_array(compiled->scratch, struct content, used + 1);
+    if (!slot || !contents)
+        return false;
+    for (uint32_t op = 0; op < count; op++) {
+        uint32_t      caller = profile->ops.items[op].caller;
+        enum op_class most = (enum op_class)compiled->op_class[op];
+
+        if (slot[op]) {
+            const double *weight = contents[slot[op]].weight;
+
+            for (int c = 0; c < OP_CLASS_COUNT; c++)
+                if (c != OP_OTHER && c != OP_VIEW && weight[c] > weight[most])
+                    most = (enum op_class)c;
+            /* A loop holds ops that have their own time. */
+            if (weight[most] > 0 && (compiled_holds(compiled, op) || most == OP_RANDOM))
+                compiled->op_class[op] = (uint8_t)most;
+        }
+        if (caller && slot[caller - 1] && works(compiled, op)) {
+            contents[slot[caller - 1]].weight[compiled->op_class[op]] += compiled->weight[op];
+            compiled->weight[caller - 1] += compiled->weight[op];
+        }
+    }
+    return true;
+}
+
+static bool is_through(const struct compiled *compiled, uint32_t op)
+{
+    static const char *const types[] = { "get-tuple-element", "tuple", "bitcast", "copy" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
+        if (compiled_is_type(compiled, op, types[i]))
+            return true;
+    return false;
+}
+
+/* What only hands on results is a part of what makes, or takes, them. */
+static bool is_among_random(const struct compiled *compiled, uint32_t op)
+{
+    const struct op_graph *graph = compiled->profile->graph;
+    uint32_t               caller = compiled->profile->ops.items[op].caller;
+    struct op_ids sides[] = { op_graph_producers(graph, op), op_graph_consumers(graph, op) };
+
+    if (caller && compiled->op_class[caller - 1] == OP_RANDOM)
+        return true;
+    for (size_t side = 0; side < ARRAY_COUNT(sides); side++) {
+        size_t random = 0;
+
+        for (size_t i = 0; i < sides[side].count; i++)
+            random += compiled->op_class[sides[side].ids[i]] == OP_RANDOM;
+        if (random && random == sides[side].count)
+            return true;
+    }
+    return false;
+}
+
+static void follow_copies(struct compiled *compiled)
+{
+    enum { MOST_ROUNDS = 8 };
+    const struct profile *profile = compiled->profile;
+    bool                  has_changed = true;
+
+    for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
+        has_changed = false;
+        for (uint32_t op = 0; op < profile->graph->vertex_count; op++)
+            if (compiled->op_class[op] != OP_RANDOM && is_through(compiled, op) &&
+                is_among_random(compiled, op))
+                compiled->op_class[op] = OP_RANDOM, has_changed = true;
+    }
+}
+
+static uint32_t source_among(const struct compiled *compiled, struct op_ids ops)
+{
+    for (size_t i = 0; i < ops.count; i++)
+        if (compiled->source[ops.ids[i]] != NO_ID)
+            return compiled->source[ops.ids[i]];
+    return NO_ID;
+}
+
+static void spread_sources(struct compiled *compiled)
+{
+    enum { MOST_ROUNDS = 8 };
+    const struct profile *profile = compiled->profile;
+    bool                  has_changed = true;
+
+    for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
+        has_changed = false;
+        for (uint32_t op = 0; op < profile->graph->vertex_count; op++) {
+            uint32_t *source = &compiled->source[op];
+
+            if (*source == NO_ID && profile->ops.items[op].caller)
+                *source = compiled->source[profile->ops.items[op].caller - 1];
+            if (*source == NO_ID)
+                *source = source_among(compiled, op_graph_producers(profile->graph, op));
+            if (*source == NO_ID)
+                *source = source_among(compiled, op_graph_consumers(profile->graph, op));
+            else
+                continue;
+            has_changed |= *source != NO_ID;
+        }
+    }
+}
+
+static bool has_attr(const struct profile *profile, const struct op *op, struct str name)
+{
+    for (uint32_t i = 0; i < op->attr_count; i++)
+        if (str_equal(profile_str(profile, profile->attrs.items[op->first_attr + i].name), name))
+            return true;
+    return false;
+}
+
+static bool same_tensor(const struct tensor *a, const struct tensor *b)
+{
+    if (a->rank < 0 || a->rank != b->rank || a->dtype != b->dtype)
+        return false;
+    for (int8_t i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i])
+            return false;
+    return true;
+}
+
+/* A parameter whose shape is among the results of its program may be its state. */
+static bool is_returned(const struct profile *profile, const struct op *parameter, uint32_t root)
+{
+    const struct op *of = &profile->ops.items[root];
+
+    for (uint32_t i = 0; i < of->output_count && parameter->output_count; i++)
+        if (same_tensor(&profile->tensors.items[parameter->first_output],
+                        &profile->tensors.items[of->first_output + i]))
+            return true;
+    return false;
+}
+
+/* Rows of one program follow one another; its root lies among them. */
+static void mark_parameters(struct compiled *compiled)
+{
+    const struct profile *profile = compiled->profile;
+
+    for (uint32_t first = 0, end; first < profile->ops.count; first = end) {
+        uint32_t root = NO_ID;
+
+        for (end = first; end < profile->ops.count &&
+                          profile->ops.items[end].module == profile->ops.items[first].module;
+             end++)
+            if (has_attr(profile, &profile->ops.items[end], STR("root")))
+                root = end;
+        for (uint32_t op = first; op < end; op++) {
+            const struct op *row = &profile->ops.items[op];
+
+            if (has_attr(profile, row, STR("entry")))
+                compiled->from[op] = root == NO_ID || has_attr(profile, row, STR("donated")) ||
+                                             is_returned(profile, row, root)
+                                         ? FROM_STATE
+                                         : FROM_INPUT;
+        }
+    }
+}
+
+/* What a parameter of a loop's or a branch's computation can come from. */
+static uint8_t from_caller(const struct compiled *compiled, uint32_t op)
+{
+    const struct op *row = &compiled->profile->ops.items[op];
+
+    if (!row->caller || !compiled_is_type(compiled, op, "parameter") ||
+        compiled_holds(compiled, row->caller - 1))
+        return 0;
+    return compiled->from[row->caller - 1] |
+           (compiled_is_type(compiled, row->caller - 1, "while") ? FROM_LOOP : 0);
+}
+
+/* Until nothing changes; loops within loops take a round each. */
+static void spread(struct compiled *compiled)
+{
+    enum { MOST_ROUNDS = 32 };
+    const struct op_graph *graph = compiled->profile->graph;
+    bool                   has_changed = true;
+
+    for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
+        has_changed = false;
+        for (uint32_t op = 0; op < graph->vertex_count; op++) {
+            struct op_ids producers = op_graph_producers(graph, op);
+            uint8_t       from = compiled->from[op] | from_caller(compiled, op);
+
+            for (size_t i = 0; i < producers.count; i++)
+                from |= compiled->from[producers.ids[i]];
+            has_changed |= from != compiled->from[op];
+            compiled->from[op] = from;
+        }
+    }
+}
+
+bool compiled_open(struct compiled *compiled, const struct profile *profile, struct arena *scratch)
+{
+    size_t count = profile->ops.count;
+
+    *compiled = (struct compiled) { .profile = profile, .scratch = scratch };
+    compiled->op_class = arena_new_array(scratch, uint8_t, count + 1);
+    compiled->from = arena_new_array(scratch, uint8_t, count + 1);
+    compiled->source = arena_new_array(scratch, uint32_t, count + 1);
+    compiled->of_type = arena_new_array(scratch, uint8_t, profile->names.count + 1);
+    compiled->of_origin = arena_new_array(scratch, uint8_t, profile->names.count + 1);
+    compiled->weight = arena_new_array(scratch, double, count + 1);
+    if (!compiled->op_class || !compiled->from || !compiled->source || !compiled->of_type ||
+        !compiled->of_origin || !compiled->weight)
+        return false;
+    for (uint32_t op = 0; op < count; op++) {
+        compiled->op_class[op] = (uint8_t)class_of(compiled, op);
+        compiled->source[op] = profile->ops.items[op].source;
+        compiled->weight[op] =
+            compiled_holds(compiled, op) ? 0 : weight_of(profile, &profile->ops.items[op]);
+    }
+    if (profile->format != FORMAT_XSPACE || !profile->graph)
+        return true;
+    if (!sum_contents(compiled))
+        return false;
+    follow_copies(compiled);
+    spread_sources(compiled);
+    mark_parameters(compiled);
+    spread(compiled);
+    return true;
+}

@@ -1,0 +1,30 @@
+/*
+ * compiled: instructions of compiled programs by what they hold and by what they are made from.
+ * A fusion does what most of its instructions do; a result comes from parameters that the program
+ * gives back (its state), from others (inputs), or from the round before of a loop.
+ */
+#ifndef TFPROF_ANALYZE_COMPILED_H
+#define TFPROF_ANALYZE_COMPILED_H
+
+#include "analyze/excess/op_class.h"
+#include "model/profile.h"
+
+enum { FROM_STATE = 1, FROM_INPUT = 2, FROM_LOOP = 4 };
+
+struct compiled {
+    const struct profile *profile;
+    struct arena         *scratch;
+    uint8_t              *op_class; /* by row of profile->ops: enum op_class; OP_OTHER unknown */
+    uint8_t              *from;     /* by row: FROM_… */
+    uint32_t             *source;   /* by row: of profile->sources, of neighbours where it has none */
+    double               *weight;   /* by row: elements or flops of one execution, contents and all */
+    uint8_t              *of_type, *of_origin; /* by name of the profile: enum op_class + 1; 0 unknown */
+};
+
+/* false: out of memory. */
+bool compiled_open(struct compiled *compiled, const struct profile *profile, struct arena *scratch);
+bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *type);
+/* Hands its operands to the parameters of its contents. */
+bool compiled_holds(const struct compiled *compiled, uint32_t op);
+
+#endif
