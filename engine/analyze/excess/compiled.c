@@ -82,42 +82,46 @@ static bool works(const struct compiled *compiled, uint32_t op)
     return true;
 }
 
-/* The class of most that a fusion or call holds. Programs list what is called before its caller, so
- * one walk in order of rows knows contents first. */
+struct contents { /* weight by class of what one op holds */
+    double of[OP_CLASS_COUNT];
+};
+
+/* A loop holds ops that have their own time: it is of a class only where it draws numbers. */
+static void take_class(struct compiled *compiled, uint32_t op, const struct contents *contents)
+{
+    int most = OP_OTHER;
+
+    for (int c = 0; c < OP_CLASS_COUNT; c++)
+        if (c != OP_OTHER && c != OP_VIEW && contents->of[c] > contents->of[most])
+            most = c;
+    if (contents->of[most] > 0 && (compiled_holds(compiled, op) || most == OP_RANDOM))
+        compiled->op_class[op] = (uint8_t)most;
+}
+
+/* The class of most that an op holds. Programs list what is called before its caller, so one walk
+ * in order of rows knows contents first. */
 static bool sum_contents(struct compiled *compiled)
 {
     const struct profile *profile = compiled->profile;
-    size_t                count = profile->ops.count;
-    struct content {
-        double weight[OP_CLASS_COUNT];
-    } *contents = NULL;
-    uint32_t *slot = arena_new_array(compiled->scratch, uint32_t, count + 1);
-    uint32_t  used = 0;
+    uint32_t        *slot = arena_new_array(compiled->scratch, uint32_t, profile->ops.count + 1);
+    struct contents *contents;
+    uint32_t         used = 0;
 
-    for (uint32_t op = 0; slot && op < count; op++)
+    for (uint32_t op = 0; slot && op < profile->ops.count; op++)
         if (compiled_holds(compiled, op) || compiled_is_type(compiled, op, "while"))
             slot[op] = ++used;
-    contents = arena_new_array(compiled->scratch, struct content, used + 1);
+    contents = arena_new_array(compiled->scratch, struct contents, used + 1);
     if (!slot || !contents)
         return false;
-    for (uint32_t op = 0; op < count; op++) {
-        uint32_t      caller = profile->ops.items[op].caller;
-        enum op_class most = (enum op_class)compiled->op_class[op];
+    for (uint32_t op = 0; op < profile->ops.count; op++) {
+        uint32_t caller = profile->ops.items[op].caller;
 
-        if (slot[op]) {
-            const double *weight = contents[slot[op]].weight;
-
-            for (int c = 0; c < OP_CLASS_COUNT; c++)
-                if (c != OP_OTHER && c != OP_VIEW && weight[c] > weight[most])
-                    most = (enum op_class)c;
-            /* A loop holds ops that have their own time. */
-            if (weight[most] > 0 && (compiled_holds(compiled, op) || most == OP_RANDOM))
-                compiled->op_class[op] = (uint8_t)most;
-        }
-        if (caller && slot[caller - 1] && works(compiled, op)) {
-            contents[slot[caller - 1]].weight[compiled->op_class[op]] += compiled->weight[op];
-            compiled->weight[caller - 1] += compiled->weight[op];
-        }
+        if (slot[op])
+            take_class(compiled, op, &contents[slot[op]]);
+        if (!caller || !slot[caller - 1] || !works(compiled, op))
+            continue;
+        contents[slot[caller - 1]].of[compiled->op_class[op]] += compiled->weight[op];
+        compiled->weight[caller - 1] += compiled->weight[op];
     }
     return true;
 }
