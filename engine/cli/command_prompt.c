@@ -59,7 +59,9 @@ const struct command command_prompt = {
         "lines that follow, an empty line lists them, help explains, quit or the end of input "
         "ends. A line may end in | and a command of the shell.\n"
         "tfprof --graph_path=... and the like without a command do the same, as the original. "
-        "The history is kept in ~/.tfprof_history, or where TFPROF_HISTORY says.",
+        "The history is kept in ~/.tfprof_history, or where TFPROF_HISTORY says; answers longer "
+        "than the "
+        "window go through less, or what TFPROF_PAGER or PAGER names (cat: none).",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct prompt_values),

@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { HISTORY_LINES = 1000, WRITTEN_AT_ONCE = 1 << 16, COLUMNS = 80 };
+enum { HISTORY_LINES = 1000, WRITTEN_AT_ONCE = 1 << 16, COLUMNS = 80, ROWS = 24 };
 
 /* libedit brings a terminal library along: only prompts need it. */
 static struct {
@@ -94,6 +94,7 @@ struct editor {
     const struct line_use *use;
     EditLine              *edit;
     History               *history;
+    char                  *listed; /* the line whose words stand above it; NULL: none */
     char                   prompt[32];
 };
 
@@ -123,6 +124,31 @@ unsigned line_editor_columns(void)
     struct winsize size = { 0 };
 
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : COLUMNS;
+}
+
+unsigned line_editor_rows(void)
+{
+    struct winsize size = { 0 };
+
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : ROWS;
+}
+
+static void forget_listed(struct editor *editor)
+{
+    free(editor->listed);
+    editor->listed = NULL;
+}
+
+/* Whether the words of this line were listed just now; from here on they were. */
+static bool was_listed(struct editor *editor, const LineInfo *line)
+{
+    size_t len = (size_t)(line->lastchar - line->buffer);
+    bool   was = editor->listed && strlen(editor->listed) == len &&
+               memcmp(editor->listed, line->buffer, len) == 0;
+
+    forget_listed(editor);
+    editor->listed = strndup(line->buffer, len);
+    return was;
 }
 
 /* In as many columns as fit. */
@@ -173,6 +199,8 @@ static unsigned char complete(EditLine *edit, int key)
         result = CC_REFRESH;
         if (added && *added) {
             libedit.el_insertstr(edit, added);
+        } else if (was_listed(editor, line)) {
+            result = CC_NORM;
         } else {
             list_words(&words);
             result = CC_REDISPLAY;
@@ -214,6 +242,7 @@ static bool editor_open(struct editor *editor, struct err *err)
 
 static void editor_close(struct editor *editor)
 {
+    forget_listed(editor);
     if (editor->history)
         libedit.history_end(editor->history);
     if (editor->edit)
@@ -244,6 +273,7 @@ static bool run_terminal(const struct line_use *use, struct err *err)
         const char *got = libedit.el_gets(editor.edit, &len);
         char       *line;
 
+        forget_listed(&editor);
         if ((!got || len <= 0) && is_interrupted) { /* Ctrl-C: a new line */
             is_interrupted = 0;
             libedit.el_reset(editor.edit);

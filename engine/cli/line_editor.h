@@ -32,8 +32,9 @@ struct line_use {
 bool line_editor_run(const struct line_use *use, struct err *err);
 /* TFPROF_HISTORY, or this name in the home directory; NULL: nowhere. */
 const char *line_editor_history(const char *name, struct arena *arena);
-/* Of the terminal on standard output; 80 where it does not say. */
+/* Of the terminal on standard output; 80 and 24 where it does not say. */
 unsigned line_editor_columns(void);
+unsigned line_editor_rows(void);
 /* In pieces, so that Ctrl-C ends a long answer. A reader that has gone is no error. */
 void line_editor_write(FILE *file, struct str text);
 

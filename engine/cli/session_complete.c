@@ -1,4 +1,5 @@
 /* What may stand where a line ends: commands, options, values, names of the profile. */
+#include "base/file.h"
 #include "base/macros.h"
 #include "cli/session.h"
 
@@ -11,15 +12,27 @@ struct completing {
     const struct session *session;
     struct arena         *arena;
     struct session_words *words;
-    struct str            before, start; /* of a comma list: what stands before; what is begun */
+    struct str            before, start; /* of the word: what stands before; what is begun */
     bool                  is_full;
 };
+
+/* Of a comma list: what stands in it already is not offered again. */
+static bool is_listed(const struct completing *completing, struct str word)
+{
+    struct str rest = completing->before;
+
+    while (completing->words->is_open && rest.len)
+        if (str_equal(str_cut(&rest, ','), word))
+            return true;
+    return false;
+}
 
 static void offer(struct completing *completing, struct str word)
 {
     char *whole;
 
-    if (!str_starts(word, completing->start) || completing->words->items.count == WORDS_MAX)
+    if (!str_starts(word, completing->start) || is_listed(completing, word) ||
+        completing->words->items.count == WORDS_MAX)
         return;
     whole = arena_text(completing->arena, "%.*s%.*s", STR_ARG(completing->before), STR_ARG(word));
     if (!whole || !vec_push(&completing->words->items, completing->arena, whole))
@@ -100,16 +113,73 @@ static void offer_steps(struct completing *completing)
     }
 }
 
+static bool has_blank(const char *name)
+{
+    return strpbrk(name, " \t'\"") != NULL;
+}
+
+/* Names in the folder that is begun; hidden ones where a dot is. Blanks would end the word. */
+static void offer_files(struct completing *completing)
+{
+    struct str start = completing->start;
+    size_t     slash = str_find_last(start, '/');
+    struct str folder = str_slice(start, 0, slash < start.len ? slash + 1 : 0);
+    char      *path = arena_text(completing->arena, "%.*s", STR_ARG(folder)), **names = NULL;
+    size_t     count = 0;
+    struct err ignored = { 0 };
+
+    if (!path || !file_list(*path ? path : ".", completing->arena, &names, &count, &ignored))
+        return;
+    completing->before.len += folder.len;
+    completing->start = str_slice(start, folder.len, start.len);
+    for (size_t i = 0; i < count && completing->words->items.count < WORDS_MAX; i++) {
+        char *whole, *name;
+
+        if (!str_starts(str_from(names[i]), completing->start) || has_blank(names[i]) ||
+            (names[i][0] == '.' && !completing->start.len))
+            continue;
+        whole = arena_text(completing->arena, "%s%s", path, names[i]);
+        name = arena_text(completing->arena, "%s%s", names[i],
+                          whole && file_is_directory(whole) ? "/" : "");
+        if (name)
+            offer(completing, str_from(name));
+    }
+}
+
+/* Kinds of output, then the file behind "file:outfile=". */
+static void offer_outputs(struct completing *completing)
+{
+    static const struct str outfile = STR_INIT("outfile=");
+    struct str              start = completing->start;
+    size_t                  at = str_search(start, outfile);
+
+    if (at == start.len) {
+        offer_choices(completing, "file:outfile=|none|pprof:outfile=|stdout|timeline:outfile=");
+        return;
+    }
+    completing->before = str_slice(start, 0, at + outfile.len);
+    completing->start = str_slice(start, at + outfile.len, start.len);
+    offer_files(completing);
+}
+
+static bool names_files(const struct option *option)
+{
+    return option->choices &&
+           (strcmp(option->choices, "FILE") == 0 || strcmp(option->choices, "DIR") == 0);
+}
+
 static void offer_values(struct completing *completing, const struct option *option)
 {
     struct str name = str_from(option->name);
 
-    if (option->kind == OPTION_ONE_OF)
+    if (names_files(option))
+        offer_files(completing);
+    else if (option->kind == OPTION_ONE_OF)
         offer_choices(completing, option->choices);
     else if (option->kind == OPTION_FLAG)
         offer_choices(completing, "false|true");
     else if (str_equal(name, STR("output")))
-        offer_choices(completing, "file:outfile=|none|pprof:outfile=|stdout|timeline:outfile=");
+        offer_outputs(completing);
     else if (str_equal(name, STR("step")))
         offer_steps(completing);
     else if (str_equal(name, STR("account_type_regexes")))
@@ -158,6 +228,7 @@ bool session_complete(const struct session *session, struct str line, struct are
 
     *from = blank < line.len ? blank + 1 : 0;
     completing.start = str_slice(line, *from, line.len);
+    completing.before = (struct str) { line.data + *from, 0 };
     option = option_before(line, *from);
     if (str_trim(str_slice(line, 0, *from)).len == 0) {
         for (size_t i = 0; i < session_command_count; i++)

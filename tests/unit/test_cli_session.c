@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#define FOLDER CASES_DIR "/recordings/tf1-mnist-softmax"
+
 static void lines_complete(void **state)
 {
     /* The recorded program has the types Placeholder, MatMul, Mul, … and 12 steps. */
@@ -30,6 +32,13 @@ static void lines_complete(void **state)
         { "op -output ti", 11, "timeline:outfile=" },
         { "op -viz", 3, "" }, /* a name of old */
         { "op -step 1", 9, "1 10 11" },
+        { "op -step 1,1", 9, "1,10 1,11" }, /* 1 is there already */
+        { "set -select micros,m", 12, "" },
+        { "op -output file:outfile=" FOLDER "/profile/pro", 11,
+          "file:outfile=" FOLDER "/profile/profile_11" },
+        { "code -source " FOLDER "/prof", 13, FOLDER "/profile/" },
+        { "op -op_types " FOLDER "/profile/graph", 13, FOLDER "/profile/graph.pbtxt" },
+        { "op -output timeline:outfile=/nonexistent/", 11, "" },
         { "op -step ", 9, "-1 0 1 2 3 4 5 6 7 8 9 10 11" },
         { "scope -show_name_regexes gradients/Ma", 25, "gradients/MatMul_grad/" },
     };
