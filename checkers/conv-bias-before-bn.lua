@@ -32,7 +32,7 @@ batch norms in inference, and where the biases take little.]],
                    { worst.op, worst.ns, "ns" } },
       condition = ("biases before batch norms take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Leave the bias out; the batch norm has its own.",
-                 code = "x = tf.compat.v1.layers.conv2d(x, filters, kernel, use_bias=False)" },
+                 code = "x = tf.nn.conv2d(x, kernel, strides=1, padding='SAME')   # without tf.nn.bias_add" },
       impact = impact.exposed { ns = ns },
       confidence = "low",
     }

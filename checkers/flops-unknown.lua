@@ -30,7 +30,7 @@ those that do arithmetic. A fact without a price.]],
       evidence = { { "computing time of unknown operations", unknown, "share" }, { worst.type .. ", self time a step", worst.self_ns, "ns" } },
       condition = ("%s unknown, %s accepted"):format(fmt.pct(unknown), fmt.pct(cfg.min_share)),
       remedy = { text = "Give shapes (run metadata), or register the type's cost before the graph is logged.",
-                 code = ("@tf.RegisterStatistics(%q, 'flops')"):format(worst.type) },
+                 code = ("from tensorflow.python.framework import ops\n@ops.RegisterStatistics(%q, 'flops')"):format(worst.type) },
       impact = impact.none(),
       confidence = "high",
     }

@@ -33,7 +33,7 @@ ops, so confidence is low. Silent where every such scope is fused, and where the
       evidence = evidence,
       condition = ("unfused batch norms take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Ask for the fused op, which takes 4-D input.",
-                 code = "tf.compat.v1.layers.batch_normalization(x, training=is_training, fused=True)" },
+                 code = "tf.compat.v1.nn.fused_batch_norm(x, scale, offset, is_training=is_training)" },
       impact = impact.exposed { ns = ns, low = 0.5 * (1 - cfg.kept) * ns, high = (1 - cfg.kept) * ns },
       confidence = "low",
     }
