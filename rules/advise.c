@@ -111,24 +111,22 @@ static bool run_rule(struct advising *advising, const struct rule *rule,
 /* What fixing the first 1, 2, … priced findings leaves of the step. */
 static bool add_together(struct advising *advising, struct err *err)
 {
-    struct draft *fixed[MAX_TOGETHER];
-    size_t        count = 0;
+    struct joint joint = { 0 };
 
-    for (size_t i = 0; i < advising->list.drafts.count && count < MAX_TOGETHER; i++) {
-        struct draft        *draft = &advising->list.drafts.items[i];
-        struct replay_result result = { 0 };
+    for (size_t i = 0; i < advising->list.drafts.count && joint.count < MAX_TOGETHER; i++) {
+        const struct draft  *draft = &advising->list.drafts.items[i];
         const struct impact *impact = &draft->finding.impact;
 
         if (!impact->has_saving || impact->resource || rank_is_vague(&draft->finding))
             break; /* the list is ordered: no step time is left to save */
-        fixed[count++] = draft;
-        if (!price_together(&advising->pricing, fixed, count, advising->arena, &result) ||
-            result.step_ns <= 0)
+        if (joint.count > 0 && draft->finding.severity < SEVERITY_WARN)
+            break; /* nothing is built on what may save nothing */
+        if (!price_together(&advising->pricing, &joint, draft, advising->arena))
             return true;
-        struct together together = { .count = (uint32_t)count,
-                                     .step_ns = result.step_ns,
-                                     .speedup = advising->pricing.replayed_ns / result.step_ns,
-                                     .then_class = verdict_of_part(result.bound) };
+        struct together together = { .count = (uint32_t)joint.count,
+                                     .step_ns = joint.step_ns,
+                                     .speedup = advising->pricing.step_ns / joint.step_ns,
+                                     .then_class = verdict_of_part(joint.bound) };
         if (!vec_push(&advising->advice->together, advising->arena, together))
             return no_memory(err);
     }

@@ -238,55 +238,113 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
     return true;
 }
 
-static double log_odds(double share)
+static const struct calibrated *calibration_of(const struct impact *impact)
 {
-    return log(share / (1 - share));
+    return &calibrated[impact->method][impact->confidence];
 }
 
-static double share_of_odds(double log_odds)
+/* A share that a method gives, moved by what is added to its log odds. */
+static double moved_share(double share, double added)
 {
-    return 1 / (1 + exp(-log_odds));
+    double odds;
+
+    if (share <= 0)
+        return 0;
+    share = fmin(share, LARGEST_SHARE);
+    odds = share / (1 - share) * exp(added);
+    return odds / (1 + odds);
 }
 
 void price_calibrate(const struct pricing *pricing, struct impact *impact)
 {
-    const struct calibrated *by = &calibrated[impact->method][impact->confidence];
-    double                   step_ns = pricing->step_ns, odds;
+    const struct calibrated *by = calibration_of(impact);
+    double                   step_ns = pricing->step_ns, share = impact->model_ns / step_ns;
 
-    if (!impact->has_saving || impact->resource || isnan(step_ns) || step_ns <= 0 ||
-        impact->model_ns <= 0)
+    if (!impact->has_saving || impact->resource || isnan(step_ns) || step_ns <= 0)
         return;
-    odds = log_odds(fmin(impact->model_ns / step_ns, LARGEST_SHARE));
-    impact->low_ns = step_ns * share_of_odds(odds + by->low);
-    impact->share = share_of_odds(odds + by->shift);
+    impact->share = moved_share(share, by->shift);
+    impact->low_ns = step_ns * moved_share(share, by->low);
     impact->mid_ns = step_ns * impact->share;
-    impact->high_ns = step_ns * share_of_odds(odds + by->high);
+    impact->high_ns = step_ns * moved_share(share, by->high);
 }
 
+/* Edits that stand for what a draft was priced by: its own, else its claims shortened by that much.
+ */
 static bool add_edits(const struct pricing *pricing, struct edit_list *all,
                       const struct draft *draft, struct arena *arena)
 {
-    if (draft->edits.edits.count == 0 || draft->by_graph || !can_replay(pricing, &draft->edits))
+    bool                    is_own = draft->edits.edits.count > 0;
+    const struct edit_list *list = is_own ? &draft->edits : &draft->claims;
+    double                  ns = INFINITY, model_ns = draft->finding.impact.model_ns;
+    struct err              err = { 0 };
+
+    if (list->edits.count == 0 || !can_replay(pricing, list) ||
+        !selected_ns(pricing, list, &ns, &err) || ns <= 0)
         return vec_push(&all->edits, arena,
-                        (struct edit) { .kind = EDIT_STEP,
-                                        .select.host = NO_ID,
-                                        .ns = draft->finding.impact.mid_ns });
-    for (size_t i = 0; i < draft->edits.edits.count; i++)
-        if (!vec_push(&all->edits, arena, draft->edits.edits.items[i]))
+                        (struct edit) { .kind = EDIT_STEP, .select.host = NO_ID, .ns = model_ns });
+    for (size_t i = 0; i < list->edits.count; i++) {
+        struct edit edit = list->edits.items[i];
+        if (!is_own)
+            edit.factor = fmax(0, 1 - model_ns / ns);
+        if (!vec_push(&all->edits, arena, edit))
             return false;
+    }
     return true;
 }
 
-bool price_together(const struct pricing *pricing, struct draft *const *drafts, size_t count,
-                    struct arena *arena, struct replay_result *result)
+static bool step_after(const struct pricing *pricing, const struct edit_list *list, double *ns,
+                       int *bound)
 {
-    struct edit_list all = { 0 };
-    struct err       err = { 0 };
+    struct replay_result result = { 0 };
+    struct err           err = { 0 };
 
-    for (size_t i = 0; i < count; i++)
-        if (!add_edits(pricing, &all, drafts[i], arena))
-            return false;
-    return pricing->can_replay && replay(pricing, all.edits.items, all.edits.count, result, &err);
+    if (!replay(pricing, list->edits.items, list->edits.count, &result, &err))
+        return false;
+    *ns = result.step_ns;
+    *bound = result.bound;
+    return true;
+}
+
+/* Of what a draft saves alone, the share that it saves behind others: 0 where they took its time.
+ */
+static bool share_left(const struct pricing *pricing, struct joint *joint,
+                       const struct draft *draft, struct arena *arena, double *share)
+{
+    struct edit_list alone = { 0 };
+    double           alone_ns, after_ns, saved_ns;
+    int              bound;
+
+    if (!add_edits(pricing, &alone, draft, arena) ||
+        !add_edits(pricing, &joint->edits, draft, arena) ||
+        !step_after(pricing, &alone, &alone_ns, &bound) ||
+        !step_after(pricing, &joint->edits, &after_ns, &joint->bound))
+        return false;
+    saved_ns = pricing->replayed_ns - alone_ns;
+    *share = saved_ns > 0 ? fmin(1, fmax(0, (joint->replayed_ns - after_ns) / saved_ns)) : 0;
+    joint->replayed_ns = after_ns;
+    return true;
+}
+
+bool price_together(const struct pricing *pricing, struct joint *joint, const struct draft *draft,
+                    struct arena *arena)
+{
+    const struct impact *impact = &draft->finding.impact;
+    bool                 is_first = joint->count++ == 0;
+    double               share = 1;
+
+    if (!pricing->can_replay || isnan(pricing->step_ns))
+        return false;
+    if (is_first)
+        *joint = (struct joint) { .count = 1,
+                                  .step_ns = pricing->step_ns,
+                                  .model_ns = pricing->step_ns,
+                                  .replayed_ns = pricing->replayed_ns };
+    if (!share_left(pricing, joint, draft, arena, &share))
+        return false;
+    share = fmin(impact->model_ns * (is_first ? 1 : share), joint->model_ns) / joint->model_ns;
+    joint->step_ns *= 1 - moved_share(share, calibration_of(impact)->shift);
+    joint->model_ns *= 1 - fmin(share, LARGEST_SHARE);
+    return true;
 }
 
 static const struct edit_list *claims_of(const struct draft *draft)

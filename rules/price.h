@@ -17,6 +17,16 @@ struct pricing {
     struct err              why_not; /* where it cannot */
 };
 
+/* Several drafts at once. Begins as zero. */
+struct joint {
+    size_t           count;
+    double           step_ns;     /* the step after them, calibrated */
+    double           model_ns;    /* by the models alone */
+    double           replayed_ns; /* with their edits, as replay sees it */
+    int              bound;       /* enum part that takes most of it then */
+    struct edit_list edits;
+};
+
 void pricing_start(struct pricing *pricing, const struct rule_view *view);
 /* Fills draft->finding.impact. A bad pattern in an edit: ERR_SCRIPT. */
 bool price_draft(const struct pricing *pricing, struct draft *draft, struct arena *arena,
@@ -25,10 +35,11 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
  * holds three of four, and its middle, by method and confidence (calibration.def). Advice says these;
  * examples and fixtures of rules test the model. */
 void price_calibrate(const struct pricing *pricing, struct impact *impact);
-/* What the edits of several drafts save together; drafts that are not replayed count as steps that
- * cost less. false: cannot be replayed. */
-bool price_together(const struct pricing *pricing, struct draft *const *drafts, size_t count,
-                    struct arena *arena, struct replay_result *result);
+/* Takes one draft more into what several save together, in the order of the calls: the first saves
+ * what its finding says, each other one what the ones before have left of its time. false: cannot be
+ * replayed. */
+bool price_together(const struct pricing *pricing, struct joint *joint, const struct draft *draft,
+                    struct arena *arena);
 /* Do two drafts claim the same time of the step, as replay shows it? -1: cannot be told. */
 int    price_overlap(const struct pricing *pricing, const struct draft *a, const struct draft *b,
                      struct arena *arena);

@@ -1,6 +1,6 @@
 /*
  * Prices, claims and order of findings against a step of 100 ms: 40 input, 30 host, 30 compute. An
- * edit that names a part removes it, once.
+ * edit that names a part scales it.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -34,23 +34,24 @@ static double part_ns(int part)
 static bool replay_parts(void *context, const struct edit *edits, size_t count,
                          struct replay_result *result, struct err *err)
 {
-    bool   is_gone[PART_COUNT] = { false };
-    double steps_ns = 0;
+    double left[PART_COUNT], steps_ns = 0;
 
     (void)context;
     (void)err;
     *result = (struct replay_result) { .step_ns = 0 };
+    for (int part = 0; part < PART_COUNT; part++)
+        left[part] = 1;
     for (size_t i = 0; i < count; i++) {
         result->selected_ns = 0;
         steps_ns += edits[i].kind == EDIT_STEP ? edits[i].ns : 0;
         for (int part = 0; part < PART_COUNT; part++)
             if (edits[i].select.part_mask >> part & 1) {
                 result->selected_ns += part_ns(part);
-                is_gone[part] = true;
+                left[part] *= edits[i].factor;
             }
     }
     for (int part = 0; part < PART_COUNT; part++)
-        result->step_ns += is_gone[part] ? 0 : part_ns(part);
+        result->step_ns += left[part] * part_ns(part);
     result->step_ns -= steps_ns;
     return true;
 }
@@ -260,21 +261,64 @@ static void one_cause_but_different_time_is_two_findings(void **state)
     arena_free(&f.arena);
 }
 
+/* What the table adds to a replay of high confidence, times 1, and to an exposed time. */
+static double moved(double share, bool is_replay)
+{
+    static const double shifts[METHOD_REPLAY + 1][CONFIDENCE_HIGH + 1] = {
+#define CALIBRATED(method, confidence, shift, low, high, pairs)                                    \
+    [METHOD_##method][CONFIDENCE_##confidence] = shift,
+#include "rules/calibration.def"
+#undef CALIBRATED
+    };
+
+    return expected_ns(100 * share, shifts[is_replay ? METHOD_REPLAY : METHOD_EXPOSED][2]) /
+           (100 * MS);
+}
+
 static void together_is_replayed_not_added(void **state)
 {
-    struct fixture       f;
-    struct replay_result result;
-    struct draft        *both[2];
+    struct fixture f;
+    struct joint   joint = { 0 };
 
     (void)state;
     start(&f, replay_parts);
     add(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
     add(&f, 1, (struct price_request) { .method = METHOD_REPLAY },
         1u << PART_INPUT | 1u << PART_HOST);
-    both[0] = &f.list.drafts.items[0];
-    both[1] = &f.list.drafts.items[1];
-    assert_true(price_together(&f.pricing, both, 2, &f.arena, &result));
-    assert_true(fabs(result.step_ns - 30 * MS) < 1); /* compute is left */
+    add(&f, 2, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
+    /* It begins where the first finding ends: 40 of 100 ms. */
+    assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[0], &f.arena));
+    assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.4, true))) < 1);
+    price_calibrate(&f.pricing, &f.list.drafts.items[0].finding.impact);
+    assert_true(fabs(joint.step_ns - 100 * MS + f.list.drafts.items[0].finding.impact.mid_ns) < 1);
+    /* Of the second's 70 ms the first took 40: half of the 60 that are left. */
+    assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[1], &f.arena));
+    assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.4, true)) * (1 - moved(0.5, true))) <
+                1);
+    double before_ns = joint.step_ns;
+    assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[2], &f.arena));
+    assert_true(joint.step_ns == before_ns); /* nothing of it is left */
+    assert_int_equal(joint.count, 3);
+    assert_true(fabs(joint.model_ns - 30 * MS) < 1); /* compute */
+    arena_free(&f.arena);
+}
+
+/* A time that a formula gives is taken where the finding claims it: 20 of the 40 ms of input. */
+static void together_knows_claims_of_formulas(void **state)
+{
+    struct fixture f;
+    struct joint   joint = { 0 };
+
+    (void)state;
+    start(&f, replay_parts);
+    add(&f, 0, (struct price_request) { METHOD_EXPOSED, 20 * MS, 20 * MS, 20 * MS, NAN, NAN },
+        1u << PART_INPUT);
+    add(&f, 1, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
+    assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[0], &f.arena));
+    assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[1], &f.arena));
+    /* Of the second's 40 ms 20 are left, a quarter of 80. */
+    assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.2, false)) * (1 - moved(0.25, true))) <
+                1);
     arena_free(&f.arena);
 }
 
@@ -425,6 +469,7 @@ int main(void)
         cmocka_unit_test(the_more_specific_keeps_the_time),
         cmocka_unit_test(one_cause_but_different_time_is_two_findings),
         cmocka_unit_test(together_is_replayed_not_added),
+        cmocka_unit_test(together_knows_claims_of_formulas),
         cmocka_unit_test(small_findings_are_infos),
         cmocka_unit_test(fingerprints_ignore_numbers),
         cmocka_unit_test(the_low_end_decides_how_loud),
