@@ -3,9 +3,11 @@
 
     usage: tests/check_views.py TFPROF RECORDINGS
 """
+import base64
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -216,6 +218,27 @@ def hidden(check):
                  "Unknown select: num_hidden_ops")
 
 
+def halves(check):
+    """A checkpoint of the first format as TensorFlow wrote it, with `full` = [2, 0.25] in 32 bits and
+    `half` = [1, -0.5] in 16. TensorFlow's own reader of it refuses the second: "Data type not supported"."""
+    checkpoint = check.file("half-v1", base64.b64decode(
+        "AAAuCiwKEgoEZnVsbBIEEgIIAhgBIgIKAAoSCgRoYWxmEgQSAggCGBMiAgoAEgIIAQALGABmdWxsAAEBAYB/EhYKBGZ1bGwS"
+        "AgoAGgoqCAAAAEAAAIA+AQoVaGFsZgABAQGAfxITCgRoYWxmEgIKABoHagWAeIDwAgAAAAABAAAAAGNk/OkAAAAAAQAAAADA"
+        "8qGwAAEDAQCBAQAAAAABAAAAAHS/zyyGAQiTAQ8AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAV/uAiyR1R9s="))
+    graph = check.file("half.pbtxt", "".join(f'node {{ name: "{name}" op: "VariableV2" }}\n'
+                                             for name in ("full", "half")))
+    here = pathlib.Path(__file__).resolve().parent
+    asked = [check.tfprof, "scope", "--format", "proto", "-select", "tensor_value", graph,
+             "--checkpoint_path", checkpoint]
+    for compat, wanted in ((["--compat"], ["2 0.25"]), ([], ["2 0.25", "1 -0.5"])):
+        got = subprocess.run([*asked, *compat], capture_output=True, check=True).stdout
+        told = subprocess.run(["protoc", f"--proto_path={here}", "--decode=tfprof_results.GraphNodeProto",
+                               "tfprof_results.proto"], input=got, capture_output=True, check=True)
+        tensors = told.stdout.decode().split("tensor_value")[1:]
+        check.same([" ".join(re.findall(r"value_double: (\S+)", tensor)) for tensor in tensors], wanted,
+                   f"values {compat}")
+
+
 def own_types(check):
     """Types from lines of text are those that an op log with them gives."""
     graph = check.file("typed.pbtxt", "".join(f'node {{ name: "{name}" op: "NoOp" }}\n' for name in (
@@ -310,6 +333,7 @@ def main():
         names(check)
         hidden(check)
         own_types(check)
+        halves(check)
         prompt(check)
     print("failed:", check.failed)
     sys.exit(check.failed > 0)
