@@ -144,6 +144,18 @@ def steps(check):
     check.expect(check.run("scope", check.profile, other), 2, "profile_7: is of another program: "
                  "it has 3 nodes, 3 of them are new", absent=["node name"])
     check.expect(check.run("scope", check.profile, check.profile), 0)
+    # Two jobs of one program count their steps from 0; later profiles of one job repeat its steps.
+    def job(name, **starts):
+        return check.message(name, "ProfileProto", 'nodes { key: 1 value { name: "n" op: "NoOp" ' + " ".join(
+            f"execs {{ key: {step[1:]} value {{ run_count: 1 all_start_micros: {start} }} }}"
+            for step, start in starts.items()) + " } }")
+
+    first, later, other = job("job_0", s3=100), job("job_1", s3=100, s4=150), job("job_2", s3=700, s4=750)
+    said = check.run("scope", "-step", "4", "-select", "occurrence", first, later)
+    check.expect(said, 0, "n (1/1|1/1)")
+    for command in (["op"], ["advise"], ["info"]):
+        check.expect(check.run(*command, first, other), 2, "job_2: is of another run: its step 3 began at "
+                     "another time; --against and tfprof diff set two runs side by side")
     # Of step 99 the profile says that it was run, of no op that it ran in it.
     nothing = check.message("profile_99", "ProfileProto", 'nodes { key: 1 value { name: "n" '
                             'op: "NoOp" } } steps: [2, 99]')

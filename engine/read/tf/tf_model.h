@@ -53,6 +53,9 @@ struct tf_trace { /* the outer frames of the code read last, outermost first */
         uint32_t   source; /* row of the profile's sources */
     } frames[TF_TRACE_FRAMES];
 };
+struct tf_step_start { /* earliest of its ops; 0 unknown */
+    int64_t first_micros, again_micros; /* as first read; in a later ProfileProto that repeats it */
+};
 struct tf_event {
     uint32_t timeline, activity, sequence;
     int64_t  start_ns, duration_ns;
@@ -75,6 +78,7 @@ struct tf_model {
     struct id_map strings;        /* of OpLogProto and ProfileProto: id -> interned name */
     struct id_map op_of_id;       /* of one ProfileProto */
     struct id_map step_rows;      /* step number -> row of recorded_steps */
+    VEC(struct tf_step_start) step_starts; /* by row of recorded_steps, of ProfileProtos */
     uint32_t      host;
     uint32_t      first_new_op, first_new_step; /* rows before were in an earlier ProfileProto */
     uint64_t      block_count;                  /* addresses given to recorded allocations */

@@ -6,6 +6,8 @@
 #include "read/tf/tf_classic.h"
 #include "read/tf/tf_model.h"
 
+#include <inttypes.h>
+
 enum { TIMES_LIMIT_BITS = 52 };
 
 struct entry { /* a map's entry */
@@ -150,6 +152,26 @@ static bool read_exec(struct tf_model *model, uint32_t op, uint32_t step, struct
     return !exec.is_damaged;
 }
 
+/* When an op began in a step, of which the earliest is kept. */
+static bool read_start(struct tf_model *model, uint32_t step, struct message exec)
+{
+    struct field field;
+    struct err   ignored = { 0 };
+    int64_t      micros = 0, *kept;
+
+    while (message_next(&exec, &field, &ignored))
+        if (field_is_number(&field, 2) && tf_is_sane(field_int64(&field)))
+            micros = field_int64(&field);
+    while (model->step_starts.count <= step)
+        if (!vec_push(&model->step_starts, &model->scratch, (struct tf_step_start) { 0 }))
+            return false;
+    kept = step < model->first_new_step ? &model->step_starts.items[step].again_micros
+                                        : &model->step_starts.items[step].first_micros;
+    if (micros && (!*kept || micros < *kept))
+        *kept = micros;
+    return true;
+}
+
 static bool read_output_shape(struct tf_model *model, uint32_t op, const struct entry *entry,
                               struct message tuple, struct err *err)
 {
@@ -211,7 +233,7 @@ static bool read_map(struct tf_model *model, uint32_t op, const struct field *fi
                err_in(err, "attrs");
     case 12:
         step = tf_model_step(model, (int64_t)entry.key);
-        if (step == NO_ID)
+        if (step == NO_ID || !read_start(model, step, value))
             return tf_model_full(err);
         if (step < model->first_new_step) /* profiles of one program repeat the steps so far */
             return true;
@@ -350,6 +372,23 @@ static bool is_same_program(const struct tf_model *model, uint32_t count, struct
     return err_advise(err, "--against and tfprof diff set two programs side by side");
 }
 
+/* Later profiles of a run repeat its steps; of two runs with such numbers one would be dropped. */
+static bool is_same_run(struct tf_model *model, struct err *err)
+{
+    for (size_t i = 0; i < model->first_new_step && i < model->step_starts.count; i++) {
+        struct tf_step_start *start = &model->step_starts.items[i];
+
+        if (start->first_micros && start->again_micros &&
+            start->first_micros != start->again_micros) {
+            err_set(err, ERR_USAGE, "is of another run: its step %" PRId64 " began at another time",
+                    model->profile->recorded_steps.items[i].number);
+            return err_advise(err, "--against and tfprof diff set two runs side by side");
+        }
+        start->again_micros = 0;
+    }
+    return true;
+}
+
 bool tf_profile_read(struct tf_model *model, struct message profile, struct err *err)
 {
     uint32_t count = 0;
@@ -360,5 +399,5 @@ bool tf_profile_read(struct tf_model *model, struct message profile, struct err 
     model->op_of_id = (struct id_map) { .arena = &model->scratch };
     return tf_strings_read(model, profile, 4, err) &&
            read_nodes(model, profile, true, &count, err) && is_same_program(model, count, err) &&
-           read_nodes(model, profile, false, &count, err);
+           read_nodes(model, profile, false, &count, err) && is_same_run(model, err);
 }
