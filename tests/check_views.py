@@ -251,6 +251,28 @@ def halves(check):
                    f"values {compat}")
 
 
+def open_shapes(check):
+    """Sums of [-1, 10] numbers of 32 bits: 4000 bytes are 100 rows, of which each number is an operation."""
+    def node(at, name, shape, *runs):
+        """runs: bytes that were asked for, bytes of the result, a step each."""
+        steps = "".join(f"execs {{ key: {step} value {{ run_count: 1 memory_execs {{ requested_bytes: {asked} "
+                        f"output_memory {{ key: 0 value {{ bytes: {size} }} }} }} }} }} "
+                        for step, (asked, size) in enumerate(runs))
+        return (f'nodes {{ key: {at} value {{ name: "{name}" op: "AddV2" attrs {{ key: "T" value {{ type: 1 }} }} '
+                f'output_shapes {{ key: 0 value {{ int64_values: {shape} }} }} {steps} }} }} ')
+
+    path = check.message("open", "ProfileProto", node(1, "told", [-1, 10], (4000, 4000), (4000, 4000)) +
+                         node(2, "several", [-1, 10], (4000, 4000), (2000, 2000)) +
+                         node(3, "part", [-1, 10], (0, 4000)) + node(4, "two", [-1, -1], (4000, 4000)) +
+                         node(5, "odd", [-1, 10], (4001, 4001)) + node(6, "known", [5, 10], (4000, 4000)))
+    rows = check.rows("scope", "-select", "float_ops", path)
+    check.same(dict(row.strip().rstrip(" flops)").split(" (") for row in rows[1:]),
+               {"told": "1.00k/1.00k", "several": "?/?", "part": "?/?", "two": "?/?", "odd": "?/?",
+                "known": "50/50"}, "open shapes")
+    rows = check.rows("scope", "-select", "float_ops", "-max_depth", "1", check.profile)
+    check.same(rows, ["_TFProfRoot (--/>=3.16m flops)"], "as the files of that run")
+
+
 def own_types(check):
     """Types from lines of text are those that an op log with them gives."""
     graph = check.file("typed.pbtxt", "".join(f'node {{ name: "{name}" op: "NoOp" }}\n' for name in (
@@ -346,6 +368,7 @@ def main():
         hidden(check)
         own_types(check)
         halves(check)
+        open_shapes(check)
         prompt(check)
     print("failed:", check.failed)
     sys.exit(check.failed > 0)

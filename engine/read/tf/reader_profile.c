@@ -32,6 +32,7 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
                        err_format(err, text, sizeof text));
         *err = (struct err) { 0 };
     }
+    is_read = is_read && (tf_told_settle(&model) || tf_model_full(err));
     if (is_read && !options->is_classic)
         is_read = tf_lanes_place(&model, 0) || tf_model_full(err);
     is_read = is_read && tf_model_finish(&model, options->threads, err);

@@ -53,6 +53,10 @@ struct tf_trace { /* the outer frames of the code read last, outermost first */
         uint32_t   source; /* row of the profile's sources */
     } frames[TF_TRACE_FRAMES];
 };
+struct tf_told { /* bytes of a result in one run of its op, which allocated nothing else */
+    uint32_t op, slot;
+    int64_t  bytes;
+};
 struct tf_step_start { /* earliest of its ops; 0 unknown */
     int64_t first_micros, again_micros; /* as first read; in a later ProfileProto that repeats it */
 };
@@ -78,6 +82,7 @@ struct tf_model {
     struct id_map strings;        /* of OpLogProto and ProfileProto: id -> interned name */
     struct id_map op_of_id;       /* of one ProfileProto */
     struct id_map step_rows;      /* step number -> row of recorded_steps */
+    VEC(struct tf_told) told;
     VEC(struct tf_step_start) step_starts; /* by row of recorded_steps, of ProfileProtos */
     uint32_t      host;
     uint32_t      first_new_op, first_new_step; /* rows before were in an earlier ProfileProto */
@@ -152,6 +157,10 @@ bool tf_cost_read(struct tf_model *model, struct message graph, int64_t number, 
 bool tf_memory_finish(struct profile *profile, struct arena *scratch);
 bool tf_log_read(struct tf_model *model, struct message log, struct err *err);
 bool tf_profile_read(struct tf_model *model, struct message profile, struct err *err);
+/* Dimensions that the graph leaves open, by bytes of results (tf_told.c): add what runs tell, settle
+ * once when all shapes of the graph are known. False: full. */
+bool tf_told_add(struct tf_model *model, uint32_t op, uint64_t slot, int64_t bytes);
+bool tf_told_settle(struct tf_model *model);
 
 /* What a file holds. */
 enum tf_kind { TF_NONE, TF_GRAPH, TF_GRAPH_TEXT, TF_RUN, TF_RUN_TEXT, TF_LOG, TF_PROFILE, TF_META_GRAPH };

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-enum { TIMES_LIMIT_BITS = 52 };
+enum { TIMES_LIMIT_BITS = 52, OUTPUT_MEMORY = 11 /* of ExecMemory */ };
 
 struct entry { /* a map's entry */
     uint64_t   key;
@@ -113,11 +113,55 @@ static bool read_device_times(struct tf_model *model, struct message execs, bool
     return read_times(model, message_inside(&execs, entry.value), run, err);
 }
 
+/* An entry of output_memory: bytes of the result of a slot. */
+static int64_t result_bytes(struct message bytes, uint64_t *slot)
+{
+    struct err     ignored = { 0 };
+    struct entry   entry;
+    struct message memory;
+    struct field   field;
+    int64_t        size = 0;
+
+    if (!read_entry(bytes, &entry, &ignored))
+        return 0;
+    memory = message_inside(&bytes, entry.value);
+    *slot = entry.key;
+    while (entry.value.len && message_next(&memory, &field, &ignored))
+        if (field_is_number(&field, 1) && tf_is_sane(field_int64(&field)))
+            size = field_int64(&field);
+    return size;
+}
+
+/* Where an op asked for no more memory than its results have, they tell their sizes. */
+static bool read_results(struct tf_model *model, struct message memory, const struct op_memory *row)
+{
+    struct message again = memory;
+    struct field   field;
+    struct err     ignored = { 0 };
+    uint64_t       slot = 0;
+    int64_t        sum = 0, bytes;
+
+    while (message_next(&memory, &field, &ignored))
+        if (field_is_bytes(&field, OUTPUT_MEMORY))
+            tf_add(&sum, result_bytes(message_inside(&memory, field.bytes), &slot));
+    if (sum != row->requested_bytes)
+        return true;
+    while (message_next(&again, &field, &ignored)) {
+        if (!field_is_bytes(&field, OUTPUT_MEMORY))
+            continue;
+        bytes = result_bytes(message_inside(&again, field.bytes), &slot);
+        if (!tf_told_add(model, row->op, slot, bytes))
+            return false;
+    }
+    return true;
+}
+
 static bool read_memory(struct tf_model *model, struct message memory, struct op_memory row,
                         struct err *err)
 {
-    struct field field;
-    int64_t      values[10] = { 0 };
+    struct message again = memory;
+    struct field   field;
+    int64_t        values[10] = { 0 };
 
     while (message_next(&memory, &field, err))
         if (field.type == WIRE_VARINT && field.number < ARRAY_COUNT(values) &&
@@ -129,7 +173,9 @@ static bool read_memory(struct tf_model *model, struct message memory, struct op
     row.peak_bytes = values[7];
     row.residual_bytes = values[8];
     row.output_bytes = values[9];
-    return !memory.is_damaged && (tf_model_add_memory(model, &row) || tf_model_full(err));
+    return !memory.is_damaged &&
+           ((tf_model_add_memory(model, &row) && read_results(model, again, &row)) ||
+            tf_model_full(err));
 }
 
 static bool read_exec(struct tf_model *model, uint32_t op, uint32_t step, struct message exec,
