@@ -1,4 +1,4 @@
--- One type of op takes most of the time of all ops.
+-- One type of op, or one kind of kernel, takes most of the time of all.
 -- Classes of ops of which a program rarely needs much, what they do, and what is done instead.
 local classes = {
   decomposition = { "Decomposing matrices takes", "Compute it once where its matrix does not change, outside of the step; "
@@ -42,11 +42,105 @@ local function costly(p, cfg)
   return list
 end
 
+-- What kernels are for, by their category; what would change it.
+local kinds = {
+  gemm = "Matrix products", conv = "Convolutions", attention = "Attention",
+  gather = "Lookups and sorts", sort = "Lookups and sorts", routing = "Lookups and sorts", sampling = "Lookups and sorts", scan = "Lookups and sorts",
+}
+local memory = "Passes over memory"
+for category in ("elementwise cast copy fill layout norm softmax reduce random pool loss optimizer"):gmatch("\\w+") do kinds[category] = memory end
+local remedies = {
+  ["Matrix products"] = "Larger batches, sizes in multiples of 64, fewer bits where the device has units for them.",
+  ["Convolutions"] = "Channels last, larger batches, fewer bits where the device has units for them.",
+  ["Attention"] = "A fused implementation made for this device, a head size that it knows, a causal or sliding mask where it is one.",
+  ["Lookups and sorts"] = "Fewer and larger lookups, rows that lie together, sorted indices.",
+  [memory] = "Fuse neighbours (compile the step), fewer bits in between, less that is written and read again.",
+}
+
+-- Rows of equal key, most time first: { key, ns, largest row }.
+local function grouped(rows, key_of)
+  local by_key, list = {}, {}
+  for row in rows:each() do
+    local key = row.category ~= "collective" and key_of(row)
+    if key then
+      local group = by_key[key]
+      if not group then
+        group = { key = key, ns = 0, row = row }
+        by_key[key], list[#list + 1] = group, group
+      end
+      group.ns = group.ns + row.total_ns
+      if row.total_ns > group.row.total_ns then group.row = row end
+    end
+  end
+  table.sort(list, function(a, b) return a.ns > b.ns or (a.ns == b.ns and a.key < b.key) end)
+  return list
+end
+
+-- A kernel's name as a title holds it: those of products tell the tile first and much else behind it.
+local function short(name)
+  local tile = name:match("^Cijk_\\w*?_MT\\d+x\\d+x\\d+")
+  return tile or #name > 64 and name:sub(1, 60) .. "…" or name
+end
+
+-- What is known of how far the ops of a kernel are from what the device can do.
+local function roof(p, op)
+  if not op or op == "" then return "not known: kernels without an op, as a replayed graph has them, tell no sizes" end
+  if not p:has("roofline") then return "not known: sizes or this device's peaks are not recorded" end
+  for row in p:table("roofline"):where { type = op }:top("ns", 1):each() do
+    if row.efficiency and row.efficiency > 0 and row.efficiency <= 1.1 then
+      local word = row.efficiency >= 0.6 and "at its roof: " or ""
+      return ("%s%s of its %s limit"):format(word, fmt.pct(math.min(row.efficiency, 1)), row.bound)
+    end
+  end
+  return "not known: what this op costs has no formula, or its sizes are not recorded"
+end
+
+local function of_kernels(p, cfg)
+  local kernels, step_ns = p:table("kernels"), p.fact["step.ns"]
+  local ops = grouped(kernels, function(row) return row.op_type and row.op_type ~= "" and row.op_type or row.op and row.op ~= "" and row.op or short(row.family or row.name) end)
+  local kernel_classes = grouped(kernels, function(row) return kinds[row.category] end)
+  local total_ns = 0
+  for _, group in ipairs(ops) do total_ns = total_ns + group.ns end
+  if total_ns < cfg.min_step_share * step_ns or #ops == 0 then return nil end
+  local class = kernel_classes[1]
+  local is_class = class ~= nil and class.ns >= cfg.high_share * total_ns and class.ns > 1.1 * ops[1].ns
+  local top = is_class and class or ops[1]
+  local share = top.ns / total_ns
+  if share < cfg.min_share then return nil end
+  local is_device = total_ns >= cfg.min_device_share * step_ns
+  local evidence = {}
+  for i = 1, math.min(3, #ops) do
+    evidence[i] = { ops[i].key .. ", kernel time a step", ops[i].ns, "ns", share = math.min(1, ops[i].ns / step_ns) }
+  end
+  evidence[#evidence + 1] = { "how far from what the device can do", roof(p, top.row.op_type or top.row.op) }
+  local first = ops[1]
+  for _, group in ipairs(ops) do
+    if is_class and kinds[group.row.category] == class.key then first = group break end
+  end
+  local row = first.row
+  local kind = kinds[row.category]
+  local mean_ns = row.calls and row.calls > 0 and row.total_ns / row.calls or nil
+  local is_short = mean_ns ~= nil and mean_ns < cfg.short_ns
+  return finding {
+    title = is_class and ("%s take %s of kernel time, %s first (%s)"):format(class.key, fmt.pct(share), first.key, fmt.pct(first.ns / total_ns))
+      or ("%s takes %s of kernel time"):format(top.key, fmt.pct(share)),
+    severity = share >= cfg.high_share and is_device and "warn" or "info",
+    subject = { kernel = row.name, op = row.op and row.op ~= "" and row.op or nil },
+    locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or {},
+    evidence = evidence,
+    condition = ("%s of the time of all kernels, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    remedy = { text = is_short and "Each is too short to fill the device: more work a call, fused calls, a larger batch."
+                 or kind and remedies[kind] or ("Begin with %s: fewer or smaller calls, fewer bits, a fused form."):format(first.key) },
+    impact = impact.none(),
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "hot-op", api = 1, version = "1.0.0",
   title = "One type of op takes most of the time",
   category = "kernels", severity = "info",
-  needs = { "step.ns", "op_types" },
+  needs = { "step.ns" },
   cause = "compute", tags = { "ops" },
   params = {
     most = { default = 2, min = 1, max = 10, unit = "count", doc = "places that are said" },
@@ -56,14 +150,20 @@ return rule {
                    doc = "share from which it is a warning" },
     min_step_share = { default = 0.10, min = 0, max = 1, unit = "share",
                        doc = "its self time over the step, below which it is not worth a look" },
+    min_device_share = { default = 0.50, min = 0, max = 1, unit = "share",
+                         doc = "kernel time over the step from which the device is what the program waits for" },
+    short_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns", doc = "a kernel that is over before the device is full" },
   },
   doc = [[
 Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of work
 of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond the
 products) is named with its line; its price, what it takes less a usual need, is an upper bound. Elsewhere the type of op
-that takes most is a fact without a price. Silent when time is spread, or when ops are a small part of the step.]],
+that takes most is a fact without a price. Kernels of an accelerator are ranked by the op that launched them where they are recorded, with how
+far they are from what the device can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small part of the step.]],
 
   check = function(p, cfg)
+    if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
+    if not p:has("op_types") then return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" } end
     local places = costly(p, cfg)
     if #places > 0 then return places end
     local types, top = p:table("op_types"), {}
@@ -115,6 +215,21 @@ that takes most is a fact without a price. Silent when time is spread, or when o
       tables = { op_types = { { type = "fusion", self_ns = 6e6 } },
                  excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45, factor = 0.1,
                               detail = "decomposition", op = "custom-call", source_file = "train.py", source_line = 7 } } } },
+    { name = "attention at its roof", format = "kineto", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { kernels = { { name = "attn_fwd", family = "attn_fwd", category = "attention", op = "aten::_flash_attention_forward", calls = 10, total_ns = 8e6 },
+                             { name = "add", family = "add", category = "elementwise", op = "aten::add", calls = 10, total_ns = 1e6 } },
+                 roofline = { { op = "aten::_flash_attention_forward", type = "aten::_flash_attention_forward", ns = 8e6, efficiency = 0.65, bound = "compute" } } } },
+    { name = "products of a replayed graph", format = "kineto", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { kernels = { { name = "nvjet_1", family = "nvjet_1", category = "gemm", op = "", calls = 40, total_ns = 4e6 },
+                             { name = "nvjet_2", family = "nvjet_2", category = "gemm", op = "", calls = 40, total_ns = 3e6 },
+                             { name = "rms_norm", family = "rms_norm", category = "norm", op = "", calls = 80, total_ns = 1e6 } } } },
+    { name = "kernels of many ops", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { kernels = { { name = "a", family = "a", category = "gemm", op = "aten::mm", calls = 1, total_ns = 2e6 },
+                             { name = "b", family = "b", category = "norm", op = "aten::native_layer_norm", calls = 1, total_ns = 2e6 },
+                             { name = "c", family = "c", category = "attention", op = "aten::_flash_attention_forward", calls = 1, total_ns = 2e6 },
+                             { name = "d", family = "d", category = "gather", op = "aten::embedding", calls = 1, total_ns = 2e6 } } } },
+    { name = "kernels are little of the step", format = "kineto", finding = false, facts = { ["step.ns"] = 1e8, ["device.idle_share"] = 0.95 },
+      tables = { kernels = { { name = "a", family = "a", category = "gemm", op = "aten::mm", calls = 1, total_ns = 2e6 } } } },
     { name = "one type dominates", finding = true, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "MatMul", self_ns = 6e6 }, { type = "Relu", self_ns = 2e6 } } } },
     { name = "waiting for other ranks is no op", finding = false, facts = { ["step.ns"] = 1e7 },

@@ -9,10 +9,13 @@ return rule {
   params = {
     min_repeats = { default = 3, min = 2, max = 100, unit = "count",
                     doc = "repeats from which inferred steps are good enough for an info" },
+    max_idle = { default = 0.10, min = 0, max = 1, unit = "share",
+                 doc = "idle time of a device that works through the whole recording: what its kernels take of it holds without steps" },
   },
   doc = [[
 Without markers the steps are inferred from what repeats, or the whole recording counts as one step.
-Per-step numbers are then less certain, or missing. Silent when steps were marked, or are calls of a
+Per-step numbers are then less certain, or missing. Where a device works nearly all of the recording, shares of its time hold
+anyway, and this is an info. Silent when steps were marked, or are calls of a
 session or requests.]],
 
   check = function(p, cfg)
@@ -21,6 +24,8 @@ session or requests.]],
 
     local used = p.fact["step.used"] or 0
     local is_inferred = source == "inferred" and used >= cfg.min_repeats
+    local idle = p:has("device.idle_share") and p.fact["device.idle_share"] or 1
+    local is_busy = source == "whole-trace" and used >= 1 and idle <= cfg.max_idle
     local code = {
       jax = "with jax.profiler.StepTraceAnnotation('train', step_num=i):",
       tensorflow = "with tf.profiler.experimental.Trace('train', step_num=i, _r=1):",
@@ -29,8 +34,9 @@ session or requests.]],
     return finding {
       title = is_inferred and ("No step markers; %d steps were inferred from what repeats"):format(used)
         or "No step markers; the recording counts as one step",
-      severity = is_inferred and "info" or "veto",
-      evidence = { { "steps come from", source }, { "steps", used, "count" } },
+      severity = (is_inferred or is_busy) and "info" or "veto",
+      evidence = { { "steps come from", source }, { "steps", used, "count" },
+                   is_busy and { "what holds without steps", "shares of the device's time; times are of the whole recording" } or nil },
       condition = ("steps come from '%s', not from markers"):format(source),
       remedy = { text = "Mark each step of the training loop, taking the next batch included.",
                  code = code[p.framework] },
@@ -43,6 +49,8 @@ session or requests.]],
     { name = "inferred", framework = "jax", finding = true,
       facts = { ["step.source"] = "inferred", ["step.used"] = 8 } },
     { name = "one window", finding = true, facts = { ["step.source"] = "whole-trace", ["step.used"] = 1 } },
+    { name = "a device that works all the time", finding = true,
+      facts = { ["step.source"] = "whole-trace", ["step.used"] = 1, ["device.idle_share"] = 0.02 } },
     { name = "marked", finding = false, facts = { ["step.source"] = "marker", ["step.used"] = 8 } },
   },
 }

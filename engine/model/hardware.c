@@ -140,8 +140,63 @@ const struct hardware *hardware_of(const struct profile *profile, const struct d
     return made;
 }
 
+/* AMD's libraries name their kernels for the instruction set that they are for. */
+static const struct {
+    const char *mark, *title;
+} instruction_sets[] = {
+    { "ISA942", "AMD Instinct MI300X" }, { "gfx942", "AMD Instinct MI300X" },
+    { "ISA950", "AMD Instinct MI355X" }, { "gfx950", "AMD Instinct MI355X" },
+    { "ISA90a", "AMD Instinct MI210" },  { "gfx90a", "AMD Instinct MI210" },
+    { "ISA908", "AMD Instinct MI100" },  { "gfx908", "AMD Instinct MI100" },
+};
+
+/* NULL: no kernel's name tells. */
+static const char *assumed_title(const struct profile *profile)
+{
+    for (size_t i = 0; i < profile->activities.count; i++) {
+        const struct activity *activity = &profile->activities.items[i];
+
+        for (size_t j = 0; activity->kind == ACTIVITY_KERNEL && j < ARRAY_COUNT(instruction_sets);
+             j++)
+            if (str_contains(profile_str(profile, activity->name),
+                             str_from(instruction_sets[j].mark)))
+                return instruction_sets[j].title;
+    }
+    return NULL;
+}
+
+/* GPUs of which nothing is told are taken for the usual model of what their kernels are made for.
+ */
+static bool assume_models(struct profile *profile)
+{
+    const char *title = NULL;
+    bool        is_asked = false;
+
+    for (size_t i = 0; i < profile->devices.count; i++) {
+        struct device *device = &profile->devices.items[i];
+        char           text[256];
+        int            len;
+
+        if (device->kind != DEVICE_GPU || profile_str(profile, device->model).len ||
+            device->sm_count > 0 || device->memory_bytes > 0)
+            continue;
+        if (!is_asked)
+            title = assumed_title(profile);
+        is_asked = true;
+        if (!title)
+            return true;
+        len = snprintf(text, sizeof text, "%s, assumed from names of kernels", title);
+        device->model = profile_intern(profile, (struct str) { text, (size_t)len });
+        if (device->model == NO_ID)
+            return false;
+    }
+    return true;
+}
+
 bool hardware_settle(struct profile *profile)
 {
+    if (!assume_models(profile))
+        return false;
     for (size_t i = 0; i < profile->devices.count; i++) {
         struct device         *device = &profile->devices.items[i];
         struct str             name = profile_str(profile, device->model);

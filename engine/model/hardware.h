@@ -25,7 +25,7 @@ const struct hardware *hardware_of(const struct profile *profile, const struct d
                                    struct hardware *made);
 /* Peak for computing in `dtype`; 0 unknown. */
 double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dtype);
-/* Names devices that are known by their figures, and gives GPUs the bandwidth of their row: what
+/* Names devices that are known by their figures, those of which nothing is told by the instruction set in names of kernels, and gives GPUs the bandwidth of their row: what
  * recordings derive from a memory's clock is up to two times off. Once, behind reading. false: the
  * budget. */
 bool hardware_settle(struct profile *profile);

@@ -133,6 +133,36 @@ static void figures_name_the_nameless(void **state)
     }
 }
 
+/* Nothing is told of the device, but libraries name kernels for the instruction set; one of which
+ * more is told is not guessed. */
+static void kernels_tell_what_they_are_made_for(void **state)
+{
+    static const struct {
+        const char *kernel, *name;
+        uint32_t    units;
+    } rows[] = {
+        { "Cijk_Ailk_Bljk_BBS_BH_MT256x128x64_MI16x16x16x1_SN_GLVWA2_ISA942_IU1",
+          "AMD Instinct MI300X, assumed from names of kernels", 0 },
+        { "Cijk_Ailk_Bljk_BBS_BH_MT256x128x64_MI16x16x16x1_SN_GLVWA2_ISA942_IU1", "", 80 },
+        { "ampere_sgemm_128x64_tn", "", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct profile_builder b;
+        uint32_t               row;
+
+        builder_start(&b, FORMAT_KINETO);
+        row = builder_device(&b, builder_host(&b, "h"), "GPU 0", "", DEVICE_GPU);
+        b.profile.devices.items[row].sm_count = rows[i].units;
+        builder_activity(&b, rows[i].kernel, ACTIVITY_KERNEL, NO_ID);
+        assert_true(hardware_settle(&b.profile));
+        assert_string_equal(profile_str(&b.profile, b.profile.devices.items[row].model).data,
+                            rows[i].name);
+        builder_free(&b);
+    }
+}
+
 /* 80 multiprocessors at 1.53 GHz do 1024 operations a cycle each: 125.3 TFLOP/s; 304 units of AMD
  * at 2.1 GHz 2048: 1307.4. Without a clock, or of an unknown architecture: nothing. */
 static void rates_give_the_rest(void **state)
@@ -234,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_find_the_right_row),
         cmocka_unit_test(figures_name_the_nameless),
+        cmocka_unit_test(kernels_tell_what_they_are_made_for),
         cmocka_unit_test(rates_give_the_rest),
         cmocka_unit_test(blocks_fit_by_what_they_need),
         cmocka_unit_test(other_numbers_are_the_same_devices),

@@ -297,17 +297,22 @@ static void count_match(struct matcher *matcher, size_t idiom, size_t first, siz
     memset(matcher->text + first, '_', end - first);
 }
 
-/* A chain passes over the same large values in each call. */
+/* A chain passes over the same large values in each call. One op again and again is a loop. */
 static bool is_chain(const struct matcher *matcher, size_t first, size_t end)
 {
-    const struct profile *profile = matcher->study->profile;
-    double                elements =
-        eager_elements(profile, matcher->calls->list.items[matcher->call_of[first]].op);
+    const struct profile    *profile = matcher->study->profile;
+    const struct eager_call *calls = matcher->calls->list.items;
+    uint32_t                 op = calls[matcher->call_of[first]].op;
+    bool                     is_one_op = true;
 
-    for (size_t i = first + 1; i < end; i++)
-        if (eager_elements(profile, matcher->calls->list.items[matcher->call_of[i]].op) != elements)
+    for (size_t i = first + 1; i < end; i++) {
+        uint32_t next = calls[matcher->call_of[i]].op;
+
+        if (eager_elements(profile, next) != eager_elements(profile, op))
             return false;
-    return elements > 0;
+        is_one_op = is_one_op && next == op;
+    }
+    return !is_one_op && eager_elements(profile, op) > 0;
 }
 
 static void match_text(struct matcher *matcher)

@@ -65,7 +65,8 @@ enum kernel_column {
     SM_COUNT,
     SOURCE_FILE,
     SOURCE_LINE,
-    SHAPES
+    SHAPES,
+    OP_TYPE
 };
 static const struct column_spec columns[] = {
     [NAME] = { "name", UNIT_NAME, "kernel" },
@@ -90,6 +91,7 @@ static const struct column_spec columns[] = {
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
     [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
     [SHAPES] = { "shapes", UNIT_NAME, "operands and results of that op" },
+    [OP_TYPE] = { "op_type", UNIT_NAME, "type of that op" },
 };
 static const struct table_spec tables[] = {
     { "kernels", "kernels by time", columns, ARRAY_COUNT(columns) },
@@ -144,8 +146,10 @@ static void fill_row(struct study *study, struct table *table, size_t row,
     } else if (time->op != NO_ID) {
         emit_name(table, OP, row, profile->ops.items[time->op].name);
     }
-    if (time->op != NO_ID)
+    if (time->op != NO_ID) {
         emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[time->op]));
+        emit_name(table, OP_TYPE, row, profile->ops.items[time->op].type);
+    }
     if (dtype == DTYPE_UNKNOWN && time->op != NO_ID) {
         const struct op *op = &profile->ops.items[time->op];
 

@@ -145,6 +145,13 @@ bool kernel_is_pointwise(enum kernel_category category)
            category == KERNEL_FILL || category == KERNEL_LAYOUT;
 }
 
+bool kernel_is_streaming(enum kernel_category category)
+{
+    return kernel_is_pointwise(category) || category == KERNEL_NORM || category == KERNEL_SOFTMAX ||
+           category == KERNEL_REDUCE || category == KERNEL_RANDOM || category == KERNEL_OPTIMIZER ||
+           category == KERNEL_GATHER;
+}
+
 struct kernel_name kernel_name_parse(struct str name)
 {
     struct kernel_name result = { 0 };

@@ -97,8 +97,15 @@ static const struct table_spec tables[] = {
 };
 enum { BEST_MIN_FLOPS = 1000000 }; /* below, the clock's grain makes rates meaningless */
 /* Traffic at less than the first is not what holds an op; above the second caches served it. */
-static const double MIN_BANDWIDTH_USE = 0.10, MAX_BANDWIDTH_USE = 1.05;
+static const double MIN_BANDWIDTH_USE = 0.20, MAX_BANDWIDTH_USE = 1.05;
 
+/* What the kernels of one op tell. */
+struct launched {
+    double     ns, streaming_ns; /* of kernels that do few operations a byte */
+    double     calls;            /* of the kernel that ran most often */
+    enum dtype dtype;            /* of the kernel with most time, where its name tells */
+    double     dtype_ns;
+};
 struct cost_row {
     const struct op_time *time;
     double                flops, bytes; /* over all used steps; < 0 unknown */
@@ -109,8 +116,8 @@ struct costs {
     struct op_times        ops;
     struct cost_row       *rows;
     size_t                 count;
-    uint32_t              *row_of_op;      /* row + 1 */
-    double                *elementwise_ns; /* by op, in kernels that do few operations a byte */
+    uint32_t              *row_of_op; /* row + 1 */
+    struct launched       *launched;  /* by op */
     double                 compute_ns, known_ns, product_ns, flops, bytes;
     double                 best[DTYPE_COUNT];
     double                 peak_flops_per_s, memory_bytes_per_s, device_count;
@@ -119,33 +126,36 @@ struct costs {
 };
 
 /* With kernels an op's time is that of the kernels it launched; without, its own. */
-static double *kernel_time_by_op(struct costs *costs, const struct windows *windows,
-                                 struct arena *scratch, double *total_ns)
+static bool kernel_time_by_op(struct costs *costs, const struct windows *windows,
+                              struct arena *scratch, double *total_ns)
 {
     const struct profile *profile = costs->study->profile;
     struct kernel_times   kernels;
-    double               *ns = arena_new_array(scratch, double, profile->ops.count + 1);
 
     *total_ns = -1;
-    costs->elementwise_ns = arena_new_array(scratch, double, profile->ops.count + 1);
-    if (!ns || !costs->elementwise_ns ||
-        !kernel_times_make(costs->study, windows, scratch, &kernels))
-        return NULL;
+    costs->launched = arena_new_array(scratch, struct launched, profile->ops.count + 1);
+    if (!costs->launched || !kernel_times_make(costs->study, windows, scratch, &kernels))
+        return false;
     if (kernels.count > 0)
         *total_ns = kernels.total_ns;
     for (size_t i = 0; i < kernels.count; i++) {
         const struct kernel_time *kernel = &kernels.rows[i];
+        const struct activity    *activity = &profile->activities.items[kernel->activity];
+        struct kernel_name        name = kernel_name_parse(profile_str(profile, activity->name));
+        struct launched          *by_op = kernel->op == NO_ID ? NULL : &costs->launched[kernel->op];
 
-        if (kernel->op == NO_ID)
+        if (!by_op || activity->kind == ACTIVITY_COLLECTIVE)
             continue;
-        ns[kernel->op] += kernel->total_ns;
-        if (kernel_is_pointwise(
-                kernel_name_parse(
-                    profile_str(profile, profile->activities.items[kernel->activity].name))
-                    .category))
-            costs->elementwise_ns[kernel->op] += kernel->total_ns;
+        by_op->ns += kernel->total_ns;
+        by_op->calls = kernel->calls > by_op->calls ? kernel->calls : by_op->calls;
+        if (kernel_is_streaming(name.category))
+            by_op->streaming_ns += kernel->total_ns;
+        if (name.dtype != DTYPE_UNKNOWN && kernel->total_ns > by_op->dtype_ns) {
+            by_op->dtype = name.dtype;
+            by_op->dtype_ns = kernel->total_ns;
+        }
     }
-    return ns;
+    return true;
 }
 
 /* Kernels that one op launches are one row; it ran as often as the one that ran most. */
@@ -202,15 +212,62 @@ static void add_costs(struct costs *costs)
     costs->count = kept;
 }
 
+/* Ops whose kernels ran in the used steps though they were called before them have no time there.
+ */
+static bool add_early(struct costs *costs, struct arena *scratch)
+{
+    const struct profile *profile = costs->study->profile;
+
+    for (size_t i = 0; i < profile->ops.count; i++) {
+        const struct op *op = &profile->ops.items[i];
+        struct op_time  *time;
+
+        if (costs->launched[i].ns <= 0 || costs->row_of_op[i] ||
+            (op_flops(profile, op) < 0 && op_bytes(profile, op) < 0))
+            continue;
+        time = arena_new(scratch, struct op_time);
+        if (!time)
+            return false;
+        *time = (struct op_time) { .name = op->name,
+                                   .type = op->type,
+                                   .op = (uint32_t)i,
+                                   .device = NO_ID,
+                                   .source = op->source,
+                                   .kind = ACTIVITY_OP,
+                                   .dtype = (uint8_t)op_dtype(profile, op),
+                                   .calls = costs->launched[i].calls };
+        costs->compute_ns += costs->launched[i].ns;
+        add_time(costs, time, costs->launched[i].ns);
+    }
+    return true;
+}
+
+/* Where the whole recording is a step, it begins with the first kernel, whose op's call may lie
+ * before it. */
+static void settle_calls(struct costs *costs)
+{
+    for (size_t i = 0; i < costs->count; i++) {
+        struct cost_row *row = &costs->rows[i];
+        double           calls = costs->launched[row->time->op].calls;
+
+        if (costs->study->steps.source == STEPS_WHOLE_TRACE && row->time->device == NO_ID &&
+            calls > row->calls && calls - row->calls <= 1)
+            row->calls = calls;
+    }
+}
+
 static bool collect(struct costs *costs, const struct windows *windows, struct arena *scratch)
 {
-    double  kernel_ns, *by_op = kernel_time_by_op(costs, windows, scratch, &kernel_ns);
-    uint8_t device_kind = kernel_ns >= 0 ? ACTIVITY_KERNEL : ACTIVITY_OP;
+    size_t  op_count = costs->study->profile->ops.count;
+    double  kernel_ns;
+    uint8_t device_kind;
 
-    if (!by_op || !op_times_make(costs->study, scratch, &costs->ops))
+    if (!kernel_time_by_op(costs, windows, scratch, &kernel_ns) ||
+        !op_times_make(costs->study, scratch, &costs->ops))
         return false;
-    costs->rows = arena_new_array(scratch, struct cost_row, costs->ops.count + 1);
-    costs->row_of_op = arena_new_array(scratch, uint32_t, costs->study->profile->ops.count + 1);
+    device_kind = kernel_ns >= 0 ? ACTIVITY_KERNEL : ACTIVITY_OP;
+    costs->rows = arena_new_array(scratch, struct cost_row, costs->ops.count + op_count + 1);
+    costs->row_of_op = arena_new_array(scratch, uint32_t, op_count + 1);
     if (!costs->rows || !costs->row_of_op)
         return false;
     for (size_t i = 0; i < costs->ops.count; i++) {
@@ -221,13 +278,16 @@ static bool collect(struct costs *costs, const struct windows *windows, struct a
             time->kind == ACTIVITY_MEMCPY || op_time_is_of_unit(costs->study->profile, time))
             continue;
         if (device_kind == ACTIVITY_KERNEL && time->kind == ACTIVITY_OP) {
-            if (time->op == NO_ID || by_op[time->op] <= 0)
+            if (time->op == NO_ID || costs->launched[time->op].ns <= 0)
                 continue;
-            ns = by_op[time->op];
+            ns = costs->launched[time->op].ns;
         }
         costs->compute_ns += ns;
         add_time(costs, time, ns);
     }
+    if (!add_early(costs, scratch))
+        return false;
+    settle_calls(costs);
     add_costs(costs);
     if (kernel_ns > costs->compute_ns)
         costs->compute_ns = kernel_ns;
@@ -274,15 +334,30 @@ static double peak_of(const struct costs *costs, enum dtype dtype)
     return peak > 0 ? peak : costs->peak_flops_per_s;
 }
 
+/* Kernels that do few operations a byte are held by memory, whatever few operations these are. */
+static bool is_streaming(const struct costs *costs, const struct cost_row *cost)
+{
+    return costs->launched[cost->time->op].streaming_ns >= 0.9 * cost->ns;
+}
+
+/* Libraries compute products of 32 bits in TF32 where they may; their kernels tell. */
+static enum dtype computes_in(const struct costs *costs, const struct cost_row *cost)
+{
+    return cost->time->dtype == DTYPE_F32 && costs->launched[cost->time->op].dtype == DTYPE_TF32
+               ? DTYPE_TF32
+               : (enum dtype)cost->time->dtype;
+}
+
 static void fill_efficiency(const struct costs *costs, struct table *table, size_t row,
                             const struct cost_row *cost)
 {
-    double peak = peak_of(costs, cost->time->dtype), memory = costs->memory_bytes_per_s;
+    double peak = peak_of(costs, computes_in(costs, cost)), memory = costs->memory_bytes_per_s;
     double compute_s, memory_s;
 
-    if (cost->flops < 0 || cost->bytes <= 0 || peak <= 0 || memory <= 0)
+    if (cost->bytes <= 0 || memory <= 0 || (cost->flops < 0 && !is_streaming(costs, cost)) ||
+        (cost->flops >= 0 && peak <= 0))
         return;
-    compute_s = cost->flops / peak;
+    compute_s = cost->flops >= 0 ? cost->flops / peak : 0;
     memory_s = cost->bytes / memory;
     emit_number(table, EFFICIENCY, row,
                 (compute_s > memory_s ? compute_s : memory_s) / (cost->ns / 1e9));
@@ -331,7 +406,7 @@ static void fill_row(const struct costs *costs, struct table *table, size_t row,
  * elementwise kernels compute is unknown, but little. */
 static bool is_memory_bound(const struct costs *costs, const struct cost_row *cost)
 {
-    double peak = peak_of(costs, cost->time->dtype), memory_ns, use;
+    double peak = peak_of(costs, computes_in(costs, cost)), memory_ns, use;
 
     if (cost->bytes <= 0 || costs->memory_bytes_per_s <= 0)
         return false;
@@ -340,7 +415,7 @@ static bool is_memory_bound(const struct costs *costs, const struct cost_row *co
     if (use < MIN_BANDWIDTH_USE || use > MAX_BANDWIDTH_USE)
         return false;
     if (cost->flops < 0)
-        return costs->elementwise_ns[cost->time->op] >= cost->ns;
+        return is_streaming(costs, cost);
     return peak > 0 && memory_ns > cost->flops / peak * 1e9;
 }
 

@@ -2,7 +2,7 @@
  * reader_kineto: what the parts of the Kineto reader share. Data flow: reader_kineto.c walks a file
  * up to its events; _parts.c cuts these into stretches that several threads take apart, each with
  * tables of its own (_fields.c finds what an event has, _mould.c where it is like one before it,
- * _event.c adds it, _args.c its arguments, _op.c shapes and FLOPs); _merge.c adds the stretches'
+ * _event.c adds it, _args.c its arguments, _op.c its shapes, kineto_cost.c what they cost); _merge.c adds the stretches'
  * tables to the profile in the order of the file, so that the result does not depend on the
  * threads, and keeps their events sorted and packed; _place.c merges these into timelines;
  * _finish.c joins them. _head.c reads what stands beside the events.

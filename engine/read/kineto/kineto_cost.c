@@ -1,0 +1,517 @@
+/*
+ * kineto_cost: what an op of PyTorch computes and moves, from the shapes of its arguments.
+ * Operations count a multiplication and an addition as two; bytes are what must be read and written
+ * once if caches hold nothing else.
+ */
+#include "read/kineto/kineto_cost.h"
+
+#include "base/macros.h"
+
+/* Products of sizes; -1 stands for unknown and for what does not fit. */
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product;
+
+    return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? -1 : product;
+}
+
+static int64_t element_count(const struct tensor *tensor)
+{
+    int64_t count = tensor->rank < 0 ? -1 : 1;
+
+    for (int i = 0; i < tensor->rank; i++)
+        count = times(count, tensor->dims[i]);
+    return count;
+}
+
+static int64_t last_dim(const struct tensor *tensor)
+{
+    return tensor->rank > 0 ? tensor->dims[tensor->rank - 1] : -1;
+}
+
+/* Number `wanted` of the concrete inputs: the texts of scalar arguments, by position. */
+static struct str concrete_input(const struct kineto_event *event, int wanted)
+{
+    struct str text = kineto_has(event, FIELD_CONCRETE) ? event->fields[FIELD_CONCRETE] : STR("");
+    struct json_scan scan = { .at = text.data, .end = text.data + text.len };
+
+    if (!json_open(&scan, '['))
+        return STR("");
+    for (int i = 0; json_item(&scan); i++) {
+        struct str value = json_scalar(&scan);
+
+        if (i == wanted)
+            return value;
+    }
+    return STR("");
+}
+
+/* "[2, 1]" -> its number `index`, or the last one when there are fewer (one for all dimensions). */
+static int64_t list_number(struct str list, int index, int64_t preset)
+{
+    int64_t number = preset;
+
+    if (str_starts(list, STR("[")))
+        list = str_slice(list, 1, list.len - 1);
+    for (int i = 0; i <= index && list.len; i++) {
+        struct str part = str_trim(str_cut(&list, ','));
+
+        if (!str_to_int64(part, &number))
+            return -1;
+    }
+    return number;
+}
+
+struct matmul { /* which operands multiply, and where the second one's free size stands */
+    struct str name;
+    uint8_t    left, right;
+    bool       is_first_dim;
+};
+static const struct matmul matmuls[] = {
+    { STR_INIT("aten::mm"), 0, 1, false },
+    { STR_INIT("aten::addmm"), 1, 2, false },
+    { STR_INIT("aten::addmm_"), 1, 2, false },
+    { STR_INIT("aten::_addmm_activation"), 1, 2, false },
+    { STR_INIT("aten::bmm"), 0, 1, false },
+    { STR_INIT("aten::baddbmm"), 1, 2, false },
+    { STR_INIT("aten::baddbmm_"), 1, 2, false },
+    { STR_INIT("aten::_scaled_mm"), 0, 1, false },
+    { STR_INIT("aten::_int_mm"), 0, 1, false },
+    { STR_INIT("aten::_grouped_mm"), 0, 1, false },
+    { STR_INIT("aten::_scaled_grouped_mm"), 0, 1, false },
+    { STR_INIT("aten::_weight_int8pack_mm"), 0, 1, true },
+    { STR_INIT("mkldnn::_linear_pointwise"), 0, 1, true },
+    { STR_INIT("aten::mkldnn_linear"), 0, 1, true },
+};
+
+static int64_t matmul_flops(const struct matmul *matmul, const struct kineto_operands *operands,
+                            int64_t *output_elements)
+{
+    const struct tensor *left, *right;
+    int64_t              free_size, shared;
+
+    if (operands->count <= matmul->right)
+        return -1;
+    left = &operands->list[matmul->left];
+    right = &operands->list[matmul->right];
+    if (left->rank < 2 || right->rank < 2)
+        return -1;
+    free_size = matmul->is_first_dim ? right->dims[0] : last_dim(right);
+    shared = last_dim(left);
+    if (shared > 0)
+        *output_elements = times(element_count(left) / shared, free_size);
+    return times(2, times(element_count(left), free_size));
+}
+
+struct convolution { /* positions of its arguments */
+    struct str name;
+    int8_t     padding, stride, dilation; /* -1: has none */
+};
+static const struct convolution convolutions[] = {
+    { STR_INIT("aten::mkldnn_convolution"), 3, 4, 5 },
+    { STR_INIT("aten::cudnn_convolution"), 2, 3, 4 },
+    { STR_INIT("aten::miopen_convolution"), 3, 4, 5 },
+    { STR_INIT("aten::miopen_depthwise_convolution"), 3, 4, 5 },
+    { STR_INIT("aten::_slow_conv2d_forward"), 5, 4, -1 },
+    { STR_INIT("aten::_conv_depthwise2d"), 5, 4, 6 },
+    { STR_INIT("aten::convolution_overrideable"), 4, 3, 5 },
+};
+
+/* Two for each weight that meets each output: weight elements of one filter times output elements.
+ */
+static int64_t convolution_flops(const struct convolution     *convolution,
+                                 const struct kineto_operands *operands,
+                                 const struct kineto_event *event, int64_t *output_elements)
+{
+    const struct tensor *input = &operands->list[0], *weight = &operands->list[1];
+    struct str           padding = concrete_input(event, convolution->padding);
+    struct str           stride = concrete_input(event, convolution->stride);
+    struct str           dilation =
+        convolution->dilation < 0 ? STR("[1]") : concrete_input(event, convolution->dilation);
+    int64_t outputs;
+
+    if (operands->count < 2 || input->rank < 3 || weight->rank != input->rank ||
+        weight->dims[0] <= 0 || !padding.len || !stride.len || !dilation.len)
+        return -1;
+    outputs = times(input->dims[0], weight->dims[0]);
+    for (int i = 2; i < input->rank; i++) {
+        int64_t pad = list_number(padding, i - 2, -1), step = list_number(stride, i - 2, -1);
+        int64_t spread = times(list_number(dilation, i - 2, -1), weight->dims[i] - 1);
+        int64_t room;
+
+        if (pad < 0 || pad > INT32_MAX || step < 1 || spread < 0 || input->dims[i] > INT32_MAX)
+            return -1;
+        room = input->dims[i] + 2 * pad - spread - 1;
+        if (room < 0)
+            return -1;
+        outputs = times(outputs, room / step + 1);
+    }
+    *output_elements = outputs;
+    return times(2, times(outputs, element_count(weight) / weight->dims[0]));
+}
+
+/* Gradients of the input and of the weight cost a forward pass each; output_mask tells which. */
+static int64_t convolution_backward_flops(const struct kineto_operands *operands,
+                                          const struct kineto_event    *event)
+{
+    const struct tensor *gradient = &operands->list[0], *weight = &operands->list[2];
+    struct str           mask = concrete_input(event, 10);
+    int64_t              passes = !mask.len || str_starts(mask, STR("[True, True")) ? 2 : 1;
+
+    if (operands->count < 3 || weight->rank < 3 || weight->dims[0] <= 0)
+        return -1;
+    return times(2 * passes,
+                 times(element_count(gradient), element_count(weight) / weight->dims[0]));
+}
+
+/*
+ * Attention: where its arguments stand. Sizes are batch, heads, length, size of a head, or batch,
+ * length, heads, size; without a batch sequences stand behind one another, and their borders are
+ * one operand more.
+ */
+struct attention {
+    struct str name;
+    uint8_t    query; /* operand; keys and values follow */
+    int8_t causal; /* argument that says whether, or which mask: "0" and "False" are none; -1: none
+                      has it */
+    bool is_head_first, is_backward;
+};
+static const struct attention attentions[] = {
+    { STR_INIT("aten::_scaled_dot_product_flash_attention"), 0, 4, true, false },
+    { STR_INIT("aten::_scaled_dot_product_flash_attention_for_cpu"), 0, 4, true, false },
+    { STR_INIT("aten::_scaled_dot_product_efficient_attention"), 0, 6, true, false },
+    { STR_INIT("aten::_scaled_dot_product_cudnn_attention"), 0, 6, true, false },
+    { STR_INIT("aten::_scaled_dot_product_fused_attention_overrideable"), 0, 5, true, false },
+    { STR_INIT("aten::_scaled_dot_product_flash_attention_backward"), 1, 11, true, true },
+    { STR_INIT("aten::_scaled_dot_product_flash_attention_for_cpu_backward"), 1, 7, true, true },
+    { STR_INIT("aten::_scaled_dot_product_efficient_attention_backward"), 1, 11, true, true },
+    { STR_INIT("aten::_scaled_dot_product_cudnn_attention_backward"), 1, 14, true, true },
+    { STR_INIT("aten::_flash_attention_forward"), 0, 8, false, false },
+    { STR_INIT("aten::_flash_attention_backward"), 1, 11, false, true },
+    { STR_INIT("aten::_efficient_attention_forward"), 0, 9, false, false },
+    { STR_INIT("aten::_efficient_attention_backward"), 1, 14, false, true },
+    { STR_INIT("aten::_cudnn_attention_forward"), 0, 10, true, false },
+    { STR_INIT("flash_attn::_flash_attn_forward"), 0, 5, false, false },
+    { STR_INIT("flash_attn::_flash_attn_varlen_forward"), 0, 9, false, false },
+    { STR_INIT("flash_attn::_flash_attn_backward"), 1, 11, false, true },
+    { STR_INIT("flash_attn::_flash_attn_varlen_backward"), 1, 15, false, true },
+    { STR_INIT("aiter::mha_fwd"), 0, 5, false, false },
+    { STR_INIT("aiter::fmha_v3_fwd"), 0, 5, false, false },
+};
+
+/* How many sequences stand behind one another: borders are one more. */
+static double packed_count(const struct kineto_operands *operands, size_t borders)
+{
+    const struct tensor *tensor = &operands->list[borders];
+
+    return borders < operands->count && tensor->rank == 1 && tensor->dims[0] > 1
+               ? (double)tensor->dims[0] - 1
+               : -1;
+}
+
+/* Pairs of a query and a key that see each other, over all heads; < 0 unknown. A causal mask ends
+ * with the last key. */
+static double attention_pairs(const struct attention *row, const struct kineto_operands *operands,
+                              bool is_causal)
+{
+    const struct tensor *query = &operands->list[row->query], *key = query + 1;
+    bool                 is_packed = query->rank == 3;
+    int                  length = is_packed ? 0 : row->is_head_first ? 2 : 1;
+    int                  heads = is_packed || row->is_head_first ? 1 : 2;
+    double count = is_packed ? packed_count(operands, row->query + 3U) : (double)query->dims[0];
+    double queries = (double)query->dims[length], keys = (double)key->dims[length];
+
+    if (count <= 0 || queries <= 0 || keys <= 0)
+        return -1;
+    if (is_packed) { /* of unknown lengths: as if all were alike */
+        queries /= count;
+        keys /= count;
+    }
+    if (!is_causal)
+        return count * (double)query->dims[heads] * queries * keys;
+    if (keys >= queries)
+        return count * (double)query->dims[heads] * (queries * keys - queries * (queries - 1) / 2);
+    return count * (double)query->dims[heads] * keys * (keys + 1) / 2;
+}
+
+/* Forward: scores and their sum of values. Backward: scores again, and the gradients of scores,
+ * values, queries and keys. */
+static int64_t attention_flops(const struct attention *row, const struct kineto_operands *operands,
+                               const struct kineto_event *event, int64_t *output_elements)
+{
+    const struct tensor *query = &operands->list[row->query], *key = query + 1, *value = query + 2;
+    struct str           causal = concrete_input(event, row->causal);
+    double               pairs, flops;
+
+    if (operands->count < row->query + 3U || (query->rank != 4 && query->rank != 3) ||
+        key->rank != query->rank || value->rank != query->rank || last_dim(query) <= 0)
+        return -1;
+    pairs = attention_pairs(row, operands,
+                            causal.len && !str_equal(causal, STR("False")) &&
+                                !str_equal(causal, STR("0")));
+    flops = pairs * (row->is_backward ? 6 * (double)last_dim(query) + 4 * (double)last_dim(value)
+                                      : 2 * (double)last_dim(query) + 2 * (double)last_dim(value));
+    *output_elements = row->is_backward
+                           ? element_count(query) + element_count(key) + element_count(value)
+                           : times(element_count(query) / last_dim(query), last_dim(value));
+    return flops < 0 || flops > 9e18 ? -1 : (int64_t)flops;
+}
+
+/* Experts in one op: tokens x experts of a token, times the two products of an expert. Operands are
+ * the tokens, the weights of both products (experts, out, in), and the experts' shares (tokens,
+ * experts of a token). */
+static int64_t experts_flops(const struct kineto_operands *operands, int64_t *output_elements)
+{
+    const struct tensor *tokens = &operands->list[0], *first = &operands->list[1];
+    const struct tensor *second = &operands->list[2], *shares = &operands->list[3];
+
+    if (operands->count < 4 || tokens->rank != 2 || first->rank != 3 || second->rank != 3 ||
+        shares->rank != 2)
+        return -1;
+    *output_elements = element_count(tokens);
+    return times(2, times(element_count(shares), times(first->dims[1], first->dims[2]) +
+                                                     times(second->dims[1], second->dims[2])));
+}
+
+static int64_t shape_flops(struct str name, const struct kineto_operands *operands,
+                           const struct kineto_event *event, int64_t *output_elements)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(matmuls); i++)
+        if (str_equal(name, matmuls[i].name))
+            return matmul_flops(&matmuls[i], operands, output_elements);
+    for (size_t i = 0; i < ARRAY_COUNT(convolutions); i++)
+        if (str_equal(name, convolutions[i].name))
+            return convolution_flops(&convolutions[i], operands, event, output_elements);
+    for (size_t i = 0; i < ARRAY_COUNT(attentions); i++)
+        if (str_equal(name, attentions[i].name))
+            return attention_flops(&attentions[i], operands, event, output_elements);
+    if (str_equal(name, STR("aten::convolution_backward")))
+        return convolution_backward_flops(operands, event);
+    if (str_ends(name, STR("place_fused_experts")))
+        return experts_flops(operands, output_elements);
+    return -1;
+}
+
+/* Ops that only look at the same memory in another way. */
+static bool is_view(struct str name)
+{
+    static const char *const views[] = {
+        "aten::view",         "aten::t",
+        "aten::transpose",    "aten::permute",
+        "aten::expand",       "aten::as_strided",
+        "aten::slice",        "aten::select",
+        "aten::detach",       "detach",
+        "aten::alias",        "aten::unsqueeze",
+        "aten::squeeze",      "aten::reshape",
+        "aten::_unsafe_view", "aten::narrow",
+        "aten::unbind",       "aten::split",
+        "aten::chunk",        "aten::_reshape_alias",
+        "aten::view_as",      "aten::expand_as",
+        "aten::flatten",      "aten::numpy_T",
+        "aten::lift_fresh",   "aten::resolve_conj",
+        "aten::resolve_neg",  "aten::result_type",
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(views); i++)
+        if (str_equal(name, str_from(views[i])))
+            return true;
+    return false;
+}
+
+static int64_t operand_bytes(const struct kineto_operands *operands)
+{
+    int64_t bytes = operands->count ? 0 : -1;
+
+    for (size_t i = 0; i < operands->count && bytes >= 0; i++) {
+        const struct tensor *tensor = &operands->list[i];
+        int64_t              more = times(element_count(tensor), dtype_bits(tensor->dtype) / 8);
+
+        if (!dtype_bits(tensor->dtype) || more < 0 || __builtin_add_overflow(bytes, more, &bytes))
+            return -1;
+    }
+    return bytes;
+}
+
+/* What an op gives out, beside what it takes. */
+enum result {
+    RESULT_FIRST,    /* as large as its first operand */
+    RESULT_LARGEST,  /* as its operands broadcast */
+    RESULT_FLAGS,    /* the same in one byte each */
+    RESULT_ALL,      /* as all operands together */
+    RESULT_AND_FLAGS /* as the first operand, and a byte each beside it */
+};
+static const struct {
+    struct str name; /* behind "aten::"; with '_' behind it the result goes where the first operand
+                        stands */
+    enum result result;
+} results[] = {
+    { STR_INIT("add"), RESULT_LARGEST },
+    { STR_INIT("sub"), RESULT_LARGEST },
+    { STR_INIT("rsub"), RESULT_LARGEST },
+    { STR_INIT("mul"), RESULT_LARGEST },
+    { STR_INIT("div"), RESULT_LARGEST },
+    { STR_INIT("pow"), RESULT_LARGEST },
+    { STR_INIT("maximum"), RESULT_LARGEST },
+    { STR_INIT("minimum"), RESULT_LARGEST },
+    { STR_INIT("lerp"), RESULT_LARGEST },
+    { STR_INIT("addcmul"), RESULT_LARGEST },
+    { STR_INIT("addcdiv"), RESULT_LARGEST },
+    { STR_INIT("masked_fill"), RESULT_LARGEST },
+    { STR_INIT("eq"), RESULT_FLAGS },
+    { STR_INIT("ne"), RESULT_FLAGS },
+    { STR_INIT("lt"), RESULT_FLAGS },
+    { STR_INIT("le"), RESULT_FLAGS },
+    { STR_INIT("gt"), RESULT_FLAGS },
+    { STR_INIT("ge"), RESULT_FLAGS },
+    { STR_INIT("neg"), RESULT_FIRST },
+    { STR_INIT("abs"), RESULT_FIRST },
+    { STR_INIT("exp"), RESULT_FIRST },
+    { STR_INIT("log"), RESULT_FIRST },
+    { STR_INIT("sin"), RESULT_FIRST },
+    { STR_INIT("cos"), RESULT_FIRST },
+    { STR_INIT("sqrt"), RESULT_FIRST },
+    { STR_INIT("rsqrt"), RESULT_FIRST },
+    { STR_INIT("reciprocal"), RESULT_FIRST },
+    { STR_INIT("clamp"), RESULT_FIRST },
+    { STR_INIT("clamp_min"), RESULT_FIRST },
+    { STR_INIT("relu"), RESULT_FIRST },
+    { STR_INIT("leaky_relu"), RESULT_FIRST },
+    { STR_INIT("gelu"), RESULT_FIRST },
+    { STR_INIT("silu"), RESULT_FIRST },
+    { STR_INIT("tanh"), RESULT_FIRST },
+    { STR_INIT("sigmoid"), RESULT_FIRST },
+    { STR_INIT("hardswish"), RESULT_FIRST },
+    { STR_INIT("cumsum"), RESULT_FIRST },
+    { STR_INIT("flip"), RESULT_FIRST },
+    { STR_INIT("roll"), RESULT_FIRST },
+    { STR_INIT("gelu_backward"), RESULT_FIRST },
+    { STR_INIT("silu_backward"), RESULT_FIRST },
+    { STR_INIT("tanh_backward"), RESULT_FIRST },
+    { STR_INIT("sigmoid_backward"), RESULT_FIRST },
+    { STR_INIT("threshold_backward"), RESULT_FIRST },
+    { STR_INIT("native_dropout"), RESULT_AND_FLAGS },
+    { STR_INIT("_softmax"), RESULT_FIRST },
+    { STR_INIT("_log_softmax"), RESULT_FIRST },
+    { STR_INIT("_softmax_backward_data"), RESULT_FIRST },
+    { STR_INIT("_log_softmax_backward_data"), RESULT_FIRST },
+    { STR_INIT("native_layer_norm"), RESULT_FIRST },
+    { STR_INIT("native_layer_norm_backward"), RESULT_FIRST },
+    { STR_INIT("_fused_rms_norm"), RESULT_FIRST },
+    { STR_INIT("native_group_norm"), RESULT_FIRST },
+    { STR_INIT("native_group_norm_backward"), RESULT_FIRST },
+    { STR_INIT("native_batch_norm"), RESULT_FIRST },
+    { STR_INIT("native_batch_norm_backward"), RESULT_FIRST },
+    { STR_INIT("cudnn_batch_norm"), RESULT_FIRST },
+    { STR_INIT("cudnn_batch_norm_backward"), RESULT_FIRST },
+    { STR_INIT("miopen_batch_norm"), RESULT_FIRST },
+    { STR_INIT("miopen_batch_norm_backward"), RESULT_FIRST },
+    { STR_INIT("cat"), RESULT_ALL },
+};
+
+/* Elements of operands that are broadcast to each other; those of the largest where they do not
+ * fit. */
+static int64_t broadcast_elements(const struct kineto_operands *operands)
+{
+    struct tensor whole = { .rank = 0 };
+    int64_t       largest = 0;
+
+    for (size_t i = 0; i < operands->count; i++)
+        largest = element_count(&operands->list[i]) > largest ? element_count(&operands->list[i])
+                                                              : largest;
+    for (size_t i = 0; i < operands->count; i++) {
+        const struct tensor *tensor = &operands->list[i];
+        struct tensor        next = tensor->rank > whole.rank ? *tensor : whole;
+
+        for (int j = 1; j <= tensor->rank && j <= whole.rank; j++) {
+            int64_t a = whole.dims[whole.rank - j], b = tensor->dims[tensor->rank - j];
+
+            if (a != b && a != 1 && b != 1)
+                return largest;
+            next.dims[next.rank - j] = a > b ? a : b;
+        }
+        whole = next;
+    }
+    return element_count(&whole);
+}
+
+static int64_t result_bytes(enum result result, const struct kineto_operands *operands)
+{
+    int64_t elements = element_count(&operands->list[0]), size = 0;
+
+    for (size_t i = 0; i < operands->count; i++) {
+        int64_t bytes = dtype_bits(operands->list[i].dtype) / 8;
+
+        size = bytes > size ? bytes : size;
+    }
+    switch (result) {
+    case RESULT_FIRST:
+        return times(elements, dtype_bits(operands->list[0].dtype) / 8);
+    case RESULT_LARGEST:
+        return times(broadcast_elements(operands), size);
+    case RESULT_FLAGS:
+        return broadcast_elements(operands);
+    case RESULT_ALL:
+        return operand_bytes(operands);
+    case RESULT_AND_FLAGS:
+        return times(elements, dtype_bits(operands->list[0].dtype) / 8 + 1);
+    }
+    return -1;
+}
+
+/* Rows that are looked up are read and written; the rest of the table is not touched. */
+static int64_t lookup_bytes(struct str name, const struct kineto_operands *operands,
+                            const struct kineto_event *event)
+{
+    const struct tensor *table = &operands->list[0], *indices = &operands->list[1];
+    bool                 is_embedding = str_equal(name, STR("aten::embedding"));
+    int64_t              dim = is_embedding ? 0 : list_number(concrete_input(event, 1), 0, -1);
+    int64_t              row = element_count(table), index_bytes;
+
+    if (operands->count < 2 || dim < 0 || dim >= table->rank || table->dims[dim] <= 0)
+        return -1;
+    row = times(row < 0 ? -1 : row / table->dims[dim], dtype_bits(table->dtype) / 8);
+    index_bytes = times(element_count(indices), dtype_bits(indices->dtype) / 8);
+    row = times(times(2, row), element_count(indices));
+    return row < 0 || index_bytes < 0 ? -1 : row + index_bytes;
+}
+
+/* Operands and results; < 0 unknown. Results that no row tells are not counted, so the sum is at
+ * least what moves. */
+static int64_t shape_bytes(struct str name, const struct kineto_operands *operands,
+                           const struct kineto_event *event)
+{
+    int64_t    bytes = operand_bytes(operands), more = 0;
+    struct str own = str_starts(name, STR("aten::")) ? str_slice(name, 6, name.len) : STR("");
+
+    if (is_view(name))
+        return 0;
+    if (operands->count == KINETO_MAX_OPERANDS) /* there may be more */
+        return -1;
+    if (str_equal(name, STR("aten::embedding")) || str_equal(name, STR("aten::index_select")))
+        return lookup_bytes(name, operands, event);
+    for (size_t i = 0; i < ARRAY_COUNT(results) && bytes >= 0; i++) {
+        bool is_in_place = own.len == results[i].name.len + 1 && str_starts(own, results[i].name) &&
+                           str_ends(own, STR("_"));
+
+        if (is_in_place || str_equal(own, results[i].name))
+            more = result_bytes(is_in_place ? RESULT_FIRST : results[i].result, operands);
+    }
+    return bytes < 0 || more < 0 || __builtin_add_overflow(bytes, more, &bytes) ? -1 : bytes;
+}
+
+void kineto_cost(struct str name, const struct kineto_event *event,
+                 const struct kineto_operands *operands, struct op *op)
+{
+    int64_t output_elements = -1, output_bytes;
+
+    op->flops = shape_flops(name, operands, event, &output_elements);
+    op->bytes = shape_bytes(name, operands, event);
+    if (op->bytes >= 0 && output_elements >= 0) {
+        int64_t bits = dtype_bits(operands->list[0].dtype);
+
+        /* products of eight bits give sixteen */
+        output_bytes = times(output_elements, bits == 8 ? 2 : bits / 8);
+        if (output_bytes < 0 || __builtin_add_overflow(op->bytes, output_bytes, &op->bytes))
+            op->bytes = -1;
+    }
+}

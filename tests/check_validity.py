@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""What advice on an accelerator may say: small traces that each show one thing, and one close to it that must not be told the same.
+
+    check_validity.py TFPROF
+
+Expected figures are worked out beside each trace.
+"""
+import json
+
+from synthetic import expect, finish, run, write
+
+MI300X = {"id": 0, "name": "AMD Instinct MI300X", "totalGlobalMem": 206141652992, "computeMajor": 9, "computeMinor": 4, "numSms": 304}
+H100 = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85 * 10**9, "computeMajor": 9, "computeMinor": 0, "numSms": 132}
+
+
+class Trace:
+    """A Kineto trace of one process: threads of the host by number, streams of GPU 0. Times in microseconds."""
+
+    def __init__(self, device=H100):
+        self.head = {"schemaVersion": 1, "deviceProperties": [device] if device else [], "record_shapes": 1}
+        self.events, self.number = [], 0
+
+    def event(self, category, name, at, duration, thread=1, pid=1, **args):
+        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": thread, "ts": at, "dur": duration, "args": args})
+
+    def op(self, name, at, duration, shapes=None, types=None, concrete=None, thread=1):
+        args = {"External id": 1000 + len(self.events)}
+        if shapes is not None:
+            args |= {"Input Dims": shapes, "Input type": types or ["float"] * len(shapes)}
+        if concrete:
+            args["Concrete Inputs"] = concrete
+        self.event("cpu_op", name, at, duration, thread, **args)
+
+    def step(self, number, at, duration):
+        self.event("user_annotation", f"ProfilerStep#{number}", at, duration)
+
+    def call(self, name, at, duration, thread=1):
+        self.number += 1
+        self.event("cuda_runtime", name, at, duration, thread, correlation=self.number)
+        return self.number
+
+    def kernel(self, name, launched, at, duration, launch=5, thread=1, stream=7, call="cudaLaunchKernel"):
+        number = self.call(call, launched, launch, thread)
+        self.device("kernel", name, number, at, duration, stream)
+
+    def device(self, category, name, number, at, duration, stream=7, **args):
+        self.event(category, name, at, duration, stream, 0, device=0, stream=stream, correlation=number,
+                   grid=[1000, 1, 1], block=[256, 1, 1], **args)
+
+    def advice(self, name):
+        write(f"{name}.json", json.dumps(self.head | {"traceEvents": self.events}))
+        status, out, err = run("advise", "--format", "json", f"{name}.json")
+        expect(status == 0, f"{name}: status {status} {err}")
+        return json.loads(out) if status == 0 else {"findings": [], "verdict": {}}
+
+
+def rules(report):
+    return [finding["rule"].split("/")[-1] for finding in report["findings"]]
+
+
+def find(report, rule):
+    return next((f for f in report["findings"] if f["rule"].split("/")[-1] == rule), None)
+
+
+def priced(report):
+    return [f["rule"].split("/")[-1] for f in report["findings"] if "mid_ms" in f.get("impact", {})]
+
+
+def text_of(finding):
+    return json.dumps(finding, ensure_ascii=False) if finding else ""
+
+
+def attention(trace, length):
+    """Ten calls, 32 heads of 128, `length` long: 2·2·32·length²·128 operations each."""
+    shape = [1, length, 32, 128]
+    for i in range(10):
+        trace.op("aten::_flash_attention_forward", 10 * i, 8, [shape] * 3, ["c10::BFloat16"] * 3)
+        trace.kernel("attn_fwd", 10 * i + 1, 1000 + 10000 * i, 9990)
+
+
+def rates():
+    # 16384 long: 4.398e12 operations in 9.99 ms are 440 TFLOP/s, 33.7 % of the 1307.4 that an MI300X does.
+    trace = Trace(MI300X)
+    attention(trace, 16384)
+    report = trace.advice("attention")
+    finding = find(report, "roofline-gap")
+    expect(finding is not None and "33.7 %" in finding["title"], f"attention is rated: {text_of(finding)[:200]}")
+    expect(rules(report)[0] == "roofline-gap", f"it is the answer: {rules(report)}")
+    # 23170 long: 8.796e12 operations, 880 TFLOP/s, 67.3 %: at its roof.
+    trace = Trace(MI300X)
+    attention(trace, 23170)
+    report = trace.advice("attention-at-roof")
+    expect(find(report, "roofline-gap") is None, f"what is near its limit has no gap: {rules(report)}")
+    expect("at its roof: 67.3 %" in text_of(find(report, "hot-op")), f"but an answer: {rules(report)}")
+    # An add of 8192 x 8192 floats moves 3 · 2.68e8 bytes; in 421 us 1913 GB/s, 36.1 % of 5300; in 180 us 84.4 %.
+    for duration, has_gap in ((421, True), (180, False)):
+        trace = Trace(MI300X)
+        for i in range(10):
+            trace.op("aten::add", 10 * i, 8, [[8192, 8192], [8192, 8192], []], ["float", "float", "Scalar"])
+            trace.kernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int)",
+                         10 * i + 1, 1000 + (duration + 1) * i, duration)
+        report = trace.advice(f"adds-{duration}")
+        finding = find(report, "roofline-gap")
+        expect((finding is not None) == has_gap, f"adds of {duration} us: {rules(report)}")
+        expect(not finding or "36.1 %" in finding["title"], f"adds are rated by their bytes: {text_of(finding)[:200]}")
+        expect(find(report, "elementwise-chain") is None, f"one op again and again is no chain: {rules(report)}")
+        expect(report["verdict"]["class"] == "memory-bound", f"memory holds adds: {report['verdict']}")
+
+
+def chains():
+    """Different ops over the same values, which one kernel could do."""
+    trace = Trace(MI300X)
+    for i in range(12):
+        name = ["aten::add", "aten::mul", "aten::tanh", "aten::exp"][i % 4]
+        trace.op(name, 10 * i, 8, [[8192, 8192], [8192, 8192], []][: 1 + 2 * (i % 4 < 2)], ["float", "float", "Scalar"])
+        trace.kernel("void at::native::vectorized_elementwise_kernel<4, f>(int)", 10 * i + 1, 130 + 301 * i, 300)
+    report = trace.advice("chain")
+    expect(find(report, "elementwise-chain") is not None, f"a chain is one: {rules(report)}")
+
+
+def kernels_without_ops():
+    """One graph that is replayed: kernels have no op and no sizes, but an answer; without markers the shares hold."""
+    for fill, is_device in ((99, True), (30, False)):
+        trace = Trace()
+        number = trace.call("cudaGraphLaunch", 0, 20)
+        for i in range(100):
+            name = "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN" if i % 2 else "void vllm::rms_norm_kernel<c10::BFloat16, 8, 2>(c10::BFloat16*)"
+            trace.device("kernel", name, number, 100 + 100 * i, fill if i % 2 else fill // 3)
+        report = trace.advice(f"graph-{fill}")
+        finding = find(report, "hot-op")
+        expect(finding is not None and "take 7" in finding["title"] + " take 7" * ("takes 7" in finding["title"]),
+               f"products are named: {text_of(finding)[:300]}")
+        expect(not finding or "tell no sizes" in text_of(finding), "why they are not rated is said")
+        expect(not finding or (finding["severity"] == "warn") == is_device, f"filled {fill}: {finding and finding['severity']}")
+        expect(priced(report) == [] or not is_device, f"nothing is priced: {priced(report)}")
+
+
+def experts_across_ranks():
+    """Kernels that carry tokens between ranks: few blocks on purpose, and communication."""
+    for name, is_comm in (("void deep::ep::internode::combine<false, 8, __nv_bfloat16>(int4*)", True), ("void deep::combine<__nv_bfloat16>(int4*)", False)):
+        trace = Trace()
+        for i in range(4):
+            trace.op("aten::mm", 20 * i, 8, [[4096, 4096], [4096, 4096]], ["c10::BFloat16"] * 2)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", 20 * i + 1, 1000 + 4000 * i, 2000)
+            number = trace.call("cudaLaunchKernel", 20 * i + 10, 5)
+            trace.event("kernel", name, 3000 + 4000 * i, 1990, 7, 0, device=0, stream=7, correlation=number, grid=[20, 1, 1], block=[256, 1, 1])
+        report = trace.advice(f"experts-{is_comm}")
+        expect((find(report, "small-grid") is None) == is_comm, f"{name[:40]}: {rules(report)}")
+        parts = {part["part"]: part["share"] for part in report["composition"]}
+        expect((parts.get("communication", 0) > 0.3) == is_comm, f"{name[:40]}: {parts}")
+
+
+def main():
+    rates()
+    chains()
+    kernels_without_ops()
+    experts_across_ranks()
+
+
+finish(main)

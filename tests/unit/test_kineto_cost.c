@@ -1,0 +1,166 @@
+/* Operations and bytes of ops by the shapes of their arguments; what is right stands as the
+ * calculation by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "read/read.h"
+
+extern const struct reader reader_kineto;
+
+struct row {
+    const char *name, *dims, *types, *concrete;
+    int64_t     flops, bytes;
+};
+
+static void check(const struct row *row)
+{
+    struct arena   arena = { 0 };
+    struct profile profile = { 0 };
+    struct err     err = { 0 };
+    char           text[2048];
+    int            len =
+        snprintf(text, sizeof text,
+                 "[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"%s\",\"ts\":1,\"dur\":2,\"args\":{"
+                 "\"Input Dims\":[%s],\"Input type\":[%s],\"Concrete Inputs\":[%s]}}]",
+                 row->name, row->dims, row->types, row->concrete ? row->concrete : "");
+    struct read_options options = { 0 };
+    struct read_input   input = { .path = "t.json",
+                                  .source = NO_ID,
+                                  .file.bytes = { text, (size_t)len } };
+
+    assert_true(profile_init(&profile, &arena));
+    assert_true(reader_kineto.read(&input, 1, &options, &profile, &err));
+    if (profile.ops.items[0].flops != row->flops || profile.ops.items[0].bytes != row->bytes)
+        print_message("%s %s: %lld operations, %lld bytes\n", row->name, row->dims,
+                      (long long)profile.ops.items[0].flops, (long long)profile.ops.items[0].bytes);
+    assert_true(profile.ops.items[0].flops == row->flops);
+    assert_true(profile.ops.items[0].bytes == row->bytes);
+    arena_free(&arena);
+}
+
+#define B "\"c10::BFloat16\""
+#define F "\"float\""
+#define L "\"long int\""
+#define S "\"Scalar\""
+
+/* 2 sequences, 4 heads, 10 queries, 20 keys of 8: scores 2·4·10·20·8·2, the sum of values the same.
+ */
+static void attention(void **state)
+{
+    static const struct row rows[] = {
+        { "aten::_scaled_dot_product_flash_attention",
+          "[2,4,10,8],[2,4,20,8],[2,4,20,8],[],[],[],[]", B "," B "," B "," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"0.\",\"False\",\"False\",\"0.35\"", 2 * 2 * (2 * 4 * 10 * 20 * 8),
+          2 * (2 * 4 * 8 * (10 + 20 + 20 + 10)) },
+        /* length before heads, values of 6 instead of 8 */
+        { "aten::_flash_attention_forward",
+          "[2,10,4,8],[2,20,4,8],[2,20,4,6],[],[],[],[],[],[],[],[],[],[],[]",
+          B "," B "," B ",\"\",\"\"," S "," S "," S "," S "," S "," S ",\"\",\"\",\"\"",
+          "\"\",\"\",\"\",\"\",\"\",\"10\",\"20\",\"0.\",\"False\",\"False\",\"\",\"\",\"\",\"\"",
+          2 * (2 * 4 * 10 * 20) * (8 + 6), 2 * 2 * 4 * (10 * 8 + 20 * 8 + 20 * 6 + 10 * 6) },
+        /* causal: query i of 10 sees 10 + i of 20 keys (i from 1), 10·10 + 55 pairs */
+        { "aten::_flash_attention_forward",
+          "[2,10,4,8],[2,20,4,8],[2,20,4,8],[],[],[],[],[],[],[],[],[],[],[]",
+          B "," B "," B ",\"\",\"\"," S "," S "," S "," S "," S "," S ",\"\",\"\",\"\"",
+          "\"\",\"\",\"\",\"\",\"\",\"10\",\"20\",\"0.\",\"True\",\"False\",\"\",\"\",\"\",\"\"",
+          2 * (2 * 4 * 155) * (8 + 8), 2 * 2 * 4 * 8 * (10 + 20 + 20 + 10) },
+        /* 3 sequences behind one another, 12 queries and 12 keys: 4 of each */
+        { "aten::_flash_attention_forward",
+          "[12,4,8],[12,4,8],[12,4,8],[4],[4],[],[],[],[],[],[],[],[],[]",
+          B "," B "," B ",\"int\",\"int\"," S "," S "," S "," S "," S "," S ",\"\",\"\",\"\"",
+          "\"\",\"\",\"\",\"\",\"\",\"4\",\"4\",\"0.\",\"False\",\"False\",\"\",\"\",\"\",\"\"",
+          2 * (3 * 4 * 4 * 4) * (8 + 8), 2 * 4 * 8 * 12 * 4 + 2 * 4 * 4 },
+        /* 8 heads of queries share 2 of keys */
+        { "aten::_efficient_attention_forward",
+          "[1,16,8,64],[1,16,2,64],[1,16,2,64],[],[],[],[],[],[],[],[]",
+          F "," F "," F ",\"\",\"\",\"\",\"\",\"\"," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"0.\",\"0\",\"True\"", 4 * (8 * 16 * 16) * 64,
+          4 * 16 * 64 * (8 + 2 + 2 + 8) },
+        /* backward: five products */
+        { "aten::_scaled_dot_product_flash_attention_backward",
+          "[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4],[],[],[],[],[],[]",
+          B "," B "," B "," B "," B "," F ",\"\",\"\"," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"4\",\"4\",\"0.\",\"False\"",
+          5 * 2 * (2 * 4 * 4 * 8), 2 * 64 * 5 + 4 * 8 + 2 * 64 * 3 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check(&rows[i]);
+}
+
+static void products(void **state)
+{
+    static const struct row rows[] = {
+        { "aten::mm", "[4,3],[3,5]", F "," F, NULL, 2 * 4 * 3 * 5, 4 * (12 + 15 + 20) },
+        /* eight bits in, sixteen out */
+        { "aten::_scaled_mm", "[16,32],[32,64],[],[]",
+          "\"c10::Float8_e4m3fn\",\"c10::Float8_e4m3fn\",\"\",\"\"", NULL, 2 * 16 * 32 * 64,
+          16 * 32 + 32 * 64 + 2 * 16 * 64 },
+        /* four groups of experts: each row meets one of them */
+        { "aten::_grouped_mm", "[128,32],[4,32,64]", B "," B, NULL, 2 * 128 * 32 * 64,
+          2 * (128 * 32 + 4 * 32 * 64 + 128 * 64) },
+        /* 10 tokens, 2 of 8 experts each, hidden 16, 32 inside: 64 = gate and up together, back
+           from 32 */
+        { "vllm::inplace_fused_experts", "[10,16],[8,64,16],[8,16,32],[10,2],[10,2]",
+          B "," B "," B "," F ",\"int\"", NULL, 2 * (10 * 2) * (64 * 16 + 16 * 32),
+          2 * (10 * 16 + 8 * 64 * 16 + 8 * 16 * 32) + 4 * 20 + 4 * 20 + 2 * 10 * 16 },
+        /* convolution in 4 groups: 8 filters of 2 channels, output 8 x 8 */
+        { "aten::cudnn_convolution", "[1,8,8,8],[8,2,3,3],[],[],[],[],[],[],[]",
+          F "," F ",\"ScalarList\",\"ScalarList\",\"ScalarList\"," S "," S "," S "," S,
+          "\"\",\"\",\"[1, 1]\",\"[1, 1]\",\"[1, 1]\",\"4\",\"False\",\"False\",\"True\"",
+          2 * (8 * 8 * 8) * (2 * 3 * 3), 4 * (8 * 8 * 8 + 8 * 2 * 9 + 8 * 8 * 8) },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check(&rows[i]);
+}
+
+static void passes_over_memory(void **state)
+{
+    static const struct row rows[] = {
+        /* two read, one written */
+        { "aten::add", "[8192,8192],[8192,8192],[]", F "," F "," S, NULL, -1,
+          INT64_C(3) * 8192 * 8192 * 4 },
+        /* outer: 100 and 200 read, 100 x 200 written */
+        { "aten::mul", "[100,1],[1,200]", F "," F, NULL, -1, 4 * (100 + 200 + 100 * 200) },
+        /* in place: the first is read and written */
+        { "aten::add_", "[1000],[1000],[]", F "," F "," S, NULL, -1, 4 * 3000 },
+        { "aten::copy_", "[1000],[1000],[]", F "," B "," S, NULL, -1, 4 * 1000 + 2 * 1000 },
+        { "aten::fill_", "[1000],[]", F "," S, NULL, -1, 4 * 1000 },
+        { "aten::gt", "[1000],[]", F "," S, NULL, -1, 4 * 1000 + 1000 },
+        { "aten::native_layer_norm", "[64,512],[],[512],[512],[]",
+          B ",\"ScalarList\"," B "," B "," S, NULL, -1, 2 * (64 * 512 * 2 + 512 * 2) },
+        { "aten::_softmax", "[4,128,128],[],[]", F "," S "," S, NULL, -1, 4 * 2 * (4 * 128 * 128) },
+        { "aten::cat", "[[10,4],[20,4]],[]", "\"TensorList\"," S, NULL, -1,
+          -1 }, /* of unknown types */
+        { "aten::view", "[1000],[]", F ",\"ScalarList\"", NULL, -1, 0 },
+        /* 32 of a million rows of 64: read and written, the indices read */
+        { "aten::embedding", "[1000000,64],[32],[],[],[]", F "," L "," S "," S "," S,
+          "\"\",\"\",\"-1\",\"False\",\"False\"", -1, 2 * 32 * 64 * 4 + 32 * 8 },
+        { "aten::index_select", "[100,50],[],[7]", F "," S "," L, "\"\",\"0\",\"\"", -1,
+          2 * 7 * 50 * 4 + 7 * 8 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check(&rows[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attention),
+        cmocka_unit_test(products),
+        cmocka_unit_test(passes_over_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
