@@ -51,7 +51,8 @@ Silent where writing takes little of the step.]],
                    { "steps that write", p.fact["output.steps_share"], "share" } },
       condition = ("writing takes %s of the step, %s accepted"):format(fmt.pct(path_ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Write every 50 or 100 steps.",
-                 code = "with tf.summary.record_if(lambda: step % 50 == 0): ..." },
+                 code = p.format == "graph" and "if step % 100 == 0: writer.add_summary(session.run(merged, feed), step)" or
+                   "with tf.summary.record_if(lambda: step % 50 == 0): ..." },
       impact = impact.replay(edits),
       confidence = "high",
     }

@@ -50,7 +50,7 @@ read/xspace                proto,hlo,kineto                    xspace_names
 # Halls: files that stand before the rooms; others belong into a room. Each with the rooms it looks into.
 halls='
 analyze    analysis,emit,facts,study,table_view                          recording,step,path
-read       read,read_paths,recognise,same_job,clocks,float_ops,json_scan proto,tf,checkpoint
+read       read,read_paths,recognise,same_job,clocks,float_ops,json_scan,op_kinds proto,tf,checkpoint
 '
 # Arrows that run back. A row that nothing needs any more must go; none may be added.
 backwards='

@@ -324,6 +324,40 @@ static void a_gpu_without_its_streams_is_known(void **state)
     }
 }
 
+#define RUN_OF(name) "\x12\x07\x0a\x01" name "\x10\x0a\x28\x05" /* begins at 10 us, takes 5 */
+
+/* What an op is beside computing goes by its type, which the graph tells and not the run. */
+static void ops_are_what_their_types_do(void **state)
+{
+    static const struct {
+        const char        *name;
+        enum activity_kind kind;
+    } rows[] = { { "h", ACTIVITY_OUTPUT }, { "m", ACTIVITY_OP }, { "i", ACTIVITY_INPUT_WAIT } };
+    struct tf_sample sample = { 0 };
+
+    (void)state;
+    sample_bytes(&sample, "run_meta",
+                 STR("\x0a\x25\x0a\x23\x0a\x06/cpu:0" RUN_OF("h") RUN_OF("m") RUN_OF("i")));
+    sample_bytes(&sample, "graph.pbtxt",
+                 STR("node { name: \"h\" op: \"HistogramSummary\" }\n"
+                     "node { name: \"m\" op: \"MatMul\" }\n"
+                     "node { name: \"i\" op: \"IteratorGetNext\" }"));
+    assert_true(sample_read(&sample, &reader_graph));
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        uint32_t op = sample_op(&sample, rows[i].name);
+        bool     is_found = false;
+
+        for (size_t a = 0; a < sample.profile.activities.count; a++) {
+            if (sample.profile.activities.items[a].op != op)
+                continue;
+            is_found = true;
+            assert_int_equal(sample.profile.activities.items[a].kind, rows[i].kind);
+        }
+        assert_true(is_found);
+    }
+    sample_free(&sample);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +368,7 @@ int main(void)
         cmocka_unit_test(what_is_whole_before_damage_is_kept),
         cmocka_unit_test(each_kind_is_recognised),
         cmocka_unit_test(a_gpu_without_its_streams_is_known),
+        cmocka_unit_test(ops_are_what_their_types_do),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

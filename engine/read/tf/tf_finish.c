@@ -1,6 +1,7 @@
 /* The last step of reading TensorFlow's files: rows in the order that the profile promises. */
 #include "base/parallel.h"
 #include "base/sort.h"
+#include "read/op_kinds.h"
 #include "read/tf/tf_classic.h"
 #include "read/tf/tf_model.h"
 
@@ -289,6 +290,19 @@ static struct tf_event *sort_events(struct tf_model *model)
     return sorted;
 }
 
+/* What an op is beside computing goes by its type, which may stand in another file than its runs.
+ */
+static void name_kinds(struct profile *profile)
+{
+    for (size_t i = 0; i < profile->activities.count; i++) {
+        struct activity *activity = &profile->activities.items[i];
+
+        if (activity->kind == ACTIVITY_OP && activity->op != NO_ID)
+            activity->kind = (uint8_t)op_type_kind(
+                profile_str(profile, profile->ops.items[activity->op].type), ACTIVITY_OP);
+    }
+}
+
 static bool place_events(struct tf_model *model)
 {
     struct profile *profile = model->profile;
@@ -298,6 +312,7 @@ static bool place_events(struct tf_model *model)
 
     if (model->events.count >= NO_ID || !profile_label_activities(profile))
         return false;
+    name_kinds(profile);
     events = sort_events(model);
     for (uint32_t i = 0; events && i < count; i += some) {
         some = count - i < BATCH_EVENTS ? count - i : BATCH_EVENTS;

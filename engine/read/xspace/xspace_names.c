@@ -1,5 +1,7 @@
 #include "read/xspace/xspace_names.h"
 
+#include "read/op_kinds.h"
+
 enum how { EXACT, PREFIX, SUFFIX, PART };
 
 struct name_row {
@@ -202,38 +204,6 @@ static const struct python_row python_names[] = {
     { "_flat_callback", ACTIVITY_CALLBACK, COPY_NONE, NULL },
 };
 
-/* Op types that stand for something in particular, of TensorFlow and of XLA. */
-static const struct name_row op_types[] = {
-    { EXACT, "IteratorGetNext", ACTIVITY_INPUT_WAIT, COPY_NONE },
-    { EXACT, "IteratorGetNextAsOptional", ACTIVITY_INPUT_WAIT, COPY_NONE },
-    { PREFIX, "Write", ACTIVITY_OUTPUT, COPY_NONE },
-    { SUFFIX, "Summary", ACTIVITY_OUTPUT, COPY_NONE },
-    { SUFFIX, "SummaryV2", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "Save", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "MergeV2Checkpoints", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "Print", ACTIVITY_OUTPUT, COPY_NONE },
-    { EXACT, "StringFormat", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "outfeed", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "infeed", ACTIVITY_INPUT_WAIT, COPY_NONE },
-    { PREFIX, "Collective", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "NcclAllReduce", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "all-reduce", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "all-gather", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "reduce-scatter", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "all-to-all", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "collective-permute", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "collective-broadcast", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "ragged-all-to-all", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "ncclDev", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "ncclKernel", ACTIVITY_COLLECTIVE, COPY_NONE },
-    { PREFIX, "pure_callback", ACTIVITY_CALLBACK, COPY_NONE },
-    { PREFIX, "io_callback", ACTIVITY_CALLBACK, COPY_NONE },
-    { PREFIX, "debug_callback", ACTIVITY_CALLBACK, COPY_NONE },
-    { PREFIX, "debug_print", ACTIVITY_CALLBACK, COPY_NONE },
-    { EXACT, "PyFunc", ACTIVITY_CALLBACK, COPY_NONE },
-    { EXACT, "EagerPyFunc", ACTIVITY_CALLBACK, COPY_NONE },
-};
-
 static bool fits(const struct name_row *row, struct str name)
 {
     struct str text = str_from(row->text);
@@ -390,8 +360,7 @@ enum copy_direction xspace_copy_direction(struct str name)
 
 static struct xname device_name(struct str name, unsigned seen)
 {
-    struct xname           result = { .kind = ACTIVITY_KERNEL };
-    const struct name_row *row;
+    struct xname result = { .kind = ACTIVITY_KERNEL };
 
     parse_hlo(name, &result);
     if ((seen & SEEN_MEMCPY) || str_starts(name, STR("Memcpy")) ||
@@ -406,9 +375,7 @@ static struct xname device_name(struct str name, unsigned seen)
     } else if (seen & SEEN_MEMALLOC) {
         result = (struct xname) { .kind = ACTIVITY_ALLOC };
     } else {
-        row = look_up(op_types, ARRAY_COUNT(op_types), result.op_type);
-        if (row)
-            result.kind = row->kind;
+        result.kind = op_type_kind(result.op_type, result.kind);
         if (seen & SEEN_KERNEL)
             result.op_name = result.op_type = (struct str) { "", 0 };
     }
@@ -428,15 +395,13 @@ static struct xname host_name(struct str name, unsigned seen)
     }
     if (seen & SEEN_HLO_OP) {
         parse_hlo(name, &result);
-        row = look_up(op_types, ARRAY_COUNT(op_types), result.op_type);
-        result.kind = row ? row->kind : ACTIVITY_OP;
+        result.kind = op_type_kind(result.op_type, ACTIVITY_OP);
         return result;
     }
     if (parse_op(name, &result)) {
-        row = look_up(op_types, ARRAY_COUNT(op_types), result.op_type);
-        result.kind = row                                        ? row->kind
-                      : str_contains(name, STR("write_summary")) ? ACTIVITY_OUTPUT
-                                                                 : ACTIVITY_OP;
+        result.kind =
+            op_type_kind(result.op_type,
+                         str_contains(name, STR("write_summary")) ? ACTIVITY_OUTPUT : ACTIVITY_OP);
         return result;
     }
     if (row) {
