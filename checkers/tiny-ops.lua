@@ -7,7 +7,7 @@ return rule {
   needs = { "step.ns", "host.executor_ns", "ops.count_per_step", "ops.median_ns" },
   cause = "host", tags = { "host" },
   params = {
-    min_ops = { default = 100, min = 1, max = 1e7, unit = "count", doc = "ops a step" },
+    min_ops = { default = 100, min = 1, max = 1e7, unit = "count", doc = "ops a batch" },
     max_op_ns = { default = 10e3, min = 0, max = 1e9, unit = "ns", doc = "median op that counts as tiny" },
     unrecorded = { default = 10, min = 1, max = 1e6, unit = "ratio",
                    doc = "turns of the executor for each recorded op, from which it is their time that counts" },
@@ -35,7 +35,9 @@ long or few, or the executor hides behind them.]],
       p:table("activities"):where { kind = "executor", name = "ExecutorState::Process" }:sum("events") or 0
     if turns > cfg.unrecorded * count then median_ns = executor_ns / turns end
     count = math.max(count, turns)
-    if count < cfg.min_ops or median_ns > cfg.max_op_ns or executor_ns / step_ns < cfg.min_executor then return nil end
+    -- A step of several batches holds the ops of each.
+    local batches = p:has("work.per_step") and math.max(1, p.fact["work.per_step"]) or 1
+    if count / batches < cfg.min_ops or median_ns > cfg.max_op_ns or executor_ns / step_ns < cfg.min_executor then return nil end
     -- Of ops this short most is starting and ending them.
     local ops_ns = p:has("ops.tiny_self_ns") and p.fact["ops.tiny_self_ns"] or 0
     local is_fact = executor_ns / step_ns < cfg.min_share
@@ -85,6 +87,9 @@ long or few, or the executor hides behind them.]],
                  ops = { { name = "model/gru_1/while/body/_1/model/gru_1/while/gru_cell/split", type = "Split", calls = 2000 },
                          { name = "model/gru_1/while/body/_1/model/gru_1/while/gru_cell/MatMul", type = "_MklMatMul", calls = 1900 },
                          { name = "dense/MatMul", type = "_MklMatMul", calls = 100 } } } },
+    { name = "twenty batches of few ops", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 5e6, ["host.executor_ns"] = 2.6e6, ["ops.count_per_step"] = 1085, ["ops.median_ns"] = 331,
+                ["work.per_step"] = 20 } },
     { name = "few large ops", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 1e5, ["ops.count_per_step"] = 40, ["ops.median_ns"] = 1e6 } },
   },

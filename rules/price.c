@@ -12,6 +12,9 @@ static const double SHARE_LOW = 0.15, SHARE_MID = 0.30, SHARE_HIGH = 0.45;
 /* A replay that is further off the recording proves less. */
 static const double DOUBTFUL_ERROR = 0.05;
 
+/* A saving this many times the wait for input is what freed cores are to give: a guess. */
+static const double BEYOND_WAIT = 3;
+
 /* What recorded pairs of programs say of a method's word, in log odds of the share of the step. */
 static const struct calibrated {
     double shift, low, high;
@@ -121,6 +124,19 @@ static bool can_replay(const struct pricing *pricing, const struct edit_list *li
     return pricing->can_replay;
 }
 
+/* Does an edit of input stages save mostly what the step does not wait for? */
+static bool is_guess(const struct pricing *pricing, const struct edit_list *list, double saving)
+{
+    double wait_ns = 0;
+
+    for (size_t i = 0; i < list->edits.count; i++)
+        if (list->edits.items[i].kind == EDIT_STAGE_PARALLEL ||
+            list->edits.items[i].kind == EDIT_STAGE_SCALE)
+            return facts_get(pricing->view->facts, "part.input_ns", &wait_ns) &&
+                   saving > BEYOND_WAIT * wait_ns;
+    return false;
+}
+
 static bool replay_graph(const struct pricing *pricing, const struct edit_list *list,
                          struct graph_replay_result *result)
 {
@@ -159,6 +175,8 @@ static bool price_by_replay(const struct pricing *pricing, struct draft *draft, 
     if (facts_get(pricing->view->facts, "replay.error", &error) && error > DOUBTFUL_ERROR &&
         impact->confidence > CONFIDENCE_LOW)
         impact->confidence--;
+    if (is_guess(pricing, &draft->edits, saving))
+        impact->confidence = CONFIDENCE_LOW;
     return true;
 }
 

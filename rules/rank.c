@@ -172,7 +172,7 @@ static void set_fingerprint(struct finding *finding)
              (unsigned long long)hash);
 }
 
-/* How loud a finding may be: only what is most probably worth it warns. */
+/* How loud a finding may be: only what is most probably worth it, by more than a guess, warns. */
 static enum severity loudest(const struct draft *draft)
 {
     const struct impact *impact = &draft->finding.impact;
@@ -183,7 +183,11 @@ static enum severity loudest(const struct draft *draft)
     if (impact->share < SMALL_SHARE)
         return SEVERITY_INFO;
     low_share = impact->share * impact->low_ns / impact->mid_ns;
-    if (draft->keeps_severity || low_share >= ERROR_SHARE)
+    if (draft->keeps_severity)
+        return SEVERITY_ERROR;
+    if (impact->confidence == CONFIDENCE_LOW)
+        return SEVERITY_INFO;
+    if (low_share >= ERROR_SHARE)
         return SEVERITY_ERROR;
     return low_share >= WARN_SHARE ? SEVERITY_WARN : SEVERITY_INFO;
 }

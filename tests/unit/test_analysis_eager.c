@@ -127,6 +127,32 @@ static void a_loop_takes_slices(void **state)
     builder_free(&program.b);
 }
 
+/* Ten rounds of two calls as above, then ten other calls and one more slice: its work is the
+ * program's, not the loop's. */
+static void a_later_slice_is_no_round(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    uint32_t select =
+        builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                         builder_op(&program.b, "aten::select", "aten::select", "f32[10,64]"));
+    for (int i = 0; i < 11; i++) {
+        builder_event(&program.b, program.thread, select, program.now, 1000);
+        program.now += 1100;
+        call(&program, "aten::mul", "f32[64]", 2000);
+        for (int j = 0; i == 9 && j < 12; j++)
+            call(&program, "aten::tanh", "f32[64,64]", 5000);
+    }
+    builder_finish(&program.b);
+    assert_true(analysis_eager_loops.run(&program.b.study, &err));
+    assert_true(cell(&program, "eager_loops", "repeats") == 10);
+    assert_true(cell(&program, "eager_loops", "span_ns") == 31900);
+    builder_free(&program.b);
+}
+
 /* Ten rounds that each need the one before: a solver with a schedule of ten steps works on 64 x 32
  * elements, far more than ten; a policy is drawn from. The same products of rows are a loop. */
 static void rounds_that_need_the_last(void **state)
@@ -505,6 +531,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_is_spelled_out),
         cmocka_unit_test(a_loop_takes_slices),
+        cmocka_unit_test(a_later_slice_is_no_round),
         cmocka_unit_test(rounds_that_need_the_last),
         cmocka_unit_test(layers_are_no_loop),
         cmocka_unit_test(a_second_forward_is_seen),

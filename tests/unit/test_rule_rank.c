@@ -386,6 +386,41 @@ static void the_low_end_decides_how_loud(void **state)
     }
 }
 
+/* Three ways to save 40 of 100 ms: by stages that the step waits 40 or 10 ms for, and by a guess of
+ * the rule's. What freed cores are to give is a guess too, and a guess never warns. */
+static void guesses_do_not_warn(void **state)
+{
+    static const struct {
+        double          wait_ms;
+        enum confidence given, confidence;
+        enum severity   severity;
+    } rows[] = {
+        { 40, CONFIDENCE_HIGH, CONFIDENCE_HIGH, SEVERITY_WARN },
+        { 10, CONFIDENCE_HIGH, CONFIDENCE_LOW, SEVERITY_INFO },
+        { 40, CONFIDENCE_LOW, CONFIDENCE_LOW, SEVERITY_INFO },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct fixture f;
+        struct err     err = { 0 };
+
+        start(&f, replay_parts);
+        assert_true(facts_set(&f.facts, analysis_fact("part.input_ns"), rows[i].wait_ms * MS));
+        struct draft draft =
+            draft_of(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
+        draft.edits.edits.items[0].kind = EDIT_STAGE_SCALE;
+        draft.confidence = rows[i].given;
+        assert_true(price_draft(&f.pricing, &draft, &f.arena, &err));
+        price_calibrate(&f.pricing, &draft.finding.impact);
+        assert_int_equal(draft.finding.impact.confidence, rows[i].confidence);
+        assert_true(vec_push(&f.list.drafts, &f.arena, draft));
+        rank_findings(&f.list);
+        assert_int_equal(f.list.drafts.items[0].finding.severity, rows[i].severity);
+        arena_free(&f.arena);
+    }
+}
+
 static void the_verdict_follows_the_composition(void **state)
 {
     static const struct {
@@ -473,6 +508,7 @@ int main(void)
         cmocka_unit_test(small_findings_are_infos),
         cmocka_unit_test(fingerprints_ignore_numbers),
         cmocka_unit_test(the_low_end_decides_how_loud),
+        cmocka_unit_test(guesses_do_not_warn),
         cmocka_unit_test(the_verdict_follows_the_composition),
         cmocka_unit_test(facts_tell_verdicts_apart),
     };

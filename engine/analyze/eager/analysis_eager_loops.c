@@ -75,7 +75,7 @@ static const struct table_spec tables[] = {
     { "eager_loops", "Python loops over slices, cells and concatenations", columns,
       ARRAY_COUNT(columns) },
 };
-enum { FEWEST_REPEATS = 8, MOST_NAMED = 6 };
+enum { FEWEST_REPEATS = 8, MOST_NAMED = 6, LONGEST_ROUND = 6 /* of mean rounds */ };
 
 struct cluster { /* anchors with the same key that follow each other */
     uint32_t key, first, last, count;
@@ -112,6 +112,16 @@ static bool close_cluster(struct finder *finder, const struct cluster *cluster)
     return cluster->count < FEWEST_REPEATS || vec_push(&finder->closed, finder->scratch, *cluster);
 }
 
+/* Does the loop still run at call `at`? Once it has run a while its rounds tell how far that may
+ * be. */
+static bool goes_on(const struct cluster *cluster, uint32_t at, uint32_t most_between)
+{
+    return at - cluster->last <= most_between &&
+           (cluster->count < FEWEST_REPEATS ||
+            (uint64_t)(at - cluster->last) * (cluster->count - 1) <=
+                (uint64_t)(cluster->last - cluster->first) * LONGEST_ROUND);
+}
+
 /* Adds an anchor at call `at` to the open cluster of its key, or begins one. */
 static bool add_anchor(struct finder *finder, struct id_map *rows, uint32_t key, uint32_t at,
                        uint32_t most_between)
@@ -124,7 +134,7 @@ static bool add_anchor(struct finder *finder, struct id_map *rows, uint32_t key,
         return id_map_put(rows, key, (uint32_t)finder->open.count) &&
                vec_push(&finder->open, finder->scratch, fresh);
     open = &finder->open.items[row];
-    if (at - open->last <= most_between) {
+    if (goes_on(open, at, most_between)) {
         open->last = at;
         open->count++;
         return true;
