@@ -114,6 +114,43 @@ def growing_inputs():
         write("many.toml", "".join(f'[[suppress]]\nrule = "r{i}"\nreason = "r"\n' for i in range(count)))
         return ["advise", "--config", "many.toml", "g.json"]
 
+    def many(last, events, *arguments):
+        """Events of n microseconds in ten steps of the thread 1."""
+        steps = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1, "tid": 1, "ts": i * last / 10,
+                  "dur": last / 10 - 0.5} for i in range(10)]
+        write("many.json", json.dumps({"traceEvents": steps + events}))
+        return [*arguments, "many.json"]
+
+    def op(i, **more):
+        return {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": i * 2.0, "dur": 1.0, **more}
+
+    def kernel(i, device, stream):
+        return {"ph": "X", "cat": "kernel", "name": "k", "pid": device, "tid": stream, "ts": i * 2.0, "dur": 1.0,
+                "args": {"stream": stream, "device": device, "correlation": i}}
+
+    def threads(count):
+        return many(2 * count, [op(i, tid=2 + i) for i in range(count)], "advise")
+
+    def processes(count):
+        return many(2 * count, [op(i, pid=2 + i) for i in range(count)], "info")
+
+    def streams(count):
+        return many(2 * count, [kernel(i, 0, 7 + i) for i in range(count)], "advise")
+
+    def devices(count):
+        """As many allocations on more devices."""
+        return many(200000, [{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": i,
+                              "args": {"Total Allocated": 100, "Bytes": 100, "Addr": i, "Device Type": 1,
+                                       "Device Id": i % count}} for i in range(100000)] + [op(0)], "info")
+
+    def nested_ops(count):
+        return many(2 * count, [op(0, name=f"op{i % 50}", ts=i, dur=2 * (count - i)) for i in range(count)], "advise")
+
+    def nested_frames(count):
+        return many(2 * count, [{"ph": "X", "cat": "python_function", "name": f"f{i}.py({i}): g", "pid": 1, "tid": 1, "ts": i,
+                                 "dur": 2 * (count - i), "args": {"Python id": i, "Python parent id": i - 1}}
+                                for i in range(count)], "advise")
+
     def work_once(arguments):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         run(*arguments)
@@ -124,9 +161,11 @@ def growing_inputs():
         """The least of three: what else the machine does only adds to it."""
         return min(work_once(arguments) for _ in range(3))
 
-    for make, count in ((shapes, 10000), (suppressions, 4000)):
-        one, two = work_of(make(count)), work_of(make(2 * count))
-        expect(two < 2.9 * one, f"{make.__name__}: {one:.2f} s of work for {count}, {two:.2f} s for twice as many")
+    for make, few, many_of_them in ((shapes, 10000, 20000), (suppressions, 4000, 8000), (threads, 10000, 20000),
+                                    (processes, 10000, 20000), (streams, 10000, 20000), (devices, 1000, 16000),
+                                    (nested_ops, 10000, 20000), (nested_frames, 10000, 20000)):
+        one, two = work_of(make(few)), work_of(make(many_of_them))
+        expect(two < 2.9 * one, f"{make.__name__}: {one:.2f} s of work for {few}, {two:.2f} s for {many_of_them}")
 
 
 def main():

@@ -292,6 +292,7 @@ struct profile {
     VEC(struct source_file)   files;
     VEC(struct host)          hosts;
     VEC(struct device)        devices;
+    struct id_map             device_rows; /* host and ordinal -> row, for readers that number them */
     VEC(struct timeline)      timelines;
     VEC(struct activity)      activities;
     VEC(struct op)            ops;

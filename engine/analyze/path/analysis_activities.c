@@ -1,8 +1,8 @@
 /*
  * activities: everything that happened in the looked-at steps on the reference host, by what it is:
  * how often, how long, and how much of the step's path lies inside it. Rules find callbacks,
- * compiles, transfers, logging, Python functions here by kind and name. cost  O(frames + leaves +
- * path segments x nesting depth)
+ * compiles, transfers, logging, Python functions here by kind and name. Linear in frames, leaves
+ * and segments of the path, but for activities that are open on two threads of the path at once.
  */
 #include "analyze/analysis.h"
 #include "analyze/path/work.h"
@@ -34,13 +34,31 @@ struct activity_sums {
     double   events, total_ns, self_ns, max_ns, path_ns, path_self_ns, steps;
     uint32_t last_step;    /* + 1: step counted last */
     size_t   last_segment; /* + 1: path segment counted last */
+    uint32_t thread_count; /* of the path's threads, those on which it is open */
+    uint32_t shared_row;   /* of summing->shared, where there are two or more */
     bool     on_leader;
+};
+/* An activity on a thread while the path is walked. */
+struct standing {
+    uint32_t frame_count; /* of it that are open */
+    double   since_ns;    /* on the thread's clock */
+};
+/* A thread of the path: what is open on it where the path was on it last. */
+struct chain {
+    uint32_t frame;    /* the innermost, or NO_ID */
+    double   clock_ns; /* the path's time on it so far */
 };
 
 struct summing {
     struct study         *study;
     const struct path    *path;
     struct activity_sums *sums; /* by activity */
+    struct arena         *scratch;
+    uint32_t             *depth;  /* by frame: how many are around it */
+    struct chain         *chains; /* by timeline */
+    struct id_map         standing_of;
+    VEC(struct standing) standings; /* by thread and activity */
+    VEC(uint32_t) shared;           /* activities that are open on two threads or more */
 };
 
 static struct activity_sums *sums_of(struct summing *summing, uint32_t frame)
@@ -99,30 +117,176 @@ static void sum_leaves(struct summing *summing)
     }
 }
 
-/* A segment counts once for each activity around it, on either thread. */
-static void add_chain(struct summing *summing, uint32_t frame, size_t segment, double ns)
+static uint32_t activity_of(const struct summing *summing, uint32_t frame)
+{
+    return event_activity_id(summing->study->profile, summing->path->frames.items[frame].event);
+}
+
+static uint32_t timeline_of(const struct summing *summing, uint32_t frame)
+{
+    return summing->path->frames.items[frame].timeline;
+}
+
+static struct standing *standing_of(const struct summing *summing, uint32_t timeline,
+                                    uint32_t activity)
+{
+    uint32_t row = id_map_get(&summing->standing_of, (uint64_t)timeline << 32 | activity);
+
+    return row == NO_ID ? NULL : &summing->standings.items[row];
+}
+
+static bool open_frame(struct summing *summing, uint32_t frame)
+{
+    uint32_t              activity = activity_of(summing, frame);
+    uint32_t              timeline = timeline_of(summing, frame);
+    struct activity_sums *sums = &summing->sums[activity];
+    struct standing      *standing = standing_of(summing, timeline, activity);
+
+    if (!standing) {
+        uint32_t row = (uint32_t)summing->standings.count;
+
+        if (!vec_push(&summing->standings, summing->scratch, (struct standing) { 0 }) ||
+            !id_map_put(&summing->standing_of, (uint64_t)timeline << 32 | activity, row))
+            return false;
+        standing = &summing->standings.items[row];
+    }
+    if (standing->frame_count++ > 0)
+        return true;
+    standing->since_ns = summing->chains[timeline].clock_ns;
+    if (++sums->thread_count != 2)
+        return true;
+    sums->shared_row = (uint32_t)summing->shared.count;
+    return vec_push(&summing->shared, summing->scratch, activity);
+}
+
+static void close_frame(struct summing *summing, uint32_t frame)
+{
+    uint32_t              activity = activity_of(summing, frame), last;
+    uint32_t              timeline = timeline_of(summing, frame);
+    struct activity_sums *sums = &summing->sums[activity];
+    struct standing      *standing = standing_of(summing, timeline, activity);
+
+    if (--standing->frame_count > 0)
+        return;
+    sums->path_ns += summing->chains[timeline].clock_ns - standing->since_ns;
+    if (--sums->thread_count != 1)
+        return;
+    last = summing->shared.items[--summing->shared.count];
+    summing->shared.items[sums->shared_row] = last;
+    summing->sums[last].shared_row = sums->shared_row;
+}
+
+/* Opens and closes what differs between two places on a thread; to NO_ID: closes all. */
+static bool move_chain(struct summing *summing, uint32_t timeline, uint32_t to)
+{
+    const struct frame *frames = summing->path->frames.items;
+    uint32_t            from = summing->chains[timeline].frame;
+
+    summing->chains[timeline].frame = to;
+    while (from != to) {
+        if (to == NO_ID || (from != NO_ID && summing->depth[from] >= summing->depth[to])) {
+            close_frame(summing, from);
+            from = frames[from].parent;
+        } else {
+            if (!open_frame(summing, to))
+                return false;
+            to = frames[to].parent;
+        }
+    }
+    return true;
+}
+
+/* What is around the frame and not around the place that its thread is at. */
+static void add_beside(struct summing *summing, uint32_t frame, size_t segment, double ns)
 {
     for (; frame != NO_ID; frame = summing->path->frames.items[frame].parent) {
-        struct activity_sums *sums = sums_of(summing, frame);
+        struct activity_sums  *sums = sums_of(summing, frame);
+        const struct standing *standing =
+            standing_of(summing, timeline_of(summing, frame), activity_of(summing, frame));
 
-        if (sums->last_segment == segment + 1)
+        if (sums->last_segment == segment + 1 || (standing && standing->frame_count > 0))
             continue;
         sums->last_segment = segment + 1;
         sums->path_ns += ns;
     }
 }
 
-static void sum_path(struct summing *summing)
+/* What is open on both threads counts once. */
+static void take_shared(struct summing *summing, uint32_t one, uint32_t other, double ns)
 {
-    for (size_t i = 0; i < summing->path->segments.count; i++) {
-        const struct segment *segment = &summing->path->segments.items[i];
-        double                ns = (double)(segment->end_ns - segment->start_ns);
+    for (size_t i = 0; i < summing->shared.count; i++) {
+        uint32_t               activity = summing->shared.items[i];
+        const struct standing *a = standing_of(summing, one, activity);
+        const struct standing *b = standing_of(summing, other, activity);
+
+        if (a && b && a->frame_count > 0 && b->frame_count > 0)
+            summing->sums[activity].path_ns -= ns;
+    }
+}
+
+/* A segment counts once for each activity around it, on either thread. The path goes along each
+ * thread in time, so what is open changes little from one segment to the next. */
+static bool add_chains(struct summing *summing, const struct segment *segment, size_t row)
+{
+    double   ns = (double)(segment->end_ns - segment->start_ns);
+    uint32_t owner = segment->owner == NO_ID ? segment->frame : segment->owner;
+    uint32_t one, other;
+
+    if (owner == NO_ID)
+        return true;
+    one = timeline_of(summing, owner);
+    other = segment->frame == NO_ID ? one : timeline_of(summing, segment->frame);
+    if (!move_chain(summing, one, owner))
+        return false;
+    summing->chains[one].clock_ns += ns;
+    if (other == one) {
+        if (segment->frame != owner)
+            add_beside(summing, segment->frame, row, ns);
+        return true;
+    }
+    if (!move_chain(summing, other, segment->frame))
+        return false;
+    summing->chains[other].clock_ns += ns;
+    take_shared(summing, one, other, ns);
+    return true;
+}
+
+static bool make_chains(struct summing *summing)
+{
+    const struct path *path = summing->path;
+    size_t             timelines = summing->study->profile->timelines.count;
+
+    summing->depth = arena_new_array(summing->scratch, uint32_t, path->frames.count + 1);
+    summing->chains = arena_new_array(summing->scratch, struct chain, timelines + 1);
+    if (!summing->depth || !summing->chains)
+        return false;
+    for (size_t i = 0; i < path->frames.count; i++)
+        if (path->frames.items[i].parent != NO_ID)
+            summing->depth[i] = summing->depth[path->frames.items[i].parent] + 1;
+    for (size_t i = 0; i < timelines; i++)
+        summing->chains[i].frame = NO_ID;
+    return true;
+}
+
+static bool sum_path(struct summing *summing)
+{
+    const struct path *path = summing->path;
+
+    if (!make_chains(summing))
+        return false;
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
 
         if (segment->frame != NO_ID && !segment->is_python)
-            sums_of(summing, segment->frame)->path_self_ns += ns;
-        add_chain(summing, segment->frame, i, ns);
-        add_chain(summing, segment->owner, i, ns);
+            sums_of(summing, segment->frame)->path_self_ns +=
+                (double)(segment->end_ns - segment->start_ns);
+        if (!add_chains(summing, segment, i))
+            return false;
     }
+    for (uint32_t i = 0; i < summing->study->profile->timelines.count; i++)
+        if (!move_chain(summing, i, NO_ID))
+            return false;
+    return true;
 }
 
 static bool add_row(struct summing *summing, struct table *table, uint32_t activity)
@@ -159,15 +323,18 @@ static bool add_row(struct summing *summing, struct table *table, uint32_t activ
 
 static bool sum_all(struct study *study, struct arena *scratch)
 {
-    struct summing summing = { .study = study, .path = &study->path };
-    struct table  *table = facts_table(&study->facts, &tables[0]);
+    struct summing summing = {
+        .study = study, .path = &study->path, .scratch = scratch, .standing_of.arena = scratch
+    };
+    struct table *table = facts_table(&study->facts, &tables[0]);
 
     summing.sums = arena_new_array(scratch, struct activity_sums, study->profile->activities.count);
     if (!table || !summing.sums)
         return false;
     sum_frames(&summing);
     sum_leaves(&summing);
-    sum_path(&summing);
+    if (!sum_path(&summing))
+        return false;
     for (uint32_t a = 0; a < study->profile->activities.count; a++)
         if (summing.sums[a].events > 0 && !add_row(&summing, table, a))
             return false;

@@ -198,34 +198,82 @@ static void reverse(struct path *path)
     }
 }
 
-/* Adds a leaf's thread to the segments it lies in; *first is the first segment it can touch. */
-static void add_thread(struct path *path, const struct leaf *leaf, size_t *first)
+/* What threads at work count as in a segment. Pool tasks do not say whose they are; while the step
+ * waits for input, they are input's. */
+enum { OF_INPUT, OF_POOL, OF_OTHERS, KINDS_OF_WORK };
+
+struct thread_counts {
+    struct path *path;
+    int32_t *whole[KINDS_OF_WORK]; /* by segment: leaves that begin to cover it whole, less those
+                                      that do no more */
+};
+
+static void add_share(struct segment *segment, int kind, float share)
 {
-    enum work work = path->frame_work[leaf->frame];
-
-    while (*first < path->segments.count && path->segments.items[*first].end_ns <= leaf->start_ns)
-        (*first)++;
-    for (size_t s = *first; s < path->segments.count; s++) {
-        struct segment *segment = &path->segments.items[s];
-        int64_t from_ns = leaf->start_ns > segment->start_ns ? leaf->start_ns : segment->start_ns;
-        int64_t to_ns = leaf->end_ns < segment->end_ns ? leaf->end_ns : segment->end_ns;
-        float   share = (float)(to_ns - from_ns) / (float)(segment->end_ns - segment->start_ns);
-
-        if (from_ns >= to_ns)
-            break;
-        /* Pool tasks do not say whose they are; while the step waits for input, they are input's.
-         */
-        if (work == WORK_INPUT || (work == WORK_POOL && segment->part == PART_INPUT))
-            segment->input_threads += share;
-        else
-            segment->other_threads += share;
-    }
+    if (kind == OF_INPUT || (kind == OF_POOL && segment->part == PART_INPUT))
+        segment->input_threads += share;
+    else
+        segment->other_threads += share;
 }
 
-/* How many host threads were at work during each segment, on average. Segments and the leaves of a
- * line are both in time order, so each line takes one pass. */
-static void count_threads(struct path *path)
+static void add_part(struct segment *segment, int kind, const struct leaf *leaf)
 {
+    int64_t from_ns = leaf->start_ns > segment->start_ns ? leaf->start_ns : segment->start_ns;
+    int64_t to_ns = leaf->end_ns < segment->end_ns ? leaf->end_ns : segment->end_ns;
+
+    if (from_ns < to_ns)
+        add_share(segment, kind,
+                  (float)(to_ns - from_ns) / (float)(segment->end_ns - segment->start_ns));
+}
+
+/* The first segment that ends behind a time. */
+static size_t segment_behind(const struct path *path, int64_t time_ns)
+{
+    size_t low = 0, high = path->segments.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (path->segments.items[middle].end_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Adds a leaf's thread to the segments it lies in: to the first and the last its share of them, to
+ * those between whole. */
+static void add_thread(struct thread_counts *counts, const struct leaf *leaf)
+{
+    struct path *path = counts->path;
+    enum work    work = path->frame_work[leaf->frame];
+    int          kind = work == WORK_INPUT ? OF_INPUT : work == WORK_POOL ? OF_POOL : OF_OTHERS;
+    size_t       first = segment_behind(path, leaf->start_ns);
+    size_t       last = segment_behind(path, leaf->end_ns - 1);
+
+    if (first >= path->segments.count)
+        return;
+    add_part(&path->segments.items[first], kind, leaf);
+    if (last <= first)
+        return;
+    counts->whole[kind][first + 1]++;
+    counts->whole[kind][last]--;
+    if (last < path->segments.count)
+        add_part(&path->segments.items[last], kind, leaf);
+}
+
+/* How many host threads were at work during each segment, on average. */
+static bool count_threads(struct path *path, struct arena *scratch)
+{
+    struct thread_counts counts = { .path = path };
+    int32_t              around[KINDS_OF_WORK] = { 0 };
+
+    for (int kind = 0; kind < KINDS_OF_WORK; kind++) {
+        counts.whole[kind] = arena_new_array(scratch, int32_t, path->segments.count + 1);
+        if (!counts.whole[kind])
+            return false;
+    }
     for (size_t i = 0; i < path->segments.count; i++) {
         struct segment *segment = &path->segments.items[i];
 
@@ -234,12 +282,17 @@ static void count_threads(struct path *path)
     }
     for (size_t l = 0; l < path->lines.count; l++) {
         const struct path_line *line = &path->lines.items[l];
-        size_t                  first = 0;
 
         for (size_t i = 0; i < line->leaves.count && !line->is_device; i++)
             if (work_is_active(path->frame_work[line->leaves.items[i].frame]))
-                add_thread(path, &line->leaves.items[i], &first);
+                add_thread(&counts, &line->leaves.items[i]);
     }
+    for (size_t i = 0; i < path->segments.count; i++)
+        for (int kind = 0; kind < KINDS_OF_WORK; kind++) {
+            around[kind] += counts.whole[kind][i];
+            add_share(&path->segments.items[i], kind, (float)around[kind]);
+        }
+    return true;
 }
 
 /* Processor time of host threads in each looked-at step. Threads at work beyond the cores share
@@ -312,6 +365,30 @@ static bool find_launchers(const struct study *study, struct arena *scratch, str
     return true;
 }
 
+static bool find_workers(const struct study *study, struct arena *scratch, struct walk *walk)
+{
+    const struct path *path = &study->path;
+    size_t             timelines = study->profile->timelines.count;
+
+    walk->workers.workers = arena_new_array(scratch, struct worker, path->lines.count);
+    walk->streams.workers = arena_new_array(scratch, struct worker, path->lines.count);
+    walk->worker_of = arena_new_array(scratch, uint32_t, timelines + 1);
+    if (!walk->workers.workers || !walk->streams.workers || !walk->worker_of)
+        return false;
+    for (size_t i = 0; i < timelines; i++)
+        walk->worker_of[i] = NO_ID;
+    for (size_t i = 0; i < path->lines.count; i++) {
+        const struct path_line *line = &path->lines.items[i];
+        bool                    is_stream = walk->device && line->is_device;
+        struct crew            *crew = is_stream ? &walk->streams : &walk->workers;
+
+        if (!is_stream)
+            walk->worker_of[line->timeline] = (uint32_t)crew->count;
+        crew->workers[crew->count++] = (struct worker) { line, line->leaves.count };
+    }
+    return crew_make(&walk->workers, scratch) && crew_make(&walk->streams, scratch);
+}
+
 static bool prepare(struct study *study, struct arena *scratch, struct walk *walk)
 {
     const struct path *path = &study->path;
@@ -319,20 +396,9 @@ static bool prepare(struct study *study, struct arena *scratch, struct walk *wal
     walk->device = find_device(study);
     if (!flatten(study, walk->device, scratch))
         return false;
-    walk->leader = path->leader;
-    walk->workers = arena_new_array(scratch, struct worker, path->lines.count);
-    walk->streams = arena_new_array(scratch, struct worker, path->lines.count);
-    if (!walk->workers || !walk->streams)
+    walk->leader = walk->led = path->leader;
+    if (!find_workers(study, scratch, walk))
         return false;
-    for (size_t i = 0; i < path->lines.count; i++) {
-        const struct path_line *line = &path->lines.items[i];
-        struct worker           worker = { line, line->leaves.count };
-
-        if (walk->device && line->is_device)
-            walk->streams[walk->stream_count++] = worker;
-        else
-            walk->workers[walk->worker_count++] = worker;
-    }
     return path_find_async_ops(walk, scratch) &&
            (!walk->device || find_launchers(study, scratch, walk));
 }
@@ -367,7 +433,8 @@ static bool walk_steps(struct study *study, struct arena *scratch)
             return false;
     }
     reverse(&study->path);
-    count_threads(&study->path);
+    if (!count_threads(&study->path, scratch))
+        return false;
     study->path.core_count = count_cores(study);
     return sum_cpu(study) && set_facts(study);
 }

@@ -201,11 +201,8 @@ static bool leaves_input(int theme)
 
 static bool in_dispatch(const struct counting *counting, uint32_t frame)
 {
-    for (; frame != NO_ID; frame = counting->path->frames.items[frame].parent)
-        if (event_activity(counting->study->profile, counting->path->frames.items[frame].event)
-                ->kind == ACTIVITY_DISPATCH)
-            return true;
-    return false;
+    return frame != NO_ID &&
+           (counting->path->frames.items[frame].kinds & KIND_BIT(ACTIVITY_DISPATCH)) != 0;
 }
 
 /* What the leading thread does itself before it hands an array over is what makes the array;

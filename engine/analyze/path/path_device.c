@@ -20,28 +20,33 @@ static int precedence(const struct walk *walk, const struct leaf *leaf)
     return order[walk->path->frame_work[leaf->frame]] - ((kinds & KIND_BIT(ACTIVITY_MEMSET)) != 0);
 }
 
+static struct crew_view look_at_stream(void *context, uint32_t row, int64_t t_ns)
+{
+    const struct walk *walk = context;
+    const struct leaf *leaf = worker_leaf_before(&walk->streams.workers[row], t_ns);
+    struct crew_view   view = { .changed_ns = INT64_MIN,
+                                .last_end_ns = INT64_MIN,
+                                .busy = NO_ID,
+                                .input = NO_ID,
+                                .awaited = NO_ID };
+
+    if (!leaf)
+        return view;
+    view.changed_ns = leaf->end_ns < t_ns ? leaf->end_ns : leaf->start_ns;
+    if (leaf->end_ns < t_ns || precedence(walk, leaf) <= 0)
+        return view;
+    view.busy = row;
+    view.rank = precedence(walk, leaf);
+    return view;
+}
+
 /* The busy leaf just before t that counts most, or NULL; *change_ns: since when that is so. */
 static const struct leaf *look_at_streams(struct walk *walk, int64_t t_ns, int64_t *change_ns)
 {
-    const struct leaf *best = NULL;
-    int                highest = 0;
+    const struct crew_view *view = crew_look(&walk->streams, look_at_stream, walk, t_ns);
 
-    *change_ns = INT64_MIN;
-    for (size_t i = 0; i < walk->stream_count; i++) {
-        const struct leaf *leaf = worker_leaf_before(&walk->streams[i], t_ns);
-        int64_t            since_ns;
-
-        if (!leaf)
-            continue;
-        since_ns = leaf->end_ns < t_ns ? leaf->end_ns : leaf->start_ns;
-        if (since_ns > *change_ns)
-            *change_ns = since_ns;
-        if (leaf->end_ns < t_ns || precedence(walk, leaf) <= highest)
-            continue;
-        best = leaf;
-        highest = precedence(walk, leaf);
-    }
-    return best;
+    *change_ns = view->changed_ns;
+    return view->busy == NO_ID ? NULL : worker_leaf(&walk->streams.workers[view->busy]);
 }
 
 /* The gap that holds the moment just before t, as its row; SIZE_MAX: none was found. */
@@ -69,20 +74,18 @@ static bool take(struct walk *walk, struct device_position *at, int64_t from_ns,
 /* The last wait of the leading thread between two times, or NO_ID. */
 static uint32_t leading_wait(struct walk *walk, int64_t from_ns, int64_t t_ns)
 {
-    for (size_t i = 0; i < walk->worker_count; i++) {
-        struct worker worker = walk->workers[i]; /* a copy: the walk goes on from t */
+    struct worker *worker = path_leader(walk);
 
-        if (worker.line->timeline != walk->leader)
-            continue;
-        worker_leaf_before(&worker, t_ns);
-        for (size_t k = worker.next; k > 0; k--) {
-            const struct leaf *leaf = &worker.line->leaves.items[k - 1];
+    if (!worker)
+        return NO_ID;
+    worker_leaf_before(worker, t_ns);
+    for (size_t k = worker->next; k > 0; k--) {
+        const struct leaf *leaf = &worker->line->leaves.items[k - 1];
 
-            if (leaf->end_ns <= from_ns)
-                return NO_ID;
-            if (walk->path->frame_work[leaf->frame] == WORK_WAITING)
-                return leaf->frame;
-        }
+        if (leaf->end_ns <= from_ns)
+            return NO_ID;
+        if (walk->path->frame_work[leaf->frame] == WORK_WAITING)
+            return leaf->frame;
     }
     return NO_ID;
 }

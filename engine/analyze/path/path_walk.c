@@ -29,13 +29,6 @@ struct moment {
     int64_t            changed_ns;  /* going back, when any worker was last at something else */
 };
 
-const struct leaf *worker_leaf_before(struct worker *worker, int64_t t_ns)
-{
-    while (worker->next > 0 && worker->line->leaves.items[worker->next - 1].start_ns >= t_ns)
-        worker->next--;
-    return worker->next > 0 ? &worker->line->leaves.items[worker->next - 1] : NULL;
-}
-
 /* Which of two kinds of work a waiting step is charged to: the bigger. */
 static int precedence(enum work work)
 {
@@ -48,39 +41,44 @@ static int precedence(enum work work)
     return order[work];
 }
 
-static void look_at(struct walk *walk, struct worker *worker, int64_t t_ns, struct moment *moment)
+/* What a thread that does not lead does in a leaf that is open. */
+static void look_at_leaf(const struct walk *walk, uint32_t worker, const struct leaf *leaf,
+                         struct crew_view *view)
 {
-    const struct leaf *leaf = worker_leaf_before(worker, t_ns);
-    enum work          work;
+    enum work work = walk->path->frame_work[leaf->frame];
 
-    if (!leaf)
-        return;
-    int64_t changed_ns = leaf->end_ns < t_ns ? leaf->end_ns : leaf->start_ns;
-
-    if (changed_ns > moment->changed_ns)
-        moment->changed_ns = changed_ns;
-    if (leaf->end_ns < t_ns) {
-        if (leaf->end_ns > moment->last_end_ns)
-            moment->last_end_ns = leaf->end_ns;
-        return;
-    }
-    work = walk->path->frame_work[leaf->frame];
-    if (worker->line->timeline == walk->leader) {
-        moment->leader = leaf;
-        moment->leading = work;
-    } else if (work == WORK_INPUT) {
-        moment->input = leaf;
+    if (work == WORK_INPUT) {
+        view->input = worker;
     } else if (work == WORK_INPUT_WAIT) {
         if (walk->path->frames.items[leaf->frame].kinds & KIND_BIT(ACTIVITY_INPUT_WAIT))
-            moment->awaited = leaf;
-    } else if (work_is_active(work) &&
-               (!moment->busy || precedence(work) > precedence(moment->working))) {
-        moment->busy = leaf;
-        moment->working = work;
+            view->awaited = worker;
+    } else if (work_is_active(work)) {
+        view->busy = worker;
+        view->rank = precedence(work);
     }
-    if (worker->line->timeline != walk->leader && (work == WORK_INPUT || !work_is_active(work)) &&
-        leaf->start_ns > moment->last_end_ns)
-        moment->last_end_ns = leaf->start_ns; /* the same worker may have been busy before it */
+    if (work == WORK_INPUT || !work_is_active(work))
+        view->last_end_ns = leaf->start_ns; /* it may have been busy before */
+}
+
+static struct crew_view look_at(void *context, uint32_t row, int64_t t_ns)
+{
+    struct walk       *walk = context;
+    struct worker     *worker = &walk->workers.workers[row];
+    const struct leaf *leaf = worker_leaf_before(worker, t_ns);
+    struct crew_view   view = { .changed_ns = INT64_MIN,
+                                .last_end_ns = INT64_MIN,
+                                .busy = NO_ID,
+                                .input = NO_ID,
+                                .awaited = NO_ID };
+
+    if (!leaf)
+        return view;
+    view.changed_ns = leaf->end_ns < t_ns ? leaf->end_ns : leaf->start_ns;
+    if (leaf->end_ns < t_ns)
+        view.last_end_ns = leaf->end_ns;
+    else if (worker->line->timeline != walk->leader)
+        look_at_leaf(walk, row, leaf, &view);
+    return view;
 }
 
 /* The op started last that is still at work on pool threads just before t, or NO_ID. */
@@ -103,12 +101,42 @@ static uint32_t async_op_at(const struct walk *walk, int64_t t_ns)
     return NO_ID;
 }
 
+static const struct leaf *leaf_of(const struct walk *walk, uint32_t worker)
+{
+    return worker == NO_ID ? NULL : worker_leaf(&walk->workers.workers[worker]);
+}
+
+struct worker *path_leader(struct walk *walk)
+{
+    uint32_t row = walk->leader == NO_ID ? NO_ID : walk->worker_of[walk->leader];
+
+    return row == NO_ID ? NULL : &walk->workers.workers[row];
+}
+
 static struct moment look(struct walk *walk, int64_t t_ns)
 {
-    struct moment moment = { .last_end_ns = INT64_MIN, .changed_ns = INT64_MIN };
+    struct worker          *leader = path_leader(walk);
+    const struct leaf      *leading = leader ? worker_leaf_before(leader, t_ns) : NULL;
+    const struct crew_view *view;
+    struct moment           moment = { 0 };
 
-    for (size_t i = 0; i < walk->worker_count; i++)
-        look_at(walk, &walk->workers[i], t_ns, &moment);
+    if (walk->led != walk->leader) {
+        crew_forget(&walk->workers, walk->led == NO_ID ? NO_ID : walk->worker_of[walk->led]);
+        crew_forget(&walk->workers, walk->leader == NO_ID ? NO_ID : walk->worker_of[walk->leader]);
+    }
+    walk->led = walk->leader;
+    view = crew_look(&walk->workers, look_at, walk, t_ns);
+    if (leading && leading->end_ns >= t_ns) {
+        moment.leader = leading;
+        moment.leading = walk->path->frame_work[leading->frame];
+    }
+    moment.busy = leaf_of(walk, view->busy);
+    if (moment.busy)
+        moment.working = walk->path->frame_work[moment.busy->frame];
+    moment.input = leaf_of(walk, view->input);
+    moment.awaited = leaf_of(walk, view->awaited);
+    moment.last_end_ns = view->last_end_ns;
+    moment.changed_ns = view->changed_ns;
     return moment;
 }
 

@@ -16,14 +16,11 @@
 #define TFPROF_ANALYZE_PATH_WALK_H
 
 #include "analyze/device/device_activity.h"
+#include "analyze/path/crew.h"
 #include "analyze/path/leaves.h"
 #include "analyze/path/work.h"
 #include "model/interval.h"
 
-struct worker {
-    const struct path_line *line;
-    size_t                  next; /* leaves before this one may still be reached */
-};
 /* An op that returns before its work is done on pool threads. */
 struct async_op {
     int64_t  start_ns, end_ns;
@@ -32,11 +29,11 @@ struct async_op {
 struct walk {
     const struct profile *profile;
     struct path          *path;
-    struct worker        *workers; /* host threads; without an accelerator whoever works */
-    size_t                worker_count;
-    struct worker        *streams; /* of the device that the path follows */
-    size_t                stream_count;
-    uint32_t              leader;       /* timeline, or NO_ID: workers only */
+    struct crew           workers;   /* host threads; without an accelerator whoever works */
+    struct crew           streams;   /* of the device that the path follows */
+    uint32_t             *worker_of; /* by timeline: its row of workers, or NO_ID */
+    uint32_t              leader;    /* timeline, or NO_ID: workers only */
+    uint32_t              led;       /* who led when the workers were looked at last */
     VEC(struct async_op) async_ops;     /* by start */
     const struct intervals  *runs;      /* when a program ran, on this host */
     const struct device_row *device;    /* NULL: no accelerator */
@@ -45,8 +42,8 @@ struct walk {
     struct arena            *arena;
 };
 
-/* The last leaf that starts before t, or NULL; times only go back. */
-const struct leaf *worker_leaf_before(struct worker *worker, int64_t t_ns);
+/* The worker that leads, or NULL. */
+struct worker *path_leader(struct walk *walk);
 /* Adds a segment before the ones there are; joins it with what it continues. */
 bool path_take(struct walk *walk, const struct segment *segment);
 /* The start of the program's run that goes on just before t. false: none does. */

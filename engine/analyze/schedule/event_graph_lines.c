@@ -193,17 +193,34 @@ static int64_t process_of(const struct build *build, uint32_t line)
     return build->profile->timelines.items[build->graph->lines.items[line].timeline].process;
 }
 
-/* Kinds of events on the threads of a line's process. */
-static uint32_t process_kinds(const struct build *build, const uint32_t *kinds, uint32_t line)
+static bool same_process(const struct build *build, uint32_t a, uint32_t b)
 {
-    uint32_t all = 0;
+    return build->graph->lines.items[a].host == build->graph->lines.items[b].host &&
+           process_of(build, a) == process_of(build, b);
+}
 
-    for (uint32_t i = 0; i < build->lines.count; i++)
-        if (!build->graph->lines.items[i].is_device &&
-            build->graph->lines.items[i].host == build->graph->lines.items[line].host &&
-            process_of(build, i) == process_of(build, line))
-            all |= kinds[i];
-    return all;
+/* Gives each line the kinds of all threads of its process: in the row of the first of them, which
+ * first_of tells. */
+static bool join_kinds(const struct build *build, uint32_t *kinds, uint32_t *first_of)
+{
+    struct id_map firsts = { .arena = build->scratch };
+
+    for (uint32_t i = 0; i < build->lines.count; i++) {
+        uint64_t key = (uint64_t)process_of(build, i) ^ (uint64_t)build->graph->lines.items[i].host
+                                                            << 40;
+        uint32_t first;
+
+        first_of[i] = i;
+        if (build->graph->lines.items[i].is_device)
+            continue;
+        while ((first = id_map_get(&firsts, key)) != NO_ID && !same_process(build, first, i))
+            key++;
+        if (first == NO_ID && !id_map_put(&firsts, key, i))
+            return false;
+        first_of[i] = first == NO_ID ? i : first;
+        kinds[first_of[i]] |= kinds[i];
+    }
+    return true;
 }
 
 /* Processes beside the one that leads the steps and asks for input: workers of a loader, where they
@@ -213,8 +230,9 @@ static bool mark_workers(struct build *build)
     const uint32_t not_theirs = KIND_BIT(ACTIVITY_STEP) | KIND_BIT(ACTIVITY_LAUNCH) |
                                 KIND_BIT(ACTIVITY_COLLECTIVE) | KIND_BIT(ACTIVITY_INPUT_WAIT);
     uint32_t *kinds = arena_new_array(build->scratch, uint32_t, build->lines.count + 1);
+    uint32_t *first_of = arena_new_array(build->scratch, uint32_t, build->lines.count + 1);
 
-    if (!kinds)
+    if (!kinds || !first_of)
         return false;
     for (size_t f = 0; f < build->graph->path.frames.count; f++) {
         const struct frame *frame = &build->graph->path.frames.items[f];
@@ -223,6 +241,8 @@ static bool mark_workers(struct build *build)
         if (line != NO_ID)
             kinds[line] |= KIND_BIT(event_activity(build->profile, frame->event)->kind);
     }
+    if (!join_kinds(build, kinds, first_of))
+        return false;
     for (uint32_t i = 0; i < build->lines.count; i++) {
         struct graph_line *line = &build->graph->lines.items[i];
         uint32_t           leader = build->leader_of_host[line->host];
@@ -230,8 +250,8 @@ static bool mark_workers(struct build *build)
         line->is_worker = !line->is_device && leader != NO_ID && process_of(build, i) > 0 &&
                           process_of(build, leader) > 0 &&
                           process_of(build, i) != process_of(build, leader) &&
-                          (process_kinds(build, kinds, leader) & KIND_BIT(ACTIVITY_INPUT_WAIT)) &&
-                          !(process_kinds(build, kinds, i) & not_theirs);
+                          (kinds[first_of[leader]] & KIND_BIT(ACTIVITY_INPUT_WAIT)) &&
+                          !(kinds[first_of[i]] & not_theirs);
     }
     return true;
 }

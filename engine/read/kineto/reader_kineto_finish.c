@@ -379,6 +379,7 @@ static bool drop_unused_devices(struct kineto_job *job)
             profile->devices.items[kept++] = profile->devices.items[i];
     }
     profile->devices.count = kept;
+    profile->device_rows = (struct id_map) { 0 };
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].device != NO_ID)
             profile->timelines.items[i].device = row[profile->timelines.items[i].device];

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Far more than a job has; a file that names more is broken, and looking them up is linear. */
+/* Far more than a job has; a file that names more is broken. */
 enum { MAX_DEVICES = 1 << 14 };
 
 uint32_t kineto_job_intern(struct kineto_job *job, struct str raw)
@@ -17,21 +17,24 @@ uint32_t kineto_job_intern(struct kineto_job *job, struct str raw)
 uint32_t kineto_device(struct profile *profile, uint32_t host, int64_t ordinal)
 {
     struct device device = { .kind = DEVICE_GPU, .host = host };
+    uint64_t      key = (uint64_t)host << 32 | (uint32_t)ordinal;
+    uint32_t      row;
     char          name[48];
     int           len;
 
-    for (size_t i = 0; i < profile->devices.count; i++)
-        if (profile->devices.items[i].host == device.host &&
-            profile->devices.items[i].ordinal == ordinal)
-            return (uint32_t)i;
-    if (ordinal < INT32_MIN || ordinal > INT32_MAX || profile->devices.count >= MAX_DEVICES)
+    if (ordinal < INT32_MIN || ordinal > INT32_MAX)
         return NO_ID;
+    row = id_map_get(&profile->device_rows, key);
+    if (row != NO_ID || profile->devices.count >= MAX_DEVICES)
+        return row;
     len = snprintf(name, sizeof name, "GPU %d", (int)ordinal);
     device.ordinal = (int32_t)ordinal;
     device.name = profile_intern(profile, (struct str) { name, (size_t)len });
+    row = (uint32_t)profile->devices.count;
     if (device.name == NO_ID || !vec_push(&profile->devices, profile->arena, device))
         return NO_ID;
-    return (uint32_t)profile->devices.count - 1;
+    profile->device_rows.arena = profile->arena;
+    return id_map_put(&profile->device_rows, key, row) ? row : NO_ID;
 }
 
 static bool is_described(const struct device *device)
