@@ -1,19 +1,43 @@
--- A session run hands out many results.
+-- A session run hands out many results, or several runs a step compute the same.
+local function runs_again(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "repeated-run" }
+  if not cells or cells:sum("share") < cfg.min_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  return finding {
+    title = ("Several session runs a step compute the same: %s"):format(fmt.ms(ns)),
+    severity = "warn",
+    subject = { op = worst.op }, locations = cells:places(),
+    evidence = { { "done again a step, with the pauses before it", ns, "ns", share = math.min(cells:sum("share"), 1) },
+                 { "seen by", worst.detail or "ops" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
+    remedy = { text = "Fetch all results of a batch in one run.",
+               code = "_, loss, accuracy = session.run([train_op, loss_op, accuracy_op], feed)" },
+    impact = impact.cells(cells),
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "session-run-many-fetches", api = 1, version = "1.0.0",
   title = "A session run hands out many results",
   category = "host", severity = "info",
   formats = { "graph" },
-  needs = { "step.ns", "graph_patterns.fetches" },
+  needs = { "step.ns" },
   cause = "output", tags = { "tensorflow", "host" },
+  more_specific_than = { "hot-op", "host-bound", "feed-dict-input", "duplicate-compute" },
   params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in runs that repeat others, from which this is said" },
     max_fetches = { default = 10, min = 1, max = 1e6, unit = "count", doc = "results a run from which this is said" },
   },
   doc = [[
 Every fetch is copied to the host and made a Python object before the loop goes on. The recording does not show that time,
-so it is a fact without a price. Silent for a loss and a few metrics.]],
+so it is a fact without a price. Silent for a loss and a few metrics.
+Where runs of a step share ops with the run that trains, they compute them again: that has a price.]],
 
   check = function(p, cfg)
+    local again = runs_again(p, cfg)
+    if again then return again end
+    if not p:has("graph_patterns.fetches") then return skip { reason = "the graph of the runs is not known", capture = "the graph beside the runs" } end
     local fetches = p.fact["graph_patterns.fetches"]
     if fetches < cfg.max_fetches then return nil end
     return finding {
@@ -28,6 +52,9 @@ so it is a fact without a price. Silent for a loss and a few metrics.]],
   end,
 
   examples = {
+    { name = "loss and accuracy fetched one by one", format = "graph", framework = "tensorflow", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "repeated-run", ns = 4e6, share = 0.4, factor = 0, detail = "3 runs a step" } } } },
     { name = "all gradients", format = "graph", framework = "tensorflow", finding = true,
       facts = { ["step.ns"] = 1e7, ["graph_patterns.fetches"] = 40 } },
     { name = "a loss", format = "graph", finding = false, facts = { ["step.ns"] = 1e7, ["graph_patterns.fetches"] = 2 } },
