@@ -154,6 +154,13 @@ backward many times over a few rows before they update do the same.]],
     if reads >= cfg.min_reads * runs and all >= 2 * cfg.min_reads * runs and waits >= cfg.min_waits then return nil end
     local rows = rows_of(p, name)
     if rows and rows > cfg.max_rows then return nil end
+    -- What a batch leaves of the program's own time, of other programs' and of the loop's work in Python.
+    local saved = 1 - runs ^ -cfg.exponent
+    local ops = p:has("ops") and p:table("ops")
+    local ops_ns = ops and ops:sum("self_ns") or 0
+    local own_share = ops_ns > 0 and ops:where { module = name }:sum("self_ns") / ops_ns or 1
+    local python_ns = p:has("excess") and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
+    local host_share = runs / all * (1 - math.min(1, python_ns / math.max(1, p:has("part.host_ns") and p.fact["part.host_ns"] or 0)))
     return finding {
       severity = (rows or runs >= cfg.min_unknown_runs) and "warn" or "info",
       title = ("%s runs %s times a step, each for one small input"):format(name, fmt.count(math.floor(runs + 0.5))),
@@ -165,8 +172,9 @@ backward many times over a few rows before they update do the same.]],
       remedy = { text = "Collect the items and run them as one batch.",
                  code = p.framework == "jax" and "y = f(jnp.stack(requests))   # or jax.vmap(f)" or
                         "y = model(tf.stack(requests))" },
-      impact = impact.replay { { "scale", parts = { "host", "input", "compute", "copy", "idle.sync", "idle.other" },
-                                 factor = runs ^ -cfg.exponent } },
+      impact = impact.replay { { "scale", parts = { "host", "input", "copy", "idle.sync", "idle.other" },
+                                 factor = 1 - host_share * saved },
+                               { "scale", parts = { "compute" }, factor = 1 - own_share * saved } },
       confidence = "medium",
     }
   end,

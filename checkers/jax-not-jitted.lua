@@ -1,4 +1,19 @@
 -- JAX operations are dispatched one by one.
+-- The share of the time of all ops that is in programs of a few ops, as calls outside of jax.jit are.
+local function single_share(p, cfg)
+  local programs, all_ns, single_ns = {}, 0, 0
+  for row in p:table("ops"):each() do
+    local program = programs[row.module or ""] or { ns = 0, ops = 0 }
+    programs[row.module or ""] = program
+    program.ns, program.ops = program.ns + row.self_ns, program.ops + 1
+    all_ns = all_ns + row.self_ns
+  end
+  for _, program in sorted_pairs(programs) do
+    if program.ops <= cfg.max_ops then single_ns = single_ns + program.ns end
+  end
+  return all_ns > 0 and single_ns / all_ns or 1
+end
+
 -- A transformation of a jitted function that is itself not jitted is traced in Python in each call.
 local function transformed(p, cfg)
   local step_ns, share = p.fact["step.ns"], p.fact["part.host_share"]
@@ -31,7 +46,7 @@ return rule {
   formats = { "xspace" },
   needs = { "step.ns", "runs.count", "runs.programs", "runs.median_ns", "part.host_share", "part.host_ns" },
   cause = "host", tags = { "jax", "host" },
-  more_specific_than = { "python-in-step", "xla-cluster-fragmentation", "host-bound", "tiny-kernels" },
+  more_specific_than = { "xla-cluster-fragmentation", "host-bound", "tiny-kernels" },
   params = {
     min_runs = { default = 50, min = 1, max = 1e6, unit = "count", doc = "program runs a step" },
     min_programs = { default = 15, min = 1, max = 1e6, unit = "count",
@@ -42,6 +57,7 @@ return rule {
     min_call_ns = { default = 100e3, min = 0, max = 1e12, unit = "ns", doc = "time of a call's own, then" },
     max_arguments = { default = 0.25, min = 0, max = 1, unit = "ratio",
                       doc = "time of checking arguments over that of the calls, above which they are many" },
+    max_ops = { default = 8, min = 1, max = 1e6, unit = "count", doc = "ops of a program that may be a call outside of jax.jit" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the host time that stays" },
   },
   doc = [[
@@ -58,6 +74,10 @@ compiled functions, which other rules name.]],
     local share = p.fact["part.host_share"]
     if count < cfg.min_runs or programs < cfg.min_programs or share < cfg.min_share then return transformed(p, cfg) end
 
+    -- Compiling does away with dispatching, not with the program's own work in Python.
+    local own_ns = p:has("excess") and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
+    local single = p:has("ops") and single_share(p, cfg) or 1
+    local own = math.min(own_ns / math.max(p.fact["part.host_ns"], 1), 1)
     return finding {
       title = ("%s JAX programs a step are dispatched one by one"):format(fmt.count(math.floor(count + 0.5))),
       evidence = { { "program runs a step", count, "count" }, { "different programs", programs, "count" },
@@ -67,8 +87,8 @@ compiled functions, which other rules name.]],
         fmt.count(programs), fmt.count(cfg.min_runs), fmt.count(cfg.min_programs)),
       remedy = { text = "Compile the whole step.",
                  code = "@jax.jit\ndef train_step(state, batch): ...   # loss, gradient and update" },
-      impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = cfg.left },
-                               { "scale", parts = { "compute" }, factor = 0.5 } },
+      impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(cfg.left, own) },
+                               { "scale", parts = { "compute" }, factor = 1 - 0.5 * single } },
       confidence = "high",
     }
   end,

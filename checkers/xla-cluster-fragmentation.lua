@@ -1,5 +1,5 @@
 -- A step is many small compiled programs with host time between them.
--- The share of the time of all ops that is in programs of tiny runs, or of many.
+-- The share of the time of all ops that is in programs of tiny runs, or of many; and patterns of calls of the others.
 local function small_share(p, cfg)
   local programs, all_ns, small_ns = {}, 0, 0
   for row in p:table("ops"):each() do
@@ -9,10 +9,22 @@ local function small_share(p, cfg)
     program.ns, program.runs = program.ns + row.self_ns, math.max(program.runs, row.calls or 1)
     all_ns = all_ns + row.self_ns
   end
-  for _, program in sorted_pairs(programs) do
-    if program.runs >= cfg.min_loop or program.ns < cfg.tiny_run_ns * math.max(program.runs, 1) then small_ns = small_ns + program.ns end
+  local large = {}
+  for name, program in sorted_pairs(programs) do
+    if program.runs >= cfg.min_loop or program.ns < cfg.tiny_run_ns * math.max(program.runs, 1) then
+      small_ns = small_ns + program.ns
+    else
+      large[#large + 1] = "PjitFunction\\(<?_*\\Q" .. name:gsub("^jit_+", ""):gsub("_+$", "") .. "\\E_*>?\\)"
+    end
   end
-  return all_ns > 0 and small_ns / all_ns or 1
+  return all_ns > 0 and small_ns / all_ns or 1, large
+end
+
+-- Host time in calls of large programs: it stays.
+local function kept_ns(p, large)
+  if #large == 0 then return 0 end
+  local _, _, selected_ns = p:whatif { { "scale", parts = { "host", "copy" }, name = table.concat(large, "|") } }
+  return selected_ns or 0
 end
 
 return rule {
@@ -50,9 +62,13 @@ of the computing stays, of longer ones that hold a single elementwise op two fif
     if count < cfg.min_runs or p.fact["runs.median_ns"] > cfg.max_run_ns or (share < cfg.min_share and not wasted) then
       return nil
     end
-    local left = 1 / math.max(count, 1)
     -- Of the computing, what belongs to the short runs: a large program among them computes as before.
-    local small = p:has("ops") and small_share(p, cfg) or 1
+    local small, large = 1, {}
+    if p:has("ops") then small, large = small_share(p, cfg) end
+    -- One program a step would remain, the calls of large ones, and the program's own work in Python.
+    local own_ns = p:has("excess") and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
+    local kept = (own_ns + kept_ns(p, large)) / math.max(p.fact["part.host_ns"], 1)
+    local left = math.min(1, math.max(1 / math.max(count, 1), kept))
     return finding {
       title = ("A step runs %s small programs; the host takes %s of it"):format(
         fmt.count(math.floor(count + 0.5)), fmt.pct(share)),

@@ -9,7 +9,7 @@
 /* Below this share of the step nothing is worth a warning, whoever wants one. */
 static const double SMALL_SHARE = 0.005;
 /* What a warning and an error save at the low end of their range, of the step. */
-static const double WARN_SHARE = 0.1, ERROR_SHARE = 0.2;
+static const double WARN_SHARE = 0.125, ERROR_SHARE = 0.2;
 
 static bool has_name(const char *const *names, size_t count, const char *name)
 {

@@ -353,8 +353,8 @@ static void fingerprints_ignore_numbers(void **state)
     arena_free(&f.arena);
 }
 
-/* The rule wants an error; the low end of the range decides: a fifth of the step for an error, a
- * tenth for a warning. Who configured it gets it from half a hundredth on. */
+/* The rule wants an error; the low end of the range decides: a fifth of the step for an error, an
+ * eighth for a warning. Who configured it gets it from half a hundredth on. */
 static void the_low_end_decides_how_loud(void **state)
 {
     static const struct {
@@ -362,7 +362,7 @@ static void the_low_end_decides_how_loud(void **state)
         enum severity severity, configured;
     } rows[] = {
         { 20.1, 60, SEVERITY_ERROR, SEVERITY_ERROR }, { 19.9, 60, SEVERITY_WARN, SEVERITY_ERROR },
-        { 10.1, 20, SEVERITY_WARN, SEVERITY_ERROR },  { 9.9, 40, SEVERITY_INFO, SEVERITY_ERROR },
+        { 12.6, 20, SEVERITY_WARN, SEVERITY_ERROR },  { 12.4, 40, SEVERITY_INFO, SEVERITY_ERROR },
         { 0.2, 0.6, SEVERITY_INFO, SEVERITY_ERROR },  { 0.2, 0.4, SEVERITY_INFO, SEVERITY_INFO },
     };
 
