@@ -19,7 +19,11 @@ law has it, over the products in float32 alone. Silent without such products.]],
     local half, single = p.fact["precision.f16_share"] + p.fact["precision.f8_share"], p.fact["precision.f32_share"]
     local ns, step_ns = p.fact["precision.product_f32_ns"] / p.fact["device.count"], p.fact["step.ns"]
     if half + single <= 0 or half / (half + single) >= cfg.max_share or ns / step_ns < cfg.min_share then return nil end
-    local code = { pytorch = "with torch.autocast('cuda', torch.bfloat16):", jax = "x = x.astype(jnp.bfloat16)",
+    -- Before Ampere matrix units take float16 alone, whose gradients need a scaler.
+    local is_float16 = p:has("device.half_type") and p.fact["device.half_type"] == "float16"
+    local code = is_float16 and { pytorch = "with torch.autocast('cuda', torch.float16):   # and a torch.amp.GradScaler('cuda') in training",
+                                  jax = "x = x.astype(jnp.float16)", tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_float16')" } or
+                 { pytorch = "with torch.autocast('cuda', torch.bfloat16):", jax = "x = x.astype(jnp.bfloat16)",
                    tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')" }
     return finding {
       title = half == 0 and ("%s of products a step are in 32 bits, and nothing in 16"):format(fmt.ms(ns)) or
@@ -27,7 +31,7 @@ law has it, over the products in float32 alone. Silent without such products.]],
       evidence = { { "share of compute in 16 bits or less", half, "share" }, { "share of compute in 32 bits", single, "share" },
                    { "float32 products a step", ns, "ns", share = math.min(1, ns / step_ns) } },
       condition = ("%s in 16 bits, %s wanted"):format(fmt.pct(half / (half + single)), fmt.pct(cfg.max_share)),
-      remedy = { text = "Compute products in bfloat16.", code = code[p.framework] },
+      remedy = { text = is_float16 and "Compute products in float16." or "Compute products in bfloat16.", code = code[p.framework] },
       impact = impact.amdahl { ns = math.min(ns, step_ns), speedup = cfg.speedup },
       claims = { { parts = { "compute" } } },
       confidence = "low",

@@ -46,7 +46,7 @@ silent. At most the three dearest are told. Priced from a part of the way to wha
                        { "operands and result", row.shapes or "" } },
           condition = ("%s of the limit, %s wanted"):format(fmt.pct(row.efficiency), fmt.pct(floor)),
           remedy = { text = remedies[row.bound] or remedies.memory },
-          impact = impact.exposed { ns = gap_ns, low = cfg.low * gap_ns, high = best_ns },
+          impact = impact.roofline { ns = row.ns, floor_ns = row.ns * row.efficiency / floor, low = cfg.low * gap_ns, high = best_ns },
           claims = { { parts = { "compute" } } },
           confidence = "low",
         }

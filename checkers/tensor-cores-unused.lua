@@ -21,7 +21,12 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
     local ns, without_ns = p.fact["kernels.product_ns"] / devices, p.fact["kernels.no_tensor_core_ns"] / devices
     if model:find("(K20|K40|K80|M40|M60|P4|P40|P100|GTX|TITAN X)\\b") or model:find("TPU") then return nil end
     if ns / step_ns < cfg.min_share or p.fact["kernels.tensor_core_ns"] > 0 or without_ns < cfg.min_known * ns then return nil end
-    local code = { pytorch = "with torch.autocast('cuda', torch.bfloat16):   # float16 and a GradScaler before Ampere",
+    -- Before Ampere matrix units take float16 alone, whose gradients need a scaler.
+    local is_float16 = p:has("device.half_type") and p.fact["device.half_type"] == "float16"
+    local code = is_float16 and { pytorch = "with torch.autocast('cuda', torch.float16):   # and a torch.amp.GradScaler('cuda') in training",
+                                  tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_float16')",
+                                  jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.float16), (x, params))" } or
+                 { pytorch = "with torch.autocast('cuda', torch.bfloat16):",
                    tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')",
                    jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.bfloat16), (x, params))" }
     return finding {

@@ -2,6 +2,7 @@
 #include "rules/price.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What is likely, of what is possible at most. */
 static const double REPLAY_LOW = 0.7, REPLAY_MID = 0.95;
@@ -14,6 +15,9 @@ static const double DOUBTFUL_ERROR = 0.05;
 
 /* A saving this many times the wait for input is what freed cores are to give: a guess. */
 static const double BEYOND_WAIT = 3;
+
+/* A kernel that takes no time worth mention is still launched. */
+static const double LEAST_FACTOR = 0.001;
 
 /* What recorded pairs of programs say of a method's word, in log odds of the share of the step. */
 static const struct calibrated {
@@ -80,6 +84,18 @@ static void set_saving(struct impact *impact, double low, double mid, double hig
     impact->model_ns = mid;
 }
 
+/* A rule may know the least and the most. */
+static void set_ends(struct impact *impact, const struct price_request *price)
+{
+    if (!isnan(price->high_ns))
+        impact->high_ns = price->high_ns;
+    if (!isnan(price->low_ns))
+        impact->low_ns = price->low_ns;
+    if (!isnan(price->low_ns) || !isnan(price->high_ns))
+        impact->mid_ns = (impact->low_ns + impact->high_ns) / 2;
+    impact->model_ns = impact->mid_ns;
+}
+
 static void price_by_formula(const struct price_request *price, struct impact *impact)
 {
     double ns = price->ns, gap, s = price->speedup;
@@ -92,17 +108,12 @@ static void price_by_formula(const struct price_request *price, struct impact *i
         return;
     case METHOD_EXPOSED:
         set_saving(impact, EXPOSED_LOW * ns, EXPOSED_MID * ns, ns);
-        if (!isnan(price->high_ns))
-            impact->high_ns = price->high_ns;
-        if (!isnan(price->low_ns))
-            impact->low_ns = price->low_ns;
-        if (!isnan(price->low_ns) || !isnan(price->high_ns))
-            impact->mid_ns = (impact->low_ns + impact->high_ns) / 2;
-        impact->model_ns = impact->mid_ns;
+        set_ends(impact, price);
         return;
     case METHOD_ROOFLINE:
         gap = fmax(0, ns - price->floor_ns);
         set_saving(impact, ROOFLINE_LOW * gap, ROOFLINE_MID * gap, gap);
+        set_ends(impact, price);
         return;
     case METHOD_AMDAHL:
         set_saving(impact, ns * (1 - 1 / (1 + (s - 1) / 2)), ns * (1 - 1 / (1 + 0.75 * (s - 1))),
@@ -180,6 +191,25 @@ static bool price_by_replay(const struct pricing *pricing, struct draft *draft, 
     return true;
 }
 
+/* Claims are of work that is gone, and so are the calls that launched it. What only becomes faster
+ * is still launched: at most it takes no time. */
+static bool replay_claims(const struct pricing *pricing, const struct draft *draft,
+                          struct graph_replay_result *without)
+{
+    enum { MOST_CLAIMS = 16 };
+    bool is_faster = draft->price.method == METHOD_AMDAHL || draft->price.method == METHOD_ROOFLINE;
+    struct edit_list list = draft->claims;
+    struct edit      edits[MOST_CLAIMS];
+
+    if (is_faster && list.edits.count <= MOST_CLAIMS) {
+        memcpy(edits, list.edits.items, list.edits.count * sizeof *edits);
+        for (size_t i = 0; i < list.edits.count; i++)
+            edits[i].factor = LEAST_FACTOR;
+        list.edits.items = edits;
+    }
+    return replay_graph(pricing, &list, without);
+}
+
 static void cap(struct impact *impact, double ns)
 {
     impact->low_ns = fmin(impact->low_ns, ns);
@@ -202,7 +232,7 @@ static bool cap_impact(const struct pricing *pricing, const struct draft *draft,
         return false;
     cap(impact, ns);
     if (draft->claims.edits.count > 0 && !impact->resource &&
-        replay_graph(pricing, &draft->claims, &without))
+        replay_claims(pricing, draft, &without))
         cap(impact, fmax(0, without.saved_ns));
     if (!isnan(pricing->step_ns) && !impact->resource)
         cap(impact, pricing->step_ns);

@@ -135,6 +135,37 @@ def kernels_without_ops():
         expect(priced(report) == [] or not is_device, f"nothing is priced: {priced(report)}")
 
 
+T4 = {"id": 0, "name": "Tesla T4", "totalGlobalMem": 15 * 10**9, "computeMajor": 7, "computeMinor": 5, "numSms": 40}
+SGEMM = {"H100": "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x128x8_stage3_warpsize1x4x1_ffma_execute_kernel__5x_cublas",
+         "T4": "turing_sgemm_128x64_tn"}
+
+
+def float_products(device, model, host, count=10):
+    """Steps of `host` us of ops, each with a product of 300 us, which the host waits for where it is done before."""
+    trace = Trace(device)
+    for i in range(count):
+        at, step = 1000 + i * max(host, 320), max(host, 320)
+        trace.step(i, at, step - 2)
+        trace.op("aten::addmm", at + 5, host - 20, [[512], [512, 2048], [2048, 512]])
+        trace.kernel(SGEMM[model], at + 8, at + 15, 300)
+        if host < 300:
+            trace.call("cudaStreamSynchronize", at + host, 316 - host)
+    return trace
+
+
+def precision():
+    """What makes products faster is worth nothing where the host is the limit, and most of the step where they are."""
+    for host, is_worth in ((2000, False), (60, True)):
+        report = float_products(H100, "H100", host).advice(f"float-{host}")
+        share = max([f["impact"].get("share", 0) for f in report["findings"]
+                     if f["rule"].split("/")[-1] in ("tf32-off", "low-16bit-share", "tensor-cores-unused", "tensor-core-share-low") and "mid_ms" in f["impact"]] or [0])
+        expect((share > 0.3) if is_worth else (share < 0.01), f"products under {host} us of host: {share} {rules(report)}")
+    for device, model, wanted, other in ((T4, "T4", "float16", "bfloat16"), (H100, "H100", "bfloat16", "torch.float16")):
+        report = float_products(device, model, 60).advice(f"half-{model}")
+        text = " ".join(json.dumps(f["remedy"]) for f in report["findings"] if "autocast" in json.dumps(f["remedy"]))
+        expect(wanted in text and other not in text, f"{model}: {text}")
+
+
 def experts_across_ranks():
     """Kernels that carry tokens between ranks: few blocks on purpose, and communication."""
     for name, is_comm in (("void deep::ep::internode::combine<false, 8, __nv_bfloat16>(int4*)", True), ("void deep::combine<__nv_bfloat16>(int4*)", False)):
@@ -154,6 +185,7 @@ def main():
     rates()
     chains()
     kernels_without_ops()
+    precision()
     experts_across_ranks()
 
 

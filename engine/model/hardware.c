@@ -140,6 +140,20 @@ const struct hardware *hardware_of(const struct profile *profile, const struct d
     return made;
 }
 
+enum dtype hardware_half_type(const struct profile *profile, const struct device *device)
+{
+    const struct hardware *known = hardware_find(profile_str(profile, device->model));
+    bool                   is_nvidia = known && str_starts(str_from(known->source), STR("NVIDIA"));
+
+    if (device->kind == DEVICE_TPU || device->is_amd)
+        return DTYPE_BF16;
+    if (device->compute_major > 0)
+        return device->compute_major >= 8 ? DTYPE_BF16 : DTYPE_F16;
+    if (!known)
+        return DTYPE_UNKNOWN;
+    return is_nvidia && known->tf32_flops_per_s <= 0 ? DTYPE_F16 : DTYPE_BF16;
+}
+
 /* AMD's libraries name their kernels for the instruction set that they are for. */
 static const struct {
     const char *mark, *title;

@@ -2,6 +2,7 @@
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "model/hardware.h"
 
 #include <stdlib.h>
 
@@ -19,7 +20,8 @@ enum device_fact {
     LONGEST_GAP_NS,
     GAP_COUNT,
     CAUSES, /* ns and share of each cause follow */
-    FACT_COUNT = CAUSES + 2 * GAP_CAUSE_COUNT
+    HALF_TYPE = CAUSES + 2 * GAP_CAUSE_COUNT,
+    FACT_COUNT
 };
 /* clang-format off */
 static const struct fact_spec produces[] = {
@@ -47,6 +49,7 @@ static const struct fact_spec produces[] = {
     CAUSE(GAP_PROFILER, "profiler", "the profiler's own work"),
     CAUSE(GAP_OTHER, "other", "no cause in the recording"),
 #undef CAUSE
+    [HALF_TYPE] = { "device.half_type", UNIT_NAME, "type of 16 bits that it multiplies at its full rate: float16, or bfloat16 where it can" },
 };
 /* clang-format on */
 
@@ -306,6 +309,7 @@ static bool set_facts(struct study *study, const struct windows *windows)
     double                values[FACT_COUNT] = { 0 };
     double                mean_ns = (double)windows->total_ns / (double)windows->count;
     double                count = 0;
+    enum dtype            half;
     bool                  is_set = true;
 
     for (size_t i = 0; i < study->devices->rows.count; i++) {
@@ -329,9 +333,16 @@ static bool set_facts(struct study *study, const struct windows *windows)
     values[IDLE_SHARE] = values[IDLE_NS] / mean_ns;
     for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
         values[CAUSES + 2 * cause + 1] = values[CAUSES + 2 * cause] / mean_ns;
+    half =
+        hardware_half_type(profile, &profile->devices.items[study->devices->rows.items[0].device]);
+    if (half != DTYPE_UNKNOWN)
+        values[HALF_TYPE] = facts_name(&study->facts, str_from(dtype_name(half)));
     for (size_t i = 0; i < FACT_COUNT; i++)
-        if (i != MODEL || values[i] != 0)
+        if ((i != MODEL && i != HALF_TYPE) || values[i] != 0)
             is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
+    if (half == DTYPE_UNKNOWN)
+        is_set = is_set && facts_absent(&study->facts, produces[HALF_TYPE].name, NULL,
+                                        "nothing tells what this device is");
     return is_set;
 }
 
