@@ -32,15 +32,26 @@ static bool has_same_cause(const struct draft *a, const struct draft *b)
     return x && y && strcmp(x, y) == 0;
 }
 
+/* One cause at two places: two loops are two findings, where nothing says that their time is the
+ * same. */
+static bool are_apart(const struct draft *a, const struct draft *b)
+{
+    const char *x = a->finding.subject.op, *y = b->finding.subject.op;
+
+    return has_same_cause(a, b) && x && y && strcmp(x, y) != 0;
+}
+
 /* Of two that claim the same time, the one that keeps it; NULL: both do. */
 static struct draft *keeper(const struct pricing *pricing, struct draft *a, struct draft *b,
                             struct arena *arena)
 {
     bool a_wins = is_more_specific(a, b), b_wins = is_more_specific(b, a);
+    int  overlap;
 
     if (!a_wins && !b_wins && !has_same_cause(a, b))
         return NULL;
-    if (price_overlap(pricing, a, b, arena) == 0)
+    overlap = price_overlap(pricing, a, b, arena);
+    if (overlap == 0 || (overlap < 0 && are_apart(a, b)))
         return NULL;
     if (a_wins != b_wins)
         return a_wins ? a : b;

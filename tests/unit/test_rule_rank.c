@@ -246,6 +246,29 @@ static void the_more_specific_keeps_the_time(void **state)
     arena_free(&f.arena);
 }
 
+/* Formulas that claim no time of the path: where they name the same op it is one loop, else two. */
+static void two_loops_are_two_findings(void **state)
+{
+    static const char *const ops[] = { "select", "select", "slice" };
+
+    (void)state;
+    for (int other = 1; other < 3; other++) {
+        struct fixture f;
+
+        start(&f, replay_parts);
+        f.rules[0].info.cause = f.rules[1].info.cause = "loop";
+        assert_true(vec_push(&f.rules[0].info.more_specific_than, &f.arena, "b"));
+        for (int i = 0; i < 2; i++) {
+            add(&f, i, (struct price_request) { METHOD_EXPOSED, 20 * MS, NAN, NAN, NAN, NAN }, 0);
+            f.list.drafts.items[i].finding.subject.op = ops[i * other];
+        }
+        assert_true(rank_claims(&f.pricing, &f.list, &f.arena));
+        assert_null(f.list.drafts.items[0].finding.hidden_by);
+        assert_int_equal(f.list.drafts.items[1].finding.hidden_by != NULL, other == 1);
+        arena_free(&f.arena);
+    }
+}
+
 static void one_cause_but_different_time_is_two_findings(void **state)
 {
     struct fixture f;
@@ -502,6 +525,7 @@ int main(void)
         cmocka_unit_test(recorded_pairs_make_the_range),
         cmocka_unit_test(without_replay_the_fallback_prices),
         cmocka_unit_test(the_more_specific_keeps_the_time),
+        cmocka_unit_test(two_loops_are_two_findings),
         cmocka_unit_test(one_cause_but_different_time_is_two_findings),
         cmocka_unit_test(together_is_replayed_not_added),
         cmocka_unit_test(together_knows_claims_of_formulas),
