@@ -114,7 +114,7 @@ bool profile_add_unknown(struct profile *profile, enum unknown_kind kind, uint32
 {
     struct unknown fresh = { .name = name, .kind = (uint8_t)kind, .count = count };
 
-    if (kind == UNKNOWN_FIELD)
+    if (kind == UNKNOWN_FIELD || kind == UNKNOWN_ARGUMENT)
         profile->unknown_fields += count;
     else
         profile->unknown_stats += count;
@@ -133,7 +133,7 @@ bool profile_add_unknown(struct profile *profile, enum unknown_kind kind, uint32
 
 const char *unknown_kind_name(enum unknown_kind kind)
 {
-    static const char *const names[] = { "stat", "field", "category" };
+    static const char *const names[] = { "stat", "field", "category", "argument" };
 
     return names[kind];
 }

@@ -266,7 +266,7 @@ struct note { /* what a reader found and went on: an oddity, or damage */
 };
 
 /* What was read past without being understood, by its name in the file. */
-enum unknown_kind { UNKNOWN_STAT, UNKNOWN_FIELD, UNKNOWN_CATEGORY };
+enum unknown_kind { UNKNOWN_STAT, UNKNOWN_FIELD, UNKNOWN_CATEGORY, UNKNOWN_ARGUMENT };
 struct unknown {
     uint32_t name; /* 0: none, or those beyond the most that are kept */
     uint8_t  kind; /* enum unknown_kind */
@@ -357,7 +357,7 @@ const struct note *profile_first_damage(const struct profile *profile);
 /* Adds to what was not understood; false past the budget. */
 bool            profile_add_unknown(struct profile *profile, enum unknown_kind kind, uint32_t name,
                                     uint64_t count);
-const char     *unknown_kind_name(enum unknown_kind kind); /* "stat", "field", "category" */
+const char     *unknown_kind_name(enum unknown_kind kind); /* "stat", "field", "category", "argument" */
 uint32_t        profile_intern(struct profile *profile, struct str name);
 struct str      profile_str(const struct profile *profile, uint32_t name);
 bool            profile_stat(const struct profile *profile, enum stat_key key, uint32_t event,

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "read/read.h"
 
 #include <stdio.h>
@@ -147,6 +148,15 @@ static void a_wait_is_told_twice(void **state)
 }
 
 /* Categories that nobody knows are told by name and number. */
+static uint64_t unknown_of(const struct profile *profile, enum unknown_kind kind, struct str name)
+{
+    for (size_t i = 0; i < profile->unknowns.count; i++)
+        if (profile->unknowns.items[i].kind == kind &&
+            str_equal(profile_str(profile, profile->unknowns.items[i].name), name))
+            return profile->unknowns.items[i].count;
+    return 0;
+}
+
 static void what_is_new_is_told_by_name(void **state)
 {
     static const char text[] =
@@ -167,6 +177,40 @@ static void what_is_new_is_told_by_name(void **state)
     assert_name(&reading.profile, reading.profile.unknowns.items[0].name, "novelty");
     assert_int_equal(reading.profile.unknowns.items[0].count, 2);
     arena_free(&reading.arena);
+}
+
+/* Arguments of known events that are none of ours, nor known to be of no use ("queued"); events
+ * that are like one before them count as well. Those of new categories are not asked for. */
+static void new_arguments_are_told_by_name(void **state)
+{
+    struct arena   arena = { 0 };
+    struct text    text = { .arena = &arena };
+    struct reading reading;
+
+    (void)state;
+    text_add(&text, STR("{\"traceEvents\": [\n"));
+    for (int i = 0; i < 40; i++)
+        text_print(&text,
+                   "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7,"
+                   " \"ts\": %d, \"dur\": 5, \"args\": {\"stream\": 7, \"queued\": 0,"
+                   " \"clusters\": %d, \"tensor cores\": true}},\n",
+                   10 * i, i);
+    text_add(&text,
+             STR("{\"ph\": \"X\", \"args\": {\"early\": 1}, \"cat\": \"cpu_op\", \"name\": \"o\","
+                 " \"pid\": 1, \"tid\": 1, \"ts\": 0, \"dur\": 5},\n"
+                 "{\"ph\": \"X\", \"cat\": \"novelty\", \"name\": \"x\", \"pid\": 1,"
+                 " \"tid\": 1, \"ts\": 0, \"dur\": 5, \"args\": {\"other\": 1}}]}\n"));
+    read_text(&reading, text_str(&text));
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.unknown_fields, 40 + 40 + 1);
+    assert_int_equal(reading.profile.unknown_stats, 1);
+    assert_int_equal(unknown_of(&reading.profile, UNKNOWN_ARGUMENT, STR("clusters")), 40);
+    assert_int_equal(unknown_of(&reading.profile, UNKNOWN_ARGUMENT, STR("tensor cores")), 40);
+    assert_int_equal(unknown_of(&reading.profile, UNKNOWN_ARGUMENT, STR("early")), 1);
+    assert_int_equal(unknown_of(&reading.profile, UNKNOWN_CATEGORY, STR("novelty")), 1);
+    assert_int_equal(reading.profile.unknowns.count, 4);
+    arena_free(&reading.arena);
+    arena_free(&arena);
 }
 
 /* Copies of an accelerator of Meta's have one name; their arguments say which way and how much. */
@@ -527,6 +571,7 @@ int main(void)
         cmocka_unit_test(calls_and_work_share_external_ids),
         cmocka_unit_test(arguments_tell_where_a_copy_goes),
         cmocka_unit_test(what_is_new_is_told_by_name),
+        cmocka_unit_test(new_arguments_are_told_by_name),
         cmocka_unit_test(a_wait_is_told_twice),
         cmocka_unit_test(every_prefix_is_answered),
         cmocka_unit_test(steps_over_what_is_no_json),

@@ -70,6 +70,7 @@ enum kineto_field {
 };
 _Static_assert(FIELD_COUNT <= 64, "fields are bits of kineto_event.present");
 
+enum { MOST_NEW_ARGS = 8 };
 struct kineto_event { /* one event as spans of the text */
     uint64_t present; /* 1 << enum kineto_field: only these fields are set */
     enum kineto_class class;
@@ -77,6 +78,9 @@ struct kineto_event { /* one event as spans of the text */
     uint64_t has_number; /* 1 << field: what it is as a number, times in ns, was found already */
     int64_t  numbers[FIELD_COUNT];
     struct kineto_known *known; /* of the mould that it fits, or NULL */
+    /* Names of arguments that nothing is known of; the mould's, or its own. */
+    const uint32_t *new_args;
+    uint32_t        new_arg_count, own_new_args[MOST_NEW_ARGS];
 };
 
 /* Moulds of events, see _mould.c. Rows of pieces are 0 for none. */
@@ -99,6 +103,7 @@ enum known_name { KNOWN_CONCRETE, KNOWN_STRIDES, KNOWN_NAMES };
 struct kineto_known { /* what events of a mould have in common; rows and names once looked up */
     uint64_t present;
     uint32_t first_text, text_count;
+    uint32_t first_new_arg, new_arg_count;
     uint8_t  class;
     bool     has_track, has_activity, has_name[KNOWN_NAMES];
     uint32_t host, track, activity;
@@ -109,10 +114,12 @@ struct kineto_moulds {
     VEC(struct mould_piece)  pieces;
     VEC(struct mould_text)   texts;
     VEC(struct kineto_known) knowns;
+    VEC(uint32_t)            new_args;
     struct mould_slot *slots;   /* by name */
     uint64_t          *has_met; /* bits by hash of name */
     uint32_t           first_root;
     size_t             kept_bytes;
+    bool               has_no_room; /* past the budget: what is there serves on, no more come */
 };
 
 struct track { /* becomes a timeline */
@@ -204,7 +211,7 @@ struct kineto_rows {
     VEC(uint32_t) names, devices, configs, activities, tracks;
 };
 
-enum { LENGTH_SLOTS = 40, ARG_SLOTS = 48 };
+enum { LENGTH_SLOTS = 40, ARG_SLOTS = 128 };
 struct kineto { /* what one thread reads with */
     struct profile  tables;  /* what this thread has met, but its events */
     struct profile *profile; /* tables */

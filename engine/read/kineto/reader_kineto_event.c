@@ -396,9 +396,23 @@ static void add_metadata(struct kineto *kineto, const struct kineto_event *event
         kineto->tracks.items[track].name = text;
 }
 
+/* Of a category that is new itself, and of counters, whose names are what they count, no argument
+ * is asked for. */
+static void tell_new_args(struct kineto *kineto, const struct kineto_event *event)
+{
+    if (event->class == KINETO_UNKNOWN || event->class == KINETO_COUNTERS)
+        return;
+    for (uint32_t i = 0; i < event->new_arg_count; i++)
+        kineto->is_full |=
+            !profile_add_unknown(kineto->profile, UNKNOWN_ARGUMENT, event->new_args[i], 1);
+}
+
 void kineto_add_event(struct kineto *kineto, const struct kineto_event *event)
 {
     struct str phase = kineto_has(event, FIELD_PHASE) ? event->fields[FIELD_PHASE] : STR("");
+
+    if (event->new_arg_count)
+        tell_new_args(kineto, event);
 
     switch (phase.len == 1 ? phase.data[0] : 0) {
     case 'X':

@@ -42,50 +42,107 @@ static ALWAYS_INLINE enum kineto_field find_member(uint32_t key)
 
 /* Grouped by length: first_field finds the group. */
 static const struct field_name args[] = {
+    { STR_INIT("op"), FIELD_NONE, false },
     { STR_INIT("Seq"), FIELD_COLLECTIVE_SEQUENCE, false },
+    { STR_INIT("cid"), FIELD_NONE, false },
+    { STR_INIT("src"), FIELD_NONE, false },
+    { STR_INIT("dst"), FIELD_NONE, false },
+    { STR_INIT("ptr"), FIELD_NONE, false },
+    { STR_INIT("row"), FIELD_NONE, false },
+    { STR_INIT("uid"), FIELD_NONE, false },
     { STR_INIT("name"), FIELD_ARG_NAME, false },
     { STR_INIT("grid"), FIELD_GRID, true },
     { STR_INIT("Addr"), FIELD_ADDRESS, false },
     { STR_INIT("size"), FIELD_BYTES, false },
+    { STR_INIT("cbid"), FIELD_NONE, false },
+    { STR_INIT("kind"), FIELD_NONE, false },
+    { STR_INIT("Rank"), FIELD_NONE, false },
+    { STR_INIT("sqid"), FIELD_NONE, false },
     { STR_INIT("block"), FIELD_BLOCK, true },
     { STR_INIT("bytes"), FIELD_BYTES, false },
     { STR_INIT("Bytes"), FIELD_BYTES, false },
     { STR_INIT("dtype"), FIELD_DTYPE, false },
     { STR_INIT("flops"), FIELD_FLOPS, false },
+    { STR_INIT("scope"), FIELD_NONE, false },
     { STR_INIT("device"), FIELD_DEVICE, false },
     { STR_INIT("Ev Idx"), FIELD_NONE, false },
     { STR_INIT("stream"), FIELD_STREAM, false },
+    { STR_INIT("kernel"), FIELD_NONE, false },
+    { STR_INIT("Kernel"), FIELD_NONE, false },
+    { STR_INIT("queued"), FIELD_NONE, false },
+    { STR_INIT("Device"), FIELD_NONE, false },
+    { STR_INIT("column"), FIELD_NONE, false },
+    { STR_INIT("context"), FIELD_NONE, false },
+    { STR_INIT("seq_num"), FIELD_NONE, false },
     { STR_INIT("graph id"), FIELD_GRAPH, false },
+    { STR_INIT("grid dim"), FIELD_NONE, false },
+    { STR_INIT("finished"), FIELD_NONE, false },
+    { STR_INIT("Comms Id"), FIELD_NONE, false },
+    { STR_INIT("host_ctx"), FIELD_NONE, false },
+    { STR_INIT("cmd_name"), FIELD_NONE, false },
+    { STR_INIT("mem size"), FIELD_NONE, false },
+    { STR_INIT("Op count"), FIELD_NONE, false },
     { STR_INIT("Device Id"), FIELD_DEVICE_ID, false },
     { STR_INIT("stream_id"), FIELD_STREAM, false },
     { STR_INIT("direction"), FIELD_DIRECTION, false },
+    { STR_INIT("block dim"), FIELD_NONE, false },
+    { STR_INIT("num_warps"), FIELD_NONE, false },
     { STR_INIT("Input Dims"), FIELD_DIMS, true },
     { STR_INIT("Input dims"), FIELD_DIMS, true },
     { STR_INIT("Input type"), FIELD_TYPES, true },
     { STR_INIT("Group size"), FIELD_GROUP_SIZE, false },
     { STR_INIT("Call stack"), FIELD_CALL_STACK, false },
+    { STR_INIT("Trace name"), FIELD_NONE, false },
+    { STR_INIT("num_stages"), FIELD_NONE, false },
+    { STR_INIT("k_work_ptr"), FIELD_NONE, false },
+    { STR_INIT("packet_ptr"), FIELD_NONE, false },
     { STR_INIT("correlation"), FIELD_CORRELATION, false },
     { STR_INIT("External id"), FIELD_EXTERNAL, false },
     { STR_INIT("external id"), FIELD_EXTERNAL, false },
     { STR_INIT("Device Type"), FIELD_DEVICE_TYPE, false },
+    { STR_INIT("shared size"), FIELD_NONE, false },
+    { STR_INIT("external ts"), FIELD_NONE, false },
+    { STR_INIT("Input names"), FIELD_NONE, false },
+    { STR_INIT("Output dims"), FIELD_NONE, false },
+    { STR_INIT("Output type"), FIELD_NONE, false },
+    { STR_INIT("kernel_file"), FIELD_NONE, false },
+    { STR_INIT("kernel_hash"), FIELD_NONE, false },
+    { STR_INIT("kernel_name"), FIELD_NONE, false },
+    { STR_INIT("warps per SM"), FIELD_NONE, false },
+    { STR_INIT("Output names"), FIELD_NONE, false },
     { STR_INIT("Input Strides"), FIELD_STRIDES, true },
     { STR_INIT("Fwd thread id"), FIELD_FORWARD_THREAD, false },
     { STR_INIT("shared memory"), FIELD_SHARED, false },
     { STR_INIT("In msg nelems"), FIELD_IN_ELEMENTS, false },
     { STR_INIT("In split size"), FIELD_IN_SPLIT, false },
+    { STR_INIT("blocks per SM"), FIELD_NONE, false },
+    { STR_INIT("kernel_kwargs"), FIELD_NONE, false },
     { STR_INIT("Out msg nelems"), FIELD_OUT_ELEMENTS, false },
     { STR_INIT("Total Reserved"), FIELD_RESERVED, false },
     { STR_INIT("cuda_sync_kind"), FIELD_SYNC_KIND, false },
     { STR_INIT("wait_on_stream"), FIELD_WAIT_STREAM, false },
+    { STR_INIT("Out split size"), FIELD_NONE, false },
+    { STR_INIT("kernel_backend"), FIELD_NONE, false },
     { STR_INIT("Concrete Inputs"), FIELD_CONCRETE, true },
     { STR_INIT("Sequence number"), FIELD_SEQUENCE, false },
     { STR_INIT("Collective name"), FIELD_COLLECTIVE, false },
     { STR_INIT("Total Allocated"), FIELD_ALLOCATED, false },
+    { STR_INIT("Trace iteration"), FIELD_NONE, false },
+    { STR_INIT("Extra arguments"), FIELD_NONE, false },
+    { STR_INIT("executable_name"), FIELD_NONE, false },
+    { STR_INIT("Module Hierarchy"), FIELD_NONE, false },
+    { STR_INIT("Process Group ID"), FIELD_NONE, false },
+    { STR_INIT("Global rank start"), FIELD_NONE, false },
     { STR_INIT("Process Group Name"), FIELD_GROUP_NAME, false },
     { STR_INIT("Record function id"), FIELD_NONE, false },
+    { STR_INIT("Global rank stride"), FIELD_NONE, false },
     { STR_INIT("Process Group Ranks"), FIELD_GROUP_RANKS, true },
     { STR_INIT("registers per thread"), FIELD_REGISTERS, false },
+    { STR_INIT("Profiler Event Index"), FIELD_NONE, false },
+    { STR_INIT("wait_on_cuda_event_id"), FIELD_NONE, false },
+    { STR_INIT("memory bandwidth (GB/s)"), FIELD_NONE, false },
     { STR_INIT("est. achieved occupancy %"), FIELD_OCCUPANCY, false },
+    { STR_INIT("Process Group Description"), FIELD_NONE, false },
     { STR_INIT("wait_on_cuda_event_record_corr_id"), FIELD_WAIT_CORRELATION, false },
 };
 
@@ -145,6 +202,12 @@ static const struct field_name *take_likely(const uint8_t *likely, struct json_s
     return *likely && json_take_key(scan, arg->name) ? arg : NULL;
 }
 
+static void add_new_arg(struct kineto *kineto, struct kineto_event *event, struct str key)
+{
+    if (event->new_arg_count < MOST_NEW_ARGS)
+        event->own_new_args[event->new_arg_count++] = kineto_intern(kineto, key);
+}
+
 static void scan_args(struct kineto *kineto, struct json_scan *scan, struct kineto_event *event)
 {
     uint8_t   *likely = &kineto->first_arg[event->class];
@@ -163,6 +226,7 @@ static void scan_args(struct kineto *kineto, struct json_scan *scan, struct kine
                 return;
             arg = find_arg(kineto, key);
             if (!arg) {
+                add_new_arg(kineto, event, key);
                 json_skip(scan);
                 continue;
             }
@@ -200,6 +264,8 @@ void kineto_scan_event(struct kineto *kineto, struct json_scan *scan, struct kin
         return;
     event->present = event->has_number = 0;
     event->class = KINETO_UNKNOWN;
+    event->new_args = event->own_new_args;
+    event->new_arg_count = 0;
     if (!json_open(scan, '{'))
         return;
     while (json_member(scan, &key)) {

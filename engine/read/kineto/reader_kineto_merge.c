@@ -9,7 +9,7 @@ static void reset_stretch(struct kineto *kineto)
     kineto->raws.count = kineto->flow_ends.count = kineto->links.count = 0;
     kineto->memory_tracks.count = kineto->items.count = 0;
     kineto->profile->memory_events.count = kineto->profile->collectives.count = 0;
-    kineto->profile->unknown_stats = 0;
+    kineto->profile->unknown_stats = kineto->profile->unknown_fields = 0;
     kineto->profile->unknowns.count = 0;
     memset(kineto->trouble, 0, sizeof kineto->trouble);
     for (size_t i = 0; i < kineto->tracks.count; i++)
@@ -332,7 +332,8 @@ static void merge_source(struct kineto_job *job, const struct kineto *kineto)
         source->trouble[i] += kineto->trouble[i];
     for (size_t i = 0; i < kineto->profile->unknowns.count; i++)
         job->is_full |= !profile_add_unknown(
-            profile, UNKNOWN_CATEGORY, name_row(kineto, kineto->profile->unknowns.items[i].name),
+            profile, (enum unknown_kind)kineto->profile->unknowns.items[i].kind,
+            name_row(kineto, kineto->profile->unknowns.items[i].name),
             kineto->profile->unknowns.items[i].count);
     profile->has_python_frames |= kineto->profile->has_python_frames;
     profile->has_shapes |= kineto->profile->has_shapes;

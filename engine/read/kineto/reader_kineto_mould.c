@@ -225,6 +225,8 @@ static void set_texts(const struct kineto_moulds *moulds, struct kineto_event *e
 
     event->present = known->present;
     event->class = (enum kineto_class)known->class;
+    event->new_args = known->new_arg_count ? moulds->new_args.items + known->first_new_arg : NULL;
+    event->new_arg_count = known->new_arg_count;
     for (uint32_t i = 0; i < known->text_count; i++) {
         const struct mould_text *text = &moulds->texts.items[known->first_text + i];
 
@@ -364,8 +366,17 @@ static uint32_t need_piece(struct kineto_moulds *moulds, uint32_t *first, const 
     return 0;
 }
 
+/* Room for all that a mould has besides its pieces. */
+static bool reserve(struct kineto_moulds *moulds, const struct kineto_event *event)
+{
+    moulds->has_no_room = !vec_reserve(&moulds->texts, &moulds->arena, FIELD_COUNT) ||
+                          !vec_reserve(&moulds->new_args, &moulds->arena, event->new_arg_count) ||
+                          !vec_reserve(&moulds->knowns, &moulds->arena, 1);
+    return !moulds->has_no_room;
+}
+
 /* What the event's texts are, in the pieces' copies of them. */
-static bool keep_texts(struct kineto_moulds *moulds, const struct cutting *cutting)
+static void keep_texts(struct kineto_moulds *moulds, const struct cutting *cutting)
 {
     const struct kineto_event *event = cutting->event;
 
@@ -382,10 +393,9 @@ static bool keep_texts(struct kineto_moulds *moulds, const struct cutting *cutti
                     (struct str) { moulds->pieces.items[cut->row].text + (there.data - cut->at),
                                    there.len };
         }
-        if (text.text.data && !vec_push(&moulds->texts, &moulds->arena, text))
-            return false;
+        if (text.text.data)
+            moulds->texts.items[moulds->texts.count++] = text;
     }
-    return true;
 }
 
 /* The rows of the pieces; false: they are there all, or there are too many. */
@@ -415,7 +425,9 @@ static bool make_moulds(struct kineto_moulds *moulds)
 
     moulds->slots = arena_new_array(&moulds->arena, struct mould_slot, MOULD_SLOTS);
     moulds->has_met = arena_new_array(&moulds->arena, uint64_t, MET_BITS / 64);
-    return moulds->slots && moulds->has_met && vec_push(&moulds->pieces, &moulds->arena, none);
+    moulds->has_no_room =
+        !moulds->slots || !moulds->has_met || !vec_push(&moulds->pieces, &moulds->arena, none);
+    return !moulds->has_no_room;
 }
 
 /* Whether such a name was met before: what comes once is not worth a mould. */
@@ -441,8 +453,8 @@ void kineto_learn_event(struct kineto_moulds *moulds, const char *begin, const c
     struct cutting      cutting;
     struct kineto_known known = { .present = event->present, .class = (uint8_t)event->class };
 
-    if (end - begin > MOST_TEXT_BYTES || (!moulds->slots && !make_moulds(moulds)) ||
-        !was_met(moulds, event))
+    if (end - begin > MOST_TEXT_BYTES || moulds->has_no_room ||
+        (!moulds->pieces.count && !make_moulds(moulds)) || !was_met(moulds, event))
         return;
     cutting.event = event;
     cutting.next = begin;
@@ -450,14 +462,17 @@ void kineto_learn_event(struct kineto_moulds *moulds, const char *begin, const c
     cutting.is_too_long = false;
     cut_object(&cutting, &scan, true);
     cut_before(&cutting, end, 0, FIELD_NONE);
-    if (cutting.is_too_long || scan.state != JSON_FINE || !keep_pieces(moulds, &cutting))
+    /* What a last piece leads to is there, or the piece is not. */
+    if (cutting.is_too_long || scan.state != JSON_FINE || !reserve(moulds, event) ||
+        !keep_pieces(moulds, &cutting))
         return;
     known.first_text = (uint32_t)moulds->texts.count;
-    if (!keep_texts(moulds, &cutting))
-        return;
+    keep_texts(moulds, &cutting);
     known.text_count = (uint32_t)moulds->texts.count - known.first_text;
+    known.first_new_arg = (uint32_t)moulds->new_args.count;
+    for (known.new_arg_count = 0; known.new_arg_count < event->new_arg_count; known.new_arg_count++)
+        moulds->new_args.items[moulds->new_args.count++] = event->new_args[known.new_arg_count];
     moulds->pieces.items[cutting.cuts[cutting.count - 1].row].child =
         (uint32_t)moulds->knowns.count;
-    if (!vec_push(&moulds->knowns, &moulds->arena, known))
-        return;
+    moulds->knowns.items[moulds->knowns.count++] = known;
 }
