@@ -186,6 +186,8 @@ bool study_run(struct study *study, const struct profile *profile,
         return err_set(err, ERR_LIMIT, "the steps do not fit the memory budget");
     if (!run_lanes(&lanes, study, err))
         return false;
+    if (study->steps.list.count && !study->steps.used_count && !facts_drop_step(&study->facts))
+        return err_set(err, ERR_LIMIT, "what was found does not fit the memory budget");
     facts_settle(&study->facts);
     return true;
 }

@@ -125,6 +125,40 @@ bool facts_absent(struct facts *facts, const char *name, const char *capture,
     return vec_push(&facts->absences, facts->arena, absence);
 }
 
+bool fact_is_of_step(const struct fact_spec *spec)
+{
+    static const struct str words = STR_INIT("a step");
+    struct str              help = str_from(spec->help);
+
+    for (size_t at; (at = str_search(help, words)) < help.len;) {
+        bool begins = at == 0 || help.data[at - 1] == ' ';
+
+        help = str_slice(help, at + words.len, help.len);
+        if (begins && (!help.len || help.data[0] < 'a' || help.data[0] > 'z'))
+            return true;
+    }
+    return false;
+}
+
+bool facts_drop_step(struct facts *facts)
+{
+    const struct absence *why = facts_why_absent(facts, "step.ns");
+    struct absence        absence = why ? *why : (struct absence) { 0 };
+    size_t                kept = 0;
+
+    for (size_t i = 0; i < facts->list.count; i++) {
+        const struct fact *fact = &facts->list.items[i];
+
+        absence.name = fact->spec->name;
+        if (!why || !fact_is_of_step(fact->spec))
+            facts->list.items[kept++] = *fact;
+        else if (!vec_push(&facts->absences, facts->arena, absence))
+            return false;
+    }
+    facts->list.count = kept;
+    return true;
+}
+
 const struct fact *facts_find(const struct facts *facts, const char *name)
 {
     bool   is_there;

@@ -80,6 +80,10 @@ uint32_t            facts_name(struct facts *facts, struct str text); /* interns
 /* Adds what was found beside these facts, in an arena that lives as long, with names of its own
  * above theirs. */
 bool                facts_join(struct facts *facts, const struct facts *from);
+/* Whether the number is of a step, which its help then says: "kernels a step", "a step's time in …". */
+bool                fact_is_of_step(const struct fact_spec *spec);
+/* Where no step is used, what is of a step is absent for the reason why "step.ns" is. */
+bool                facts_drop_step(struct facts *facts);
 /* After the last analysis: brings tables into an order that does not depend on which ran first. */
 void                facts_settle(struct facts *facts);
 

@@ -58,7 +58,9 @@ void generate_facts(struct text *text)
             "them, copies, collectives,\nFLOPs) is told of one device: the mean of those that "
             "worked in the used steps; so times compare to the step.\nA table of devices has a "
             "row each. Facts of memory are of one allocator, which `memory.allocator` names;\n"
-            "what hosts do is of the host that leads the job.\n\n"
+            "what hosts do is of the host that leads the job. Where no step can be used, facts of "
+            "a step are absent,\n"
+            "and tables are of the whole recording.\n\n"
             "This page is printed by `tfprof --generate facts`.\n"));
     for (size_t i = 0; i < analysis_count; i++)
         add_analysis(text, analyses[i]);

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/analysis.h"
 #include "analyze/step/start_up.h"
 #include "analyze/step/step_whole.h"
 #include "profile_builder.h"
@@ -140,6 +141,54 @@ static void a_pause_is_no_step(void **state)
     }
 }
 
+/* Two kernels: without a step they are no count of one, and why not is said; in a step they are. */
+static void without_a_step_nothing_is_of_one(void **state)
+{
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        struct study_options options = { .threads = 1 };
+        struct study         study;
+        struct recording     r;
+        struct err           err = { 0 };
+        double               count = 0;
+
+        start(&r);
+        launch(&r, 0, 5, 10, 1000);
+        launch(&r, 101000, 5, 101010, 1000);
+        if (known)
+            builder_slice(&r.b, r.thread, "train.py(7): load", ACTIVITY_PYTHON, 1500000, 99 * MS);
+        assert_int_equal(finish(&r)->is_used, known);
+        assert_true(study_run(&study, &r.b.profile, &options, &r.scratch, &err));
+        assert_int_equal(facts_get(&study.facts, "kernels.count_per_step", &count), known);
+        assert_true(count == 2 * known);
+        assert_non_null(facts_find(&study.facts, "kernels.distinct"));
+        if (!known)
+            assert_string_equal(facts_why_absent(&study.facts, "kernels.count_per_step")->reason,
+                                facts_why_absent(&study.facts, "step.ns")->reason);
+        release(&r);
+    }
+}
+
+static void helps_tell_what_is_of_a_step(void **state)
+{
+    static const struct {
+        const char *help;
+        bool        is_of_step;
+    } rows[] = {
+        { "kernels a step", true },           { "a step's time in Python", true },
+        { "idle time a step: input", true },  { "time a stepwise thing", false },
+        { "steps of the host", false },       { "schema steps", false },
+        { "data stepped over a step", true }, { "", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct fact_spec spec = { "a.name", UNIT_COUNT, rows[i].help };
+
+        assert_int_equal(fact_is_of_step(&spec), rows[i].is_of_step);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +196,8 @@ int main(void)
         cmocka_unit_test(a_wait_for_earlier_work_is_left_out),
         cmocka_unit_test(first_use_is_no_cost_of_a_step),
         cmocka_unit_test(a_pause_is_no_step),
+        cmocka_unit_test(without_a_step_nothing_is_of_one),
+        cmocka_unit_test(helps_tell_what_is_of_a_step),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
