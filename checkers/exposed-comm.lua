@@ -12,7 +12,7 @@ return rule {
   doc = [[
 Only the time that no kernel covers counts. Where other ranks come late, waiting for them is part of
 it: the rules about ranks say so. Priced by replay: collectives beside computation, as far as there is
-enough of it. Silent for one rank, where computation covers them, and
+enough of it; in a program that does not train, as what sending less could save. Silent for one rank, where computation covers them, and
 where there is none to run them beside.]],
 
   check = function(p, cfg)
@@ -20,7 +20,8 @@ where there is none to run them beside.]],
     local share = ns / step_ns
     if share < cfg.min_share then return nil end
     local _, saved_ns = p:whatif { { "overlap", parts = { "communication" } } }
-    if saved_ns and saved_ns < 0.005 * step_ns then return nil end -- nothing to run them beside
+    local is_served = p:has("serving.trains") and not p.fact["serving.trains"]
+    if not is_served and saved_ns and saved_ns < 0.005 * step_ns then return nil end -- nothing to run them beside
     local evidence = { { "collectives that nothing covers, a step", ns, "ns", share = math.min(1, share) },
                        { "all collectives a step", p.fact["comm.ns"], "ns" },
                        { "collectives a step", p.fact["comm.count_per_step"], "count" } }
@@ -39,13 +40,23 @@ where there is none to run them beside.]],
       tensorflow = { text = "Pack gradients into larger transfers, and send 16 bits.",
                      code = "tf.distribute.experimental.CommunicationOptions(bytes_per_pack=50 * 1024 * 1024)" },
     }
+    -- A server has no gradients to bucket: what it gathers is activations, each of which the next op waits for.
+    if is_served then
+      remedy.pytorch = { text = "Send less: gather only what is read next (the last position, the largest logits of each rank), 16 bits, fewer ranks a "
+                                .. "layer; all-reduce kernels made for small messages." }
+    end
+    -- They can run beside no more than there is to compute.
+    local room_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
+    local price = is_served and impact.exposed { ns = ns } or saved_ns and saved_ns > room_ns and
+                  impact.replay { { "subtract", parts = { "communication" }, ns = math.min(ns, room_ns) }, fallback = impact.exposed { ns = math.min(ns, room_ns) } } or
+                  impact.replay { { "overlap", parts = { "communication" } }, fallback = impact.exposed { ns = ns } }
     return finding {
       title = ("Collectives hold the step up for %s (%s)"):format(fmt.ms(ns), fmt.pct(share)),
       severity = share >= cfg.high_share and "error" or "warn",
       evidence = evidence, locations = worst:places(),
       condition = ("uncovered collectives take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = remedy[p.framework] or { text = "Start collectives earlier, beside computation, and send less." },
-      impact = impact.replay { { "overlap", parts = { "communication" } }, fallback = impact.exposed { ns = ns } },
+      impact = price,
       confidence = "medium",
     }
   end,

@@ -181,7 +181,50 @@ def experts_across_ranks():
         expect((parts.get("communication", 0) > 0.3) == is_comm, f"{name[:40]}: {parts}")
 
 
+def serving():
+    """Three decoding steps of 4000 us of kernels, the next 1000 us behind the last: 8 requests in 5000 us are 1600 tokens a second."""
+    for name, is_engine in (("step[DECODE bs=8]", True), ("step of the model", False)):
+        trace = Trace()
+        for i in range(3):
+            at = 1000 + 5000 * i
+            trace.event("user_annotation", name, at, 900)
+            number = trace.call("cudaGraphLaunch", at + 10, 20)
+            for j in range(4):
+                trace.device("kernel", "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", number, at + 100 + 1000 * j, 1000)
+        report = trace.advice(f"serving-{is_engine}")
+        finding = find(report, "serving-step")
+        expect((finding is not None) == is_engine, f"{name}: {rules(report)}")
+        expect(not finding or "8 requests" in finding["title"] and "4.00 ms" in finding["title"] and "1600" in finding["title"].replace(" ", ""),
+               f"{name}: {text_of(finding)[:200]}")
+        expect(not finding or "Schedule the next step" in text_of(finding), "a pause of a quarter of a step is told")
+
+
+def gathered():
+    """An all-gather that nothing can hide, of a program that trains and of one that does not: buckets of gradients are for the first."""
+    for is_trained in (True, False):
+        trace = Trace()
+        for i in range(4):
+            at = 1000 + 4000 * i
+            trace.step(i, at, 3990)
+            trace.op("aten::mm", at + 5, 8, [[4096, 4096], [4096, 4096]], ["c10::BFloat16"] * 2)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 6, at + 20, 1000)
+            if is_trained:
+                trace.op("autograd::engine::evaluate_function: MmBackward0", at + 20, 8)
+            trace.op("c10d::allgather_", at + 30, 8)
+            trace.kernel("ncclDevKernel_AllGather_RING_LL(ncclDevComm*, unsigned long, ncclWork*)", at + 31, at + 1020, 2900, stream=9)
+            trace.call("cudaDeviceSynchronize", at + 50, 3900)
+        report = trace.advice(f"gather-{is_trained}")
+        finding = find(report, "exposed-comm")
+        text = json.dumps(finding["remedy"]) if finding else ""
+        expect(finding is None or ("DDP" in text) == is_trained, f"trains {is_trained}: {text}")
+        expect(is_trained or finding is not None, f"a server's collectives are named: {rules(report)}")
+        # of training at most what there is to compute can hide it, 1000 us; the range is what such prices turned out to be
+        expect(not is_trained or finding is None or finding["impact"]["model_ms"] <= 1.01, f"{finding and finding['impact']}")
+
+
 def main():
+    serving()
+    gathered()
     rates()
     chains()
     kernels_without_ops()

@@ -34,6 +34,7 @@ analyze/eager              step,device                         eager_calls
 analyze/kernel             device,eager                        kernel_names,kernel_times
 analyze/ops                step,device,kernel                  op_times
 analyze/program            step,ops                            -
+analyze/serving            device                              -
 analyze/input              path                                pipeline
 analyze/excess             step,path                           excess
 analyze/schedule           step,device,path,comm               event_schedule,whatif,whatif_select,why

@@ -1,0 +1,371 @@
+/*
+ * serving: steps of engines that serve language models, by the ranges that they mark them with and
+ * the work launched in each; and whether the program trains at all, since much advice is for
+ * programs that do.
+ */
+#include "analyze/analysis.h"
+#include "analyze/device/device_activity.h"
+#include "analyze/emit.h"
+#include "analyze/serving/engine_mark.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum serving_fact {
+    STEPS,
+    PHASE,
+    REQUESTS,
+    TOKENS,
+    KV_TOKENS,
+    STEP_NS,
+    GAP_NS,
+    TOKENS_PER_S,
+    GRAPH_SHARE,
+    TRAINS,
+    FACT_COUNT
+};
+static const struct fact_spec produces[] = {
+    [STEPS] = { "serving.steps", UNIT_COUNT, "steps of an engine that were marked and did work" },
+    [PHASE] = { "serving.phase", UNIT_NAME,
+                "what most of their time goes to: prefill, decode or mixed" },
+    [REQUESTS] = { "serving.requests", UNIT_COUNT, "requests in a step of that phase, mean" },
+    [TOKENS] = { "serving.tokens", UNIT_COUNT,
+                 "tokens through the model in such a step, mean, where told" },
+    [KV_TOKENS] = { "serving.kv_tokens", UNIT_COUNT,
+                    "tokens that attention looks back at, mean, where told" },
+    [STEP_NS] = { "serving.step_ns", UNIT_NS,
+                  "from a step's first work on the device to its last, median" },
+    [GAP_NS] = { "serving.gap_ns", UNIT_NS, "without work from one step to the next, mean" },
+    [TOKENS_PER_S] = { "serving.tokens_per_s", UNIT_NONE,
+                       "new tokens a second: one a request and step" },
+    [GRAPH_SHARE] = { "serving.graph_share", UNIT_SHARE,
+                      "share of kernels that a replayed graph launched" },
+    [TRAINS] = { "serving.trains", UNIT_BOOL,
+                 "a backward pass or an optimizer is in the recording" },
+};
+enum step_column {
+    NAME,
+    STEP_PHASE,
+    PREFILLS,
+    DECODES,
+    STEP_TOKENS,
+    STEP_KV,
+    HOST_NS,
+    DEVICE_NS,
+    KERNEL_NS,
+    KERNELS,
+    GRAPH_KERNELS,
+    GAP
+};
+static const struct column_spec columns[] = {
+    [NAME] = { "name", UNIT_NAME, "the range" },
+    [STEP_PHASE] = { "phase", UNIT_NAME, "prefill, decode, mixed or unknown" },
+    [PREFILLS] = { "prefills", UNIT_COUNT, "requests whose prompts are read" },
+    [DECODES] = { "decodes", UNIT_COUNT, "requests that get their next token" },
+    [STEP_TOKENS] = { "tokens", UNIT_COUNT, "tokens through the model" },
+    [STEP_KV] = { "kv_tokens", UNIT_COUNT, "tokens that attention looks back at" },
+    [HOST_NS] = { "host_ns", UNIT_NS, "the range on the host" },
+    [DEVICE_NS] = { "device_ns", UNIT_NS,
+                    "from the first work launched in it to the end of the last" },
+    [KERNEL_NS] = { "kernel_ns", UNIT_NS, "time of that work" },
+    [KERNELS] = { "kernels", UNIT_COUNT, "kernels launched in it" },
+    [GRAPH_KERNELS] = { "graph_kernels", UNIT_COUNT, "of them, by a replayed graph" },
+    [GAP] = { "gap_ns", UNIT_NS, "without work since the step before" },
+};
+static const struct table_spec tables[] = {
+    { "engine_steps", "steps of an engine that serves language models", columns,
+      ARRAY_COUNT(columns) },
+};
+
+struct engine_step {
+    int64_t            start_ns, end_ns, first_ns, last_ns; /* on the host; on the device */
+    uint32_t           name;
+    struct engine_mark mark;
+    double             kernel_ns, kernels, graph_kernels;
+};
+struct serving {
+    struct study  *study;
+    struct arena  *scratch;
+    struct windows windows;
+    uint32_t       host;
+    VEC(struct engine_step) steps;
+};
+
+static bool add_marks(struct serving *serving, const struct timeline *line)
+{
+    const struct profile *profile = serving->study->profile;
+    int64_t               free_ns = INT64_MIN; /* ranges inside a range are the same step */
+
+    for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
+        uint32_t           name = event_activity(profile, i)->name;
+        struct engine_step step = { .start_ns = event_start_ns(profile, i),
+                                    .end_ns = event_end_ns(profile, i),
+                                    .name = name };
+
+        if (step.start_ns < free_ns || !engine_mark_parse(profile_str(profile, name), &step.mark))
+            continue;
+        free_ns = step.end_ns;
+        if (!vec_push(&serving->steps, serving->scratch, step))
+            return false;
+    }
+    return true;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+    const struct engine_step *left = a, *right = b;
+
+    return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* The step whose range holds a time, or NULL. */
+static struct engine_step *step_at(struct serving *serving, int64_t time_ns)
+{
+    size_t low = 0, high = serving->steps.count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (serving->steps.items[middle].start_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && serving->steps.items[low - 1].end_ns > time_ns
+               ? &serving->steps.items[low - 1]
+               : NULL;
+}
+
+static void add_work(struct serving *serving, uint32_t event)
+{
+    const struct profile *profile = serving->study->profile;
+    uint32_t              launch = serving->study->devices->launch_of[event];
+    uint8_t               kind = event_activity(profile, event)->kind;
+    struct engine_step   *step =
+        launch == NO_ID ? NULL : step_at(serving, event_start_ns(profile, launch));
+    int64_t start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
+
+    /* A recording that counts as one step begins behind waits for work from before it. */
+    if (!step || (serving->study->steps.source == STEPS_WHOLE_TRACE &&
+                  windows_find(&serving->windows, start_ns) == SIZE_MAX))
+        return;
+    if (step->last_ns == 0 || start_ns < step->first_ns)
+        step->first_ns = start_ns;
+    if (step->last_ns == 0 || end_ns > step->last_ns)
+        step->last_ns = end_ns;
+    step->kernel_ns += (double)(end_ns - start_ns);
+    step->kernels += kind == ACTIVITY_KERNEL || kind == ACTIVITY_COLLECTIVE;
+    step->graph_kernels += str_contains(profile_str(profile, event_activity(profile, launch)->name),
+                                        STR("GraphLaunch"));
+}
+
+static bool collect(struct serving *serving)
+{
+    const struct profile *profile = serving->study->profile;
+    size_t                kept = 0;
+
+    for (size_t i = 0; i < profile->timelines.count; i++)
+        if (profile->timelines.items[i].kind == TIMELINE_THREAD &&
+            profile->timelines.items[i].host == serving->host &&
+            !add_marks(serving, &profile->timelines.items[i]))
+            return false;
+    if (serving->steps.count > 1)
+        qsort(serving->steps.items, serving->steps.count, sizeof *serving->steps.items,
+              compare_steps);
+    for (size_t i = 0; serving->steps.count && i < profile->timelines.count; i++) {
+        const struct timeline *line = &profile->timelines.items[i];
+
+        for (uint32_t j = 0;
+             line->kind == TIMELINE_STREAM && line->host == serving->host && j < line->event_count;
+             j++)
+            add_work(serving, line->first_event + j);
+    }
+    for (size_t i = 0; i < serving->steps.count; i++)
+        if (serving->steps.items[i].kernels > 0)
+            serving->steps.items[kept++] = serving->steps.items[i];
+    serving->steps.count = kept;
+    return true;
+}
+
+static double gap_ns(const struct serving *serving, size_t step)
+{
+    const struct engine_step *steps = serving->steps.items;
+
+    return step > 0 && steps[step].first_ns > steps[step - 1].last_ns
+               ? (double)(steps[step].first_ns - steps[step - 1].last_ns)
+               : 0;
+}
+
+static bool fill(struct serving *serving)
+{
+    struct facts *facts = &serving->study->facts;
+    struct table *table = facts_table(facts, &tables[0]);
+
+    for (size_t i = 0; table && i < serving->steps.count; i++) {
+        const struct engine_step *step = &serving->steps.items[i];
+        const struct engine_mark *mark = &step->mark;
+        size_t                    row = table_add(table, serving->study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        emit_name(table, NAME, row, step->name);
+        emit_name(table, STEP_PHASE, row, facts_name(facts, str_from(engine_mark_phase(mark))));
+        if (mark->prefills >= 0)
+            emit_number(table, PREFILLS, row, mark->prefills);
+        if (mark->decodes >= 0)
+            emit_number(table, DECODES, row, mark->decodes);
+        if (mark->tokens >= 0)
+            emit_number(table, STEP_TOKENS, row, mark->tokens);
+        if (mark->kv_tokens >= 0)
+            emit_number(table, STEP_KV, row, mark->kv_tokens);
+        emit_number(table, HOST_NS, row, (double)(step->end_ns - step->start_ns));
+        emit_number(table, DEVICE_NS, row, (double)(step->last_ns - step->first_ns));
+        emit_number(table, KERNEL_NS, row, step->kernel_ns);
+        emit_number(table, KERNELS, row, step->kernels);
+        emit_number(table, GRAPH_KERNELS, row, step->graph_kernels);
+        emit_number(table, GAP, row, gap_ns(serving, i));
+    }
+    return table != NULL;
+}
+
+/* The phase that most of the steps' time on the device goes to. */
+static const char *leading_phase(const struct serving *serving)
+{
+    static const char *const phases[] = { "prefill", "decode", "mixed", "unknown" };
+    double                   ns[ARRAY_COUNT(phases)] = { 0 };
+    size_t                   best = 0;
+
+    for (size_t i = 0; i < serving->steps.count; i++)
+        for (size_t j = 0; j < ARRAY_COUNT(phases); j++)
+            if (str_equal(str_from(engine_mark_phase(&serving->steps.items[i].mark)),
+                          str_from(phases[j])))
+                ns[j] +=
+                    (double)(serving->steps.items[i].last_ns - serving->steps.items[i].first_ns);
+    for (size_t j = 1; j < ARRAY_COUNT(phases); j++)
+        if (ns[j] > ns[best])
+            best = j;
+    return phases[best];
+}
+
+struct sums {
+    double count, requests, tokens, token_steps, kv, kv_steps, gap_ns, gaps, kernels, graph_kernels;
+};
+
+static void add_step(const struct serving *serving, size_t i, struct sums *sums)
+{
+    const struct engine_step *step = &serving->steps.items[i];
+
+    sums->count++;
+    sums->requests += fmax(0, step->mark.prefills) + fmax(0, step->mark.decodes);
+    if (step->mark.tokens >= 0) {
+        sums->tokens += step->mark.tokens;
+        sums->token_steps++;
+    }
+    if (step->mark.kv_tokens >= 0) {
+        sums->kv += step->mark.kv_tokens;
+        sums->kv_steps++;
+    }
+    if (i > 0) {
+        sums->gap_ns += gap_ns(serving, i);
+        sums->gaps++;
+    }
+    sums->kernels += step->kernels;
+    sums->graph_kernels += step->graph_kernels;
+}
+
+static bool set_facts(struct serving *serving)
+{
+    struct facts *facts = &serving->study->facts;
+    const char   *phase = leading_phase(serving);
+    double       *lengths = arena_new_array(serving->scratch, double, serving->steps.count);
+    double        values[FACT_COUNT] = { 0 };
+    struct sums   sums = { 0 };
+    bool          is_set = lengths != NULL;
+
+    for (size_t i = 0; is_set && i < serving->steps.count; i++) {
+        const struct engine_step *step = &serving->steps.items[i];
+
+        if (!str_equal(str_from(engine_mark_phase(&step->mark)), str_from(phase)))
+            continue;
+        lengths[(size_t)sums.count] = (double)(step->last_ns - step->first_ns);
+        add_step(serving, i, &sums);
+    }
+    if (!is_set)
+        return false;
+    values[STEPS] = (double)serving->steps.count;
+    values[PHASE] = facts_name(facts, str_from(phase));
+    values[REQUESTS] = sums.requests / sums.count;
+    values[STEP_NS] = median_of(lengths, (size_t)sums.count);
+    values[GAP_NS] = sums.gaps > 0 ? sums.gap_ns / sums.gaps : NAN;
+    values[TOKENS] = sums.token_steps > 0 ? sums.tokens / sums.token_steps : NAN;
+    values[KV_TOKENS] = sums.kv_steps > 0 ? sums.kv / sums.kv_steps : NAN;
+    values[TOKENS_PER_S] =
+        values[REQUESTS] / (values[STEP_NS] + (sums.gaps > 0 ? values[GAP_NS] : 0)) * 1e9;
+    values[GRAPH_SHARE] = sums.graph_kernels / sums.kernels;
+    for (size_t i = 0; i < TRAINS && is_set; i++)
+        is_set = isfinite(values[i]) ? facts_set(facts, &produces[i], values[i])
+                                     : facts_absent(facts, produces[i].name, NULL,
+                                                    "the engine's marks do not tell it");
+    return is_set;
+}
+
+/* Backward passes and optimizers have names of their own in PyTorch; where ops are recorded and
+ * none has one, nothing trains. */
+static bool set_trains(struct study *study)
+{
+    static const char *const parts[] = { "autograd::engine::evaluate_function", "Optimizer.",
+                                         "Backward", "_backward" };
+    const struct profile    *profile = study->profile;
+    bool                     has_ops = false, trains = false;
+
+    for (size_t i = 0; i < profile->activities.count && !trains; i++) {
+        const struct activity *activity = &profile->activities.items[i];
+        struct str             name = profile_str(profile, activity->name);
+
+        if (activity->kind == ACTIVITY_KERNEL)
+            continue;
+        has_ops = has_ops || str_starts(name, STR("aten::"));
+        for (size_t j = 0; j < ARRAY_COUNT(parts); j++)
+            trains = trains || str_contains(name, str_from(parts[j]));
+    }
+    if (!has_ops)
+        return facts_absent(&study->facts, produces[TRAINS].name, "a timeline of ops",
+                            "no op of PyTorch is recorded");
+    return facts_set(&study->facts, &produces[TRAINS], trains);
+}
+
+static bool say_absent(struct study *study)
+{
+    static const char reason[] = "no range of a serving engine's step is in the recording";
+
+    for (size_t i = 0; i < TRAINS; i++)
+        if (!facts_absent(&study->facts, produces[i].name, NULL, reason))
+            return false;
+    return facts_absent(&study->facts, tables[0].name, NULL, reason);
+}
+
+static bool run(struct study *study, struct err *err)
+{
+    struct arena   scratch = { 0 };
+    struct serving serving = { .study = study, .scratch = &scratch, .host = study->steps.host };
+    bool           is_done = set_trains(study);
+
+    if (is_done && study->devices && study->devices->launch_of)
+        is_done = windows_make(study, &scratch, &serving.windows) && collect(&serving);
+    if (is_done && serving.steps.count > 0)
+        is_done = fill(&serving) && set_facts(&serving);
+    else
+        is_done = is_done && say_absent(study);
+    arena_free(&scratch);
+    return is_done || emit_limit("steps of a serving engine", err);
+}
+
+const struct analysis analysis_serving = {
+    .name = "serving",
+    .summary = "steps of engines that serve language models",
+    .produces = produces,
+    .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
+    .run = run,
+};

@@ -1,0 +1,102 @@
+#include "analyze/serving/engine_mark.h"
+
+/* The number right behind `key`; otherwise `preset`. */
+static double number_behind(struct str text, struct str key, double preset)
+{
+    size_t  at = str_search(text, key);
+    size_t  end = at + key.len;
+    int64_t number;
+
+    if (at == text.len)
+        return preset;
+    while (end < text.len && text.data[end] >= '0' && text.data[end] <= '9')
+        end++;
+    return str_to_int64(str_slice(text, at + key.len, end), &number) ? (double)number : preset;
+}
+
+/* The number right before `key`. */
+static double number_before(struct str text, struct str key, double preset)
+{
+    size_t  end = str_search(text, key), at = end;
+    int64_t number;
+
+    if (end == text.len)
+        return preset;
+    while (at > 0 && text.data[at - 1] >= '0' && text.data[at - 1] <= '9')
+        at--;
+    return str_to_int64(str_slice(text, at, end), &number) ? (double)number : preset;
+}
+
+/* "(sq8155sk8430…)" has tokens and those looked back at, "(8155)" the tokens alone. */
+static void add_group(struct str text, struct engine_mark *mark)
+{
+    struct str inside = str_slice(text, str_find(text, '(') + 1, str_find(text, ')'));
+    double     tokens = number_behind(inside, STR("sq"), -1),
+           keys = number_behind(inside, STR("sk"), -1);
+    int64_t alone;
+
+    if (tokens < 0 && str_to_int64(inside, &alone))
+        tokens = (double)alone;
+    if (tokens >= 0)
+        mark->tokens = tokens + (mark->tokens > 0 ? mark->tokens : 0);
+    if (keys >= 0)
+        mark->kv_tokens = keys + (mark->kv_tokens > 0 ? mark->kv_tokens : 0);
+}
+
+/* "execute_8192_context_9(sq8155sk8430…)_generation_37(sq37sk34489…)",
+ * "execute_context_2(512)_generation_6(6)" */
+static bool parse_vllm(struct str name, struct engine_mark *mark)
+{
+    size_t context = str_search(name, STR("context_")),
+           generation = str_search(name, STR("_generation_"));
+
+    if (!str_starts(name, STR("execute_")) || context == name.len || generation == name.len)
+        return false;
+    mark->prefills = number_behind(name, STR("context_"), -1);
+    mark->decodes = number_behind(name, STR("_generation_"), -1);
+    add_group(str_slice(name, context, generation), mark);
+    add_group(str_slice(name, generation, name.len), mark);
+    return mark->prefills >= 0 && mark->decodes >= 0;
+}
+
+/* "step[DECODE bs=32]", "step[EXTEND bs=4 toks=2048]", "decode[bs=8]" */
+static bool parse_sglang(struct str name, struct engine_mark *mark)
+{
+    double requests = number_behind(name, STR("bs="), -1);
+    bool   is_decode = str_contains(name, STR("DECODE")) || str_starts(name, STR("decode["));
+    bool   is_prefill = str_contains(name, STR("EXTEND")) || str_contains(name, STR("PREFILL")) ||
+                      str_starts(name, STR("prefill[")) || str_starts(name, STR("extend["));
+
+    if (requests < 0 || is_decode == is_prefill ||
+        !(str_starts(name, STR("step[")) || str_contains(str_slice(name, 0, 8), STR("["))))
+        return false;
+    mark->decodes = is_decode ? requests : 0;
+    mark->prefills = is_decode ? 0 : requests;
+    mark->tokens = is_decode ? requests : number_behind(name, STR("toks="), -1);
+    return true;
+}
+
+/* "[Executor] _forward_step 12: 3 ctx reqs, 5 gen reqs" */
+static bool parse_tensorrt(struct str name, struct engine_mark *mark)
+{
+    if (!str_contains(name, STR("_forward_step")))
+        return false;
+    mark->prefills = number_before(name, STR(" ctx reqs"), -1);
+    mark->decodes = number_before(name, STR(" gen reqs"), -1);
+    return mark->prefills >= 0 && mark->decodes >= 0;
+}
+
+bool engine_mark_parse(struct str name, struct engine_mark *mark)
+{
+    *mark = (struct engine_mark) { .prefills = -1, .decodes = -1, .tokens = -1, .kv_tokens = -1 };
+    return parse_vllm(name, mark) || parse_sglang(name, mark) || parse_tensorrt(name, mark);
+}
+
+const char *engine_mark_phase(const struct engine_mark *mark)
+{
+    if (mark->prefills < 0 && mark->decodes < 0)
+        return "unknown";
+    if (mark->prefills > 0 && mark->decodes > 0)
+        return "mixed";
+    return mark->prefills > 0 ? "prefill" : "decode";
+}

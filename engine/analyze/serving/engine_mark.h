@@ -1,0 +1,20 @@
+/*
+ * engine_mark: what engines that serve language models write into the names of the ranges that they mark their steps with: how many
+ * requests read their prompts in it (prefill), how many write their next token (decode), and over how many tokens.
+ */
+#ifndef TFPROF_ANALYZE_ENGINE_MARK_H
+#define TFPROF_ANALYZE_ENGINE_MARK_H
+
+#include "base/str.h"
+
+struct engine_mark {
+    double      prefills, decodes; /* requests; < 0 not told */
+    double      tokens;            /* that go through the model in it; < 0 not told */
+    double      kv_tokens;         /* that attention looks back at; < 0 not told */
+};
+/* false: no range of an engine's step. */
+bool        engine_mark_parse(struct str name, struct engine_mark *mark);
+/* "prefill", "decode", "mixed", or "unknown" where neither number is told. */
+const char *engine_mark_phase(const struct engine_mark *mark);
+
+#endif
