@@ -158,7 +158,7 @@ return rule {
 Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of work
 of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond the
 products) is named with its line; its price, what it takes less a usual need, is an upper bound. Elsewhere the type of op
-that takes most is a fact without a price. Kernels of an accelerator are ranked by the op that launched them where they are recorded, with how
+that takes most is named; which share of it may go is not known, so its price is a bound. Kernels of an accelerator are ranked by the op that launched them where they are recorded, with how
 far they are from what the device can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small part of the step.]],
 
   check = function(p, cfg)
@@ -196,16 +196,19 @@ far they are from what the device can do, or why that is not known: a program th
         end
       end
     end
-    local is_host = p.format == "xspace" and not p:has("device.idle_share")
+    local is_host = not p:has("device.idle_share")
+    local is_product = (top[1].type .. subject):find("(?i)matmul|gemm|^dot|dot_general|conv|einsum|aten::(mm|bmm|addmm|linear|baddbmm)|attention")
     return finding {
       title = ("%s takes %s of the time of all ops"):format(top[1].type, fmt.pct(share)),
       severity = not is_host and share >= cfg.high_share and "warn" or "info",
       subject = { op = subject }, locations = locations,
       evidence = evidence,
       condition = ("%s of the self time of ops, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(subject) },
-      impact = impact.none(),
-      confidence = "high",
+      remedy = { text = is_product and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger than the task needs, a type that this machine is slow in. Then larger batches."):format(subject) or
+                        ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(subject) },
+      -- What of it is needed the recording cannot tell: some share of it may go.
+      impact = p:has("device.idle_share") and impact.none() or impact.share { ns = math.min(top[1].self_ns, p.fact["step.ns"]) },
+      confidence = "low",
     }
   end,
 

@@ -8,7 +8,7 @@
 static const double REPLAY_LOW = 0.7, REPLAY_MID = 0.95;
 static const double EXPOSED_LOW = 0.5, EXPOSED_MID = 0.75;
 static const double ROOFLINE_LOW = 0.75, ROOFLINE_MID = 0.875;
-static const double SHARE_LOW = 0.15, SHARE_MID = 0.30, SHARE_HIGH = 0.45;
+static const double SHARE_LOW = 0, SHARE_MID = 0.30, SHARE_HIGH = 1;
 
 /* A replay that is further off the recording proves less. */
 static const double DOUBTFUL_ERROR = 0.05;
@@ -311,8 +311,11 @@ void price_calibrate(const struct pricing *pricing, struct impact *impact)
     if (!impact->has_saving || impact->resource || isnan(step_ns) || step_ns <= 0)
         return;
     impact->share = moved_share(share, by->shift);
-    impact->low_ns = step_ns * moved_share(share, by->low);
     impact->mid_ns = step_ns * impact->share;
+    if (impact->method ==
+        METHOD_SHARE) /* nobody knows what of it is needed: none to all of it goes */
+        return;
+    impact->low_ns = step_ns * moved_share(share, by->low);
     impact->high_ns = step_ns * moved_share(share, by->high);
 }
 

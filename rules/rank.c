@@ -122,17 +122,19 @@ bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct 
     return list_children(list, arena);
 }
 
-/* Order: priced by step time, facts of which an unknown share goes, priced by another resource,
- * then vetoes, then the rest, hidden ones last. */
+/* Order: priced by step time, priced by another resource, vetoes, what is wrong without a price,
+ * facts of which an unknown share goes, then the rest, hidden ones last. */
 static int rank_class(const struct finding *finding)
 {
     if (finding->hidden_by)
-        return 5;
-    if (finding->impact.has_saving && finding->impact.resource)
-        return 2;
+        return 6;
+    if (rank_is_vague(finding))
+        return 4;
     if (finding->impact.has_saving)
-        return rank_is_vague(finding) ? 1 : 0;
-    return finding->severity == SEVERITY_VETO ? 3 : 4;
+        return finding->impact.resource ? 1 : 0;
+    if (finding->severity == SEVERITY_VETO)
+        return 2;
+    return finding->severity >= SEVERITY_WARN ? 3 : 5;
 }
 
 static int compare_texts(const char *a, const char *b)

@@ -15,14 +15,16 @@ static struct str saving(struct arena *arena, const struct impact *impact)
 
     if (!impact->has_saving)
         return text_str(&text);
-    text_add(&text, STR("saves "));
-    text_add(&text, layout_range(arena, impact->low_ns, impact->high_ns, UNIT_NS));
+    text_add(&text, impact->method == METHOD_SHARE ? STR("may save up to ") : STR("saves "));
+    text_add(&text,
+             layout_range(arena, impact->method == METHOD_SHARE ? impact->high_ns : impact->low_ns,
+                          impact->high_ns, UNIT_NS));
     if (impact->resource) {
         text_print(&text, " (%s)", impact->resource);
         return text_str(&text);
     }
     text_add(&text, STR(" a step"));
-    if (isfinite(impact->share)) {
+    if (isfinite(impact->share) && impact->method != METHOD_SHARE) {
         text_add(&text, STR(" ("));
         unit_print(&text, impact->share, UNIT_SHARE);
         text_add(&text, STR(")"));

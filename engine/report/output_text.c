@@ -143,6 +143,11 @@ static void write_composition(struct layout *layout, const struct study *study)
     layout_line(layout);
 }
 
+static bool has_sure_price(const struct finding *finding)
+{
+    return finding_is_priced(finding) && finding->impact.method != METHOD_SHARE;
+}
+
 static void write_findings(struct layout *layout, const struct advice *advice, double min_share)
 {
     uint32_t shown = 0;
@@ -156,11 +161,11 @@ static void write_findings(struct layout *layout, const struct advice *advice, d
             small += !finding->hidden_by;
             continue;
         }
-        if (!finding_is_priced(finding) && shown > 0 && !is_unpriced_headed) {
-            layout_wrap(layout, 0, "", 0, STR("Without a price:"));
+        if (!has_sure_price(finding) && shown > 0 && !is_unpriced_headed) {
+            layout_wrap(layout, 0, "", 0, STR("Without a sure price:"));
             layout_line(layout);
         }
-        is_unpriced_headed |= !finding_is_priced(finding);
+        is_unpriced_headed |= !has_sure_price(finding);
         finding_text(layout, finding, ++shown);
     }
     if (small > 0) {

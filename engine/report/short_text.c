@@ -77,7 +77,8 @@ void short_text(struct layout *layout, const struct advice *advice, double min_s
         if (!finding_is_shown(finding, min_share))
             continue;
         number++;
-        if (!finding_is_fixable(finding) || !isfinite(finding->impact.share))
+        if (!finding_is_fixable(finding) || finding->impact.method == METHOD_SHARE ||
+            !isfinite(finding->impact.share))
             continue;
         if (written++ == 0)
             layout_wrap(layout, 0, "", 0,

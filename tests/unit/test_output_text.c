@@ -50,7 +50,7 @@ static void leads_with_the_verdict_and_ranks(void **state)
         "   With  input-bound-step\n"
         "   More  tfprof explain tfdata-sequential-map\n"
         "\n"
-        "Without a price:\n"
+        "Without a sure price:\n"
         "\n"
         "2. Only 1 of 4 hosts was recorded\n"
         "   rank-set-incomplete · info\n"
