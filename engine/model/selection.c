@@ -288,7 +288,12 @@ static size_t choose_hosts(struct selection *selection, struct str name, struct 
     return kept;
 }
 
-bool selection_host(struct profile *profile, const char *name, struct err *err)
+/* Marks what is called so and lists what there is; how many it marks. */
+typedef size_t choose_fn(struct selection *selection, struct str name, struct listing *listing);
+
+/* Keeps what `choose` marks; where that is all of `count`, nothing has to go. */
+static bool keep_chosen(struct profile *profile, const char *kind, const char *name, size_t count,
+                        choose_fn *choose, struct err *err)
 {
     struct arena     scratch = { .budget_bytes = profile->arena->budget_bytes };
     struct listing   listing = { 0 };
@@ -300,13 +305,18 @@ bool selection_host(struct profile *profile, const char *name, struct err *err)
         arena_free(&scratch);
         return err_set(err, ERR_LIMIT, "what is selected does not fit the memory limit");
     }
-    kept = choose_hosts(&selection, str_from(name), &listing);
+    kept = choose(&selection, str_from(name), &listing);
     if (kept == 0)
-        is_done = refuse("host", name, &listing, err);
+        is_done = refuse(kind, name, &listing, err);
     else
-        is_done = kept == profile->hosts.count || selection_finish(&selection, err);
+        is_done = kept == count || selection_finish(&selection, err);
     arena_free(&scratch);
     return is_done;
+}
+
+bool selection_host(struct profile *profile, const char *name, struct err *err)
+{
+    return keep_chosen(profile, "host", name, profile->hosts.count, choose_hosts, err);
 }
 
 static size_t choose_devices(struct selection *selection, struct str name, struct listing *listing)
@@ -361,25 +371,11 @@ static void drop_nodes(struct classic *classic, struct str name)
 
 bool selection_device(struct profile *profile, const char *name, struct err *err)
 {
-    struct arena     scratch = { .budget_bytes = profile->arena->budget_bytes };
-    struct listing   listing = { 0 };
-    struct selection selection;
-    size_t           kept;
-    bool             is_done;
-
-    if (!selection_start(&selection, profile, &scratch)) {
-        arena_free(&scratch);
-        return err_set(err, ERR_LIMIT, "what is selected does not fit the memory limit");
-    }
-    kept = choose_devices(&selection, str_from(name), &listing);
-    if (kept == 0)
-        is_done = refuse("device", name, &listing, err);
-    else
-        is_done = kept == profile->devices.count || selection_finish(&selection, err);
-    if (is_done && profile->classic)
+    if (!keep_chosen(profile, "device", name, profile->devices.count, choose_devices, err))
+        return false;
+    if (profile->classic)
         drop_nodes(profile->classic, str_from(name));
-    arena_free(&scratch);
-    return is_done;
+    return true;
 }
 
 bool selection_classic_steps(struct classic *classic, int64_t first, int64_t last)
