@@ -31,13 +31,20 @@ import model   # noqa: E402
 import profile_proto  # noqa: E402
 import xspace  # noqa: E402
 
+REFUSED = 3
 NOTHING_THERE = 4  # exit status of `tfprof table` where a recording has no such rows
+
+
+class Refused(Exception):
+    """tfprof says that a file cannot be read."""
 
 
 def table(tfprof, path, name):
     done = subprocess.run([tfprof, 'table', name, path, '--format=json'], capture_output=True, text=True)
     if done.returncode == NOTHING_THERE:
         return []
+    if done.returncode == REFUSED:
+        raise Refused(done.stderr.strip())
     if done.returncode:
         raise RuntimeError('table %s: exit %d: %s' % (name, done.returncode, done.stderr.strip()[-300:]))
     return json.loads(done.stdout)['rows']
@@ -87,10 +94,24 @@ def compare_steps(comparison):
     elif here != marked and len(here) > 1:
         edges = theirs.edges()
         odd = [step for step in here if step[0] not in edges or step[0] + step[1] not in edges]
-    if odd:
-        comparison.differ('steps', '-', odd[:3], marked[:3])
     comparison.windows = [(row['start_ns'] + origin, row['start_ns'] + row['duration_ns'] + origin)
                           for row in rows if row.get('used')] or [(float('-inf'), float('inf'))]
+    if odd and theirs.instructions:  # a core's runs: each step holds what the others hold, once
+        odd = runs_that_differ(comparison)
+    if odd:
+        comparison.differ('steps', '-', odd[:3], marked[:3])
+
+
+def runs_that_differ(comparison):
+    """Steps of a core's runs that do not hold each instruction of the program once; of the core where they are fewest."""
+    fewest = None
+    for core in {item.place for item in comparison.theirs.instructions}:
+        items = [item for item in comparison.theirs.instructions if item.place == core]
+        names = [sorted(item.name for item in items if begin <= item.start and item.end <= end)
+                 for begin, end in comparison.windows]
+        odd = [held for held in names if held != names[0] or not held or len(set(held)) < len(held)]
+        fewest = odd if fewest is None or len(odd) < len(fewest) else fewest
+    return fewest
 
 
 def op_name(row):
@@ -123,18 +144,43 @@ def compare_devices(comparison):
                                             lambda item: (1, item.end - item.start)),
                          comparison.places_of(comparison.theirs.kernels) or 1)
     copies = [row for row in comparison.table('copies') if row.get('where') != 'host']
-    comparison.same_sums('copies', copies, lambda row: (row.get('direction', '') + ' ' + row['name']).strip(),
+    if comparison.theirs.begun:
+        compare_begun(comparison, copies)
+        return
+    # A copy by a kernel has no bytes of its own: there only its instruction may tell them.
+    untold = {copy_name(item.direction, item.name) for item in comparison.theirs.copies if item.bytes is None}
+    copies = [row | {'bytes': 0} if copy_name(row.get('direction'), row['name']) in untold else row for row in copies]
+    comparison.same_sums('copies', copies, lambda row: copy_name(row.get('direction'), row['name']),
                          ('count', 'bytes', 'ns'),
                          comparison.sums_of(comparison.theirs.copies,
-                                            lambda item: (item.direction + ' ' + item.name).strip(),
+                                            lambda item: copy_name(item.direction, item.name),
                                             lambda item: (1, item.bytes or 0, item.end - item.start)),
                          comparison.places_of(comparison.theirs.kernels) or 1)
+
+
+def copy_name(direction, name):
+    return ((direction or '') + ' ' + name).strip()
+
+
+def compare_begun(comparison, rows):
+    """Copies beside a core: how many and what they carry; and how long any of one way was under way on a core."""
+    begun = [(core, copy) for core, copy in comparison.theirs.begun if model.inside(copy.start, comparison.windows)]
+    cores = len({core for core, _ in begun})
+    comparison.same_sums('copies', rows, lambda row: copy_name(row['direction'], row['name']), ('count', 'bytes'),
+                         model.sums((copy_name(copy.direction, copy.name), (1, copy.bytes)) for _, copy in begun),
+                         cores)
+    spans = {}
+    for core, copy in begun:
+        spans.setdefault((copy.direction, core), []).append((copy.start, copy.end))
+    comparison.same_sums('copying', rows, lambda row: row['direction'], ('ns',),
+                         model.sums((way, (model.union(ranges),)) for (way, _), ranges in spans.items()), cores)
 
 
 def compare_collectives(comparison):
     comparison.same_sums('collectives', comparison.table('collectives'), lambda row: row['name'], ('count', 'ns'),
                          comparison.sums_of(comparison.theirs.collectives(), lambda item: item.name,
-                                            lambda item: (1, item.end - item.start)))
+                                            lambda item: (1, item.end - item.start)),
+                         comparison.places_of(comparison.theirs.device_collectives) or 1)
 
 
 def compare_memory(comparison):
@@ -208,7 +254,13 @@ def look(job):
     check, read = formats_of(path, [path.name])
     try:
         return name, check(tfprof, str(path), read)
-    except (RuntimeError, KeyError, ValueError, IndexError) as error:
+    except ValueError as error:  # no reader can make sense of it: then tfprof has to say so
+        try:
+            table(tfprof, str(path), 'steps')
+        except Refused:
+            return name, []
+        return name, [('failed', '-', repr(error))]
+    except (RuntimeError, KeyError, IndexError, Refused) as error:
         return name, [('failed', '-', repr(error))]
 
 

@@ -10,12 +10,13 @@ import model
 KERNEL, COPY, SET = {'kernel'}, {'gpu_memcpy', 'memcpy'}, {'gpu_memset', 'memset'}
 OP, RANGE = {'cpu_op', 'operator'}, {'user_annotation', 'cpu_op', 'operator'}
 HOST_COLLECTIVES = ('nccl:', 'rccl:', 'gloo:', 'mpi:', 'ucc:', 'xccl:', 'hccl:')
-DEVICE_COLLECTIVES = re.compile(r'^nccl|^rccl|multimem_all_reduce|cross_device_reduce')
+DEVICE_COLLECTIVES = re.compile(r'^nccl|^rccl|multimem_all_reduce|cross_device_reduce|\bep::(internode|intranode)::')
 DIRECTIONS = {'htod': 'h2d', 'dtoh': 'd2h', 'dtod': 'd2d', 'ptop': 'p2p', 'htoh': 'h2h'}
 # Categories "cpu_op" that are no ops but bookkeeping, steps, or what a user wrote around ops.
 NO_OPS = ('autograd::engine::evaluate_function', 'ProfilerStep#', 'enumerate(DataLoader)#',
           'enumerate(DataPipe)#', 'Optimizer.', '## Call CompiledFxGraph', 'Torch-Compiled Region',
           'TorchDynamo Cache Lookup', 'Python GC')
+COMPILER = '(dynamo_timed)'  # stages of torch.compile, which are no ops
 
 
 def nanoseconds(text):
@@ -89,7 +90,7 @@ def add_slice(found, event, start, end):
     elif category in RANGE and (name.startswith(HOST_COLLECTIVES) or name == 'record_param_comms'):
         found.host_collectives.append(model.Slice(name, start, end, place))
         found.ops.append(model.Slice(name, start, end, place))
-    elif category in OP and not name.startswith(NO_OPS):
+    elif category in OP and not name.startswith(NO_OPS) and not name.endswith(COMPILER):
         found.ops.append(model.Slice(name, start, end, place))
 
 

@@ -24,6 +24,8 @@ class Opinion:
         self.host_collectives = []    # Slice
         self.busy = []                # (device, start, end) of kernels, copies and sets
         self.memory = {}              # allocator or device -> most bytes in use
+        self.instructions = []        # Slice, place: the core; none of copies
+        self.halves, self.begun = [], []  # of copies beside a core: (core, name, event); (core, Copy) of both
         self.blits, self.copy_calls = [], {}  # copies by a kernel, and calls by correlation
         self.first = None             # start of the earliest event
         self.origin = None            # what times count from, where that is not the earliest event

@@ -169,6 +169,8 @@ COPIES = {'memcpyh2d': 'h2d', 'memcpyd2h': 'd2h', 'memcpyd2d': 'd2d', 'memcpyp2p
 # Names of nodes and their types as TensorFlow's node_def.proto allows them; those that begin with
 # "_" are the runtime's own.
 COPY_CALL = re.compile(r'hipMemcpy(HtoD|DtoH|DtoD|HtoH)')
+# Python that a program calls back, as jax/_src/callback.py names it.
+CALLBACK = re.compile(r'\$callback\.py:\d+ (pure_callback_impl|_wrapped_callback)$')
 OP_NAME = re.compile(r'^[A-Za-z0-9.][\w>./-]*:[A-Za-z_]\w*$')
 
 
@@ -191,9 +193,87 @@ def add_device_event(found, event, device):
             found.device_collectives.append(found.kernels[-1])
 
 
+# Layouts tell the memory of a core's copy: S(5) is the host's.
+FROM_HOST = re.compile(r'copy-start\([^%]*S\(5\)')
+TO_HOST = re.compile(r'= \([^ ]*S\(5\)')
+
+
+MOST_DRIFT = 1e-4
+
+
+def line_below(points, middle):
+    """The points that the highest line at the middle touches which has no point below it."""
+    left = [point for point in points if point[0] <= middle]
+    right = [point for point in points if point[0] > middle] or left
+    slope = None
+    while True:
+        a = min(left, key=lambda point: (point[1] - (slope or 0) * point[0], -point[0]))
+        b = min(right, key=lambda point: (point[1] - (slope or 0) * point[0], point[0]))
+        found = (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else 0.0
+        if slope is not None and found == slope:
+            return a, b
+        slope = found
+
+
+def own_clock(line):
+    """Puts the instructions of a core where its own clock has them.
+
+    A core tells when an instruction ran on its own clock (device_offset_ps, device_duration_ps), and on the host's as well as
+    the profiler knew it: at the moment it was seen, which is never before. So host - core is, over time, at least the shift
+    of the two clocks; the shift is the line that lies below all of these differences and touches them on both sides of the
+    middle. Where the host's clock was wrong for a moment, ops seem to be seen before they happened: the lower
+    end of a line that is steeper than clocks drift does not count, nor what says the same. Whole nanoseconds are those of both ends, rounded down."""
+    told = [event for event in line.events if 'device_duration_ps' in event.stats]
+    if not told:
+        return
+    core = {event: (floor_ns(event.stats['device_offset_ps']),
+                    floor_ns(event.stats['device_offset_ps'] + event.stats['device_duration_ps'])) for event in told}
+    points = sorted((core[event][0], event.start - core[event][0]) for event in told)
+    middle = (points[0][0] + points[-1][0]) / 2
+    while True:
+        a, b = line_below(points, middle)
+        slope = (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else 0.0
+        if abs(slope) <= MOST_DRIFT:
+            break
+        low = min(a, b, key=lambda point: point[1])
+        points = [point for point in points if point[1] - low[1] > 2 + MOST_DRIFT * abs(point[0] - low[0])]
+    for event in told:
+        start, end = core[event]
+        event.start = start + a[1] + int(slope * (start - a[0]))
+        event.end = event.start + end - start
+
+
+def add_instruction(found, event, device):
+    """What a core runs: copies that it begins and ends, collectives, and the rest, which computes."""
+    name, kind = event.metadata[1] or event.name, event.metadata[2].get('hlo_category', '')
+    found.busy.append((device, event.start, event.end))
+    if kind in ('copy-start', 'copy-done'):
+        found.halves.append((device, name, event))
+        return
+    found.instructions.append(model.Slice(name, event.start, event.end, device))
+    found.kernels.append(model.Slice(name, event.start, event.end, device))
+    if XLA_COLLECTIVE.match(name):
+        found.device_collectives.append(found.kernels[-1])
+
+
+def join_halves(found):
+    """A copy from where a core begins it to where it has waited for its end."""
+    begun = {}
+    for device, name, event in sorted(found.halves, key=lambda half: half[2].start):
+        if not name.startswith('copy-done'):
+            begun[device, name] = event
+        elif (device, name.replace('-done', '-start', 1)) in begun:
+            start = begun.pop((device, name.replace('-done', '-start', 1)))
+            way = 'h2d' if FROM_HOST.search(start.name) else 'd2h' if TO_HOST.search(start.name) else 'd2d'
+            found.begun.append((device, model.Copy(way, start.metadata[1], start.start, event.end,
+                                                   start.metadata[2].get('bytes_accessed', 0))))
+
+
 def op_of(event):
     """Name of the op that an event of a host thread is, or None."""
     stats = event.stats
+    if CALLBACK.match(event.name):
+        return event.name
     if 'hlo_op' in stats:  # ROCm writes there on a launch which op it is for
         return None if event.name.startswith(('end: ', 'hip', 'cuda', 'cuLaunch')) else str(stats['hlo_op'])
     if stats.get('eager_op') and not stats.get('is_func'):
@@ -208,21 +288,27 @@ INPUT_WAITS = ('IteratorGetNext', 'IteratorGetNextAsOptional')  # asks the input
 
 
 def add_run(runs, event):
+    """A run from the call that asks for it, and, where that call returns before, from its first op."""
     run = event.stats.get('run_id')
-    if run is not None and 'wait for completion' not in event.name:
-        start, end = runs.get(run, (event.start, event.end))
-        runs[run] = min(start, event.start), max(end, event.end)
+    if run is None or 'wait for completion' in event.name:
+        return
+    for key in [(run, False)] + ([(run, True)] if 'hlo_op' in event.stats else []):
+        start, end = runs.get(key, (event.start, event.end))
+        runs[key] = min(start, event.start), max(end, event.end)
 
 
 def add_host_event(found, event, place):
     stats = event.stats
     if COPY_CALL.match(event.name) and 'correlation_id' in stats:
-        found.copy_calls[stats['correlation_id']] = event.name
+        found.copy_calls[stats['correlation_id']] = event.name, stats.get('hlo_op')
     if 'step_num' in stats and stats.get('_r'):
         found.markers.append((stats['step_num'], event.start, event.end))
     if 'allocator_name' in stats and 'bytes_allocated' in stats:
         key = stats['allocator_name']
         found.memory[key] = max(found.memory.get(key, 0), stats['bytes_allocated'])
+    elif 'index_on_host' in stats and 'bytes_allocated' in stats:  # a core's: what programs reserve is not the heap's
+        key = 'core %d' % stats['index_on_host']
+        found.memory[key] = max(found.memory.get(key, 0), stats['bytes_allocated'] + stats.get('bytes_reserved', 0))
     op = op_of(event)
     if op is not None and (event.name.rpartition(':')[2].startswith('Collective') or
                            ('hlo_op' in stats and XLA_COLLECTIVE.match(op))):
@@ -243,18 +329,24 @@ def opinion_of(path):
         for index, line in enumerate(plane.lines):
             derived = is_device and line.name not in WORK.get(plane.name[8:11], ()) and (
                 plane.name[8:11] in WORK or line.name.startswith(DERIVED))
+            if is_device and not derived:
+                own_clock(line)
             for event in line.events:
                 if not derived:
                     found.see(event.start, event.end)
-                if is_device and not derived:
+                if is_device and not derived and plane.name[8:11] in WORK:
+                    add_instruction(found, event, plane.name)
+                elif is_device and not derived:
                     add_device_event(found, event, plane.name)
                 elif plane.name.startswith('/host:'):
                     add_host_event(found, event, (plane.name, index))
                     add_run(runs, event)
-    for event, correlation in found.blits:  # ROCm's copies by a kernel: the call tells the way
-        way = COPY_CALL.match(found.copy_calls.get(correlation, ''))
+    join_halves(found)
+    for event, correlation in found.blits:  # ROCm's copies by a kernel: the call tells the way and the instruction
+        call, instruction = found.copy_calls.get(correlation, ('', None))
+        way = COPY_CALL.match(call)
         found.copies.append(model.Copy(COPIES['memcpy' + way.group(1).lower().replace('to', '2')] if way else 'unknown',
-                                       event.name, event.start, event.end, None))
+                                       instruction or event.name, event.start, event.end, None))
     found.extents.update((start, end - start) for start, end in runs.values())
     if found.first is not None and found.first < UNIX_2001_NS:
         found.origin = 0  # times since the profiler began

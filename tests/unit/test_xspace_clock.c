@@ -163,6 +163,27 @@ static void lengths_are_the_cores(void **state)
     arena_free(&arena);
 }
 
+/* The clocks are 1000 us apart; for one op of thirty the host's was 500 us behind for a while. */
+static void a_clock_that_was_wrong_is_left_out(void **state)
+{
+    enum { COUNT = 30, WRONG = 12 };
+    struct op_time ops[COUNT];
+    struct arena   arena = { 0 };
+    struct profile profile;
+    int64_t        type;
+
+    (void)state;
+    starts(&type);
+    xspace_line(&builder, 3, "XLA Ops");
+    for (int i = 0; i < COUNT; i++)
+        ops[i] = (struct op_time) { 1000 * (i + 1), 100, 1000 * i, 100, 1000 * (i + 1) };
+    ops[WRONG].start_us -= 500;
+    add_ops(type, ops, COUNT);
+    xspace_take(&builder, &arena, &profile);
+    expect(&profile, ops, COUNT);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +191,7 @@ int main(void)
         cmocka_unit_test(order_is_the_cores),
         cmocka_unit_test(drift_is_followed),
         cmocka_unit_test(lengths_are_the_cores),
+        cmocka_unit_test(a_clock_that_was_wrong_is_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,9 @@
  * A TPU core tells each op's time twice: on its own clock, and on the host's as well as the
  * profiler knew it, which can be late by more than an op takes. What the core's clock says is right
  * up to a shift and a drift; nothing is seen before it happens, so these are the lowest line under
- * how far the two are apart. Lines of the core that are on the host's clock alone are moved along
- * with its ops.
+ * how far the two are apart. Where the host's clock was wrong for a while, a few ops look as if
+ * they were: no drift explains them, and they are left out of it. Lines of the core that are on the
+ * host's clock alone are moved along with its ops.
  */
 #include "read/xspace/xspace_decode.h"
 
@@ -11,7 +12,10 @@
 
 #define MOST_DRIFT 1e-4 /* of one clock against the other */
 #define MOST_PS (INT64_MAX / 4)
-enum { BATCH = 512 };
+enum {
+    BATCH = 512,
+    ROUNDING_NS = 2, /* both clocks are rounded */
+};
 
 /* An op that is in no other, by both clocks, and where it belongs. */
 struct stretch {
@@ -113,31 +117,33 @@ static bool collect(struct clock *clock, const struct timeline *timeline)
     return true;
 }
 
+struct point { /* how far the host's clock is ahead */
+    int64_t clock_ns, shift_ns;
+};
 struct line {
-    int64_t from_ns; /* on the device's clock */
-    int64_t shift_ns;
-    double  drift;
+    int64_t      from_ns; /* on the device's clock */
+    int64_t      shift_ns;
+    double       drift;
+    struct point to; /* where it ends */
+};
+struct points {
+    struct point *items;
+    size_t        count;
+    size_t       *hull; /* rows, the lower hull */
+    size_t        hull_count;
 };
 
-static double rise(const struct stretch *a, const struct stretch *b)
+static double rise(const struct point *a, const struct point *b)
 {
-    double apart = (double)((b->host_ns - b->clock_ns) - (a->host_ns - a->clock_ns));
-
-    return apart / (double)(b->clock_ns - a->clock_ns);
+    return (double)(b->shift_ns - a->shift_ns) / (double)(b->clock_ns - a->clock_ns);
 }
 
-/* The lower hull of all shifts, in place of its list; its side under the middle is the line. */
-static bool fit_line(struct clock *clock, struct line *line)
+static void find_hull(struct points *points)
 {
-    const struct stretch *items = clock->list.items;
-    size_t               *hull = arena_new_array(&clock->scratch, size_t, clock->list.count);
-    int64_t               middle_ns =
-        items[0].clock_ns + (items[clock->list.count - 1].clock_ns - items[0].clock_ns) / 2;
-    size_t count = 0, side = 0, low = 0;
+    const struct point *items = points->items;
+    size_t             *hull = points->hull, count = 0;
 
-    if (!hull)
-        return false;
-    for (size_t i = 0; i < clock->list.count; i++) {
+    for (size_t i = 0; i < points->count; i++) {
         if (count && items[hull[count - 1]].clock_ns == items[i].clock_ns)
             continue;
         while (count > 1 && rise(&items[hull[count - 2]], &items[i]) <=
@@ -145,20 +151,82 @@ static bool fit_line(struct clock *clock, struct line *line)
             count--;
         hull[count++] = i;
     }
-    while (side + 2 < count && items[hull[side + 1]].clock_ns < middle_ns)
+    points->hull_count = count;
+}
+
+/* The side of the hull under the middle is the line. */
+static struct line middle_side(const struct points *points, int64_t middle_ns)
+{
+    const struct point *items = points->items;
+    struct line         line = { 0 };
+    size_t              side = 0;
+
+    while (side + 2 < points->hull_count && items[points->hull[side + 1]].clock_ns < middle_ns)
         side++;
-    for (size_t i = 1; i < count; i++)
-        if (items[hull[i]].host_ns - items[hull[i]].clock_ns <
-            items[hull[low]].host_ns - items[hull[low]].clock_ns)
-            low = i;
-    *line = (struct line) { .from_ns = items[hull[side]].clock_ns };
-    if (count > 1)
-        line->drift = rise(&items[hull[side]], &items[hull[side + 1]]);
-    if (line->drift > MOST_DRIFT || line->drift < -MOST_DRIFT) {
-        line->drift = 0;
-        side = low;
+    line.from_ns = items[points->hull[side]].clock_ns;
+    line.shift_ns = items[points->hull[side]].shift_ns;
+    if (points->hull_count > 1)
+        line.drift = rise(&items[points->hull[side]], &items[points->hull[side + 1]]);
+    line.to = points->hull_count > 1 ? items[points->hull[side + 1]]
+                                     : (struct point) { line.from_ns, line.shift_ns };
+    return line;
+}
+
+/* Drops the lower end of a line that is too steep, and what tells the same shift as it does; how
+ * many. */
+static size_t drop_lower(struct points *points, const struct line *line)
+{
+    struct point lower = { line->from_ns, line->shift_ns };
+    size_t       kept = 0, count = points->count;
+
+    if (line->to.shift_ns < lower.shift_ns)
+        lower = line->to;
+    for (size_t i = 0; i < count; i++) {
+        const struct point *point = &points->items[i];
+        double              apart = (double)(point->clock_ns - lower.clock_ns);
+
+        if ((double)(point->shift_ns - lower.shift_ns) >
+            ROUNDING_NS + MOST_DRIFT * (apart < 0 ? -apart : apart))
+            points->items[kept++] = *point;
     }
-    line->shift_ns = items[hull[side]].host_ns - items[hull[side]].clock_ns;
+    points->count = kept;
+    return count - kept;
+}
+
+static struct point lowest(const struct clock *clock)
+{
+    const struct stretch *items = clock->list.items;
+    size_t                low = 0;
+
+    for (size_t i = 1; i < clock->list.count; i++)
+        if (items[i].host_ns - items[i].clock_ns < items[low].host_ns - items[low].clock_ns)
+            low = i;
+    return (struct point) { items[low].clock_ns, items[low].host_ns - items[low].clock_ns };
+}
+
+static bool fit_line(struct clock *clock, struct line *line)
+{
+    enum { MOST_WRONG = 10, MOST_ROUNDS = 16 }; /* one op in so many */
+    const struct stretch *ops = clock->list.items;
+    size_t                count = clock->list.count, dropped = 0;
+    int64_t       middle_ns = ops[0].clock_ns + (ops[count - 1].clock_ns - ops[0].clock_ns) / 2;
+    struct points points = { .count = count };
+    struct point  low = lowest(clock);
+
+    points.items = arena_new_array(&clock->scratch, struct point, count);
+    points.hull = arena_new_array(&clock->scratch, size_t, count);
+    if (!points.items || !points.hull)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        points.items[i] = (struct point) { ops[i].clock_ns, ops[i].host_ns - ops[i].clock_ns };
+    for (int round = 0; round < MOST_ROUNDS && dropped * MOST_WRONG <= count; round++) {
+        find_hull(&points);
+        *line = middle_side(&points, middle_ns);
+        if (line->drift <= MOST_DRIFT && line->drift >= -MOST_DRIFT)
+            return true;
+        dropped += drop_lower(&points, line);
+    }
+    *line = (struct line) { .from_ns = low.clock_ns, .shift_ns = low.shift_ns };
     return true;
 }
 
