@@ -2,7 +2,7 @@
 local primitives = "add|subtract|multiply|true_divide|divide|power|integer_pow|square|sqrt|rsqrt|exp|log|tanh|sign|abs|"
   .. "negative|maximum|minimum|where|select|greater|less|equal|matmul|dot|dot_general|transpose|reshape|squeeze|"
   .. "broadcast_in_dim|broadcast_to|convert_element_type|concatenate|mean|sum|max|reduce_sum|reduce_max|take|gather|"
-  .. "scatter_add|scatter|dynamic_slice|dynamic_update_slice|iota|pad|log_softmax|softmax|take_along_axis|copy|clip"
+  .. "scatter_add|scatter|dynamic_slice|dynamic_update_slice|iota|pad|log_softmax|softmax|take_along_axis|copy|clip|stage|stack|norm"
 
 -- How many dimensions, the first of them and the smallest.
 local function sizes_of(dims)

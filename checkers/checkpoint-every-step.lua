@@ -1,4 +1,26 @@
 -- A checkpoint is written in every step.
+-- Saves of a library by its frames, or arrays that are copied out before nothing runs for long.
+local function of_cells(p, cfg)
+  if not p:has("excess") then return nil end
+  local cells = p:table("excess"):where { flaw = { like = "^(state-copied|library-range)$" }, cause = { like = "^(wait.io|rare)$" },
+                                          detail = { like = "^saving|copied out" } }
+  if cells:sum("share") < cfg.min_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  local is_copied = worst.flaw == "state-copied"
+  return finding {
+    title = (is_copied and "The state is copied out and %s of each step follow in which nothing runs: a checkpoint" or
+             "Saving takes %s of each step"):format(fmt.ms(ns)),
+    locations = cells:places(),
+    evidence = { { "saving a step", ns, "ns", share = math.min(cells:sum("share"), 1) }, { "seen by", worst.detail } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
+    remedy = { text = "Save every thousand steps or every ten minutes, and let a thread write.",
+               code = p.framework == "jax" and "if step % 1000 == 0: ocp.AsyncCheckpointer(ocp.PyTreeCheckpointHandler()).save(path, state)"
+                      or "if step % 1000 == 0: save(state)" },
+    impact = impact.cells(cells),
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "checkpoint-every-step", api = 1, version = "1.0.0",
   title = "A checkpoint is written in every step",
@@ -25,7 +47,7 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
       evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
     end
     local share = ns / p.fact["step.ns"]
-    if #names == 0 or share < cfg.min_share or steps_share < cfg.min_steps_share then return nil end
+    if #names == 0 or share < cfg.min_share or steps_share < cfg.min_steps_share then return of_cells(p, cfg) end
 
     local edits = { { "scale", name = table.concat(names, "|"), factor = 0.01 } }
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then
@@ -48,6 +70,10 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
   end,
 
   examples = {
+    { name = "arrays are copied out", framework = "jax", format = "xspace", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0 },
+      tables = { activities = {}, excess = { { cell = 1, flaw = "state-copied", cause = "wait.io", grade = "B", ns = 4e6, share = 0.4,
+                                               factor = 0, detail = "3 arrays are copied out, and nothing runs behind that" } } } },
     { name = "every step", framework = "tensorflow", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 1 },
       tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6, steps_share = 1 } } } },

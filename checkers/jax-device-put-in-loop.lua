@@ -1,4 +1,22 @@
 -- The training thread prepares each batch and puts it on the device before the step.
+-- A line that starts a program for each small array of the batch.
+local function of_items(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "batch-of-items" }
+  if not cells or cells:sum("share") < cfg.min_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  return finding {
+    title = ("A batch is put together from small arrays one by one: %s of each step"):format(fmt.ms(ns)),
+    subject = { scope = worst.region }, locations = cells:places(),
+    evidence = { { "putting it together a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
+                 { "seen by", worst.detail or "frames" }, { "where", worst.region or "the step" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
+    remedy = { text = "Keep the items in NumPy, in one array of the whole batch, and put that on the device once.",
+               code = "batch = jax.device_put(np.stack(items))   # items: NumPy arrays, or rows of one buffer" },
+    impact = impact.cells(cells),
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "jax-device-put-in-loop", api = 1, version = "1.0.0",
   title = "The training loop puts each batch on the device itself",
@@ -39,6 +57,8 @@ is many programs or calls back to the host.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
+    local items = of_items(p, cfg)
+    if items then return items end
     local step_ns, transfer_ns = p.fact["step.ns"], p.fact["transfer.path_ns"]
     -- Many arrays cost a call's host work too; of one batch only what comes before its transfer is making it.
     local is_many = p.fact["transfer.count"] >= cfg.min_many
@@ -115,6 +135,12 @@ is many programs or calls back to the host.]],
   end,
 
   examples = {
+    { name = "a list of device arrays", framework = "jax", finding = true, replay = { 8e6 },
+      facts = { ["step.ns"] = 1e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 0, ["transfer.before_ns"] = 0,
+                ["part.copy_ns"] = 0, ["part.compute_ns"] = 1e6, ["runs.count"] = 277 },
+      tables = { excess = { { cell = 1, flaw = "batch-of-items", cause = "bytes", grade = "A", ns = 8e6, share = 0.8, factor = 0.01,
+                              region = "$train.py:9 step", detail = "276 programs started a step", source_file = "train.py",
+                              source_line = 9 } } } },
     { name = "made in the loop", framework = "jax", finding = true, impact_ns = 3e7,
       facts = { ["step.ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7, ["transfer.before_ns"] = 2.7e7,
                 ["part.copy_ns"] = 3e6, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 },

@@ -39,6 +39,15 @@ local function transformed(p, cfg)
   }
 end
 
+-- Where Python was recorded, much of the host's time may lie where nothing is started: of the rest, what lines that start
+-- programs take.
+local function of_lines(p, cfg)
+  if not p:has("excess") then return nil end
+  local cells = p:table("excess")
+  if cells:where { flaw = { like = "^(own-python|batch-of-items)$" } }:sum("share") < cfg.min_elsewhere then return nil end
+  return cells:where { flaw = "calls-at-line" }
+end
+
 return rule {
   id = "jax-not-jitted", api = 1, version = "1.0.0",
   title = "JAX operations are dispatched one by one",
@@ -58,6 +67,9 @@ return rule {
     max_arguments = { default = 0.25, min = 0, max = 1, unit = "ratio",
                       doc = "time of checking arguments over that of the calls, above which they are many" },
     max_ops = { default = 8, min = 1, max = 1e6, unit = "count", doc = "ops of a program that may be a call outside of jax.jit" },
+    min_line_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "what such lines take, from which this is said" },
+    min_elsewhere = { default = 0.1, min = 0, max = 1, unit = "share",
+                      doc = "share of the step in Python that starts no programs, from which lines that do have the price" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the host time that stays" },
   },
   doc = [[
@@ -74,6 +86,8 @@ compiled functions, which other rules name.]],
     local share = p.fact["part.host_share"]
     if count < cfg.min_runs or programs < cfg.min_programs or share < cfg.min_share then return transformed(p, cfg) end
 
+    local lines = of_lines(p, cfg)
+    if lines and lines:sum("share") < cfg.min_line_share then return nil end
     -- Compiling does away with dispatching, not with the program's own work in Python.
     local own_ns = p:has("excess") and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
     local single = p:has("ops") and single_share(p, cfg) or 1
@@ -87,8 +101,10 @@ compiled functions, which other rules name.]],
         fmt.count(programs), fmt.count(cfg.min_runs), fmt.count(cfg.min_programs)),
       remedy = { text = "Compile the whole step.",
                  code = "@jax.jit\ndef train_step(state, batch): ...   # loss, gradient and update" },
-      impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(cfg.left, own) },
-                               { "scale", parts = { "compute" }, factor = 1 - 0.5 * single } },
+      locations = lines and lines:places() or nil,
+      impact = lines and impact.cells(lines) or
+          impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(cfg.left, own) },
+                          { "scale", parts = { "compute" }, factor = 1 - 0.5 * single } },
       confidence = "high",
     }
   end,

@@ -9,15 +9,18 @@ local function of_pauses(p, cfg, cells)
   for _, row in ipairs(worst) do evidence[#evidence + 1] = { row.region or "the step", row.ns, "ns" } end
   local has_stacks = p.format ~= "kineto" or (p:has("coverage.has_stacks") and p.fact["coverage.has_stacks"])
 
+  local is_input = worst[1].cause == "wait.input"
   return finding {
-    title = ("Python works %s of each step outside any op"):format(fmt.ms(ns)),
+    title = (is_input and "Python prepares for %s of each step what the step then computes with" or
+             "Python works %s of each step outside any op"):format(fmt.ms(ns)),
     -- Where programs are compiled a little Python that makes the next batch is usual.
     severity = p.framework ~= "pytorch" and cells:sum("share") < cfg.min_own_share and "info" or "warn",
     subject = { scope = worst[1].region }, locations = cells:top("ns", 3):places(),
     evidence = evidence,
     condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")),
         fmt.pct(cfg.min_pause_share)),
-    remedy = { text = "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
+    remedy = { text = is_input and "Prepare the next batch beside the step, in threads or processes, or do it for the whole batch in the compiled function."
+                   or "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
                    (has_stacks and "" or " Record with Python stacks to see what it is."),
                code = not has_stacks and "with torch.profiler.profile(with_stack=True) as prof: ..." or nil },
     impact = impact.cells(cells),
@@ -61,7 +64,8 @@ Priced as that time. Silent where it hides behind computation.]],
       return p.fact["torch.forward_calls"] > 0 and of_pauses(p, cfg, cells) or nil
     end
     -- Frames of the program's own files say whose Python it is.
-    local own = p.framework == "jax" and cells and of_pauses(p, cfg, cells:where { source_file = { like = "." } })
+    local own = p.framework == "jax" and cells and of_pauses(p, cfg, p:table("excess"):where {
+      flaw = { like = "^(own-python|long-pause)$" }, source_file = { like = "." } })
     if own then return own end
     -- Eager dispatch and loops around programs leave gaps of their own.
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then return nil end

@@ -45,6 +45,8 @@ return rule {
     max_busy = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the step inside ops, then" },
     kept_single = { default = 0.4, min = 0, max = 1, unit = "ratio",
                     doc = "part of the time that programs of a single elementwise op keep in one program" },
+    min_elsewhere = { default = 0.1, min = 0, max = 1, unit = "share",
+                      doc = "share of the step in Python that starts no programs or makes the batch, from which other rules speak" },
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
   },
   doc = [[
@@ -62,6 +64,9 @@ of the computing stays, of longer ones that hold a single elementwise op two fif
     if count < cfg.min_runs or p.fact["runs.median_ns"] > cfg.max_run_ns or (share < cfg.min_share and not wasted) then
       return nil
     end
+    -- Where Python was recorded and lies elsewhere, other rules have its lines.
+    if p:has("excess") and p:table("excess"):where { flaw = { like = "^(own-python|batch-of-items)$" } }:sum("share") >=
+        cfg.min_elsewhere then return nil end
     -- Of the computing, what belongs to the short runs: a large program among them computes as before.
     local small, large = 1, {}
     if p:has("ops") then small, large = small_share(p, cfg) end

@@ -51,6 +51,49 @@ static void steps_reach_to_the_next_marker(void **state)
     builder_free(&b);
 }
 
+static void call(struct profile_builder *b, uint32_t thread, const char *name, int64_t start_ns)
+{
+    builder_slice(b, thread, name, ACTIVITY_DISPATCH, start_ns, 10000);
+    builder_slice(b, thread, "FunctionRun", ACTIVITY_RUN, start_ns + 1000, 8000);
+}
+
+/* Two graph functions of 10 us in turn: four calls of the one with gradients every 20 us, 20 of the
+ * other, three of the first. The first makes the steps: 20, 20, 20, 500 - 60 = 440, 20, 20 us, and
+ * a last one that is cut; 540 us over six are 90 us. */
+static void evaluation_is_a_part_of_the_step(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, thread, worker, gradient;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "tf_Compute");
+    gradient = builder_activity(&b, "gradient_tape/MatMul", ACTIVITY_OP,
+                                builder_op(&b, "gradient_tape/MatMul", "MatMul", ""));
+    for (int i = 0; i < 27; i++) {
+        bool    trains = i < 4 || i >= 24;
+        int64_t start_ns = i < 24 ? i * 20000 : 500000 + (i - 24) * 20000;
+
+        call(&b, thread,
+             trains ? "EagerLocalExecute: __inference_train_7"
+                    : "EagerLocalExecute: __inference_test_9",
+             start_ns);
+        if (trains)
+            builder_event(&b, worker, gradient, start_ns + 2000, 3000);
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_int_equal(b.study.steps.source, STEPS_SESSION);
+    assert_string_equal(b.study.steps.marker_name, "train_7");
+    assert_float_equal(builder_fact(&b, "step.count"), 7, 0);
+    assert_float_equal(builder_fact(&b, "step.used"), 6, 0);
+    assert_float_equal(builder_fact(&b, "step.max_ns"), 440000, 0);
+    assert_float_equal(builder_fact(&b, "step.ns"), 90000, 0);
+    builder_free(&b);
+}
+
 /* Markers that end after 1 us each while the program they enqueue runs 100 us each, back to back:
  * the program's runs are the steps. */
 static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
@@ -246,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_reach_to_the_next_marker),
+        cmocka_unit_test(evaluation_is_a_part_of_the_step),
         cmocka_unit_test(a_host_that_runs_ahead_is_timed_by_its_program),
         cmocka_unit_test(long_waits_are_the_steps),
         cmocka_unit_test(devices_number_their_own_runs),

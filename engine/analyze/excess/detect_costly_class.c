@@ -117,7 +117,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct finder finder = { .ledger = ledger };
 
-    if (ledger->is_torch || ledger->path->has_device)
+    if (ledger->study->profile->format == FORMAT_KINETO || ledger->path->has_device)
         return true;
     set_shares(&finder, self->cause);
     for (int is_claiming = 0; is_claiming < 2; is_claiming++)

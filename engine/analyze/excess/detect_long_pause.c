@@ -52,7 +52,7 @@ static const char *const waiting_frames[] = {
     "__int__",           "__bool__", "item",      "tolist",
 };
 
-static bool waits(struct str name)
+bool frame_waits(struct str name)
 {
     size_t space = str_find_last(name, ' ');
 
@@ -100,7 +100,7 @@ static bool is_base(const struct finder *finder, const struct work_unit *unit)
             break;
         }
         below = profile_str(profile, activity->name);
-        if (!ledger->is_torch && waits(below))
+        if (!ledger->is_torch && frame_waits(below))
             return true;
     }
     for (size_t i = 0; below.len && i < ARRAY_COUNT(base_frames); i++)

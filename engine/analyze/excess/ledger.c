@@ -65,6 +65,13 @@ bool ledger_tell(struct ledger *ledger, uint32_t cell, const char *format, ...)
     return ledger->cells.items[cell].detail != NO_ID;
 }
 
+bool ledger_is_jax(const struct ledger *ledger)
+{
+    const struct profile *profile = ledger->study->profile;
+
+    return str_equal(profile_str(profile, profile->framework), STR("jax"));
+}
+
 struct str unit_type(const struct ledger *ledger, const struct work_unit *unit)
 {
     return profile_str(ledger->study->profile, unit->type);

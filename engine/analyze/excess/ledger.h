@@ -61,7 +61,7 @@ struct ledger {
     size_t    step_count;
     double    total_ns;
     double    start_ns; /* what starting an op costs */
-    bool      is_torch, is_jax, has_backward;
+    bool      is_torch, has_backward;
 };
 
 /* One structure that shows waste. */
@@ -91,6 +91,9 @@ uint32_t ledger_source(const struct ledger *ledger, const struct work_unit *unit
  * source goes to *source. NO_ID: out of memory. */
 uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint32_t *source);
 
+/* A function of JAX in which Python waits for a result, "$array.py:615 _value". */
+bool frame_waits(struct str name);
+bool       ledger_is_jax(const struct ledger *ledger);
 struct str unit_type(const struct ledger *ledger, const struct work_unit *unit);
 /* The unit's operand, or NULL. */
 const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit, uint32_t row);

@@ -11,10 +11,11 @@ enum { FRAME_PLAIN, FRAME_OP, FRAME_NODE, FRAME_UPDATE };
 
 struct builder {
     struct ledger *ledger;
-    uint8_t       *role;       /* by name of the profile: FRAME_… + 1; 0 unknown */
-    uint32_t      *owner;      /* by frame: the frame of its unit's op, or NO_ID */
-    uint32_t      *node;       /* by frame: event of the backward node around it, or NO_ID */
-    bool          *updates;    /* by frame */
+    uint8_t       *role;    /* by name of the profile: FRAME_… + 1; 0 unknown */
+    uint32_t      *owner;   /* by frame: the frame of its unit's op, or NO_ID */
+    uint32_t      *node;    /* by frame: event of the backward node around it, or NO_ID */
+    bool          *updates; /* by frame */
+    uint32_t      *place;   /* by frame: name of the program's own function that it is in; 0 none */
     double         longest_ns; /* of the last unit's segments */
 };
 
@@ -35,6 +36,13 @@ static uint8_t role_of(const struct profile *profile, const struct activity *act
     return FRAME_OP;
 }
 
+/* PyTorch's pauses are judged by the ops around them. */
+static bool is_own(const struct ledger *ledger, const struct activity *activity)
+{
+    return !ledger->is_torch && activity->kind == ACTIVITY_PYTHON && activity->source != NO_ID &&
+           ledger->is_user[activity->source];
+}
+
 static bool look_at_frames(struct builder *builder)
 {
     const struct path    *path = builder->ledger->path;
@@ -45,7 +53,8 @@ static bool look_at_frames(struct builder *builder)
     builder->owner = arena_new_array(scratch, uint32_t, path->frames.count + 1);
     builder->node = arena_new_array(scratch, uint32_t, path->frames.count + 1);
     builder->updates = arena_new_array(scratch, bool, path->frames.count + 1);
-    if (!builder->role || !builder->owner || !builder->node || !builder->updates)
+    builder->place = arena_new_array(scratch, uint32_t, path->frames.count + 1);
+    if (!builder->role || !builder->owner || !builder->node || !builder->updates || !builder->place)
         return false;
     for (uint32_t f = 0; f < path->frames.count; f++) {
         const struct frame    *frame = &path->frames.items[f];
@@ -57,6 +66,9 @@ static bool look_at_frames(struct builder *builder)
             *role = (uint8_t)(role_of(profile, activity, builder->ledger->is_torch) + 1);
         builder->owner[f] = parent == NO_ID ? NO_ID : builder->owner[parent];
         builder->node[f] = parent == NO_ID ? NO_ID : builder->node[parent];
+        builder->place[f] = is_own(builder->ledger, activity) ? activity->name
+                            : parent == NO_ID                 ? 0
+                                                              : builder->place[parent];
         builder->updates[f] =
             (parent != NO_ID && builder->updates[parent]) || *role == FRAME_UPDATE + 1;
         if (*role == FRAME_NODE + 1)
@@ -113,9 +125,16 @@ static bool add_unit(struct builder *builder, const struct segment *segment, uin
     return vec_push(&ledger->units, ledger->scratch, unit);
 }
 
-static bool continues(const struct ledger *ledger, const struct segment *segment, uint32_t owner,
+static uint32_t place_of(const struct builder *builder, uint32_t frame)
+{
+    return frame == NO_ID ? 0 : builder->place[frame];
+}
+
+/* A pause ends where another function of the program goes on. */
+static bool continues(const struct builder *builder, const struct segment *segment, uint32_t owner,
                       uint32_t first)
 {
+    const struct ledger    *ledger = builder->ledger;
     const struct work_unit *last;
 
     if (ledger->units.count <= first)
@@ -124,7 +143,8 @@ static bool continues(const struct ledger *ledger, const struct segment *segment
     if (owner != NO_ID)
         return last->kind == UNIT_OP && last->frame == owner;
     return last->kind != UNIT_OP && last->part == segment->part &&
-           last->end_ns == segment->start_ns;
+           last->end_ns == segment->start_ns &&
+           place_of(builder, last->frame) == place_of(builder, segment->frame);
 }
 
 /* A communication of the host is an op too; where an op's part is not computing, the part counts.
@@ -151,7 +171,7 @@ static bool cut(struct builder *builder)
 
         while (path->step_rows.items[row] != segment->step)
             ledger->first_unit[++row] = (uint32_t)ledger->units.count;
-        if (!continues(ledger, segment, owner, ledger->first_unit[row]) &&
+        if (!continues(builder, segment, owner, ledger->first_unit[row]) &&
             !add_unit(builder, segment, owner))
             return false;
         unit = &ledger->units.items[ledger->units.count - 1];

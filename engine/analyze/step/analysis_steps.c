@@ -133,7 +133,10 @@ static bool make_windows(struct study *study, const struct markers *markers, str
                                       .is_used = true };
 
         if (next && next->host == marker->host) {
-            if ((double)(next->start_ns - marker->end_ns) <= pause_ns)
+            int64_t until_ns =
+                marker->until_ns > marker->end_ns ? marker->until_ns : marker->end_ns;
+
+            if ((double)(next->start_ns - until_ns) <= pause_ns)
                 step.end_ns = next->start_ns;
             else
                 step.is_used = false, step.left_out = "a pause follows it";
@@ -223,7 +226,8 @@ static bool find_steps(struct study *study, struct arena *scratch)
         markers = program;
     } else if (!markers.list.count) {
         study->steps.source = STEPS_SESSION;
-        if (!markers_sessions(profile, names, scratch, &markers))
+        if (!markers_sessions(profile, names, scratch, &markers) ||
+            !markers_functions(profile, names, scratch, &markers))
             return false;
     }
     if (!markers.list.count) {

@@ -11,6 +11,7 @@
 
 struct marker {
     int64_t  start_ns, end_ns, number;
+    int64_t  until_ns; /* what else runs before the next one ends here; 0: nothing does */
     uint32_t event, timeline, host;
     uint32_t family; /* interned name up to its number */
 };
@@ -25,6 +26,11 @@ bool markers_annotated(struct profile const *profile, struct intern *names, stru
  */
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers);
+/* Of runs of several graph functions: those of the one that trains, else of the one that begins each
+ * round; what runs between belongs to the step. Markers of one function stay as they are, with its
+ * name. false: out of memory. */
+bool markers_functions(struct profile const *profile, struct intern *names, struct arena *arena,
+                       struct markers *markers);
 /* Calls for the next batch on the thread that waits most in them: each begins a step. */
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);

@@ -1,0 +1,49 @@
+-- Between training steps the model is evaluated.
+return rule {
+  id = "validation-too-often", api = 1, version = "1.0.0",
+  title = "The model is evaluated too often",
+  category = "host", severity = "warn",
+  formats = { "xspace" },
+  needs = { "step.ns", "excess" },
+  cause = "forward.evaluation", tags = { "ops" },
+  more_specific_than = { "hot-op", "python-in-step", "step-outliers", "step-bimodal", "host-bound" },
+  params = {
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
+  },
+  doc = [[
+Between runs of the function that computes gradients, others run that compute none: functions whose names say evaluation, that
+read batches of their own, or that come in some of the steps only. A function without gradients that runs in each step and reads
+no data (a policy that acts) is no evaluation. Priced as its time over all steps, of which one in fifty stays.]],
+
+  check = function(p, cfg)
+    local cells = p:table("excess"):where { flaw = "evaluation-calls" }
+    local share = cells:sum("share")
+    if share < cfg.min_share then return nil end
+    local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+    return finding {
+      title = ("Evaluating the model takes %s of each training step"):format(fmt.ms(ns)),
+      subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
+      evidence = { { "evaluation a step, over all steps", ns, "ns", share = math.min(share, 1) },
+                   { "seen by", worst.detail or "runs without gradients" } },
+      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Evaluate every few thousand steps or once an epoch, and on fewer batches in between.",
+                 code = p.framework == "tensorflow" and "model.fit(train, validation_data=held_out, validation_freq=5)"
+                        or "if step % 1000 == 0: evaluate(state)" },
+      impact = impact.cells(cells),
+      confidence = "medium",
+    }
+  end,
+
+  examples = {
+    { name = "a callback evaluates after every fourth batch", framework = "tensorflow", format = "xspace", finding = true, replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "evaluation-calls", ns = 6e6, share = 0.6, factor = 0.02, op = "MatMul",
+                              detail = "runs of test_function between those that train" } } } },
+    { name = "too little", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "evaluation-calls", ns = 2e5, share = 0.02, factor = 0.02 } } } },
+    { name = "another flaw", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "other", ns = 3e6, share = 0.3, factor = 0.1 } } } },
+  },
+}

@@ -1,0 +1,227 @@
+/* evaluation_calls: between runs of the function that trains, runs of others that compute no
+ * gradients: evaluation, where their name says so, where they take batches of their own, or where
+ * they come in some of the steps only. A policy that acts comes in all steps and reads no data. */
+#include "analyze/excess/ledger.h"
+#include "base/macros.h"
+
+#include <stdlib.h>
+
+static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
+static const double EVERY_STEP = 0.9;  /* of the steps */
+
+struct function { /* a compiled program, or a graph function */
+    uint32_t name, steps, last_step;
+    bool     trains, reads_batch, computes;
+};
+struct call {
+    int64_t  start_ns;
+    uint32_t name;
+};
+struct finder {
+    struct ledger *ledger;
+    VEC(struct call) calls; /* of graph functions, by start */
+    VEC(struct function) functions;
+    uint32_t *function_of; /* by unit: row of functions + 1; 0: no op, or of none */
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct call *x = a, *y = b;
+
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+static bool list_calls(struct finder *finder)
+{
+    const struct study   *study = finder->ledger->study;
+    const struct profile *profile = study->profile;
+
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+        bool is_host = line->kind == TIMELINE_THREAD && line->host == study->steps.host;
+
+        for (uint32_t i = 0; is_host && i < line->event_count; i++) {
+            const struct activity *activity = event_activity(profile, line->first_event + i);
+            struct call call = { event_start_ns(profile, line->first_event + i), activity->name };
+
+            if (activity->kind == ACTIVITY_DISPATCH &&
+                str_starts(profile_str(profile, call.name), STR("EagerLocalExecute: __")) &&
+                !vec_push(&finder->calls, finder->ledger->scratch, call))
+                return false;
+        }
+    }
+    if (finder->calls.count)
+        qsort(finder->calls.items, finder->calls.count, sizeof(struct call), by_start);
+    return true;
+}
+
+/* Name of the graph function whose call began last before a time; 0: none. */
+static uint32_t called_before(const struct finder *finder, int64_t at_ns)
+{
+    size_t low = 0, high = finder->calls.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (finder->calls.items[middle].start_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? finder->calls.items[low - 1].name : 0;
+}
+
+static bool is_gradient(const struct profile *profile, const struct op *op)
+{
+    struct str name = profile_str(profile, op->name);
+
+    return str_starts(name, STR("gradient")) || str_contains(name, STR("/gradient_tape/")) ||
+           str_contains(profile_str(profile, op->type), STR("Backprop")) ||
+           str_contains(profile_str(profile, op->origin), STR("transpose(jvp("));
+}
+
+static void learn(const struct ledger *ledger, const struct work_unit *unit,
+                  struct function *function)
+{
+    if (unit->op != NO_ID)
+        function->trains |=
+            is_gradient(ledger->study->profile, &ledger->study->profile->ops.items[unit->op]);
+    function->reads_batch |= unit->op_class == OP_INPUT || unit->phase == UNIT_INPUT;
+    function->computes |= unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION ||
+                          unit->op_class == OP_ATTENTION || unit->op_class == OP_CELL;
+    if (function->last_step != unit->step)
+        function->steps++, function->last_step = unit->step;
+}
+
+/* Instructions know their program; ops of graphs run while their function is called. */
+static uint32_t name_of_function(const struct finder *finder, const struct work_unit *unit)
+{
+    uint32_t name = 0;
+
+    if (unit->op != NO_ID)
+        name = finder->ledger->study->profile->ops.items[unit->op].module;
+    return name ? name : called_before(finder, unit->start_ns);
+}
+
+static bool look_at_units(struct finder *finder)
+{
+    struct ledger *ledger = finder->ledger;
+
+    for (size_t u = 0; u < ledger->units.count; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        struct function         function = { .last_step = NO_ID };
+        size_t                  row = 0;
+
+        if ((unit->kind != UNIT_OP || unit->op == NO_ID) && unit->phase != UNIT_INPUT)
+            continue;
+        function.name = name_of_function(finder, unit);
+        while (row < finder->functions.count && finder->functions.items[row].name != function.name)
+            row++;
+        if (!function.name)
+            continue;
+        if (row == finder->functions.count &&
+            !vec_push(&finder->functions, ledger->scratch, function))
+            return false;
+        finder->function_of[u] = (uint32_t)row + 1;
+        learn(ledger, unit, &finder->functions.items[row]);
+    }
+    return true;
+}
+
+static bool says_evaluation(struct str name)
+{
+    static const char *const words[] = { "eval", "valid", "test_step", "test_function",
+                                         "accuracy" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
+        if (str_contains(name, str_from(words[i])))
+            return true;
+    return false;
+}
+
+static bool is_evaluation(const struct finder *finder, size_t unit)
+{
+    const struct ledger   *ledger = finder->ledger;
+    const struct function *function;
+
+    if (!finder->function_of[unit])
+        return false;
+    function = &finder->functions.items[finder->function_of[unit] - 1];
+    return function->computes && !function->trains &&
+           (function->reads_batch ||
+            says_evaluation(profile_str(ledger->study->profile, function->name)) ||
+            (double)function->steps < EVERY_STEP * (double)ledger->step_count);
+}
+
+static bool trains(const struct finder *finder, size_t unit)
+{
+    return finder->function_of[unit] &&
+           finder->functions.items[finder->function_of[unit] - 1].trains;
+}
+
+/* From the pause before a stretch's first op to its last op, whatever small lies between. */
+static bool claim(struct finder *finder, const struct detector *self, size_t first, size_t last,
+                  uint32_t *cell)
+{
+    struct ledger *ledger = finder->ledger;
+    struct str     name;
+
+    if (*cell == NO_ID) {
+        name = profile_str(ledger->study->profile,
+                           finder->functions.items[finder->function_of[last] - 1].name);
+        *cell = ledger_cell(ledger, self, &ledger->units.items[last]);
+        if (*cell == NO_ID ||
+            !ledger_tell(ledger, *cell, "runs of %.*s between those that train", STR_ARG(name)))
+            return false;
+    }
+    if (first > ledger->first_unit[ledger->units.items[first].step] &&
+        ledger->units.items[first - 1].kind == UNIT_PAUSE)
+        first--;
+    for (size_t u = first; u <= last; u++)
+        ledger_claim(ledger, *cell, &ledger->units.items[u], RARE_SHARE);
+    return true;
+}
+
+static bool look_at_step(struct finder *finder, const struct detector *self, size_t step,
+                         uint32_t *cell)
+{
+    const struct ledger *ledger = finder->ledger;
+    size_t               first = SIZE_MAX, last = 0;
+
+    for (size_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++) {
+        if (first != SIZE_MAX && trains(finder, u)) {
+            if (!claim(finder, self, first, last, cell))
+                return false;
+            first = SIZE_MAX;
+        }
+        if (is_evaluation(finder, u)) {
+            first = first == SIZE_MAX ? u : first;
+            last = u;
+        }
+    }
+    return first == SIZE_MAX || claim(finder, self, first, last, cell);
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct finder finder = { .ledger = ledger };
+    uint32_t      cell = NO_ID;
+    bool          has_training = false;
+
+    if (ledger->is_torch || ledger->study->profile->format != FORMAT_XSPACE)
+        return true;
+    finder.function_of = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
+    if (!finder.function_of || !list_calls(&finder) || !look_at_units(&finder))
+        return false;
+    for (size_t f = 0; f < finder.functions.count; f++)
+        has_training |= finder.functions.items[f].trains;
+    for (size_t step = 0; has_training && step < ledger->step_count; step++)
+        if (!look_at_step(&finder, self, step, &cell))
+            return false;
+    return true;
+}
+
+const struct detector detector_evaluation_calls = { "evaluation-calls", CAUSE_RARE, GRADE_SIZES,
+                                                    find };

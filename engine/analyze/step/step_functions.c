@@ -1,0 +1,212 @@
+/* step_functions: where runs of several graph functions follow one another on a thread, what makes
+ * the step: the function that trains, with what runs between two of its calls (evaluation, say). */
+#include "analyze/step/step_markers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MIN_CALLS = 3 }; /* fewer are no steps */
+
+struct function {
+    uint32_t name; /* interned: what a call's event has behind the words for a call */
+    uint32_t calls;
+    int64_t  total_ns;
+    bool     trains;
+};
+struct search {
+    const struct profile *profile;
+    struct intern        *names;
+    struct markers       *markers;
+    struct arena         *scratch;
+    VEC(struct function) functions;
+    uint32_t *function_of, *call_of; /* by row of the markers */
+};
+
+/* A function's name has a number that tells graphs apart: steps show neither. */
+static struct str shown(struct str name)
+{
+    static const struct str call = STR_INIT("EagerLocalExecute: "), made = STR_INIT("__inference_");
+
+    if (str_starts(name, call))
+        name = str_slice(name, call.len, name.len);
+    return str_starts(name, made) ? str_slice(name, made.len, name.len) : name;
+}
+
+static bool is_call(const struct profile *profile, uint32_t event)
+{
+    return str_starts(profile_str(profile, event_activity(profile, event)->name),
+                      STR("EagerLocalExecute: __"));
+}
+
+/* The call around a run, on its own thread; NO_ID: none is recorded. */
+static uint32_t call_around(const struct profile *profile, const struct marker *marker)
+{
+    uint32_t first = profile->timelines.items[marker->timeline].first_event;
+
+    for (uint32_t event = marker->event; event > first; event--)
+        if (event_end_ns(profile, event - 1) >= marker->end_ns && is_call(profile, event - 1))
+            return event - 1;
+        else if (event_end_ns(profile, event - 1) < marker->start_ns && is_call(profile, event - 1))
+            return NO_ID;
+    return NO_ID;
+}
+
+static uint32_t function_for(struct search *search, uint32_t name)
+{
+    for (uint32_t f = 0; f < search->functions.count; f++)
+        if (search->functions.items[f].name == name)
+            return f;
+    return vec_push(&search->functions, search->scratch, (struct function) { .name = name })
+               ? (uint32_t)search->functions.count - 1
+               : NO_ID;
+}
+
+/* false: a run has no call around it, or out of memory. */
+static bool name_runs(struct search *search)
+{
+    const struct profile *profile = search->profile;
+
+    for (size_t i = 0; i < search->markers->list.count; i++) {
+        const struct marker *marker = &search->markers->list.items[i];
+        uint32_t             call = call_around(profile, marker), function;
+
+        if (call == NO_ID)
+            return false;
+        function = function_for(search, event_activity(profile, call)->name);
+        if (function == NO_ID)
+            return false;
+        search->function_of[i] = function;
+        search->call_of[i] = call;
+        search->functions.items[function].calls++;
+        search->functions.items[function].total_ns += event_duration_ns(profile, call);
+    }
+    return true;
+}
+
+static bool is_gradient(const struct profile *profile, const struct activity *activity)
+{
+    const struct op *op;
+    struct str       name;
+
+    if (activity->kind != ACTIVITY_OP || activity->op == NO_ID)
+        return false;
+    op = &profile->ops.items[activity->op];
+    name = profile_str(profile, op->name);
+    return str_starts(name, STR("gradient")) || str_contains(name, STR("/gradient_tape/")) ||
+           str_contains(profile_str(profile, op->type), STR("Backprop"));
+}
+
+/* The run whose call is under way at a time on the host; NO_ID: none. */
+static uint32_t run_at(const struct search *search, uint32_t host, int64_t at_ns)
+{
+    const struct markers *markers = search->markers;
+    size_t                low = 0, high = markers->list.count;
+
+    while (low < high) {
+        size_t               middle = low + (high - low) / 2;
+        const struct marker *marker = &markers->list.items[middle];
+
+        if (marker->host < host || (marker->host == host && marker->start_ns <= at_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && markers->list.items[low - 1].host == host &&
+                   at_ns < event_end_ns(search->profile, search->call_of[low - 1])
+               ? (uint32_t)low - 1
+               : NO_ID;
+}
+
+/* Ops of gradients run on any thread while the function that holds them is called. */
+static bool find_training(struct search *search)
+{
+    const struct profile *profile = search->profile;
+    bool *trains = arena_new_array(search->scratch, bool, profile->activities.count + 1);
+
+    for (size_t a = 0; trains && a < profile->activities.count; a++)
+        trains[a] = is_gradient(profile, &profile->activities.items[a]);
+    for (size_t t = 0; trains && t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        for (uint32_t i = 0; line->kind == TIMELINE_THREAD && i < line->event_count; i++) {
+            uint32_t event = line->first_event + i, run;
+
+            if (!trains[event_activity_id(profile, event)])
+                continue;
+            run = run_at(search, line->host, event_start_ns(profile, event));
+            if (run != NO_ID)
+                search->functions.items[search->function_of[run]].trains = true;
+        }
+    }
+    return trains != NULL;
+}
+
+/* Of those that train the one that takes most; else the one called least, which begins each round.
+ * NO_ID: one function, or none that comes again. */
+static uint32_t choose(const struct search *search)
+{
+    const struct function *best = NULL, *list = search->functions.items;
+
+    for (size_t f = 0; search->functions.count > 1 && f < search->functions.count; f++) {
+        if (list[f].calls < MIN_CALLS || (best && best->trains && !list[f].trains))
+            continue;
+        if (!best || (list[f].trains && !best->trains) ||
+            (best->trains ? list[f].total_ns > best->total_ns : list[f].calls < best->calls))
+            best = &list[f];
+    }
+    return best ? (uint32_t)(best - list) : NO_ID;
+}
+
+/* Calls of the others belong to the step before them. */
+static void keep(struct search *search, uint32_t chosen)
+{
+    struct markers *markers = search->markers;
+    size_t          kept = 0;
+
+    for (size_t i = 0; i < markers->list.count; i++) {
+        struct marker marker = markers->list.items[i];
+
+        /* A run lasts as long as the call around it. */
+        marker.end_ns = event_end_ns(search->profile, search->call_of[i]);
+        if (search->function_of[i] == chosen) {
+            marker.until_ns = marker.end_ns;
+            markers->list.items[kept++] = marker;
+        } else if (kept && markers->list.items[kept - 1].host == marker.host) {
+            markers->list.items[kept - 1].until_ns = marker.end_ns;
+        }
+    }
+    markers->list.count = kept;
+}
+
+static bool give_names(struct search *search, uint32_t function)
+{
+    struct str name = profile_str(search->profile, search->functions.items[function].name);
+    uint32_t   family = intern_add(search->names, shown(name));
+
+    for (size_t i = 0; family != NO_ID && i < search->markers->list.count; i++)
+        search->markers->list.items[i].family = family;
+    return family != NO_ID;
+}
+
+bool markers_functions(const struct profile *profile, struct intern *names, struct arena *arena,
+                       struct markers *markers)
+{
+    struct arena  scratch = { .budget_bytes = arena->budget_bytes };
+    struct search search = {
+        .profile = profile, .names = names, .markers = markers, .scratch = &scratch
+    };
+    uint32_t chosen;
+    bool     ok = true;
+
+    search.function_of = arena_new_array(&scratch, uint32_t, markers->list.count + 1);
+    search.call_of = arena_new_array(&scratch, uint32_t, markers->list.count + 1);
+    if (markers->list.count && search.function_of && search.call_of && name_runs(&search)) {
+        ok = find_training(&search);
+        chosen = ok ? choose(&search) : NO_ID;
+        if (chosen != NO_ID)
+            keep(&search, chosen);
+        ok = ok && give_names(&search, chosen == NO_ID ? 0 : chosen);
+    }
+    arena_free(&scratch);
+    return ok;
+}

@@ -1,0 +1,195 @@
+/* Excess of programs of JAX and TensorFlow on a host: whose Python it is, what is saved, evaluated,
+ * or of a kind of which programs need little. One thread, one step, written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "profile_builder.h"
+
+#include <math.h>
+
+struct program {
+    struct profile_builder b;
+    uint32_t               host, thread;
+    int64_t                now;
+};
+
+static void start(struct program *program, const char *framework)
+{
+    *program = (struct program) { 0 };
+    builder_start(&program->b, FORMAT_XSPACE);
+    program->b.profile.framework = builder_name(&program->b, framework);
+    program->host = builder_host(&program->b, "h");
+    program->thread = builder_timeline(&program->b, program->host, NO_ID, "python");
+}
+
+/* A slice of `ns` from now on, in which time stands still. */
+static void open_slice(struct program *program, const char *name, enum activity_kind kind,
+                       int64_t ns)
+{
+    builder_slice(&program->b, program->thread, name, kind, program->now, ns);
+}
+
+static void run(struct program *program, const char *name, const char *type, int64_t ns)
+{
+    uint32_t op = builder_op(&program->b, name, type, "");
+
+    builder_event(&program->b, program->thread,
+                  builder_activity(&program->b, name, ACTIVITY_OP, op), program->now, ns);
+    program->now += ns;
+}
+
+static uint32_t source(struct program *program, const char *file, uint32_t line)
+{
+    struct source_line row = { .file = builder_name(&program->b, file),
+                               .line = line,
+                               .caller = NO_ID };
+
+    assert_true(vec_push(&program->b.profile.sources, &program->b.arena, row));
+    return (uint32_t)program->b.profile.sources.count - 1;
+}
+
+static void frame(struct program *program, const char *name, const char *file, uint32_t line,
+                  int64_t ns)
+{
+    uint32_t activity = builder_activity(&program->b, name, ACTIVITY_PYTHON, NO_ID);
+
+    program->b.profile.activities.items[activity].source = source(program, file, line);
+    builder_event(&program->b, program->thread, activity, program->now, ns);
+}
+
+static void finish(struct program *program)
+{
+    struct err err = { 0 };
+
+    builder_step(&program->b, program->host, 0, program->now);
+    builder_finish(&program->b);
+    program->b.study.steps.list.items[0].is_sampled = true;
+    program->b.study.steps.list.items[0].timeline = program->thread;
+    program->b.study.recording = &program->b.profile;
+    assert_true(path_begin(&program->b.study));
+    assert_true(analysis_path.run(&program->b.study, &err));
+    assert_true(analysis_excess.run(&program->b.study, &err));
+}
+
+static double claimed(const struct program *program, const char *flaw)
+{
+    const struct table *table = facts_find_table(&program->b.study.facts, "excess");
+    double              sum = 0;
+
+    assert_non_null(table);
+    for (size_t i = 0; i < table->row_count; i++) {
+        uint32_t name = (uint32_t)table->columns[table_column(table, "flaw")][i];
+
+        if (str_equal(intern_str(program->b.study.facts.names, name), str_from(flaw)))
+            sum += table->columns[table_column(table, "ns")][i];
+    }
+    assert_true(fabs(builder_fact(&program->b, "excess.necessary_ns") +
+                     builder_fact(&program->b, "excess.claimed_ns") - (double)program->now) < 1);
+    return sum;
+}
+
+/* step() calls augment, which works 3 ms in NumPy; a list comprehension calls asarray for 3 ms, in
+ * which ten programs start; then one program computes 4 ms. Of asarray's time a tenth stays. */
+static void python_by_its_lines(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program, "jax");
+    program.b.profile.has_python_frames = true;
+    frame(&program, "$train.py:1 step", "train.py", 1, 10000000);
+    frame(&program, "$train.py:3 augment", "train.py", 3, 3000000);
+    program.now += 3000000;
+    frame(&program, "$train.py:7 <listcomp>", "train.py", 7, 3000000);
+    frame(&program, "$array_constructors.py:374 asarray", "array_constructors.py", 374, 3000000);
+    for (int i = 0; i < 10; i++) {
+        open_slice(&program, "PjitFunction(stage)", ACTIVITY_DISPATCH, 100000);
+        program.now += 300000;
+    }
+    run(&program, "dot.1", "dot", 4000000);
+    program.b.profile.ops.items[0].source = source(&program, "train.py", 9);
+    finish(&program);
+    assert_true(fabs(claimed(&program, "own-python") - 3e6) < 1);
+    assert_true(fabs(claimed(&program, "batch-of-items") - 2.7e6) < 1);
+    assert_true(claimed(&program, "calls-at-line") == 0);
+    builder_free(&program.b);
+}
+
+/* Behind 4 ms of computing arrays are copied out, 10 us each, and 6 ms pass: three are the state,
+ * one may be the loss. */
+static void state_that_is_saved(void **state)
+{
+    (void)state;
+    for (int copies = 1; copies <= 3; copies += 2) {
+        struct program program;
+
+        start(&program, "jax");
+        open_slice(&program, "PjitFunction(train_step)", ACTIVITY_DISPATCH, 100000);
+        program.now += 100000;
+        run(&program, "dot.1", "dot", 4000000);
+        for (int i = 0; i < copies; i++) {
+            open_slice(&program, "ArrayImpl.copy_to_host_async", ACTIVITY_TRANSFER, 10000);
+            program.now += 10000;
+        }
+        program.now += 6000000;
+        finish(&program);
+        assert_true(fabs(claimed(&program, "state-copied") - (copies == 3 ? 6e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* A training function of 4 ms, then a function without gradients twice: with batches of its own it
+ * is evaluation, 2 x 2 ms of which one in fifty stays; without it may be a policy that acts. */
+static void evaluation_between_training(void **state)
+{
+    (void)state;
+    for (int reads = 0; reads < 2; reads++) {
+        struct program program;
+
+        start(&program, "tensorflow");
+        open_slice(&program, "EagerLocalExecute: __inference_train_1", ACTIVITY_DISPATCH, 4000000);
+        run(&program, "MatMul", "MatMul", 2000000);
+        run(&program, "gradient_tape/MatMul", "MatMul", 2000000);
+        for (int i = 0; i < 2; i++) {
+            open_slice(&program, "EagerLocalExecute: __inference_other_2", ACTIVITY_DISPATCH,
+                       2000000);
+            run(&program, "read", reads ? "IteratorGetNext" : "Identity", 500000);
+            run(&program, "MatMul_1", "MatMul", 1500000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "evaluation-calls") - (reads ? 0.98 * 4e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* Four fifths of a sort's 5 ms; a cast of 0.5 ms in 10.5 is not worth a look. */
+static void kinds_of_which_little_is_needed(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program, "tensorflow");
+    run(&program, "MatMul", "MatMul", 5000000);
+    run(&program, "TopKV2", "TopKV2", 5000000);
+    run(&program, "Cast", "Cast", 500000);
+    finish(&program);
+    assert_true(fabs(claimed(&program, "costly-class") - 4e6) < 1);
+    builder_free(&program.b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(python_by_its_lines),
+        cmocka_unit_test(state_that_is_saved),
+        cmocka_unit_test(evaluation_between_training),
+        cmocka_unit_test(kinds_of_which_little_is_needed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
