@@ -14,8 +14,7 @@ local function of_cells(p, cfg)
     evidence = { { "saving a step", ns, "ns", share = math.min(cells:sum("share"), 1) }, { "seen by", worst.detail } },
     condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
     remedy = { text = "Save every thousand steps or every ten minutes, and let a thread write.",
-               code = p.framework == "jax" and "if step % 1000 == 0: ocp.AsyncCheckpointer(ocp.PyTreeCheckpointHandler()).save(path, state)"
-                      or "if step % 1000 == 0: save(state)" },
+               code = "if step % 1000 == 0: save(state)" },
     impact = impact.cells(cells),
     confidence = "medium",
   }

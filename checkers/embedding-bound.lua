@@ -43,7 +43,7 @@ return rule {
   doc = [[
 A lookup reads a few rows of a table. Written as a product with one-hot vectors it reads all of it,
 multiplies mostly by zero, and its gradient writes all of it. One-hot vectors are recognised by ops
-that widen integers to rows of classes (OneHot, or a fusion from n integers to n x classes), the
+that widen integers to rows of classes (OneHot, SparseToDense, or a fusion from n integers to n x classes), the
 product by an operand of that shape and a table of as many rows. Priced as the time of those ops, less what a gather costs.
 PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time.
 Silent for small tables and small shares.]],
@@ -73,9 +73,9 @@ Silent for small tables and small shares.]],
       for n in dims:gmatch("[0-9]+") do product = product * tonumber(n) end
       return product
     end
-    local has_one_hot = false
+    local has_one_hot, is_sparse = false, false
     for _, row in ipairs(rows) do
-      if row.type == "OneHot" or row.type == "aten::one_hot" then
+      if row.type == "OneHot" or row.type == "aten::one_hot" or row.type == "SparseToDense" then
         has_one_hot = true
         names[row.name], ns = true, ns + row.self_ns
       end
@@ -109,7 +109,8 @@ Silent for small tables and small shares.]],
       -- Without shapes: the products that dominate beside OneHot, and their gradients.
       local products = ops:where { type = { like = "MatMul|aten::(mm|matmul|addmm)" } }:top("self_ns", 1):rows()
       local first = products[1]
-      local one_hot_ns = ops:where { type = { like = "^(OneHot|aten::one_hot)$" } }:sum("self_ns")
+      local one_hot_ns = ops:where { type = { like = "^(OneHot|SparseToDense|aten::one_hot)$" } }:sum("self_ns")
+      is_sparse = ops:where { type = "SparseToDense" }:sum("self_ns") > 0.5 * one_hot_ns
       if first and one_hot_ns / all_ns >= 0.02 then
         local stem = first.name:match("^gradient_tape/(.*?)/MatMul") or first.name
         for _, row in ipairs(ops:where { type = { like = "MatMul" }, name = { like = "\\Q" .. stem .. "\\E" } }:rows()) do
@@ -133,12 +134,16 @@ Silent for small tables and small shares.]],
                    tensorflow = "x = tf.gather(table, ids)",
                    pytorch = "x = torch.nn.functional.embedding(ids, table)" }
     return finding {
-      title = ("One-hot products stand for lookups: %s of op time"):format(fmt.pct(share)),
+      title = (is_sparse and "Sparse rows are made dense and multiplied by a table: %s of op time" or
+               "One-hot products stand for lookups: %s of op time"):format(fmt.pct(share)),
       subject = { op = found[1].name },
       evidence = evidence,
       condition = ("one-hot vectors and their products take %s of op time, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = "Look the rows up instead of multiplying by one-hot vectors.", code = code[p.framework] },
+      remedy = { text = is_sparse and "Keep them sparse: read and add up the rows that they name." or
+                     "Look the rows up instead of multiplying by one-hot vectors.",
+                 code = is_sparse and "y = tf.sparse.sparse_dense_matmul(bags, table)   # or tf.nn.embedding_lookup_sparse" or
+                     code[p.framework] },
       impact = impact.replay { { "scale", name = table.concat(list, "|"), factor = cfg.kept },
                                fallback = impact.share { ns = ns } },
       confidence = "medium",
@@ -169,6 +174,11 @@ Silent for small tables and small shares.]],
       tables = { ops = { { name = "broadcast_fusion", type = "fusion", shapes = "[64]->[64,128]", self_ns = 1e6 },
                          { name = "copy_fusion", type = "fusion", shapes = "[64,128]x[64,128]x[128]->[64,128,128]",
                            self_ns = 5e6 } } } },
+    { name = "bags made dense", framework = "tensorflow", finding = true, replay = { 5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "SparseToDense", type = "SparseToDense", self_ns = 5e5 },
+                         { name = "model/MatMul", type = "_MklMatMul", self_ns = 4e6 },
+                         { name = "gradient_tape/model/MatMul/MatMul", type = "_MklMatMul", self_ns = 2e6 } } } },
     { name = "OneHot without shapes", framework = "tensorflow", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 5e5 },

@@ -18,7 +18,7 @@ return rule {
                          doc = "of the map's time in Python, which one lock serialises anyway" },
   },
   doc = [[
-Map without num_parallel_calls, or with one of them, calls its function for one element after the other, while other cores
+Map without num_parallel_calls calls its function for one element after the other, while other cores
 stand by. Priced by replay: the map on all cores, with what else the cores have to do. Silent where
 the step does not wait for the map, where it is called once a step (an element is a batch then), where
 its elements are too small for threads to pay, or where it runs Python.]],
@@ -28,17 +28,11 @@ its elements are too small for threads to pay, or where it runs Python.]],
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share or cores < 2 then return nil end
 
     local found = {}
-    -- A parallel map that was given one thread is as serial; fused with the batch, a call is a batch of elements.
-    local maps = p:table("iterators"):where { type = { like = "^(Map$|ParallelMap|MapAndBatch)" }, calls = { min = 0.2 },
-                                              path_ns = { min = cfg.min_path_share * step_ns } }
+    local maps = p:table("iterators"):where { type = "Map", path_ns = { min = cfg.min_path_share * step_ns } }
     for _, map in ipairs(maps:top("path_ns", 3):rows()) do
       local work_ns = math.max(map.self_ns, map.cpu_ns)
-      local below = p:table("iterators"):where { parent = map.name }:max("calls") or map.calls
-      local one_thread = map.type ~= "Map" and (map.parallelism or 0) == 1
-      map.calls = math.max(map.calls, map.type ~= "Map" and below or 0)
       local is_python = (map.python_ns or 0) > cfg.max_python_share * work_ns
-      if (map.type == "Map" or one_thread) and map.calls >= 2 and work_ns / map.calls >= cfg.min_element_ns and
-         not is_python then
+      if map.calls >= 2 and work_ns / map.calls >= cfg.min_element_ns and not is_python then
         local evidence = {
           { "map", map.name },
           { "its time on the path a step", map.path_ns, "ns", share = math.min(1, map.path_ns / step_ns) },
@@ -72,14 +66,6 @@ its elements are too small for threads to pay, or where it runs Python.]],
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::BatchV2::Map", type = "Map", calls = 32,
                                  self_ns = 9e6, cpu_ns = 9e6, python_ns = 0, path_ns = 6e6 } } },
-      replay = { 5e6 } },
-    { name = "one parallel call is none", framework = "tensorflow", finding = true, impact_ns = 5e6,
-      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
-      tables = { iterators = {
-        { name = "Iterator::Root::MapAndBatch", type = "MapAndBatch", calls = 1, parallelism = 1,
-          self_ns = 5e5, cpu_ns = 9e6, python_ns = 0, path_ns = 6e6 },
-        { name = "Iterator::Root::MapAndBatch::TensorSlice", type = "TensorSlice", parent = "Iterator::Root::MapAndBatch",
-          calls = 32, self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 0 } } },
       replay = { 5e6 } },
     { name = "parallel calls", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6, ["host.cores"] = 8 },
