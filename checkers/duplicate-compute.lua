@@ -119,6 +119,41 @@ local function same_block(p, cfg)
   }
 end
 
+-- What the instructions of compiled programs show.
+local compiled = {
+  ["fixed-work"] = {
+    title = "Matrices that the step does not change are decomposed in each step: %s",
+    text = "Decompose them once, before the loop or when the data is made, and hand the result over.",
+    code = "basis = decompose(matrix)   # once, before the loop; then train_step(state, batch, basis)" },
+  ["both-branches"] = {
+    title = "A condition that is mapped over a batch computes its rare side for all: %s of each step",
+    text = "Mapped, lax.cond computes both sides for every row. Make the rare side ahead and pick one (a pool of states, say), or take "
+      .. "the condition out of vmap: lax.cond(jnp.any(done), reset_all, keep).",
+    code = "state = jax.lax.cond(done.any(), reset_all, keep, state)   # outside of vmap; or pick from a pool made once" },
+}
+
+local function of_compiled(p, cfg)
+  local list = {}
+  for _, flaw in ipairs { "fixed-work", "both-branches" } do
+    local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
+    if cells and cells:sum("share") >= cfg.min_built_share then
+      local ns, worst, says = cells:sum("ns"), cells:top("ns", 1):rows()[1], compiled[flaw]
+      list[#list + 1] = finding {
+        title = says.title:format(fmt.ms(ns)),
+        severity = cells:sum("share") >= cfg.min_loud_share and "warn" or "info",
+        subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
+        evidence = { { "such work a step", ns, "ns", share = math.min(1, cells:sum("share")) },
+                     { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
+        condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_built_share)),
+        remedy = { text = says.text, code = says.code },
+        impact = impact.cells(cells),
+        confidence = "medium",
+      }
+    end
+  end
+  return list
+end
+
 return rule {
   id = "duplicate-compute", api = 1, version = "1.0.0",
   title = "The same work runs twice",
@@ -132,6 +167,7 @@ return rule {
       doc = "time it costs over the step from which this is said" },
     min_built_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "PyTorch: the same for validation in each step, derived weights and constants" },
+    min_loud_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "JAX: share of the step from which it is a warning" },
     min_extra = { default = 0.75, min = 0, max = 1e6, unit = "count",
       doc = "TensorFlow: runs a step of a product beyond those of its gradient" },
   },
@@ -143,12 +179,14 @@ the same shapes, a teacher or a target network: a fact then. Nodes of a backward
 forward call are losses that go back one by one. Also said where the trained products run without gradients behind
 the update (validation in each step), where a weight is derived from the same parameters for each use, and where a
 constant is built again. In TensorFlow, products that run more often than the gradients named after
-them.]],
+them. In compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives back,
+and what only a mapped condition takes, the other side of which was there before.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then return of_tensorflow(p, cfg) end
     local block = same_block(p, cfg)
     if block then return block end
+    if p.framework == "jax" then return of_compiled(p, cfg) end
     if not p:has("torch.repeated_forward_ns") then
       return skip { reason = "neither PyTorch nor TensorFlow ops with gradients are recorded", capture = "a timeline of ops" }
     end
@@ -183,8 +221,16 @@ them.]],
         { name = "model/head/BiasAdd", type = "_MklNativeFusedMatMul", calls = 4, self_ns = 2e6 },
         { name = "gradient_tape/model/dense/MatMul/MatMul_1", type = "_MklMatMul", calls = 4, self_ns = 1e6 },
         { name = "gradient_tape/model/head/MatMul/MatMul", type = "_MklMatMul", calls = 4, self_ns = 1e6 } } } },
-    { name = "a compiled program", framework = "jax", format = "xspace", skipped = true,
+    { name = "a compiled program", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 }, tables = { ops = { { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
+    { name = "a Laplacian that stays", framework = "jax", format = "xspace", finding = true, severity = "warn", replay = { 8e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "fixed-work", cause = "repeat", grade = "B", ns = 8e6, share = 0.8, factor = 0,
+                                        op = "custom-call", detail = "made of arguments alone" } } } },
+    { name = "a small side of a condition", framework = "jax", format = "xspace", finding = true, severity = "info", replay = { 1e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "both-branches", cause = "unused", grade = "A", ns = 1e6, share = 0.1, factor = 0,
+                                        op = "fusion", detail = "a mapped condition takes it" } } } },
     { name = "for accuracy", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.9e6,
       facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 3e6, ["torch.repeated_products"] = 3 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },

@@ -7,9 +7,12 @@
 
 #include <cmocka.h>
 
+#include "analyze/analysis.h"
 #include "analyze/excess/compiled.h"
 #include "model/op_graph.h"
 #include "profile_builder.h"
+
+#include <math.h>
 
 struct program {
     struct profile_builder b;
@@ -143,6 +146,103 @@ static void results_know_what_they_come_from(void **state)
     release(&program);
 }
 
+/* Of a step of 10 ms the instructions `at` take one each, in order, `ns` ns. */
+static void run_step(struct program *program, const uint32_t *at, const int64_t *ns, size_t count)
+{
+    struct profile_builder *b = &program->b;
+    uint32_t                host = builder_host(b, "h"), thread;
+    int64_t                 now = 0;
+    struct err              err = { 0 };
+
+    thread = builder_timeline(b, host, NO_ID, "tf_XLAEigen");
+    for (size_t i = 0; i < count; i++) {
+        builder_event(b, thread, builder_activity(b, "op", ACTIVITY_OP, at[i]), now, ns[i]);
+        now += ns[i];
+    }
+    b->profile.graph = op_graph_new(&b->arena, (uint32_t)b->profile.ops.count, program->edges.items,
+                                    program->edges.count, &err);
+    builder_step(b, host, 0, now);
+    builder_finish(b);
+    b->study.steps.list.items[0].is_sampled = true;
+    b->study.steps.list.items[0].timeline = thread;
+    b->study.recording = &b->profile;
+    assert_true(path_begin(&b->study));
+    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(analysis_excess.run(&b->study, &err));
+}
+
+static double claimed(const struct program *program, const char *flaw)
+{
+    double ns = builder_cell(&program->b, "excess", "flaw", flaw, "ns");
+
+    return isnan(ns) ? 0 : ns;
+}
+
+/* f(w, a) -> w decomposes a, 6 ms of 10: that could be done once. Of w it could not. */
+static void decompositions_of_arguments(void **state)
+{
+    (void)state;
+    for (int is_state = 0; is_state < 2; is_state++) {
+        struct program program;
+        uint32_t       w, a, eigh, dot, root;
+
+        start(&program);
+        w = add(&program, "parameter", "-> f32[8,8]", NULL, NO_ID, NO_ID);
+        mark(&program, w, "entry");
+        a = add(&program, "parameter", "-> f32[16,16]", NULL, NO_ID, NO_ID);
+        mark(&program, a, "entry");
+        eigh = add(&program, "custom-call", "f32[16,16] -> f32[16,16]", "jit(f)/eigh", NO_ID,
+                   is_state ? w : a);
+        dot = add(&program, "dot", "f32[16,16] f32[8,8] -> f32[8,8]", "jit(f)/dot_general", NO_ID,
+                  eigh);
+        link(&program, w, dot);
+        root = add(&program, "tuple", "f32[8,8] -> f32[8,8]", NULL, NO_ID, dot);
+        mark(&program, root, "root");
+        run_step(&program, (uint32_t[]) { eigh, dot }, (int64_t[]) { 6000000, 4000000 }, 2);
+        assert_true(fabs(claimed(&program, "fixed-work") - (is_state ? 0 : 6e6)) < 1);
+        release(&program);
+    }
+}
+
+/* A loop carries x; a mapped condition takes the sine of a product, 6 ms, or x as it was: 95 % of
+ * the product and, in the fusion of 2 ms that chooses, half of its two instructions of equal
+ * weight. Where something else takes the product too, only the sine is left. */
+static void rare_sides_of_mapped_conditions(void **state)
+{
+    (void)state;
+    for (int is_shared = 0; is_shared < 2; is_shared++) {
+        struct program program;
+        uint32_t       x, flag, product, fusion, old, made, sine, choice, other, flag_inside;
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[64]", NULL, NO_ID, NO_ID);
+        flag = add(&program, "compare", "f32[64] -> pred[64]", "jit(f)/lt", NO_ID, x);
+        product = add(&program, "dot", "f32[64] -> f32[64]", "jit(f)/vmap()/dot_general", NO_ID, x);
+        fusion = product + 6;
+        flag_inside = add(&program, "parameter", "-> pred[64]", NULL, fusion, flag);
+        old = add(&program, "parameter", "-> f32[64]", NULL, fusion, x);
+        made = add(&program, "parameter", "-> f32[64]", NULL, fusion, product);
+        sine = add(&program, "sine", "f32[64] -> f32[64]", "jit(f)/vmap()/sin", fusion, made);
+        choice = add(&program, "select", "pred[64] f32[64] f32[64] -> f32[64]",
+                     "jit(f)/vmap()/select_n", fusion, sine);
+        link(&program, old, choice);
+        link(&program, flag_inside, choice);
+        assert_int_equal(add(&program, "fusion", "f32[64] f32[64] -> f32[64]",
+                             "jit(f)/vmap()/select_n", NO_ID, product),
+                         fusion);
+        link(&program, x, fusion);
+        link(&program, flag, fusion);
+        link(&program, choice, fusion);
+        other = add(&program, "dot", "f32[64] -> f32[64]", "jit(f)/dot_general", NO_ID,
+                    is_shared ? product : x);
+        run_step(&program, (uint32_t[]) { product, fusion, other },
+                 (int64_t[]) { 6000000, 2000000, 2000000 }, 3);
+        assert_true(fabs(claimed(&program, "both-branches") -
+                         0.95 * ((is_shared ? 0 : 6e6) + 0.5 * 2e6)) < 1);
+        release(&program);
+    }
+}
+
 /* Files without folders: calls begin in train.py, so _linear.py, which it calls, is a library. */
 static void callers_tell_whose_files_they_are(void **state)
 {
@@ -167,6 +267,8 @@ int main(void)
         cmocka_unit_test(fusions_are_their_contents),
         cmocka_unit_test(copies_belong_to_what_they_copy),
         cmocka_unit_test(results_know_what_they_come_from),
+        cmocka_unit_test(decompositions_of_arguments),
+        cmocka_unit_test(rare_sides_of_mapped_conditions),
         cmocka_unit_test(callers_tell_whose_files_they_are),
     };
 
