@@ -70,8 +70,7 @@ static double weight_of(const struct profile *profile, const struct op *op)
     return op->flops > elements ? (double)op->flops : elements;
 }
 
-/* Neither parameters nor what only names or reshapes results works. */
-static bool works(const struct compiled *compiled, uint32_t op)
+bool compiled_works(const struct compiled *compiled, uint32_t op)
 {
     static const char *const idle[] = { "parameter", "constant",  "tuple", "get-tuple-element",
                                         "bitcast",   "broadcast", "iota",  "reshape" };
@@ -118,7 +117,7 @@ static bool sum_contents(struct compiled *compiled)
 
         if (slot[op])
             take_class(compiled, op, &contents[slot[op]]);
-        if (!caller || !slot[caller - 1] || !works(compiled, op))
+        if (!caller || !slot[caller - 1] || !compiled_works(compiled, op))
             continue;
         contents[slot[caller - 1]].of[compiled->op_class[op]] += compiled->weight[op];
         compiled->weight[caller - 1] += compiled->weight[op];

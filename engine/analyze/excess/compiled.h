@@ -26,5 +26,7 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
 bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *type);
 /* Hands its operands to the parameters of its contents. */
 bool compiled_holds(const struct compiled *compiled, uint32_t op);
+/* Does more than name, hand on or spread what is there. */
+bool compiled_works(const struct compiled *compiled, uint32_t op);
 
 #endif

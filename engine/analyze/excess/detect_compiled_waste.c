@@ -222,7 +222,7 @@ static bool find_branches(struct ledger *ledger, const struct detector *self)
         return true;
     for (uint32_t op = 0; op < profile->ops.count; op++)
         if (branches.rare[op] && profile->ops.items[op].caller &&
-            !compiled_holds(&ledger->compiled, op))
+            compiled_works(&ledger->compiled, op) && !compiled_holds(&ledger->compiled, op))
             weight[profile->ops.items[op].caller - 1] += ledger->compiled.weight[op];
     for (uint32_t op = 0; op < profile->ops.count; op++)
         share[op] = rare_share(&branches, op, weight[op]);
