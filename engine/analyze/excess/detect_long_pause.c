@@ -4,6 +4,8 @@
 #include "base/macros.h"
 #include "base/sample.h"
 
+#include <math.h>
+
 static const double SHORTEST_NS = 60000, TIMES_MEDIAN = 8;
 static const double BOUNDARY_NS =
     150000; /* the profiler itself, where one step goes over into the next */
@@ -15,9 +17,14 @@ static const char *const base_frames[] = {
     "nn.Module:",       "torch/nn/functional.py", "torch/_dynamo",
 };
 
+/* What any program of compiled functions pays the host a step, at most a quarter of it. */
+static const double FLOOR_NS = 1e6, FLOOR_JAX_NS = 3e5, FLOOR_SHARE = 0.25;
+
 struct finder {
     struct ledger *ledger;
     double         least_ns;
+    double         floor_ns; /* of the step looked at: what of the floor is not used up */
+    uint32_t       floor_step;
     bool          *starts; /* by name of the profile: programs are started inside */
 };
 
@@ -138,23 +145,63 @@ static bool cell_at(struct finder *finder, const struct detector *self,
     return *cell != NO_ID;
 }
 
+/* Inside of a call the runtime is at work. */
+static bool is_in_call(const struct ledger *ledger, const struct work_unit *unit)
+{
+    static const uint32_t CALLS =
+        1u << ACTIVITY_DISPATCH | 1u << ACTIVITY_RUN | 1u << ACTIVITY_EXECUTOR;
+
+    return unit->frame != NO_ID && ledger->path->frames.items[unit->frame].kinds & CALLS;
+}
+
+/* What of a pause is beyond the floor of its step. */
+static double beyond_floor(struct finder *finder, const struct work_unit *unit)
+{
+    const struct ledger *ledger = finder->ledger;
+    double               step_ns = ledger->total_ns / (double)ledger->step_count, used_ns;
+
+    if (finder->floor_step != unit->step) {
+        finder->floor_step = unit->step;
+        finder->floor_ns =
+            fmin(ledger_is_jax(ledger) ? FLOOR_JAX_NS : FLOOR_NS, FLOOR_SHARE * step_ns);
+    }
+    used_ns = fmin(finder->floor_ns, unit->left_ns);
+    finder->floor_ns -= used_ns;
+    return 1 - used_ns / unit->left_ns;
+}
+
+static bool has_frames(const struct ledger *ledger)
+{
+    return ledger->is_torch || ledger->study->profile->has_python_frames;
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
-    struct finder finder = { .ledger = ledger };
+    struct finder finder = { .ledger = ledger, .floor_step = NO_ID };
+    bool          is_bare = self->grade == GRADE_NAMES;
     uint32_t      cell;
+    double        share;
 
+    if (is_bare == has_frames(ledger))
+        return true;
     if (!measure(&finder) || !mark_starters(&finder))
         return false;
     for (size_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
 
-        if (!is_pause(unit) || unit->left_ns < finder.least_ns || is_base(&finder, unit))
+        if (!is_pause(unit) || unit->left_ns < finder.least_ns || is_base(&finder, unit) ||
+            (is_bare && is_in_call(ledger, unit)))
+            continue;
+        share = share_of(ledger, unit) * (ledger->is_torch ? 1 : beyond_floor(&finder, unit));
+        if (share <= 0)
             continue;
         if (!cell_at(&finder, self, unit, &cell))
             return false;
-        ledger_claim(ledger, cell, unit, share_of(ledger, unit));
+        ledger_claim(ledger, cell, unit, share);
     }
     return true;
 }
 
 const struct detector detector_long_pause = { "long-pause", CAUSE_PYTHON, GRADE_SIZES, find };
+/* Where no Python was recorded, nothing says what a pause is: an upper bound. */
+const struct detector detector_bare_pause = { "long-pause", CAUSE_PYTHON, GRADE_NAMES, find };
