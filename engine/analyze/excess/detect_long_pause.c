@@ -70,7 +70,13 @@ bool frame_waits(struct str name)
     return false;
 }
 
-/* Functions that start programs may wait for them without a frame that says so. */
+static bool starts_or_waits(const struct profile *profile, const struct activity *activity)
+{
+    return activity->kind == ACTIVITY_DISPATCH || activity->kind == ACTIVITY_SYNC ||
+           (activity->kind == ACTIVITY_PYTHON && frame_waits(profile_str(profile, activity->name)));
+}
+
+/* Functions that start programs, or wait at times, may wait without a frame that says so. */
 static bool mark_starters(struct finder *finder)
 {
     const struct path    *path = finder->ledger->path;
@@ -78,7 +84,7 @@ static bool mark_starters(struct finder *finder)
 
     finder->starts = arena_new_array(finder->ledger->scratch, bool, profile->names.count + 1);
     for (uint32_t f = 0; finder->starts && f < path->frames.count; f++) {
-        if (event_activity(profile, path->frames.items[f].event)->kind != ACTIVITY_DISPATCH)
+        if (!starts_or_waits(profile, event_activity(profile, path->frames.items[f].event)))
             continue;
         for (uint32_t up = path->frames.items[f].parent; up != NO_ID;
              up = path->frames.items[up].parent)
@@ -154,6 +160,15 @@ static bool is_in_call(const struct ledger *ledger, const struct work_unit *unit
     return unit->frame != NO_ID && ledger->path->frames.items[unit->frame].kinds & CALLS;
 }
 
+/* Python of another thread, a loader's say, that the leading one waited for. */
+static bool is_elsewhere(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct path *path = ledger->path;
+
+    return !ledger->is_torch && unit->frame != NO_ID && path->leader != NO_ID &&
+           path->frames.items[unit->frame].timeline != path->leader;
+}
+
 /* What of a pause is beyond the floor of its step. */
 static double beyond_floor(struct finder *finder, const struct work_unit *unit)
 {
@@ -190,7 +205,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
         struct work_unit *unit = &ledger->units.items[u];
 
         if (!is_pause(unit) || unit->left_ns < finder.least_ns || is_base(&finder, unit) ||
-            (is_bare && is_in_call(ledger, unit)))
+            is_elsewhere(ledger, unit) || (is_bare && is_in_call(ledger, unit)))
             continue;
         share = share_of(ledger, unit) * (ledger->is_torch ? 1 : beyond_floor(&finder, unit));
         if (share <= 0)
