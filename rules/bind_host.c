@@ -45,7 +45,8 @@ void bind_raise_unknown(lua_State *lua, const char *what, const char *name)
                what, name, nearest);
 }
 
-void bind_check_name(lua_State *lua, const char *name, bool is_table)
+/* Raises unless `name` is a fact or a table that an analysis declares. */
+static void bind_check_name(lua_State *lua, const char *name, bool is_table)
 {
     if (is_table ? !analysis_table(name) : !analysis_fact(name))
         bind_raise_unknown(lua, is_table ? "table" : "fact", name);

@@ -23,11 +23,6 @@ static void code_bytes(struct coder *coder, void *bytes, size_t count)
     coder->in = str_slice(coder->in, count, coder->in.len);
 }
 
-void code_uint64(struct coder *coder, uint64_t *value)
-{
-    code_bytes(coder, value, sizeof *value);
-}
-
 void code_int64(struct coder *coder, int64_t *value, int64_t min, int64_t max)
 {
     code_bytes(coder, value, sizeof *value);
@@ -40,11 +35,6 @@ void code_int64(struct coder *coder, int64_t *value, int64_t min, int64_t max)
 void code_uint32(struct coder *coder, uint32_t *value)
 {
     code_bytes(coder, value, sizeof *value);
-}
-
-void code_bool(struct coder *coder, bool *value)
-{
-    *value = code_choice(coder, *value, 1) != 0;
 }
 
 void code_number(struct coder *coder, double *value, enum coder_number kind)

@@ -22,10 +22,8 @@ struct coder {
 
 enum coder_number { CODER_ANY, CODER_FINITE, CODER_FINITE_OR_NAN };
 
-void code_uint64(struct coder *coder, uint64_t *value);
 void code_int64(struct coder *coder, int64_t *value, int64_t min, int64_t max);
 void code_uint32(struct coder *coder, uint32_t *value);
-void code_bool(struct coder *coder, bool *value);
 void code_number(struct coder *coder, double *value, enum coder_number kind);
 void code_text(struct coder *coder, const char **text, bool is_needed); /* NULL too, unless needed */
 /* 0 to max; enumerations are their numbers. */

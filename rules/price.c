@@ -176,7 +176,6 @@ static bool price_by_replay(const struct pricing *pricing, struct draft *draft, 
                                 .share = NAN };
 
         saving = fmax(0, after.saved_ns);
-        draft->by_graph = true;
         if (!vec_push(&draft->finding.evidence, arena, row))
             return err_set(err, ERR_LIMIT, "no memory left for the advice");
     }

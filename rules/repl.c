@@ -98,7 +98,8 @@ void repl_free(struct repl *repl)
         sandbox_free(repl->sandbox);
 }
 
-void repl_forget(struct repl *repl)
+/* Forgets lines that wait for more. */
+static void repl_forget(struct repl *repl)
 {
     repl->pending.len = 0;
 }

@@ -35,8 +35,6 @@ struct repl_answer { /* in an arena of the caller's */
 /* Runs a line, with those before it that wait for more: statements, or an expression. */
 enum repl_outcome repl_line(struct repl *repl, const char *line, struct arena *arena,
                             struct repl_answer *answer);
-/* Forgets lines that wait for more. */
-void repl_forget(struct repl *repl);
 
 /* What the API is: "" for an overview, a class ("query") or a name ("where"). False: no such topic. */
 bool repl_help(const char *topic, struct text *text);

@@ -69,7 +69,6 @@ struct draft {
     struct edit_list     edits;  /* of a price by replay */
     struct edit_list     claims; /* the time it is about; as edits of scale 0 */
     bool                 keeps_severity; /* the project or its preset chose it */
-    bool                 by_graph; /* the price is of the event graph, which the path does not show */
 };
 struct rule_run {
     enum rule_outcome outcome;

@@ -14,7 +14,6 @@ struct op_times;        /* analyze/ops/op_times.h: what each op took */
 struct device_activity; /* analyze/device/device_activity.h: busy intervals and gaps a device */
 struct eager_calls;     /* analyze/eager/eager_calls.h: what an eager program called */
 struct start_up;        /* analyze/step/start_up.h: calls that a program pays once */
-struct thread_roles;    /* analyze/threads.h: what each host timeline is for */
 
 struct study_options {
     int64_t first_step, last_step; /* --steps A:B by number; INT64_MIN/MAX: all */
@@ -30,7 +29,6 @@ struct study {
     struct steps           steps;
     struct path            path;
     struct start_up       *start_up; /* where the whole recording is the step; else NULL */
-    struct thread_roles   *threads;
     struct pipeline       *pipeline;
     struct device_activity *devices;
     struct op_times        *op_times; /* analyze/ops/op_times.h */

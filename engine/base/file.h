@@ -35,7 +35,6 @@ struct file_stream *file_stream_open(const char *path, struct err *err) MUST_USE
  * window is refilled behind the scenes; runs are at most 4 MiB and may end anywhere. */
 struct str file_stream_next(struct file_stream *stream);
 bool       file_stream_damage(const struct file_stream *stream, char *text, size_t bytes);
-uint64_t   file_stream_stored_bytes(const struct file_stream *stream);
 void       file_stream_close(struct file_stream *stream);
 
 /* Names in a directory (no "." and ".."), sorted bytewise, in arena. */

@@ -38,7 +38,6 @@ struct file_stream {
     struct str   pending; /* read and not yet used */
     bool         is_input_over;
     char         damage[128];
-    uint64_t     stored_bytes; /* guarded by lock */
 };
 
 /* Reads up to `room` bytes; 0 at the end and on an error, which is noted as damage. */
@@ -55,9 +54,6 @@ static size_t read_some(struct file_stream *stream, char *out, size_t room)
         stream->is_input_over = true;
         return 0;
     }
-    pthread_mutex_lock(&stream->lock);
-    stream->stored_bytes += (uint64_t)count;
-    pthread_mutex_unlock(&stream->lock);
     return (size_t)count;
 }
 
@@ -243,17 +239,6 @@ bool file_stream_damage(const struct file_stream *stream, char *text, size_t byt
         return false;
     snprintf(text, bytes, "%s", stream->damage);
     return true;
-}
-
-uint64_t file_stream_stored_bytes(const struct file_stream *stream)
-{
-    struct file_stream *guarded = (struct file_stream *)(uintptr_t)stream;
-    uint64_t            bytes;
-
-    pthread_mutex_lock(&guarded->lock);
-    bytes = stream->stored_bytes;
-    pthread_mutex_unlock(&guarded->lock);
-    return bytes;
 }
 
 void file_stream_close(struct file_stream *stream)

@@ -28,7 +28,6 @@ struct command {
     const char          *description; /* paragraphs for help and man page */
     const struct option *options;
     size_t               option_count, values_bytes;
-    bool                 takes_files; /* operands complete as file names */
     bool                 is_hidden;   /* for the build, not for users */
     bool (*run)(struct call *call, struct err *err);
 };

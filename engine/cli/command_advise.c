@@ -131,6 +131,5 @@ const struct command command_advise = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct advise_values),
-    .takes_files = true,
     .run = run,
 };

@@ -87,6 +87,5 @@ const struct command command_baseline = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct baseline_values),
-    .takes_files = true,
     .run = run,
 };

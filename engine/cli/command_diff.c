@@ -75,6 +75,5 @@ const struct command command_diff = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct diff_values),
-    .takes_files = true,
     .run = run,
 };

@@ -83,6 +83,5 @@ const struct command command_explain = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct explain_values),
-    .takes_files = true,
     .run = run,
 };

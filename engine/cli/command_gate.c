@@ -283,6 +283,5 @@ const struct command command_gate = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct gate_values),
-    .takes_files = true,
     .run = run,
 };

@@ -210,6 +210,5 @@ const struct command command_history = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct history_values),
-    .takes_files = true,
     .run = run,
 };

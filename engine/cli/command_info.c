@@ -56,6 +56,5 @@ const struct command command_info = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct info_values),
-    .takes_files = true,
     .run = run,
 };

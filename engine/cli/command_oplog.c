@@ -180,6 +180,5 @@ const struct command command_oplog = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct oplog_values),
-    .takes_files = true,
     .run = run,
 };

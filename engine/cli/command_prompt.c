@@ -65,6 +65,5 @@ const struct command command_prompt = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct prompt_values),
-    .takes_files = true,
     .run = run,
 };

@@ -197,6 +197,5 @@ const struct command command_repl = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct repl_values),
-    .takes_files = true,
     .run = run,
 };

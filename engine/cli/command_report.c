@@ -109,6 +109,5 @@ const struct command command_report = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct report_values),
-    .takes_files = true,
     .run = run,
 };

@@ -96,7 +96,6 @@ const struct command command_rules = {
         "times of fixtures one by one and names those that no example notices. lint says what a "
         "reviewer would. docs writes a page in Markdown. bench says what "
         "each rule costs on a profile. test, lint and docs exit with 1 when something is wrong.",
-    .takes_files = true,
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct rules_values),

@@ -132,6 +132,5 @@ const struct command command_synth = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct synth_values),
-    .takes_files = true,
     .run = run,
 };

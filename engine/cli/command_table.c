@@ -179,6 +179,5 @@ const struct command command_table = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct table_values),
-    .takes_files = true,
     .run = run,
 };

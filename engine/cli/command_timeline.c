@@ -173,6 +173,5 @@ const struct command command_timeline = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct timeline_values),
-    .takes_files = true,
     .run = run,
 };

@@ -69,7 +69,6 @@ static bool run(struct call *call, struct err *err)
         .options = options,                                                                        \
         .option_count = ARRAY_COUNT(options),                                                      \
         .values_bytes = sizeof(struct tool_values),                                                \
-        .takes_files = true,                                                                       \
         .run = run,                                                                                \
     };
 #include "report/tools.def"

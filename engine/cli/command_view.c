@@ -133,7 +133,6 @@ static bool run(struct call *call, struct err *err)
         .options = options,                                                                        \
         .option_count = ARRAY_COUNT(options),                                                      \
         .values_bytes = sizeof(struct view_command_values),                                        \
-        .takes_files = true,                                                                       \
         .run = run,                                                                                \
     }
 VIEW_COMMAND(scope, "show the ops of a program by their names");

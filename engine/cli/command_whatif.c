@@ -133,6 +133,5 @@ const struct command command_whatif = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct whatif_values),
-    .takes_files = true,
     .run = run,
 };

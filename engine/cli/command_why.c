@@ -86,6 +86,5 @@ const struct command command_why = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct why_values),
-    .takes_files = true,
     .run = run,
 };

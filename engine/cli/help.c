@@ -71,7 +71,7 @@ static void write_paragraphs(struct layout *layout, const char *paragraphs)
     }
 }
 
-void help_command(const struct command *command, struct text *text)
+static void help_command(const struct command *command, struct text *text)
 {
     struct layout layout = { .text = text, .arena = text->arena, .width = terminal_width() };
 
@@ -86,7 +86,7 @@ void help_command(const struct command *command, struct text *text)
             write_option(&layout, &command->options[i]);
 }
 
-void help_overview(struct text *text)
+static void help_overview(struct text *text)
 {
     struct layout layout = { .text = text, .arena = text->arena, .width = terminal_width() };
 

@@ -10,8 +10,6 @@ struct command;
 
 /* What stands behind an option's name: "FILE", "text|json", "" for a flag. */
 const char *help_value(const struct option *option);
-void        help_command(const struct command *command, struct text *text);
-void        help_overview(struct text *text);
 bool        help_print(const struct command *command, struct arena *arena, struct err *err);
 
 #endif

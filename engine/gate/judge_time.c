@@ -20,7 +20,7 @@ static const double SMALLEST_CHANGE = 0.02, STEP_ALPHA = 0.01, OUTLIER_Z = 3.5,
 struct side {
     struct observations observed;
     double              step_ns; /* the median of all steps */
-    size_t              step_count, outlier_count;
+    size_t              step_count;
 };
 
 /* Steps far above the median are pauses of the machine or of the program, not its pace. */
@@ -72,7 +72,6 @@ static bool side_start(struct side *side, const struct summary *summary, struct 
 
         counts[i] = drop_outliers(values[i], run->step_count, scratch);
         side->step_count += counts[i];
-        side->outlier_count += run->step_count - counts[i];
     }
     return true;
 }

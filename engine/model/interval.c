@@ -86,24 +86,6 @@ int64_t intervals_overlap_ns(const struct intervals *set, int64_t start_ns, int6
     return total_ns;
 }
 
-bool intervals_union(const struct intervals *a, const struct intervals *b, struct arena *arena,
-                     struct intervals *result)
-{
-    size_t i = 0, j = 0;
-
-    *result = (struct intervals) { 0 };
-    while (i < a->list.count || j < b->list.count) {
-        bool is_a = j == b->list.count ||
-                    (i < a->list.count && a->list.items[i].start_ns <= b->list.items[j].start_ns);
-        struct interval next = is_a ? a->list.items[i++] : b->list.items[j++];
-
-        if (!intervals_add(result, arena, next.start_ns, next.end_ns))
-            return false;
-    }
-    intervals_settle(result);
-    return true;
-}
-
 bool intervals_intersect(const struct intervals *a, const struct intervals *b, struct arena *arena,
                          struct intervals *result)
 {
@@ -144,17 +126,5 @@ bool intervals_subtract(const struct intervals *a, const struct intervals *b, st
         if (!intervals_add(result, arena, rest.start_ns, rest.end_ns))
             return false;
     }
-    return true;
-}
-
-bool intervals_clip(const struct intervals *a, int64_t start_ns, int64_t end_ns,
-                    struct arena *arena, struct intervals *result)
-{
-    *result = (struct intervals) { 0 };
-    for (size_t i = first_behind(a, start_ns);
-         i < a->list.count && a->list.items[i].start_ns < end_ns; i++)
-        if (!intervals_add(result, arena, later(a->list.items[i].start_ns, start_ns),
-                           earlier(a->list.items[i].end_ns, end_ns)))
-            return false;
     return true;
 }

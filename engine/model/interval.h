@@ -18,13 +18,9 @@ bool    intervals_add(struct intervals *set, struct arena *arena, int64_t start_
 void    intervals_settle(struct intervals *set); /* sorts and merges touching ranges */
 int64_t intervals_total_ns(const struct intervals *set);
 int64_t intervals_overlap_ns(const struct intervals *set, int64_t start_ns, int64_t end_ns);
-bool    intervals_union(const struct intervals *a, const struct intervals *b, struct arena *arena,
-                        struct intervals *result);
 bool    intervals_intersect(const struct intervals *a, const struct intervals *b,
                             struct arena *arena, struct intervals *result);
 bool    intervals_subtract(const struct intervals *a, const struct intervals *b,
                            struct arena *arena, struct intervals *result);
-bool    intervals_clip(const struct intervals *a, int64_t start_ns, int64_t end_ns,
-                       struct arena *arena, struct intervals *result);
 
 #endif

@@ -176,14 +176,6 @@ double tensor_elements(const struct tensor *tensor)
     return count;
 }
 
-int64_t stat_from_double(double value)
-{
-    int64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 double stat_to_double(int64_t value)
 {
     double number;
@@ -225,17 +217,6 @@ const char *activity_kind_name(enum activity_kind kind)
     };
 
     return names[kind];
-}
-
-const char *stat_key_name(enum stat_key key)
-{
-    static const char *const names[] = {
-#define STAT(id, unit, text) #id,
-#include "model/stats.def"
-#undef STAT
-    };
-
-    return names[key];
 }
 
 static const struct {

@@ -36,9 +36,8 @@ struct host {
     int32_t  rank;            /* -1 unknown */
     int32_t  world_size;      /* ranks of the job that its file tells of; 0 unknown */
     uint32_t core_count;      /* 0 unknown */
-    int64_t  clock_offset_ns; /* already added to this host's events */
-    /* Of that by collectives that it shares with the first host: how many, how far their ends are
-     * apart mostly, and those that one of the two left before the other one had come. */
+    /* Added to this host's events, by collectives that it shares with the first host: how many, how far
+     * their ends are apart mostly, and those that one of the two left before the other one had come. */
     int64_t  clock_shift_ns, clock_deviation_ns;
     uint32_t clock_meetings, clock_early;
 };
@@ -184,9 +183,8 @@ enum stat_key {
 };
 struct stat_column {
     struct packed events; /* ascending */
-    struct packed values; /* integers as they are, names interned, doubles by stat_from_double */
+    struct packed values; /* integers as they are, names interned, doubles as their bits */
 };
-int64_t stat_from_double(double value);
 double  stat_to_double(int64_t value);
 
 struct kernel_config { /* launch configuration; STAT_KERNEL_CONFIG holds its row */
@@ -373,7 +371,6 @@ bool            profile_is_user_source(const struct profile *profile, uint32_t s
  * in files from which calls begin. For readers, once the stacks of programs are there. */
 bool            profile_mark_packaged(struct profile *profile, struct arena *scratch);
 const char     *activity_kind_name(enum activity_kind kind); /* "op", "input-stage" … */
-const char     *stat_key_name(enum stat_key key);
 
 static inline int64_t event_start_ns(const struct profile *profile, uint32_t event)
 {

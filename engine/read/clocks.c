@@ -386,8 +386,6 @@ static bool move_hosts(struct profile *profile)
     for (size_t i = 0; i < profile->counters.count; i++)
         profile->counters.items[i].time_ns +=
             profile->hosts.items[profile->counters.items[i].host].clock_shift_ns - least_ns;
-    for (size_t i = 0; i < profile->hosts.count; i++)
-        profile->hosts.items[i].clock_offset_ns += profile->hosts.items[i].clock_shift_ns;
     if (profile->origin_ns)
         profile->origin_ns += least_ns;
     return true;

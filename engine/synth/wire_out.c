@@ -31,16 +31,6 @@ void wire_out_number(struct text *message, uint32_t field, uint64_t number)
     add_varint(message, number);
 }
 
-void wire_out_double(struct text *message, uint32_t field, double number)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &number, sizeof bits);
-    add_key(message, field, TYPE_FIXED64);
-    for (int i = 0; i < 8; i++)
-        text_add_byte(message, (char)(unsigned char)(bits >> 8 * i & 0xff));
-}
-
 void wire_out_bytes(struct text *message, uint32_t field, struct str bytes)
 {
     add_key(message, field, TYPE_BYTES);

@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 void wire_out_number(struct text *message, uint32_t field, uint64_t number); /* varint */
-void wire_out_double(struct text *message, uint32_t field, double number);
 void wire_out_bytes(struct text *message, uint32_t field, struct str bytes);
 /* An entry of a map from numbers to messages or texts. */
 void wire_out_entry(struct text *message, uint32_t field, uint64_t key, struct str value);

@@ -234,11 +234,6 @@ void print_micros(struct text *text, int64_t micros)
     print_scaled(text, times, micros);
 }
 
-void print_bytes(struct text *text, int64_t bytes)
-{
-    print_scaled(text, memory, bytes);
-}
-
 size_t put_column_number(char *to, enum attribute_kind kind, int64_t number)
 {
     switch (kind) {

@@ -61,7 +61,6 @@ void attributes_explain(unsigned selected, bool is_compat, struct text *text);
 /* "1.50ms", "9.92KB", "3.20m": the original's numbers. */
 void print_number(struct text *text, int64_t number);
 void print_micros(struct text *text, int64_t micros);
-void print_bytes(struct text *text, int64_t bytes);
 void print_column_number(struct text *text, enum attribute_kind kind, int64_t number);
 /* The same without a terminator, into room for COLUMN_NUMBER_BYTES: how many they are. */
 enum { COLUMN_NUMBER_BYTES = 40 };

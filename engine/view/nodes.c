@@ -29,7 +29,9 @@ static bool takes(struct type_filter *filter, uint32_t name)
     return *answer == 2;
 }
 
-bool type_filter_takes(struct type_filter *filter, const struct classic *classic, uint32_t node)
+/* Whether one of the types of a node is taken. */
+static bool type_filter_takes(struct type_filter *filter, const struct classic *classic,
+                              uint32_t node)
 {
     const struct classic_node *row = &classic->nodes.items[node];
     const struct op           *op;
@@ -148,7 +150,8 @@ void print_types(const struct node_types *types, struct text *text)
     }
 }
 
-void print_shape(const struct tensor *shape, struct text *text)
+/* "3x3x3x6"; "1" for a scalar. */
+static void print_shape(const struct tensor *shape, struct text *text)
 {
     if (shape->rank == 0)
         text_add_byte(text, '1');

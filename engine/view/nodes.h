@@ -20,8 +20,6 @@ struct type_filter {
     struct value_set            values;  /* what sums are wanted of */
 };
 bool type_filter_init(struct type_filter *filter, const struct view_call *call);
-/* Whether one of the types of a node is taken. */
-bool type_filter_takes(struct type_filter *filter, const struct classic *classic, uint32_t node);
 /* How often a node counts in sums over groups of nodes: the original counts one for every regex
  * that takes it, we once. */
 int64_t type_filter_times(struct type_filter *filter, const struct view_call *call, uint32_t node);
@@ -29,8 +27,6 @@ int64_t type_filter_times(struct type_filter *filter, const struct view_call *ca
 bool node_types_add_name(struct node_types *types, struct str name, struct arena *arena);
 bool node_types_add(struct node_types *types, const struct view_call *call, uint32_t node);
 void print_types(const struct node_types *types, struct text *text);
-/* "3x3x3x6"; "1" for a scalar. */
-void print_shape(const struct tensor *shape, struct text *text);
 /* "0:4x10|1:unknown", with this between index and index. */
 void print_input_shapes(const struct view_call *call, uint32_t node, struct str between,
                         struct text *text);

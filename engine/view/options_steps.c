@@ -21,7 +21,8 @@ static bool scan_range(struct str word, bool is_compat, struct range *range)
            (!last.len || str_to_int64(last, &range->last));
 }
 
-bool view_steps_advise(const struct classic *classic, struct err *err)
+/* "there are steps 0 to 11". */
+static bool view_steps_advise(const struct classic *classic, struct err *err)
 {
     size_t count = classic->steps.count;
 

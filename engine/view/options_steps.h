@@ -8,7 +8,5 @@
  * for what was recorded of these. With is_compat numbers alone, and any: the view says what lacks. */
 bool view_options_steps(const struct view_values *values, const struct classic *classic,
                         struct arena *arena, struct view_options *options, struct err *err);
-/* "there are steps 0 to 11". */
-bool view_steps_advise(const struct classic *classic, struct err *err);
 
 #endif

@@ -73,7 +73,10 @@ static void print_level(struct printer *printer, int level)
     text_add(printer->text, STR("],\n"));
 }
 
-void print_tensor_values(const struct classic_tensor *tensor, bool is_compat, struct text *text)
+/* "[[1.00 2.00 ],\n[3.00 4.00 ],\n],\n", cut behind 10000 bytes. is_compat: numbers of six digits.
+ */
+static void print_tensor_values(const struct classic_tensor *tensor, bool is_compat,
+                                struct text *text)
 {
     struct printer printer = {
         .tensor = tensor, .text = text, .from = text->len, .is_compat = is_compat

@@ -7,9 +7,7 @@
 /* Below the row of a node, if values are selected and there is a checkpoint. What it lacks is told
  * in the complaints. */
 void print_tensor(struct str name, const struct view_call *call);
-/* "[[1.00 2.00 ],\n[3.00 4.00 ],\n],\n", cut behind 10000 bytes. is_compat: numbers of six digits. */
 bool   tensor_is_shown(int type, bool is_compat); /* the original prints few types */
 double tensor_short_number(double number); /* printed with six digits and scanned again */
-void print_tensor_values(const struct classic_tensor *tensor, bool is_compat, struct text *text);
 
 #endif

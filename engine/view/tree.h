@@ -80,7 +80,6 @@ struct view_rows;
 bool tree_rows(const struct tree *tree, const struct view_call *call, struct view_rows *rows);
 /* Trees of the views, arranged. False: full. */
 bool scope_tree(const struct view_call *call, struct tree *tree);
-bool graph_tree(const struct view_call *call, struct tree *tree);
 bool code_tree(const struct view_call *call, struct tree *tree);
 /* "self/total" with units; "--" for the self of what is not accounted. Of float operations with
  * "?" for what is unknown. */

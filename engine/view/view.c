@@ -14,11 +14,10 @@ const struct view *const views[] = {
 #include "view/views.def"
 #undef VIEW
 };
-const size_t view_count = ARRAY_COUNT(views);
 
 const struct view *view_find(const char *name)
 {
-    for (size_t i = 0; i < view_count; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(views); i++)
         if (strcmp(views[i]->name, name) == 0)
             return views[i];
     return NULL;

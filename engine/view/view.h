@@ -53,7 +53,6 @@ struct view {
 #include "view/views.def"
 #undef VIEW
 extern const struct view *const views[];
-extern const size_t             view_count;
 
 /* -max_rows: whether row `at` (from 0) is shown; a last line that says how many were not. */
 bool view_row_fits(const struct view_call *call, uint64_t at);

@@ -68,7 +68,7 @@ static bool build(const struct view_call *call, struct tree *tree)
     return true;
 }
 
-bool graph_tree(const struct view_call *call, struct tree *tree)
+static bool graph_tree(const struct view_call *call, struct tree *tree)
 {
     *tree = (struct tree) { .rules = TREE_GRAPH };
     return tree_build(call, tree, build) && nodes_account(tree, call) && tree_arrange(tree, call);

@@ -284,7 +284,6 @@ static void streams_give_large_files_whole(void **state)
     struct file_stream *stream = file_stream_open(path_of("large.gz"), &err);
 
     assert_true(file_stream_next(stream).len > 0);
-    assert_true(file_stream_stored_bytes(stream) > 0);
     file_stream_close(stream);
     file_stream_close(NULL);
     arena_free(&arena);

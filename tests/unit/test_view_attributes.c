@@ -36,7 +36,7 @@ static void test_numbers(void **state)
 
         print_number(&plain, rows[i].number);
         print_micros(&micros, rows[i].number);
-        print_bytes(&bytes, rows[i].number);
+        print_column_number(&bytes, COLUMN_MEMORY, rows[i].number);
         assert_string_equal(plain.data, rows[i].plain);
         assert_string_equal(micros.data, rows[i].micros);
         assert_string_equal(bytes.data, rows[i].bytes);

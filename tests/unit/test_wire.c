@@ -66,59 +66,11 @@ static void walks_fields(void **state)
     assert_int_equal(wire_offset(&field, (struct str) { bytes, sizeof bytes - 1 }), 22);
 }
 
-/* Where it is wrong: offset and path in an XSpace. */
-static const struct {
-    const char *bytes;
-    size_t      len;
-    const char *path;
-} damaged[] = {
-    { "\x08\x01", 2, "planes" },                       /* a number where a message is due */
-    { "\x0A\x04\x1A\x02\x22\x05", 6, "planes.lines" }, /* an event longer than its line */
-    { "\x0A\x06\x1A\x04\x22\x02\x0A\x00", 8, "planes.lines.events.metadata_id" },
-    { "\x0A\x05\x12", 3, "" }, /* a plane longer than the file */
-};
-
-static void names_the_place(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
-        struct arena arena = { 0 };
-        struct err   err = { 0 };
-
-        assert_null(wire_unpack(&tensorflow__profiler__xspace__descriptor,
-                                (struct str) { damaged[i].bytes, damaged[i].len }, &arena, &err));
-        assert_int_equal(err.code, ERR_FORMAT);
-        assert_true(err.has_offset && err.offset <= damaged[i].len);
-        assert_string_equal(err.path, damaged[i].path);
-        arena_free(&arena);
-    }
-}
-
-static void unpacks_what_is_whole(void **state)
-{
-    struct arena                  arena = { 0 };
-    struct err                    err = { 0 };
-    Tensorflow__Profiler__XSpace *space;
-
-    (void)state;
-    space = (Tensorflow__Profiler__XSpace *)wire_unpack(&tensorflow__profiler__xspace__descriptor,
-                                                        (struct str) { "\x0A\x05\x12\x03"
-                                                                       "abc",
-                                                                       7 },
-                                                        &arena, &err);
-    assert_non_null(space);
-    assert_int_equal(space->n_planes, 1);
-    assert_string_equal(space->planes[0]->name, "abc");
-    arena_free(&arena);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_varints),
         cmocka_unit_test(walks_fields),
-        cmocka_unit_test(names_the_place),
-        cmocka_unit_test(unpacks_what_is_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

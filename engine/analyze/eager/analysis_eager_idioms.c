@@ -26,7 +26,6 @@ enum idioms_column {
     FIRST_OP,
     SOURCE_FILE,
     SOURCE_LINE,
-    COLUMN_COUNT
 };
 static const struct column_spec columns[] = {
     [IDIOM] = { "idiom", UNIT_NAME,

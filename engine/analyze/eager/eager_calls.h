@@ -18,7 +18,6 @@ enum call_phase {
     PHASE_UPDATE, /* inside an optimizer's step */
     PHASE_INPUT,  /* inside the request for a batch */
     PHASE_COMMUNICATION, /* ranges only: a collective, on whichever thread */
-    PHASE_COUNT
 };
 
 struct eager_call {

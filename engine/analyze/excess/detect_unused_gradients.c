@@ -10,8 +10,7 @@ static const double FEWEST_UNUSED = 0.2; /* of the gradients; ties of shapes may
 
 struct finder {
     struct ledger *ledger;
-    struct intern  updated;         /* shapes that updates take, as bytes */
-    bool          *is_accumulation; /* by name of the profile */
+    struct intern  updated; /* shapes that updates take, as bytes */
 };
 
 static bool is_update(struct str name)

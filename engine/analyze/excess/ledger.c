@@ -97,14 +97,6 @@ bool same_dims(const struct tensor *a, const struct tensor *b)
     return true;
 }
 
-uint32_t next_op(const struct ledger *ledger, uint32_t at, uint32_t end)
-{
-    for (at++; at < end; at++)
-        if (ledger->units.items[at].kind == UNIT_OP && ledger->units.items[at].op_class != OP_VIEW)
-            return at;
-    return end;
-}
-
 static uint32_t around(struct ledger *ledger, const struct work_unit *unit)
 {
     size_t      at = (size_t)(unit - ledger->units.items);

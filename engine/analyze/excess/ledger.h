@@ -33,7 +33,6 @@ struct work_unit {
     uint32_t cell;        /* the first that claimed of it, or NO_ID */
     uint8_t  kind, phase, part, op_class;
     bool     is_trained; /* a forward op that a backward node is for */
-    bool     is_worked;  /* the part is one in which someone is at work */
 };
 struct detector;
 struct cell {
@@ -98,7 +97,5 @@ struct str unit_type(const struct ledger *ledger, const struct work_unit *unit);
 /* The unit's operand, or NULL. */
 const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit, uint32_t row);
 bool same_dims(const struct tensor *a, const struct tensor *b);
-/* The next op of the step behind `at`, views left out; `end` when there is none. */
-uint32_t next_op(const struct ledger *ledger, uint32_t at, uint32_t end);
 
 #endif

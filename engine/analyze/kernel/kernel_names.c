@@ -134,12 +134,13 @@ static enum tensor_core cores_of(struct str small, enum dtype dtype)
                                                                       : TENSOR_CORE_UNKNOWN;
 }
 
-bool kernel_is_product(enum kernel_category category)
+static bool is_product(enum kernel_category category)
 {
     return category == KERNEL_GEMM || category == KERNEL_CONV || category == KERNEL_ATTENTION;
 }
 
-bool kernel_is_pointwise(enum kernel_category category)
+/* A few operations an element, each read and written once: memory holds it. */
+static bool is_pointwise(enum kernel_category category)
 {
     return category == KERNEL_ELEMENTWISE || category == KERNEL_CAST || category == KERNEL_COPY ||
            category == KERNEL_FILL || category == KERNEL_LAYOUT;
@@ -147,7 +148,7 @@ bool kernel_is_pointwise(enum kernel_category category)
 
 bool kernel_is_streaming(enum kernel_category category)
 {
-    return kernel_is_pointwise(category) || category == KERNEL_NORM || category == KERNEL_SOFTMAX ||
+    return is_pointwise(category) || category == KERNEL_NORM || category == KERNEL_SOFTMAX ||
            category == KERNEL_REDUCE || category == KERNEL_RANDOM || category == KERNEL_OPTIMIZER ||
            category == KERNEL_GATHER;
 }
@@ -163,7 +164,7 @@ struct kernel_name kernel_name_parse(struct str name)
             result.library = libraries[i].library;
     result.category = category_of(small);
     result.dtype = dtype_of(small);
-    if (kernel_is_product(result.category))
+    if (is_product(result.category))
         result.tensor_core = cores_of(small, result.dtype);
     return result;
 }

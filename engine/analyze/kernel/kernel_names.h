@@ -42,9 +42,6 @@ struct kernel_name {
     enum dtype           dtype; /* DTYPE_UNKNOWN when the name does not tell */
 };
 struct kernel_name kernel_name_parse(struct str name);
-bool kernel_is_product(enum kernel_category category); /* products, convolutions, attention */
-/* A few operations an element, each read and written once: memory holds it. */
-bool kernel_is_pointwise(enum kernel_category category);
 /* These and whatever else passes once over its operands: norms, reductions, optimizers. */
 bool kernel_is_streaming(enum kernel_category category);
 /* The name without templates, arguments and trailing numbers: "void at::native::f<…>(…)" gives

@@ -7,7 +7,9 @@ uint32_t lateness_host(const struct event_graph *graph, uint32_t node)
     return graph->lines.items[graph->nodes.items[node].line].host;
 }
 
-struct late_arrival lateness_of(const struct event_graph *graph, uint32_t join)
+/* Who came first and last to the collective that a rank joins at node `join`; `last` is NO_ID where
+ * no rank's arrival is known. */
+static struct late_arrival lateness_of(const struct event_graph *graph, uint32_t join)
 {
     const struct graph_node *nodes = graph->nodes.items;
     struct late_arrival      late = { .first = NO_ID, .last = NO_ID, .step = NO_ID };

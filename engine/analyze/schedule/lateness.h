@@ -21,9 +21,6 @@ struct late_list {
 /* The `most` latest arrivals. false: the arena is exhausted. */
 bool lateness_make(const struct event_graph *graph, size_t most, struct arena *arena,
                    struct late_list *list);
-/* Who came first and last to the collective that a rank joins at node `join`; `last` is NO_ID where
- * no rank's arrival is known. */
-struct late_arrival lateness_of(const struct event_graph *graph, uint32_t join);
 /* Causes of the last rank, each beside what it took the first one, by excess: in walk. */
 bool lateness_walk(const struct event_graph *graph, const struct late_arrival *late,
                    struct why_walk *walk, struct arena *arena);

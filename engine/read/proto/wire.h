@@ -174,11 +174,4 @@ static inline uint64_t wire_offset(const struct wire *wire, struct str whole)
     return whole.data ? (uint64_t)((const char *)wire->at - whole.data) : 0;
 }
 
-/* Unpacks a message of this type into the arena, where it stays. The bytes are walked along the
- * descriptor first, so that damage is named by offset and field path, and nesting is bounded: the
- * library itself recurses without a limit. Unknown fields are passed over. A string ends at its
- * first NUL. NULL: ERR_FORMAT for damage, ERR_LIMIT for the budget. */
-ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *type, struct str bytes,
-                              struct arena *arena, struct err *err);
-
 #endif

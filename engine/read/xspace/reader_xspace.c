@@ -97,10 +97,8 @@ static void set_clock(struct xhost *hosts, size_t count, struct profile *profile
                     (profile->origin_ns == 0 || at < profile->origin_ns))
                     profile->origin_ns = at;
             }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         hosts[i].shift_ns = hosts[i].start_ns > 0 ? hosts[i].start_ns - profile->origin_ns : 0;
-        profile->hosts.items[hosts[i].host].clock_offset_ns = hosts[i].shift_ns;
-    }
 }
 
 /* What only activities and stats tell: framework, cores, what was recorded. */

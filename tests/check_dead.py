@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""What the sources hold that nothing needs.
+
+    check_dead.py BUILD      BUILD: a build tree without link-time optimisation
+
+Names functions and data that no other file of the program uses (they should be static, or go), members of
+structs that nothing reads, or that are read and never set, and files that pages or comments name and that do
+not exist. Names alone decide, so two members of one name vouch for each other. Tests count as users of a
+function only where its own file uses it, too.
+"""
+import collections, pathlib, re, subprocess, sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIBRARIES = ["engine/libtfprof_engine.a", "rules/libtfprof_rules.a", "engine/libtfprof_cli.a"]
+WRITES = re.compile(r"=(?!=)|[-+*/|&^]=|<<=|>>=")
+
+
+def files(folders, *suffixes):
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in suffixes)
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def code_of(path):
+    """A C file without comments and texts."""
+    text = re.sub(r"/\*.*?\*/", blank, path.read_text(), flags=re.S)
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', blank, text)
+
+
+def check_exports(build, sources):
+    archives = [build / name for name in LIBRARIES] + [
+        *build.glob("engine/**/main.c.o"), *build.glob("*/CMakeFiles/compile_*.dir/**/*.o")]
+    listing = subprocess.run(["nm", "-A", *archives], capture_output=True, text=True, check=True).stdout
+    home, users = {}, collections.defaultdict(set)
+    for where, kind, name in re.findall(r"^(\S+?):(?:[0-9a-f]+| +) (\w) (\S+)$", listing, re.M):
+        if kind in "TDRBC":
+            home[name] = where
+        elif kind == "U":
+            users[name].add(where)
+    tests = "\n".join(code_of(path) for path in files(["tests"], ".c", ".h"))
+    for name in sorted(home):
+        if users[name] or name == "main":
+            continue
+        file_name = home[name].split(":")[-1].removesuffix(".o")
+        own = "\n".join(text for path, text in sources.items() if path.name == file_name)
+        is_tested = re.search(r"\b%s\b" % name, tests)
+        if len(re.findall(r"\b%s\b" % name, own)) < 2:
+            yield "%s: %s has no caller%s" % (file_name, name, " but tests" if is_tested else "")
+        elif not is_tested:
+            yield "%s: %s is used in its file alone: make it static" % (file_name, name)
+
+
+def structs(text):
+    """Name and body of each struct and union, inner ones by themselves."""
+    for match in re.finditer(r"\b(?:struct|union)\s*(\w*)\s*\{", text):
+        at, depth = match.end(), 1
+        while depth:
+            depth += {"{": 1, "}": -1}.get(text[at], 0)
+            at += 1
+        yield match[1], re.sub(r"\{[^{}]*\}", "", text[match.end():at - 1])
+
+
+def members(body):
+    """Name of each member, and whether it is a plain value that only an assignment sets."""
+    for declaration in re.sub(r"^\s*#.*$", "", body, flags=re.M).split(";"):
+        declaration = declaration.strip()
+        special = re.match(r"VEC\(.*\)\s*(\w+)$", declaration) or re.search(r"\(\*(\w+)\)", declaration)
+        if special:
+            yield special[1], False
+        elif re.match(r"\w", declaration):
+            for part in declaration.split(","):
+                words = re.findall(r"\w+", re.sub(r"\[[^\]]*\]|:\s*\w+\s*$", "", part))
+                is_inner = re.match(r"(struct|union)\b", declaration) and "*" not in declaration
+                yield words[-1], "[" not in part and not is_inner
+
+
+def uses_of_members(everything):
+    """Names of members that are read, and those that something may set: an assignment, an address, a table."""
+    dot, rows = r"(?:\.|->)\s*", r"(?:\s*\[[^\[\]]*\])*"
+    read, written = set(), set()
+    for name, after in re.findall(dot + r"(\w+)(?=%s\s*(\S{0,3}))" % rows, everything):
+        (written if WRITES.match(after) else read).add(name)
+    for pattern in (dot + r"(\w+)%s\s*(?:\+\+|--)" % rows,
+                    r"(?:\+\+|--)[\w.>\[\]()-]*?" + dot + r"(\w+)",
+                    r"&[\w.>\[\]()-]*?" + dot + r"(\w+)\b(?!\s*(?:\.|->|\())",
+                    r"offsetof\([^,]+,\s*(\w+)"):
+        written |= set(re.findall(pattern, everything))
+    for path in files(["tests"], ".c"):
+        written |= set(re.findall(dot + r"(\w+)[^=\n;,]*=", code_of(path)))
+    return read, written
+
+
+def filled_by_place(everything):
+    """Structs whose values are somewhere written one after the other, without names."""
+    return {name for pattern in (r"\bstruct (\w+)\s+\w+\s*(?:\[[^\]]*\])+\s*=",
+                                 r"\bstruct (\w+) \{[^{}]*\}\s*\w+\s*\[[^\]]*\]\s*=",
+                                 r"\(struct (\w+)\)\s*\{\s*[^.}\s]",
+                                 r"\bstruct (\w+)\s+\w+\s*=\s*\{\s*[^.}0\s]")
+            for name in re.findall(pattern, everything)}
+
+
+def check_members(sources):
+    everything = "\n".join(sources.values())
+    read, written = uses_of_members(everything)
+    by_place = filled_by_place(everything)
+    for path, text in sources.items():
+        for struct, body in structs(text):
+            is_set = not struct or struct.endswith("_values") or struct in by_place  # options set *_values by offset
+            for name, is_plain in members(body):
+                if name not in read:
+                    yield "%s: nothing reads %s of struct %s" % (path.relative_to(ROOT), name, struct or "(no name)")
+                elif is_plain and not is_set and name not in written:
+                    yield "%s: nothing sets %s of struct %s" % (path.relative_to(ROOT), name, struct)
+
+
+def check_names_of_files():
+    folders = ["engine", "rules", "docs", "tests", "checkers", "proto", "cases"]
+    every = {str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*")}
+    known = every | {name.split("/", depth)[-1] for name in every for depth in range(1, 1 + name.count("/"))}
+    pages = [path for path in ROOT.glob("*.md") if path.name != "CHANGELOG.md"] + files(["docs", "tests"], ".md")
+    for path in pages + files(["engine", "rules"], ".c", ".h", ".def"):
+        text = path.read_text(errors="replace")
+        if path.suffix == ".md":
+            said = re.findall(r"`([\w./-]+\.(?:[ch]|def))`", text)
+        else:
+            said = [name for comment in re.findall(r"/\*.*?\*/", text, re.S)
+                    for name in re.findall(r"(?<![\w./*<-])(?!_)([\w/]+\.(?:h|c|def|md))\b", comment)]
+        for name in sorted(set(said + re.findall(r"\bdocs/[\w-]+(?:\.\w+)*\.\w+\b", text))):
+            if name not in known and not re.search(r"(^|_)X\b|(^|/)[A-Z]+\b", name):
+                yield "%s: names %s, which does not exist" % (path.relative_to(ROOT), name)
+
+
+def main():
+    build = pathlib.Path(sys.argv[1])
+    sources = {path: code_of(path) for path in files(["engine", "rules"], ".c", ".h", ".def")}
+    found = [*check_exports(build, sources), *check_members(sources), *check_names_of_files()]
+    print("\n".join(found) if found else "nothing is dead")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()
