@@ -9,8 +9,6 @@
 #include "analyze/path/path.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum class {
     CLASS_INPUT,
@@ -48,18 +46,8 @@ static const double MIXED_MARGIN = 0.15;
 static const double MOST = 0.50;
 
 static const int class_of_part[PART_COUNT] = {
-    [PART_INPUT] = CLASS_INPUT,
-    [PART_COMPUTE] = CLASS_COMPUTE,
-    [PART_COMMUNICATION] = CLASS_COMMUNICATION,
-    [PART_COPY] = CLASS_COPY,
-    [PART_COMPILE] = CLASS_COMPILE,
-    [PART_HOST] = CLASS_HOST,
-    [PART_IDLE_LAUNCH] = CLASS_HOST,
-    [PART_IDLE_SYNC] = CLASS_HOST,
-    [PART_IDLE_DEPENDENCY] = CLASS_IDLE,
-    [PART_IDLE_OTHER] = CLASS_IDLE,
-    [PART_OUTPUT] = CLASS_HOST,
-    [PART_UNKNOWN] = CLASS_UNKNOWN,
+#define PART(id, name, fact, title, verdict, column, help) [PART_##id] = CLASS_##verdict,
+#include "analyze/path/part.def"
 };
 
 const char *verdict_of_part(int part)
@@ -67,17 +55,11 @@ const char *verdict_of_part(int part)
     return part < 0 || part >= PART_COUNT ? "unknown" : classes[class_of_part[part]].name;
 }
 
-/* "part.idle_launch_share" of PART_IDLE_LAUNCH. */
 static double part_share(const struct facts *facts, enum part part)
 {
-    char   name[64];
     double share = 0;
 
-    snprintf(name, sizeof name, "part.%s_share", part_name(part));
-    for (char *at = name + sizeof "part." - 1; *at; at++)
-        if (*at == '.')
-            *at = '_';
-    facts_get(facts, name, &share);
+    facts_get(facts, part_share_fact(part), &share);
     return share;
 }
 

@@ -27,7 +27,7 @@ rooms='
 analyze/recording          -                                   excerpt
 analyze/step               -                                   steps,window,runs,start_up,step_sessions
 analyze/device             step                                async_ops,device_activity
-analyze/path               step,device                         path,work,leaves
+analyze/path               step,device                         path,work,leaves,part.def
 analyze/memory             step,device                         -
 analyze/comm               step,device                         collective_list
 analyze/eager              step,device                         eager_calls

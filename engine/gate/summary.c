@@ -7,7 +7,6 @@
 #include "gate/statistics.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,14 +339,9 @@ bool summary_fact(const struct summary *summary, const char *name, struct arena 
 
 static double mean_part(const struct summary *summary, enum part part)
 {
-    char                 name[64];
-    const struct series *series;
+    const struct series *series = summary_series(summary, part_ns_fact(part));
     double               sum = 0;
 
-    snprintf(name, sizeof name, "part.%s_ns", part_name(part));
-    for (char *dot = strchr(name + sizeof "part", '.'); dot; dot = strchr(dot, '.'))
-        *dot = '_';
-    series = summary_series(summary, name);
     for (size_t i = 0; series && i < summary->runs.count; i++)
         sum += isfinite(series->values[i]) ? series->values[i] : 0;
     return sum / (double)summary->runs.count;

@@ -4,7 +4,6 @@
 #include "analyze/study.h"
 #include "rules/advice.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,38 +88,6 @@ const char *step_source_name(enum step_source source)
     return "whole-trace";
 }
 
-const char *part_title(enum part part)
-{
-    switch (part) {
-    case PART_INPUT:
-        return "input wait";
-    case PART_COMPUTE:
-        return "compute";
-    case PART_COMMUNICATION:
-        return "exposed communication";
-    case PART_COPY:
-        return "copies";
-    case PART_COMPILE:
-        return "compiling, loading";
-    case PART_HOST:
-        return "host work";
-    case PART_IDLE_LAUNCH:
-        return "idle, launch";
-    case PART_IDLE_SYNC:
-        return "idle, synchronising";
-    case PART_IDLE_DEPENDENCY:
-        return "idle, dependency";
-    case PART_IDLE_OTHER:
-        return "idle, other";
-    case PART_OUTPUT:
-        return "output";
-    case PART_UNKNOWN:
-    case PART_COUNT:
-        break;
-    }
-    return "unknown";
-}
-
 enum part part_from_name(struct str name)
 {
     for (int part = 0; part < PART_COUNT; part++)
@@ -134,25 +101,12 @@ bool study_composition(const struct study *study, double part_ns[PART_COUNT])
     bool has_any = false;
 
     for (int part = 0; part < PART_COUNT; part++) {
-        char name[64];
-
-        snprintf(name, sizeof name, "part.%s_ns", part_name((enum part)part));
-        for (char *dot = strchr(name + sizeof "part", '.'); dot; dot = strchr(dot, '.'))
-            *dot = '_';
-        if (facts_get(&study->facts, name, &part_ns[part]))
+        if (facts_get(&study->facts, part_ns_fact((enum part)part), &part_ns[part]))
             has_any |= part_ns[part] > 0;
         else
             part_ns[part] = 0;
     }
     return has_any;
-}
-
-bool study_critical_ns(const struct study *study, enum path_class class, double *ns)
-{
-    char name[64];
-
-    snprintf(name, sizeof name, "critical.%s_ns", path_class_name(class));
-    return facts_get(&study->facts, name, ns);
 }
 
 bool finding_is_priced(const struct finding *finding)

@@ -19,15 +19,12 @@ const char *format_title(enum profile_format format); /* "XSpace" */
 const char *device_kind_name(enum device_kind kind);
 const char *timeline_kind_name(enum timeline_kind kind);
 const char *step_source_name(enum step_source source);
-const char *part_title(enum part part); /* "input wait" */
 enum part   part_from_name(struct str name); /* of part_name; PART_UNKNOWN: none of them */
 
 /* Time of each part in a step (the facts part.*_ns), which sum to what a step takes (steps_ns). False: the
  * composition is not known, and all is zero. */
 bool study_composition(const struct study *study, double part_ns[PART_COUNT]);
 
-/* Time of a class on the critical path of a step (the facts critical.*_ns); false: not known. */
-bool study_critical_ns(const struct study *study, enum path_class class, double *ns);
 
 /* Takes part in the ranking by saving; others are facts. */
 bool finding_is_priced(const struct finding *finding);

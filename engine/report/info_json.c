@@ -172,8 +172,8 @@ static void write_replay(struct json_writer *json, const struct study *study)
     put_number(json, "worst_error", worst);
     put_object(json, "critical_path_ms");
     for (int i = 0; i < CRITICAL_COUNT; i++)
-        if (study_critical_ns(study, (enum path_class)i, &value))
-            put_ms(json, path_class_name((enum path_class)i), value);
+        if (facts_get(&study->facts, critical_fact(critical_parts[i]), &value))
+            put_ms(json, critical_name(critical_parts[i]), value);
     json_object_end(json);
     json_object_end(json);
 }

@@ -320,10 +320,10 @@ static void write_replay(struct layout *layout, const struct study *study)
     layout_wrap(layout, 2, "", 4, text_str(&line));
     line = (struct text) { .arena = layout->arena };
     for (int i = 0; i < CRITICAL_COUNT; i++) {
-        if (!study_critical_ns(study, (enum path_class)i, &value) ||
+        if (!facts_get(&study->facts, critical_fact(critical_parts[i]), &value) ||
             value < steps_ns(&study->steps) / 1000)
             continue;
-        text_print(&line, "%s%s ", separator, path_class_title((enum path_class)i));
+        text_print(&line, "%s%s ", separator, critical_title(critical_parts[i]));
         unit_print(&line, value, UNIT_NS);
         separator = ", ";
     }

@@ -6,11 +6,11 @@
 
 static void put_path(struct json_writer *json, const struct whatif_result *result)
 {
-    put_text(json, "bottleneck", path_class_name(result->bottleneck));
+    put_text(json, "bottleneck", critical_name(result->bottleneck));
     put_object(json, "critical_path_ms");
     for (int i = 0; i < CRITICAL_COUNT; i++)
-        if (result->class_ns[i] > 0)
-            put_ms(json, path_class_name((enum path_class)i), result->class_ns[i]);
+        if (result->class_ns[critical_parts[i]] > 0)
+            put_ms(json, critical_name(critical_parts[i]), result->class_ns[critical_parts[i]]);
     json_object_end(json);
 }
 

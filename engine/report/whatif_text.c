@@ -46,7 +46,7 @@ static void write_row(struct layout *layout, struct str title, const struct what
     write_value(layout, result->step_ns, UNIT_NS);
     write_value(layout, result->saved_ns, UNIT_NS);
     write_value(layout, now_ns > 0 ? result->saved_ns / now_ns : 0, UNIT_SHARE);
-    text_print(layout->text, "   %s", path_class_title(result->bottleneck));
+    text_print(layout->text, "   %s", critical_title(result->bottleneck));
     layout_line(layout);
 }
 
@@ -75,12 +75,13 @@ static void write_paths(struct layout *layout, const struct whatif *whatif)
     layout_pad_left(layout, STR("then"), VALUE_COLUMNS);
     layout_line(layout);
     for (int i = 0; i < CRITICAL_COUNT; i++) {
-        double now_ns = whatif->now.class_ns[i], then_ns = whatif->together.class_ns[i];
+        enum part part = critical_parts[i];
+        double    now_ns = whatif->now.class_ns[part], then_ns = whatif->together.class_ns[part];
 
         if (fmax(now_ns, then_ns) < whatif->now.step_ns / 1000)
             continue;
         text_add(layout->text, STR("  "));
-        layout_pad(layout, str_from(path_class_title((enum path_class)i)), PATH_COLUMNS);
+        layout_pad(layout, str_from(critical_title(part)), PATH_COLUMNS);
         write_value(layout, now_ns, UNIT_NS);
         write_value(layout, then_ns, UNIT_NS);
         layout_line(layout);

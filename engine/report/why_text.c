@@ -37,12 +37,12 @@ static struct str describe(struct layout *layout, const struct why_cause *cause)
     enum { NAME_COLUMNS = 60 };
     struct text line = { .arena = layout->arena };
 
-    text_print(&line, "%s: ", path_class_title(cause->class));
+    text_print(&line, "%s: ", critical_title(cause->class));
     if (cause->name && *cause->name)
         text_add(&line, layout_shorten(layout->arena, str_from(cause->name), NAME_COLUMNS));
     else
-        text_add(&line, cause->class == CRITICAL_UNKNOWN ? STR("nothing recorded explains it")
-                                                         : STR("nothing recorded"));
+        text_add(&line, cause->class == PART_UNKNOWN ? STR("nothing recorded explains it")
+                                                     : STR("nothing recorded"));
     if (cause->owner && *cause->owner) {
         text_add(&line, STR(" in "));
         text_add(&line, layout_shorten(layout->arena, str_from(cause->owner), NAME_COLUMNS));
@@ -79,7 +79,7 @@ static void write_cause(struct layout *layout, const struct why *why, const stru
 }
 
 struct class_sum {
-    enum path_class class;
+    enum part class;
     double ns, usual_ns;
 };
 
@@ -96,23 +96,23 @@ static int compare_sums(const void *left, const void *right)
 static void write_classes(struct layout *layout, const struct why *why)
 {
     struct text      line = { .arena = layout->arena };
-    struct class_sum sums[CRITICAL_COUNT] = { 0 };
+    struct class_sum sums[PART_COUNT] = { 0 };
     int              shown = 0;
 
-    for (int i = 0; i < CRITICAL_COUNT; i++)
-        sums[i].class = (enum path_class)i;
+    for (int i = 0; i < PART_COUNT; i++)
+        sums[i].class = (enum part)i;
     for (size_t i = 0; i < why->causes.count; i++) {
         sums[why->causes.items[i].class].ns += why->causes.items[i].ns;
         sums[why->causes.items[i].class].usual_ns += why->causes.items[i].usual_ns;
     }
-    qsort(sums, CRITICAL_COUNT, sizeof *sums, compare_sums);
+    qsort(sums, PART_COUNT, sizeof *sums, compare_sums);
     text_add(&line, STR("In all: "));
-    for (int i = 0; i < CRITICAL_COUNT; i++) {
+    for (int i = 0; i < PART_COUNT; i++) {
         double more_ns = sums[i].ns - sums[i].usual_ns;
 
         if (sums[i].ns < SMALL_SHARE * why->duration_ns)
             continue;
-        text_print(&line, "%s%s ", shown++ ? ", " : "", path_class_title(sums[i].class));
+        text_print(&line, "%s%s ", shown++ ? ", " : "", critical_title(sums[i].class));
         unit_print(&line, sums[i].ns, UNIT_NS);
         if (!why->is_compared)
             continue;
@@ -173,7 +173,7 @@ static struct str describe_late(struct layout *layout, const struct why_late *la
     text_add(&line, STR(" of it), "));
     text_add(&line, layout_shorten(layout->arena, str_from(late->name), NAME_COLUMNS));
     if (late->class_ns > 0) {
-        text_print(&line, "; %s ", path_class_title(late->cause.class));
+        text_print(&line, "; %s ", critical_title(late->cause.class));
         unit_print(&line, late->class_ns, UNIT_NS);
         text_add(&line, STR(" longer"));
         if (late->cause.name && *late->cause.name) {

@@ -315,9 +315,9 @@ static void gaps_have_causes(void **state)
     assert_int_equal(why.causes.count, ARRAY_COUNT(expected_us));
     for (size_t i = 0; i < ARRAY_COUNT(expected_us); i++)
         same(why.causes.items[i].ns / US, expected_us[i], 1e-6);
-    assert_int_equal(why.causes.items[0].class, CRITICAL_LAUNCH);
-    assert_int_equal(why.causes.items[1].class, CRITICAL_HOST);
-    assert_int_equal(why.causes.items[2].class, CRITICAL_SYNC);
+    assert_int_equal(why.causes.items[0].class, PART_IDLE_LAUNCH);
+    assert_int_equal(why.causes.items[1].class, PART_HOST);
+    assert_int_equal(why.causes.items[2].class, PART_IDLE_SYNC);
     assert_string_equal(why.began, "A");
     assert_false(why_run(&why, &b.study, "gab", &b.arena, &err));
     assert_int_equal(err.code, ERR_USAGE);

@@ -90,12 +90,12 @@ static void workers_of_a_loader(void **state)
             edge = edge_of(&step.graph, i, EDGE_HANDOVER);
     assert_non_null(edge);
     assert_int_equal(step.graph.nodes.items[edge->from].end_ns, 290 * US);
-    assert_int_equal(step.graph.nodes.items[edge->from].class, CRITICAL_INPUT);
+    assert_int_equal(step.graph.nodes.items[edge->from].class, PART_INPUT);
     assert_true(schedule_make(&schedule, &step.graph, NULL, &step.scratch));
     assert_int_equal((int64_t)(schedule.step_ns + 0.5), 400 * US);
-    assert_int_equal((int64_t)(schedule.class_ns[CRITICAL_COMPUTE] + 0.5), 100 * US);
-    assert_int_equal((int64_t)(schedule.class_ns[CRITICAL_INPUT] + 0.5), 290 * US);
-    assert_int_equal((int64_t)(schedule.class_ns[CRITICAL_HOST] + 0.5), 10 * US);
+    assert_int_equal((int64_t)(schedule.class_ns[PART_COMPUTE] + 0.5), 100 * US);
+    assert_int_equal((int64_t)(schedule.class_ns[PART_INPUT] + 0.5), 290 * US);
+    assert_int_equal((int64_t)(schedule.class_ns[PART_HOST] + 0.5), 10 * US);
     one_step_free(&step);
 }
 

@@ -9,8 +9,8 @@
 #include "analyze/schedule/why_walk.h"
 #include "one_step.h"
 
-static void assert_cause(const struct why_walk *walk, size_t row, enum path_class class,
-                         const char *name, int64_t us)
+static void assert_cause(const struct why_walk *walk, size_t row, enum part class, const char *name,
+                         int64_t us)
 {
     const struct why_cause *cause = &walk->causes.items[row];
 
@@ -36,9 +36,9 @@ static void back_from_a_kernel(void **state)
     walk.arena = &step.scratch;
     assert_true(why_walk_back(&walk, one_node(&step, "B", 290), false, 120 * US));
     assert_int_equal(walk.causes.count, 3);
-    assert_cause(&walk, 0, CRITICAL_LAUNCH, "cudaLaunchKernel", 10);
-    assert_cause(&walk, 1, CRITICAL_HOST, NULL, 150);
-    assert_int_equal(walk.causes.items[2].class, CRITICAL_SYNC);
+    assert_cause(&walk, 0, PART_IDLE_LAUNCH, "cudaLaunchKernel", 10);
+    assert_cause(&walk, 1, PART_HOST, NULL, 150);
+    assert_int_equal(walk.causes.items[2].class, PART_IDLE_SYNC);
     assert_int_equal((int64_t)walk.causes.items[2].ns, 10 * US);
     assert_int_equal(walk.began, one_node(&step, "A", 20));
     one_step_free(&step);
@@ -63,11 +63,11 @@ static void sums_of_causes_alike(void **state)
         const struct why_cause *cause = &walk.causes.items[i];
 
         all_ns += cause->ns;
-        if (cause->class == CRITICAL_HOST && !cause->name) {
+        if (cause->class == PART_HOST && !cause->name) {
             nothing_ns += cause->ns;
             assert_int_equal(cause->count, 2);
         }
-        if (cause->class == CRITICAL_LAUNCH)
+        if (cause->class == PART_IDLE_LAUNCH)
             launch_ns += cause->ns;
     }
     assert_int_equal((int64_t)all_ns, 390 * US);
@@ -81,14 +81,14 @@ static void sums_of_causes_alike(void **state)
 static void causes_by_excess(void **state)
 {
     struct why_cause causes[] = {
-        { .class = CRITICAL_HOST, .name = "a", .ns = 40 },
-        { .class = CRITICAL_COMPUTE, .name = "b", .ns = 100 },
-        { .class = CRITICAL_COPY, .name = "c", .ns = 30 },
+        { .class = PART_HOST, .name = "a", .ns = 40 },
+        { .class = PART_COMPUTE, .name = "b", .ns = 100 },
+        { .class = PART_COPY, .name = "c", .ns = 30 },
     };
     struct why_cause usual[] = {
-        { .class = CRITICAL_COMPUTE, .name = causes[1].name, .ns = 90 },
-        { .class = CRITICAL_HOST, .name = causes[0].name, .ns = 60 },
-        { .class = CRITICAL_COPY, .name = causes[0].name, .ns = 5 },
+        { .class = PART_COMPUTE, .name = causes[1].name, .ns = 90 },
+        { .class = PART_HOST, .name = causes[0].name, .ns = 60 },
+        { .class = PART_COPY, .name = causes[0].name, .ns = 5 },
     };
     struct why_walk walk = { .causes = { causes, 3, 3 } }, other = { .causes = { usual, 3, 3 } };
 

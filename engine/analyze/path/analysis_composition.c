@@ -9,30 +9,11 @@
 #include <stdlib.h>
 
 static const struct fact_spec produces[] = {
-    { "part.input_ns", UNIT_NS, "the step waits for input" },
-    { "part.compute_ns", UNIT_NS, "the step waits for computation" },
-    { "part.communication_ns", UNIT_NS, "the step waits for collectives" },
-    { "part.copy_ns", UNIT_NS, "the step waits for copies between host and device" },
-    { "part.compile_ns", UNIT_NS, "the step waits for compiling, tracing or loading" },
-    { "part.host_ns", UNIT_NS, "the step waits for host code: Python, dispatch, executors" },
-    { "part.idle_launch_ns", UNIT_NS, "nothing runs: work is on its way to the device" },
-    { "part.idle_sync_ns", UNIT_NS, "nothing runs: the host waits for results" },
-    { "part.idle_dependency_ns", UNIT_NS, "nothing runs inside a device program" },
-    { "part.idle_other_ns", UNIT_NS, "nothing runs, cause unknown" },
-    { "part.output_ns", UNIT_NS, "the step writes logs, summaries, checkpoints" },
-    { "part.unknown_ns", UNIT_NS, "time the profile does not explain" },
-    { "part.input_share", UNIT_SHARE, "part.input_ns of the step" },
-    { "part.compute_share", UNIT_SHARE, "part.compute_ns of the step" },
-    { "part.communication_share", UNIT_SHARE, "part.communication_ns of the step" },
-    { "part.copy_share", UNIT_SHARE, "part.copy_ns of the step" },
-    { "part.compile_share", UNIT_SHARE, "part.compile_ns of the step" },
-    { "part.host_share", UNIT_SHARE, "part.host_ns of the step" },
-    { "part.idle_launch_share", UNIT_SHARE, "part.idle_launch_ns of the step" },
-    { "part.idle_sync_share", UNIT_SHARE, "part.idle_sync_ns of the step" },
-    { "part.idle_dependency_share", UNIT_SHARE, "part.idle_dependency_ns of the step" },
-    { "part.idle_other_share", UNIT_SHARE, "part.idle_other_ns of the step" },
-    { "part.output_share", UNIT_SHARE, "part.output_ns of the step" },
-    { "part.unknown_share", UNIT_SHARE, "part.unknown_ns of the step" },
+#define PART(id, name, fact, title, verdict, column, help) { "part." fact "_ns", UNIT_NS, help },
+#include "analyze/path/part.def"
+#define PART(id, name, fact, title, verdict, column, help)                                         \
+    { "part." fact "_share", UNIT_SHARE, "part." fact "_ns of the step" },
+#include "analyze/path/part.def"
     { "host.python_ns", UNIT_NS, "a step's time in Python outside any recorded event" },
     { "host.python_share", UNIT_SHARE, "host.python_ns of the step" },
     { "host.python_before_ns", UNIT_NS,
@@ -102,26 +83,6 @@ static const struct table_spec tables[] = {
     { "step_parts", "what each of the looked-at steps waits for", step_columns,
       ARRAY_COUNT(step_columns) },
 };
-
-const char *part_name(enum part part)
-{
-    static const char *const names[PART_COUNT] = {
-        [PART_INPUT] = "input",
-        [PART_COMPUTE] = "compute",
-        [PART_COMMUNICATION] = "communication",
-        [PART_COPY] = "copy",
-        [PART_COMPILE] = "compile",
-        [PART_HOST] = "host",
-        [PART_IDLE_LAUNCH] = "idle.launch",
-        [PART_IDLE_SYNC] = "idle.sync",
-        [PART_IDLE_DEPENDENCY] = "idle.dependency",
-        [PART_IDLE_OTHER] = "idle.other",
-        [PART_OUTPUT] = "output",
-        [PART_UNKNOWN] = "unknown",
-    };
-
-    return names[part];
-}
 
 struct sums {
     double part_ns[PART_COUNT], python_ns, dispatch_ns, executor_ns, total_ns;
@@ -356,18 +317,8 @@ static bool fill_table(struct study *study, struct arena *scratch)
 static bool fill_steps(struct study *study)
 {
     static const uint8_t columns[PART_COUNT] = {
-        [PART_INPUT] = S_INPUT,
-        [PART_COMPUTE] = S_COMPUTE,
-        [PART_COMMUNICATION] = S_COMMUNICATION,
-        [PART_COPY] = S_COPY,
-        [PART_COMPILE] = S_COMPILE,
-        [PART_HOST] = S_HOST,
-        [PART_IDLE_LAUNCH] = S_IDLE,
-        [PART_IDLE_SYNC] = S_IDLE,
-        [PART_IDLE_DEPENDENCY] = S_IDLE,
-        [PART_IDLE_OTHER] = S_IDLE,
-        [PART_OUTPUT] = S_OUTPUT,
-        [PART_UNKNOWN] = S_UNKNOWN,
+#define PART(id, name, fact, title, verdict, column, help) [PART_##id] = S_##column,
+#include "analyze/path/part.def"
     };
     struct table *table = facts_table(&study->facts, &tables[1]);
     size_t        row = SIZE_MAX;

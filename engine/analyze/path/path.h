@@ -13,39 +13,26 @@
 #include <stdint.h>
 
 enum part { /* the fixed names of the advice contract */
-            PART_INPUT,
-            PART_COMPUTE,
-            PART_COMMUNICATION,
-            PART_COPY,
-            PART_COMPILE,
-            PART_HOST,
-            PART_IDLE_LAUNCH,
-            PART_IDLE_SYNC,
-            PART_IDLE_DEPENDENCY,
-            PART_IDLE_OTHER,
-            PART_OUTPUT,
-            PART_UNKNOWN,
+#define PART(id, name, fact, title, verdict, column, help) PART_##id,
+#include "analyze/path/part.def"
             PART_COUNT
 };
-const char *part_name(enum part part); /* "idle.launch" */
+const char *part_name(enum part part);       /* "idle.launch" */
+const char *part_title(enum part part);      /* for people: "idle, launch" */
+const char *part_ns_fact(enum part part);    /* "part.idle_launch_ns" */
+const char *part_share_fact(enum part part); /* "part.idle_launch_share" */
 
-/* What time on a critical path through the event graph (event_graph.h) is charged to. */
-enum path_class {
-    CRITICAL_HOST, /* framework, Python, calls into the driver */
-    CRITICAL_INPUT,
-    CRITICAL_COMPILE,
-    CRITICAL_OUTPUT,
-    CRITICAL_COMPUTE, /* kernels; on a host without accelerator its ops */
-    CRITICAL_COMMUNICATION,
-    CRITICAL_COPY,
-    CRITICAL_LAUNCH,     /* from a launch call to its kernel */
-    CRITICAL_KERNEL_GAP, /* from a kernel to the next of its stream */
-    CRITICAL_SYNC,       /* getting out of a blocking call; waiting inside it where for what is unknown */
-    CRITICAL_UNKNOWN,    /* a delay without a known cause */
+/* Parts that time on a critical path through the event graph (event_graph.h) is charged to; there idle
+ * time stands at what it is a wait for: a launch, the kernel before, a blocking call. */
+enum {
+#define CRITICAL(id, name, title, help) CRITICAL_ROW_##id,
+#include "analyze/path/part.def"
     CRITICAL_COUNT
 };
-const char *path_class_name(enum path_class class);  /* "kernel_gap" */
-const char *path_class_title(enum path_class class); /* for people: "between kernels" */
+extern const enum part critical_parts[CRITICAL_COUNT]; /* in the order they are printed */
+const char *critical_name(enum part part);  /* "kernel_gap"; NULL: of none */
+const char *critical_title(enum part part); /* for people: "between kernels" */
+const char *critical_fact(enum part part);  /* "critical.kernel_gap_ns" */
 
 /* An open event with its ancestors; kinds has a bit 1 << enum activity_kind for it and each of
  * them. */

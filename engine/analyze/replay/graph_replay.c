@@ -40,7 +40,7 @@ static void make(struct study *study, struct graph_replay *replay)
     if (schedule_make(&schedule, &replay->graph, NULL, &scratch)) {
         replay->step_ns = schedule.step_ns;
         replay->is_usable = schedule.step_ns > 0 && schedule.error <= MOST_ERROR &&
-                            schedule.class_ns[CRITICAL_UNKNOWN] <= MOST_UNKNOWN * schedule.step_ns;
+                            schedule.class_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule.step_ns;
     }
     arena_free(&scratch);
 }
@@ -105,29 +105,6 @@ static bool match_frames(const struct editing *editing, const char *name, bool i
     return is_settled && seen;
 }
 
-static bool is_of_part(const struct graph_node *node, uint32_t parts)
-{
-    switch ((enum path_class)node->class) {
-    case CRITICAL_COMPUTE:
-        return parts & (UINT32_C(1) << PART_COMPUTE);
-    case CRITICAL_COMMUNICATION:
-        return parts & (UINT32_C(1) << PART_COMMUNICATION);
-    case CRITICAL_COPY:
-        return parts & (UINT32_C(1) << PART_COPY);
-    case CRITICAL_HOST:
-    case CRITICAL_INPUT:
-    case CRITICAL_COMPILE:
-    case CRITICAL_OUTPUT:
-    case CRITICAL_LAUNCH:
-    case CRITICAL_KERNEL_GAP:
-    case CRITICAL_SYNC:
-    case CRITICAL_UNKNOWN:
-    case CRITICAL_COUNT:
-        break;
-    }
-    return false;
-}
-
 static bool has_kind(const struct event_graph *graph, const struct graph_node *node, uint32_t kinds)
 {
     return !kinds ||
@@ -164,7 +141,7 @@ static bool select_nodes(struct editing *editing, const struct edit_select *sele
         const struct graph_line *line = &graph->lines.items[node->line];
 
         editing->is_selected[i] = line->is_device && node->frame != NO_ID &&
-                                  is_of_part(node, select->part_mask) &&
+                                  select->part_mask >> node->class & 1 &&
                                   has_kind(graph, node, select->kind_mask) &&
                                   (select->host == NO_ID || select->host == line->host);
     }

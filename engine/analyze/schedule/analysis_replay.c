@@ -20,19 +20,10 @@ static const struct fact_spec produces[] = {
                  "parts of ranks in collectives that the graph joins" },
     [UNKNOWN] = { "replay.unknown_share", UNIT_SHARE,
                   "of the critical path: delays without a known cause" },
-#define CLASS_FACT(class, name, text)                                                              \
-    [FIRST_CLASS + (class)] = { "critical." name "_ns", UNIT_NS, "critical path a step: " text }
-    CLASS_FACT(CRITICAL_HOST, "host", "the host's program, its calls and Python"),
-    CLASS_FACT(CRITICAL_INPUT, "input", "input"),
-    CLASS_FACT(CRITICAL_COMPILE, "compile", "compiling and tracing"),
-    CLASS_FACT(CRITICAL_OUTPUT, "output", "writing results"),
-    CLASS_FACT(CRITICAL_COMPUTE, "compute", "kernels; without an accelerator ops"),
-    CLASS_FACT(CRITICAL_COMMUNICATION, "communication", "collectives"),
-    CLASS_FACT(CRITICAL_COPY, "copy", "copies and sets of memory"),
-    CLASS_FACT(CRITICAL_LAUNCH, "launch", "from launch calls to their kernels"),
-    CLASS_FACT(CRITICAL_KERNEL_GAP, "kernel_gap", "between a kernel and the next in the queue"),
-    CLASS_FACT(CRITICAL_SYNC, "sync", "inside blocking calls, once what they wait for is done"),
-    CLASS_FACT(CRITICAL_UNKNOWN, "unknown", "delays without a known cause"),
+#define CRITICAL(id, name, title, help)                                                            \
+    [FIRST_CLASS + CRITICAL_ROW_##                                                                 \
+        id] = { "critical." name "_ns", UNIT_NS, "critical path a step: " help },
+#include "analyze/path/part.def"
 };
 
 enum lateness_column {
@@ -113,7 +104,7 @@ static void fill_late(struct study *study, const struct event_graph *graph, stru
     emit_rank(study, table, L_FIRST_RANK, row, lateness_host(graph, late->first));
     if (late->class_ns <= 0)
         return;
-    emit_text(study, table, L_WHY, row, path_class_name(late->cause.class));
+    emit_text(study, table, L_WHY, row, critical_name(late->cause.class));
     emit_number(table, L_WHY_NS, row, late->class_ns);
     emit_text(study, table, L_CAUSE, row, late->cause.name);
     emit_text(study, table, L_OWNER, row, late->cause.owner);
@@ -162,9 +153,9 @@ static bool set_facts(struct study *study, const struct event_graph *graph,
     bool is_set = true;
 
     if (schedule->step_ns > 0)
-        values[UNKNOWN] = schedule->class_ns[CRITICAL_UNKNOWN] / schedule->step_ns;
+        values[UNKNOWN] = schedule->class_ns[PART_UNKNOWN] / schedule->step_ns;
     for (int i = 0; i < CRITICAL_COUNT; i++)
-        values[FIRST_CLASS + i] = schedule->class_ns[i] * scale;
+        values[FIRST_CLASS + i] = schedule->class_ns[critical_parts[i]] * scale;
     for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
     return is_set;

@@ -11,39 +11,6 @@ enum {
 /* Of a collective, what its thread does before it turns to something inside. */
 static const double COLLECTIVE_SHARE = 0.9;
 
-const char *path_class_name(enum path_class class)
-{
-    static const char *const names[CRITICAL_COUNT] = {
-        [CRITICAL_HOST] = "host",       [CRITICAL_INPUT] = "input",
-        [CRITICAL_COMPILE] = "compile", [CRITICAL_OUTPUT] = "output",
-        [CRITICAL_COMPUTE] = "compute", [CRITICAL_COMMUNICATION] = "communication",
-        [CRITICAL_COPY] = "copy",       [CRITICAL_LAUNCH] = "launch",
-        [CRITICAL_SYNC] = "sync",       [CRITICAL_KERNEL_GAP] = "kernel_gap",
-        [CRITICAL_UNKNOWN] = "unknown",
-    };
-
-    return class < CRITICAL_COUNT ? names[class] : "unknown";
-}
-
-const char *path_class_title(enum path_class class)
-{
-    static const char *const titles[CRITICAL_COUNT] = {
-        [CRITICAL_HOST] = "host",
-        [CRITICAL_INPUT] = "input",
-        [CRITICAL_COMPILE] = "compiling",
-        [CRITICAL_OUTPUT] = "output",
-        [CRITICAL_COMPUTE] = "compute",
-        [CRITICAL_COMMUNICATION] = "communication",
-        [CRITICAL_COPY] = "copies",
-        [CRITICAL_LAUNCH] = "launch to kernel",
-        [CRITICAL_SYNC] = "blocking calls",
-        [CRITICAL_KERNEL_GAP] = "between kernels",
-        [CRITICAL_UNKNOWN] = "cause unknown",
-    };
-
-    return class < CRITICAL_COUNT ? titles[class] : "cause unknown";
-}
-
 uint32_t event_graph_edges_end(const struct event_graph *graph, uint32_t node)
 {
     return node + 1 < graph->nodes.count ? graph->nodes.items[node + 1].first_edge
@@ -73,22 +40,22 @@ bool event_graph_has_kind(const struct event_graph *graph, uint32_t frame, uint3
     return frame != NO_ID && (graph->path.frames.items[frame].kinds & kinds);
 }
 
-enum path_class graph_edge_class(const struct graph_edge *edge)
+enum part graph_edge_class(const struct graph_edge *edge)
 {
     static const uint8_t classes[EDGE_KIND_COUNT] = {
-        [EDGE_ORDER] = CRITICAL_HOST,
-        [EDGE_STREAM] = CRITICAL_KERNEL_GAP,
-        [EDGE_LAUNCH] = CRITICAL_LAUNCH,
-        [EDGE_EVENT] = CRITICAL_KERNEL_GAP,
-        [EDGE_SYNC] = CRITICAL_SYNC,
-        [EDGE_HANDOVER] = CRITICAL_HOST,
-        [EDGE_COLLECTIVE] = CRITICAL_COMMUNICATION,
-        [EDGE_STEP] = CRITICAL_HOST,
+        [EDGE_ORDER] = PART_HOST,
+        [EDGE_STREAM] = PART_IDLE_DEPENDENCY,
+        [EDGE_LAUNCH] = PART_IDLE_LAUNCH,
+        [EDGE_EVENT] = PART_IDLE_DEPENDENCY,
+        [EDGE_SYNC] = PART_IDLE_SYNC,
+        [EDGE_HANDOVER] = PART_HOST,
+        [EDGE_COLLECTIVE] = PART_COMMUNICATION,
+        [EDGE_STEP] = PART_HOST,
     };
 
     /* Work that begins so long behind the begin of its call began inside a call that lasts. */
     if (edge->kind == EDGE_LAUNCH && edge->lag_ns > LONG_LAUNCH_NS)
-        return CRITICAL_HOST;
+        return PART_HOST;
     return classes[edge->kind];
 }
 

@@ -85,7 +85,7 @@ struct event_graph {
 bool event_graph_make(struct event_graph *graph, const struct study *study, uint32_t first,
                       struct arena *arena, struct err *err);
 /* What the time between the two nodes of an edge is charged to. */
-enum path_class graph_edge_class(const struct graph_edge *edge);
+enum part graph_edge_class(const struct graph_edge *edge);
 /* One past the last edge into a node. */
 uint32_t event_graph_edges_end(const struct event_graph *graph, uint32_t node);
 /* Name of what a node does; empty for unrecorded host time. */

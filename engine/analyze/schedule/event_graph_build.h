@@ -81,7 +81,7 @@ static inline const struct graph_node *node_at(const struct build *build, uint32
 /* Makes input beside the steps: only who asks for input waits for it. */
 static inline bool makes_input(const struct build *build, const struct graph_node *node)
 {
-    return node->class == CRITICAL_INPUT &&
+    return node->class == PART_INPUT &&
            !event_graph_has_kind(build->graph, node->frame, KIND_BIT(ACTIVITY_INPUT_WAIT));
 }
 

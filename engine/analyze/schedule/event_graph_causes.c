@@ -8,37 +8,36 @@ enum {
     LONG_CALL_NS = 100000 /* work begins so soon after the call that enqueued it */
 };
 
-static enum path_class class_of(const struct build *build, uint32_t frame)
+static enum part class_of(const struct build *build, uint32_t frame)
 {
     static const uint8_t classes[] = {
-        [WORK_NONE] = CRITICAL_HOST,
-        [WORK_WAITING] = CRITICAL_SYNC,
-        [WORK_RUNNING] = CRITICAL_HOST,
-        [WORK_INPUT] = CRITICAL_INPUT,
-        [WORK_INPUT_WAIT] = CRITICAL_INPUT,
-        [WORK_COMPUTE] = CRITICAL_COMPUTE,
-        [WORK_COMMUNICATION] = CRITICAL_COMMUNICATION,
-        [WORK_COPY] = CRITICAL_COPY,
-        [WORK_COMPILE] = CRITICAL_COMPILE,
-        [WORK_CALLBACK] = CRITICAL_HOST,
-        [WORK_OUTPUT] = CRITICAL_OUTPUT,
-        [WORK_POOL] = CRITICAL_COMPUTE,
-        [WORK_HOST] = CRITICAL_HOST,
-        [WORK_PROFILER] = CRITICAL_UNKNOWN,
+        [WORK_NONE] = PART_HOST,
+        [WORK_WAITING] = PART_IDLE_SYNC,
+        [WORK_RUNNING] = PART_HOST,
+        [WORK_INPUT] = PART_INPUT,
+        [WORK_INPUT_WAIT] = PART_INPUT,
+        [WORK_COMPUTE] = PART_COMPUTE,
+        [WORK_COMMUNICATION] = PART_COMMUNICATION,
+        [WORK_COPY] = PART_COPY,
+        [WORK_COMPILE] = PART_COMPILE,
+        [WORK_CALLBACK] = PART_HOST,
+        [WORK_OUTPUT] = PART_OUTPUT,
+        [WORK_POOL] = PART_COMPUTE,
+        [WORK_HOST] = PART_HOST,
+        [WORK_PROFILER] = PART_UNKNOWN,
     };
     uint8_t kind;
 
     if (frame == NO_ID)
-        return CRITICAL_HOST;
+        return PART_HOST;
     kind = event_activity(build->profile, build->graph->path.frames.items[frame].event)->kind;
-    return kind == ACTIVITY_SYNC ? CRITICAL_SYNC : classes[build->graph->path.frame_work[frame]];
+    return kind == ACTIVITY_SYNC ? PART_IDLE_SYNC : classes[build->graph->path.frame_work[frame]];
 }
 
 /* What workers of a loader do is input, whatever they do. */
 static uint8_t host_class(const struct build *build, uint32_t line, uint32_t frame)
 {
-    return build->graph->lines.items[line].is_worker ? CRITICAL_INPUT
-                                                     : (uint8_t)class_of(build, frame);
+    return build->graph->lines.items[line].is_worker ? PART_INPUT : (uint8_t)class_of(build, frame);
 }
 
 static bool add_edge(struct build *build, uint32_t from, enum edge_kind kind, int64_t lag_ns,
@@ -99,7 +98,7 @@ bool build_step(struct build *build, struct graph_window *window, uint32_t windo
                                 .frame = NO_ID,
                                 .launcher = NO_ID,
                                 .role = NODE_STEP,
-                                .class = CRITICAL_HOST };
+                                .class = PART_HOST };
     (void)window_row;
     window->base = (uint32_t)build->graph->nodes.count;
     build->base_of_host[window->host] = window->base;
@@ -149,7 +148,7 @@ static bool join(struct build *build, uint32_t line, const struct piece *piece, 
                                                .frame = piece->frame,
                                                .launcher = NO_ID,
                                                .role = NODE_JOIN,
-                                               .class = CRITICAL_COMMUNICATION };
+                                               .class = PART_COMMUNICATION };
 
     while (first > 0 && items[first - 1].key == items[row].key)
         first--;
@@ -434,7 +433,7 @@ bool build_device(struct build *build, uint32_t line)
 
     if (piece.frame == NO_ID) { /* a device that leads: its step ends later than its work */
         node.role = NODE_HOST;
-        node.class = CRITICAL_UNKNOWN;
+        node.class = PART_UNKNOWN;
         return add_node(build, line, node) && add_edge(build, before, EDGE_ORDER, 0, false);
     }
     event = build->graph->path.frames.items[piece.frame].event;

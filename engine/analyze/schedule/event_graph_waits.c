@@ -36,7 +36,7 @@ static uint32_t awaited_thread(const struct build *build, uint32_t line, const s
         if (of->host != host || of->is_device || i == line || other->last == NO_ID ||
             (began_inside && makes_input(build, node_at(build, other->last))) ||
             (began_inside && other->burst_start_ns < piece->start_ns &&
-             node_at(build, other->last)->class != CRITICAL_COMMUNICATION))
+             node_at(build, other->last)->class != PART_COMMUNICATION))
             continue;
         if (node_at(build, other->last)->end_ns <= piece->end_ns &&
             node_at(build, other->last)->end_ns > latest_ns) {

@@ -220,7 +220,7 @@ struct charging {
 };
 
 /* Charges the way back to `reached_ns`. */
-static void charge(struct charging *charging, enum path_class class, int64_t reached_ns)
+static void charge(struct charging *charging, enum part class, int64_t reached_ns)
 {
     if (reached_ns < charging->from_ns)
         reached_ns = charging->from_ns;
@@ -236,11 +236,14 @@ static void settle_classes(struct schedule *schedule)
     double sum_ns = 0, *class_ns = schedule->class_ns;
 
     for (int i = 0; i < CRITICAL_COUNT; i++)
-        sum_ns += class_ns[i];
+        sum_ns += class_ns[critical_parts[i]];
+    schedule->bottleneck = critical_parts[0];
     for (int i = 0; i < CRITICAL_COUNT; i++) {
-        class_ns[i] *= sum_ns > 0 ? schedule->step_ns / sum_ns : 0;
-        if (class_ns[i] > class_ns[schedule->bottleneck])
-            schedule->bottleneck = (enum path_class)i;
+        enum part part = critical_parts[i];
+
+        class_ns[part] *= sum_ns > 0 ? schedule->step_ns / sum_ns : 0;
+        if (class_ns[part] > class_ns[schedule->bottleneck])
+            schedule->bottleneck = part;
     }
 }
 
@@ -256,11 +259,11 @@ static void charge_path(struct run *run, int64_t from_ns)
         const struct graph_node *node = &graph->nodes.items[row];
         const struct graph_edge *edge;
 
-        charge(&charging, (enum path_class)node->class, schedule->start_ns[row]);
+        charge(&charging, (enum part)node->class, schedule->start_ns[row]);
         if (schedule->cause[row] == NO_ID)
             break;
         if (node->delay_ns)
-            charge(&charging, CRITICAL_UNKNOWN, schedule->start_ns[row] - node->delay_ns);
+            charge(&charging, PART_UNKNOWN, schedule->start_ns[row] - node->delay_ns);
         edge = &graph->edges.items[schedule->cause[row]];
         row = edge->from;
         charge(&charging, graph_edge_class(edge),

@@ -28,8 +28,8 @@ struct schedule {
                                     before */
     double    step_ns;           /* mean over the sampled steps of the reference host */
     double    error, worst_error; /* of the first run against the recording; unchanged graphs */
-    double    class_ns[CRITICAL_COUNT]; /* along the critical path of a step; sums to step_ns */
-    enum path_class bottleneck;
+    double    class_ns[PART_COUNT]; /* along the critical path of a step; sums to step_ns */
+    enum part bottleneck;
     uint32_t  last_node;         /* where the path ends */
 };
 

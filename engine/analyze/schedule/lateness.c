@@ -85,8 +85,8 @@ bool lateness_walk(const struct event_graph *graph, const struct late_arrival *l
 static bool find_cause(const struct event_graph *graph, struct late_arrival *late,
                        struct arena *arena)
 {
-    double          excess_ns[CRITICAL_COUNT] = { 0 };
-    enum path_class worst = CRITICAL_HOST;
+    double          excess_ns[PART_COUNT] = { 0 };
+    enum part       worst = PART_HOST;
     struct why_walk walk;
 
     if (!lateness_walk(graph, late, &walk, arena))
@@ -95,8 +95,8 @@ static bool find_cause(const struct event_graph *graph, struct late_arrival *lat
         excess_ns[walk.causes.items[i].class] +=
             walk.causes.items[i].ns - walk.causes.items[i].usual_ns;
     for (int i = 0; i < CRITICAL_COUNT; i++)
-        if (excess_ns[i] > excess_ns[worst])
-            worst = (enum path_class)i;
+        if (excess_ns[critical_parts[i]] > excess_ns[worst])
+            worst = critical_parts[i];
     late->class_ns = excess_ns[worst] > 0 ? excess_ns[worst] : 0;
     for (size_t i = walk.causes.count; i-- > 0;)
         if (walk.causes.items[i].class == worst)

@@ -265,7 +265,7 @@ static bool level_rank(struct editor *editor, const struct whatif_edit *edit, st
 
         editor->is_selected[i] =
             event_graph_rank(graph, graph->lines.items[node->line].host) == edit->rank &&
-            node->class != CRITICAL_COMMUNICATION && node->role != NODE_STEP;
+            node->class != PART_COMMUNICATION && node->role != NODE_STEP;
     }
     scale_selected(editor, median_ns / own_ns);
     return true;
@@ -309,7 +309,7 @@ static void capture_step(struct editor *editor, const struct graph_window *windo
         uint32_t call;
 
         if (graph->lines.items[nodes[i].line].host != window->host ||
-            nodes[i].role != NODE_DEVICE || nodes[i].class != CRITICAL_COMPUTE)
+            nodes[i].role != NODE_DEVICE || nodes[i].class != PART_COMPUTE)
             continue;
         editor->is_selected[i] = true;
         if (is_launched)
@@ -325,7 +325,7 @@ static void capture_step(struct editor *editor, const struct graph_window *windo
         return;
     for (uint32_t i = first_call; i <= last_call; i++)
         if (graph->lines.items[nodes[i].line].host == window->host && !is_on_device(editor, i) &&
-            nodes[i].class == CRITICAL_HOST)
+            nodes[i].class == PART_HOST)
             editor->changes.factors[i] = 0;
     editor->changes.extra_ns[first_call] = GRAPH_LAUNCH_NS;
 }
@@ -413,7 +413,7 @@ static bool schedule_changes(struct editor *editor, bool is_edited, struct whati
             schedule.step_ns > 0 ? steps_ns(&editor->study->steps) / schedule.step_ns : 1;
     result->step_ns = schedule.step_ns * editor->scale;
     result->bottleneck = schedule.bottleneck;
-    for (int i = 0; i < CRITICAL_COUNT; i++)
+    for (int i = 0; i < PART_COUNT; i++)
         result->class_ns[i] = schedule.class_ns[i] * editor->scale;
     if (is_edited)
         result->saved_ns = whatif->now.step_ns - result->step_ns;

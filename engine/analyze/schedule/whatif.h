@@ -29,8 +29,8 @@ struct whatif_edit {
 struct whatif_result {
     double step_ns, saved_ns;            /* a step; saved below zero: it takes longer */
     double selected_count, selected_ns;  /* pieces of work a step, and their time */
-    double class_ns[CRITICAL_COUNT];        /* critical path a step */
-    enum path_class bottleneck;
+    double class_ns[PART_COUNT];        /* critical path a step */
+    enum part bottleneck;
 };
 struct whatif {
     VEC(struct whatif_edit) edits;

@@ -106,7 +106,7 @@ static bool is_of(const struct selection *selection, const struct graph_node *no
         return false;
     switch ((enum whatif_target)selection->target) {
     case TARGET_KERNEL:
-        return on_device && node->class == CRITICAL_COMPUTE;
+        return on_device && node->class == PART_COMPUTE;
     case TARGET_OP:
         return has_frame &&
                (selection->is_match ||
@@ -115,18 +115,18 @@ static bool is_of(const struct selection *selection, const struct graph_node *no
     case TARGET_HOST:
         return !on_device && (has_frame || !selection->is_match);
     case TARGET_COPY:
-        return node->class == CRITICAL_COPY &&
+        return node->class == PART_COPY &&
                (!on_device || kind_of(selection, node->frame) != ACTIVITY_MEMSET);
     case TARGET_MEMSET:
         return on_device && has_frame && kind_of(selection, node->frame) == ACTIVITY_MEMSET;
     case TARGET_COMM:
-        return node->class == CRITICAL_COMMUNICATION &&
+        return node->class == PART_COMMUNICATION &&
                (on_device || !selection->graph->path.shows_collectives);
     case TARGET_SYNC:
         return !on_device &&
                event_graph_has_kind(selection->graph, node->frame, KIND_BIT(ACTIVITY_SYNC));
     case TARGET_INPUT:
-        return !on_device && node->class == CRITICAL_INPUT;
+        return !on_device && node->class == PART_INPUT;
     case TARGET_LAUNCH:
         return !on_device && has_frame &&
                event_graph_has_kind(selection->graph, node->frame,

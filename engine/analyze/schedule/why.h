@@ -12,7 +12,7 @@ struct why_cause {
     double          ns;       /* of the time asked about */
     double          usual_ns; /* in the step or on the rank it is compared with; < 0: none is */
     uint32_t        count;    /* pieces of work */
-    enum path_class class;
+    enum part class;
     const char     *name;     /* what was done; NULL: nothing was recorded */
     const char     *owner;    /* op or annotation around it, or NULL */
     const char     *place;    /* thread or stream */

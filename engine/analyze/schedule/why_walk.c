@@ -53,7 +53,7 @@ static struct why_cause describe(const struct why_walk *walk, const struct graph
     uint32_t                  frame = node->frame;
     uint32_t                  owner =
         owner_of(walk, frame != NO_ID && node->launcher == NO_ID ? frame : node->launcher);
-    struct why_cause cause = { .class = (enum path_class)node->class, .usual_ns = -1, .count = 1 };
+    struct why_cause cause = { .class = (enum part)node->class, .usual_ns = -1, .count = 1 };
 
     cause.place =
         profile_str(profile, profile->timelines.items[graph->lines.items[node->line].timeline].name)
@@ -137,7 +137,7 @@ bool why_walk_back(struct why_walk *walk, uint32_t row, bool is_included, int64_
     const struct graph_node *nodes = walk->graph->nodes.items;
     struct position  position = { walk, is_included ? nodes[row].end_ns : nodes[row].start_ns,
                                   from_ns };
-    struct why_cause delay = { .class = CRITICAL_UNKNOWN, .usual_ns = -1, .count = 1 };
+    struct why_cause delay = { .class = PART_UNKNOWN, .usual_ns = -1, .count = 1 };
 
     walk->began = NO_ID;
     for (;;) {
@@ -209,8 +209,8 @@ static int compare_excess(const void *left, const void *right)
 
 static bool is_device_work(const struct why_cause *cause)
 {
-    return cause->class == CRITICAL_COMPUTE || cause->class == CRITICAL_COPY ||
-           cause->class == CRITICAL_COMMUNICATION;
+    return cause->class == PART_COMPUTE || cause->class == PART_COPY ||
+           cause->class == PART_COMMUNICATION;
 }
 
 /* Work launched before the step that was looked at has no owner there: it stands without one here
