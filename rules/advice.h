@@ -50,6 +50,7 @@ struct finding {
     struct subject  subject;
     VEC(struct location) locations;
     struct impact   impact;
+    VEC(const char *) edits;   /* what the model replayed, as whatif --edit takes it; none: no replay */
     VEC(struct evidence) evidence; /* at least one */
     const char     *condition; /* what fired, with numbers */
     const char     *remedy_text, *remedy_code, *remedy_flags; /* code and flags may be NULL */

@@ -58,7 +58,5 @@ struct api_name {
 extern const struct api_name api_names[];
 extern const size_t          api_name_count;
 
-extern const char *const api_edit_kinds[]; /* "scale", "subtract" … */
-extern const size_t      api_edit_kind_count;
 
 #endif

@@ -9,6 +9,7 @@
 #include "rules/sandbox.h"
 
 #include "analyze/path/path.h"
+#include "analyze/replay/edit_text.h"
 #include "base/pattern.h"
 #include "model/profile.h"
 
@@ -19,17 +20,6 @@
 
 /* Each costs a walk over the steps, some of them outside of the rule's limits. */
 enum { MAX_EDITS = 200 };
-
-const char *const api_edit_kinds[] = {
-    [EDIT_SCALE] = "scale",
-    [EDIT_SUBTRACT] = "subtract",
-    [EDIT_OVERLAP] = "overlap",
-    [EDIT_PREFETCH] = "prefetch",
-    [EDIT_STAGE_PARALLEL] = "stage_parallel",
-    [EDIT_STAGE_SCALE] = "stage_scale",
-    [EDIT_STEP] = "step",
-};
-const size_t api_edit_kind_count = ARRAY_COUNT(api_edit_kinds);
 
 static uint32_t part_bit(lua_State *lua, const char *name)
 {
@@ -127,14 +117,14 @@ static enum edit_kind read_kind(lua_State *lua, int index)
     if (lua_rawgeti(lua, index, 1) != LUA_TSTRING)
         luaL_error(lua, "an edit begins with its kind: { \"scale\", … }");
     const char *name = lua_tostring(lua, -1);
-    for (size_t kind = 0; kind < ARRAY_COUNT(api_edit_kinds); kind++)
-        if (strcmp(api_edit_kinds[kind], name) == 0) {
+    for (size_t kind = 0; kind < EDIT_KIND_COUNT; kind++)
+        if (strcmp(edit_words[kind], name) == 0) {
             lua_pop(lua, 1);
             return (enum edit_kind)kind;
         }
-    const char *nearest = option_nearest(name, api_edit_kinds, ARRAY_COUNT(api_edit_kinds));
+    const char *nearest = option_nearest(name, edit_words, EDIT_KIND_COUNT);
     luaL_error(lua, "no edit is called '%s'; did you mean '%s'?", name,
-               nearest ? nearest : api_edit_kinds[0]);
+               nearest ? nearest : edit_words[0]);
     return EDIT_STEP;
 }
 

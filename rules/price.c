@@ -1,6 +1,8 @@
 /* price: impact of findings, as docs/checkers.md describes the methods. */
 #include "rules/price.h"
 
+#include "analyze/replay/edit_text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -156,6 +158,19 @@ static bool replay_graph(const struct pricing *pricing, const struct edit_list *
                                        list->edits.count, result);
 }
 
+/* Says what is replayed, so that anyone can try it. */
+static bool show_edits(struct draft *draft, struct arena *arena)
+{
+    for (size_t i = 0; i < draft->edits.edits.count; i++) {
+        struct text text = { .arena = arena };
+
+        edit_print(&draft->edits.edits.items[i], &text);
+        if (!text_is_whole(&text) || !vec_push(&draft->finding.edits, arena, text.data))
+            return false;
+    }
+    return true;
+}
+
 /* An accelerator's work in the graph of all events, where there is one; else on the path of the
  * step. */
 static bool price_by_replay(const struct pricing *pricing, struct draft *draft, struct arena *arena,
@@ -179,6 +194,8 @@ static bool price_by_replay(const struct pricing *pricing, struct draft *draft, 
         if (!vec_push(&draft->finding.evidence, arena, row))
             return err_set(err, ERR_LIMIT, "no memory left for the advice");
     }
+    if (!show_edits(draft, arena))
+        return err_set(err, ERR_LIMIT, "no memory left for the advice");
     impact->method = METHOD_REPLAY;
     set_saving(impact, REPLAY_LOW * saving, REPLAY_MID * saving, saving);
     impact->model_ns = saving;

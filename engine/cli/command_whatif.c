@@ -1,6 +1,8 @@
 /* whatif: what a step would take if something in it were different. */
 #include "analyze/schedule/whatif.h"
 
+#include "analyze/replay/edit_text.h"
+#include "analyze/replay/edits_run.h"
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -10,7 +12,7 @@
 struct whatif_values {
     struct input_values  input;
     struct result_values result;
-    struct option_list   scale, drop, parallel, merge, move, rank;
+    struct option_list   scale, drop, parallel, merge, move, rank, edit;
     const char          *network;
     int64_t              on_rank;
     bool                 no_input_wait, graph_capture;
@@ -39,6 +41,8 @@ static const struct option options[] = {
       .help = "rank N works as fast as the median of the others" },
     { .name = "graph-capture", .kind = OPTION_FLAG, .offset = WHATIF(graph_capture),
       .help = "one launch enqueues all kernels of a step" },
+    { .name = "edit", .kind = OPTION_REPEAT, .offset = WHATIF(edit), .choices = "EDIT",
+      .help = "an edit of a finding, as advise --format json shows them; by itself" },
     { .name = "on-rank", .kind = OPTION_INTEGER, .offset = WHATIF(on_rank), .preset = "-1",
       .choices = "N", .help = "edit this rank alone" },
 #include "cli/result_options.def"
@@ -88,10 +92,39 @@ static bool add_edits(struct whatif *whatif, const struct whatif_values *values,
     if (values->graph_capture &&
         !add_edit(whatif, WHATIF_GRAPH_CAPTURE, "graph-capture", NULL, arena, err))
         return false;
+    return true;
+}
+
+static bool has_edits(const struct whatif *whatif, struct err *err)
+{
     if (whatif->edits.count)
         return true;
     (void)err_set(err, ERR_USAGE, "no edit: say what would be different");
     return err_advise(err, "as in tfprof whatif PROFILE --scale kernel:gemm=0.5");
+}
+
+struct path_edits {
+    VEC(struct edit) list;
+};
+
+/* Edits of findings, which go by themselves: they are about the path of the step. */
+static bool scan_edits(struct whatif *whatif, const struct option_list *list,
+                       struct path_edits *edits, struct arena *arena, struct err *err)
+{
+    if (list->values.count && whatif->edits.count)
+        return err_set(err, ERR_USAGE,
+                       "--edit goes by itself: it is replayed on the path of the step");
+    for (size_t i = 0; i < list->values.count; i++) {
+        struct str         text = str_from(list->values.items[i]);
+        struct whatif_edit shown = { .text = list->values.items[i] };
+        struct edit        edit;
+
+        if (!edit_scan(&edit, text, arena, err))
+            return false;
+        if (!vec_push(&edits->list, arena, edit) || !vec_push(&whatif->edits, arena, shown))
+            return err_set(err, ERR_LIMIT, "the edits do not fit the memory limit");
+    }
+    return true;
 }
 
 static bool run(struct call *call, struct err *err)
@@ -99,16 +132,20 @@ static bool run(struct call *call, struct err *err)
     const struct whatif_values *values = call->values;
     struct output_options       shape = result_options(&values->result);
     struct whatif               whatif = { .on_rank = (int32_t)values->on_rank };
+    struct path_edits           edits = { 0 };
     struct input                input;
     bool                        is_done;
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
     if (!add_edits(&whatif, values, call->arena, err) ||
+        !scan_edits(&whatif, &values->edit, &edits, call->arena, err) || !has_edits(&whatif, err) ||
         !input_load(&input, &values->input, &call->operands, err))
         return false;
     progress_stage("replaying steps");
-    is_done = whatif_run(&whatif, &input.study, &input.report_arena, err);
+    is_done = edits.list.count
+                  ? edits_run(&whatif, &input.study, edits.list.items, &input.report_arena, err)
+                  : whatif_run(&whatif, &input.study, &input.report_arena, err);
     if (is_done) {
         struct text text = { .arena = &input.report_arena };
 

@@ -4,6 +4,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/path/path.h"
+#include "analyze/replay/edit_text.h"
 #include "base/macros.h"
 #include "base/unit.h"
 #include "cli/generate.h"
@@ -59,8 +60,8 @@ static void add_enumerations(struct text *text)
     for (int kind = 0; kind < ACTIVITY_KIND_COUNT; kind++)
         add_choice(text, activity_kind_name((enum activity_kind)kind));
     text_add(text, STR("\n---@alias tfprof.edit_kind\n"));
-    for (size_t i = 0; i < api_edit_kind_count; i++)
-        add_choice(text, api_edit_kinds[i]);
+    for (size_t i = 0; i < EDIT_KIND_COUNT; i++)
+        add_choice(text, edit_words[i]);
     text_add_byte(text, '\n');
 }
 

@@ -1,5 +1,6 @@
 /* generate_rule_api: docs/rule-api.md from the table of the rule API. */
 #include "analyze/path/path.h"
+#include "analyze/replay/edit_text.h"
 #include "base/unit.h"
 #include "cli/generate.h"
 #include "model/profile.h"
@@ -124,8 +125,8 @@ static void add_words(struct text *text)
         text_print(text, " `%s`", activity_kind_name((enum activity_kind)kind));
     text_add(text,
              STR(".\n\nKinds of edit ([checkers.md](checkers.md#impact) says what they do):"));
-    for (size_t i = 0; i < api_edit_kind_count; i++)
-        text_print(text, " `%s`", api_edit_kinds[i]);
+    for (size_t i = 0; i < EDIT_KIND_COUNT; i++)
+        text_print(text, " `%s`", edit_words[i]);
     text_add(text, STR(".\n"));
 }
 

@@ -78,6 +78,17 @@ static void write_impact(struct json_writer *json, const struct impact *impact)
     json_object_end(json);
 }
 
+/* What the model replayed, as whatif takes it. */
+static void write_edits(struct json_writer *json, const struct finding *finding)
+{
+    if (!finding->edits.count)
+        return;
+    put_array(json, "edits");
+    for (size_t i = 0; i < finding->edits.count; i++)
+        json_text(json, finding->edits.items[i]);
+    json_array_end(json);
+}
+
 void finding_json(struct json_writer *json, const struct finding *finding)
 {
     json_object(json);
@@ -89,6 +100,7 @@ void finding_json(struct json_writer *json, const struct finding *finding)
     write_subject(json, &finding->subject);
     write_locations(json, finding);
     write_impact(json, &finding->impact);
+    write_edits(json, finding);
     finding_json_evidence(json, finding->evidence.items, finding->evidence.count);
     put_text(json, "condition", finding->condition ? finding->condition : "");
     put_object(json, "remedy");

@@ -4,8 +4,13 @@
 #include "report/info_json.h"
 #include "report/json_fields.h"
 
-static void put_path(struct json_writer *json, const struct whatif_result *result)
+static void put_path(struct json_writer *json, const struct whatif *whatif,
+                     const struct whatif_result *result)
 {
+    if (whatif->is_path) {
+        put_text(json, "bottleneck", part_name(result->bottleneck));
+        return;
+    }
     put_text(json, "bottleneck", critical_name(result->bottleneck));
     put_object(json, "critical_path_ms");
     for (int i = 0; i < CRITICAL_COUNT; i++)
@@ -14,15 +19,18 @@ static void put_path(struct json_writer *json, const struct whatif_result *resul
     json_object_end(json);
 }
 
-static void put_result(struct json_writer *json, const struct whatif_result *result, double now_ns)
+static void put_result(struct json_writer *json, const struct whatif *whatif,
+                       const struct whatif_result *result)
 {
+    double now_ns = whatif->now.step_ns;
+
     put_ms(json, "step_ms", result->step_ns);
     put_ms(json, "saved_ms", result->saved_ns);
     if (now_ns > 0)
         put_number(json, "share", result->saved_ns / now_ns);
     if (result->step_ns > 0)
         put_number(json, "speedup", now_ns / result->step_ns);
-    put_path(json, result);
+    put_path(json, whatif, result);
 }
 
 void whatif_json(const struct whatif *whatif, const struct study *study,
@@ -37,8 +45,9 @@ void whatif_json(const struct whatif *whatif, const struct study *study,
     info_json_profile(&json, study->recording, false);
     put_ms(&json, "step_ms", whatif->now.step_ns);
     put_integer(&json, "steps", whatif->step_count);
-    put_number(&json, "replay_error", whatif->error);
-    put_path(&json, &whatif->now);
+    if (!whatif->is_path)
+        put_number(&json, "replay_error", whatif->error);
+    put_path(&json, whatif, &whatif->now);
     put_array(&json, "edits");
     for (size_t i = 0; i < whatif->edits.count; i++) {
         const struct whatif_result *result = &whatif->each[i];
@@ -47,12 +56,12 @@ void whatif_json(const struct whatif *whatif, const struct study *study,
         put_text(&json, "edit", whatif->edits.items[i].text);
         put_number(&json, "selected", result->selected_count);
         put_ms(&json, "selected_ms", result->selected_ns);
-        put_result(&json, result, whatif->now.step_ns);
+        put_result(&json, whatif, result);
         json_object_end(&json);
     }
     json_array_end(&json);
     put_object(&json, "together");
-    put_result(&json, &whatif->together, whatif->now.step_ns);
+    put_result(&json, whatif, &whatif->together);
     json_object_end(&json);
     json_object_end(&json);
     text_add_byte(text, '\n');

@@ -21,6 +21,12 @@ static void write_step(struct layout *layout, const struct whatif *whatif)
 
     text_add(&line, STR("A step takes "));
     unit_print(&line, whatif->now.step_ns, UNIT_NS);
+    if (whatif->is_path) {
+        text_add(&line, STR("; what edits leave of its path:"));
+        layout_wrap(layout, 0, "", 0, text_str(&line));
+        layout_line(layout);
+        return;
+    }
     text_print(&line, "; %u step%s scheduled from their events give it back within ",
                whatif->step_count, whatif->step_count == 1 ? "" : "s");
     unit_print(&line, whatif->error, UNIT_SHARE);
@@ -31,7 +37,7 @@ static void write_step(struct layout *layout, const struct whatif *whatif)
 }
 
 static void write_row(struct layout *layout, struct str title, const struct whatif_result *result,
-                      double now_ns)
+                      double now_ns, bool is_path)
 {
     struct str clean = layout_clean(layout->arena, title);
 
@@ -46,7 +52,8 @@ static void write_row(struct layout *layout, struct str title, const struct what
     write_value(layout, result->step_ns, UNIT_NS);
     write_value(layout, result->saved_ns, UNIT_NS);
     write_value(layout, now_ns > 0 ? result->saved_ns / now_ns : 0, UNIT_SHARE);
-    text_print(layout->text, "   %s", critical_title(result->bottleneck));
+    text_print(layout->text, "   %s",
+               is_path ? part_title(result->bottleneck) : critical_title(result->bottleneck));
     layout_line(layout);
 }
 
@@ -61,9 +68,10 @@ static void write_table(struct layout *layout, const struct whatif *whatif)
     layout_line(layout);
     for (size_t i = 0; i < whatif->edits.count; i++)
         write_row(layout, str_from(whatif->edits.items[i].text), &whatif->each[i],
-                  whatif->now.step_ns);
+                  whatif->now.step_ns, whatif->is_path);
     if (whatif->edits.count > 1)
-        write_row(layout, STR("all together"), &whatif->together, whatif->now.step_ns);
+        write_row(layout, STR("all together"), &whatif->together, whatif->now.step_ns,
+                  whatif->is_path);
     layout_line(layout);
 }
 
@@ -108,5 +116,6 @@ void whatif_text(const struct whatif *whatif, const struct study *study,
         layout_wrap(&layout, 0, "", 0, layout_clean(layout.arena, text_str(&line)));
         layout_line(&layout);
     }
-    write_paths(&layout, whatif);
+    if (!whatif->is_path)
+        write_paths(&layout, whatif);
 }

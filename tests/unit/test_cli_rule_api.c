@@ -14,6 +14,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/path/path.h"
+#include "analyze/replay/edit_text.h"
 #include "base/file.h"
 #include "base/unit.h"
 #include "cli/generate.h"
@@ -111,8 +112,8 @@ static void add_words(struct names *names)
         add(names, "part", part_name((enum part)part));
     for (int kind = 0; kind < ACTIVITY_KIND_COUNT; kind++)
         add(names, "activity", activity_kind_name((enum activity_kind)kind));
-    for (size_t i = 0; i < api_edit_kind_count; i++)
-        add(names, "edit_kind", api_edit_kinds[i]);
+    for (size_t i = 0; i < EDIT_KIND_COUNT; i++)
+        add(names, "edit_kind", edit_words[i]);
 }
 
 /* The API of today: what is reachable, the fields that are understood, the words. */

@@ -272,6 +272,7 @@ static bool apply(struct replay *replay, const struct edit *edit, double *select
     case EDIT_STAGE_SCALE:
         return edit_stages(replay, edit, err);
     case EDIT_STEP:
+    case EDIT_KIND_COUNT:
         break;
     }
     return true;

@@ -23,14 +23,10 @@
 struct study;
 
 enum edit_kind {
-    EDIT_SCALE,    /* selected time costs `factor` of what it did (0: disappears) */
-    EDIT_SUBTRACT, /* `ns` a step less of the selected time, never below zero */
-    EDIT_OVERLAP,  /* selected time runs beside the rest of the step: only its excess remains */
-    EDIT_PREFETCH, /* input is made ahead: the wait shrinks to the pipeline's excess over the step
-                    */
-    EDIT_STAGE_PARALLEL, /* the selected input stages run on `factor` threads (0: all cores) */
-    EDIT_STAGE_SCALE,    /* the selected input stages cost `factor` a batch */
-    EDIT_STEP,           /* the step costs `ns` less; last resort, for what no path shows */
+#define EDIT(id, word, help) EDIT_##id,
+#include "analyze/replay/edit.def"
+#undef EDIT
+    EDIT_KIND_COUNT
 };
 
 /* Which time: all given conditions must hold; NO_ID, NULL and 0 mean "any". */

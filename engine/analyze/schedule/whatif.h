@@ -35,6 +35,7 @@ struct whatif_result {
 struct whatif {
     VEC(struct whatif_edit) edits;
     int32_t               on_rank; /* edits touch this rank alone; -1: all */
+    bool                  is_path; /* edits of rules on the path of the step (edits_run.h): no critical path */
     double                error;   /* of the replay without edits */
     uint32_t              step_count;
     struct whatif_result  now, together;
