@@ -9,10 +9,11 @@
 #define TERA 1e12
 #define GIGA 1e9
 
-#define ARCHITECTURE(is_amd, major, minor, f16, tf32, f32, f8, source)
-#define HARDWARE(words, title, major, minor, units, gigabytes, f16, tf32, f32, f8, memory, source) \
-    { words,      title,       major,      minor,     units,         gigabytes,                    \
-      (f16)*TERA, (tf32)*TERA, (f32)*TERA, (f8)*TERA, (memory)*GIGA, source },
+#define ARCHITECTURE(is_amd, major, minor, f16, bf16, tf32, f32, f8, source)
+#define HARDWARE(words, title, major, minor, units, gigabytes, f16, bf16, tf32, f32, f8, memory,   \
+                 source)                                                                           \
+    { words,       title,       major,      minor,     units,         gigabytes, (f16)*TERA,       \
+      (bf16)*TERA, (tf32)*TERA, (f32)*TERA, (f8)*TERA, (memory)*GIGA, source },
 static const struct hardware models[] = {
 #include "model/hardware.def"
 };
@@ -22,12 +23,13 @@ static const struct hardware models[] = {
 struct architecture { /* operations a cycle of a multiprocessor */
     bool        is_amd;
     uint32_t    major, minor;
-    double      f16, tf32, f32, f8;
+    double      f16, bf16, tf32, f32, f8;
     const char *source;
 };
-#define HARDWARE(words, title, major, minor, units, gigabytes, f16, tf32, f32, f8, memory, source)
-#define ARCHITECTURE(is_amd, major, minor, f16, tf32, f32, f8, source)                             \
-    { is_amd, major, minor, f16, tf32, f32, f8, source },
+#define HARDWARE(words, title, major, minor, units, gigabytes, f16, bf16, tf32, f32, f8, memory,   \
+                 source)
+#define ARCHITECTURE(is_amd, major, minor, f16, bf16, tf32, f32, f8, source)                       \
+    { is_amd, major, minor, f16, bf16, tf32, f32, f8, source },
 static const struct architecture architectures[] = {
 #include "model/hardware.def"
 };
@@ -73,18 +75,28 @@ static int words_in(struct str name, struct str words)
     return count;
 }
 
+/* Words that make another model of a name, or a part of a device: figures of the plain one are not
+ * its own. */
+static bool is_another(struct str name, struct str words)
+{
+    static const char *const marks[] = { "laptop", "mobile", "max", "ti", "super", "d", "mig" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(marks); i++)
+        if (has_word(name, str_from(marks[i])) && !has_word(words, str_from(marks[i])))
+            return true;
+    return false;
+}
+
 const struct hardware *hardware_find(struct str model)
 {
     const struct hardware *best = NULL;
-    bool is_small = has_word(model, STR("laptop")) || has_word(model, STR("mobile")) ||
-                    has_word(model, STR("max"));
-    int most = 0;
+    int                    most = 0;
 
     for (size_t i = 0; i < ARRAY_COUNT(models); i++) {
         struct str words = str_from(models[i].words);
         int        count = words_in(model, words);
 
-        if (count > most && (!is_small || has_word(words, STR("laptop")))) {
+        if (count > most && !is_another(model, words)) {
             most = count;
             best = &models[i];
         }
@@ -132,6 +144,7 @@ const struct hardware *hardware_of(const struct profile *profile, const struct d
     if (!rates)
         return known;
     *made = (struct hardware) { .f16_flops_per_s = rates->f16 * cycles_per_s,
+                                .bf16_flops_per_s = rates->bf16 * cycles_per_s,
                                 .tf32_flops_per_s = rates->tf32 * cycles_per_s,
                                 .f32_flops_per_s = rates->f32 * cycles_per_s,
                                 .f8_flops_per_s = rates->f8 * cycles_per_s,
@@ -239,8 +252,9 @@ double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dty
 {
     switch (dtype) {
     case DTYPE_F16:
-    case DTYPE_BF16:
         return hardware->f16_flops_per_s;
+    case DTYPE_BF16:
+        return hardware->bf16_flops_per_s;
     case DTYPE_TF32:
         return hardware->tf32_flops_per_s;
     case DTYPE_F32:

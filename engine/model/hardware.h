@@ -14,7 +14,8 @@ struct hardware {
     const char *title; /* for devices that are known by their figures; NULL: none is */
     uint32_t    major, minor, unit_count; /* capability, multiprocessors; 0 with no title */
     double      memory_gigabytes;
-    double      f16_flops_per_s, tf32_flops_per_s, f32_flops_per_s, f8_flops_per_s; /* 0: none */
+    double      f16_flops_per_s, bf16_flops_per_s, tf32_flops_per_s, f32_flops_per_s;
+    double      f8_flops_per_s; /* each 0: none, or not told */
     double      memory_bytes_per_s;
     const char *source; /* where the figures stand */
 };

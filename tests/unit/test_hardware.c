@@ -24,6 +24,9 @@ static void names_find_the_right_row(void **state)
         const char *name;
         double      f16, memory;
     } rows[] = {
+        { "Tesla V100-PCIE-32GB", 112, 900 },
+        { "NVIDIA GeForce RTX 3080 Ti", 68.2, 912 },
+        { "NVIDIA GeForce RTX 4080 SUPER", 104.4, 736 },
         { "NVIDIA A10", 125, 600 },
         { "NVIDIA A10G", 70, 600 },
         { "NVIDIA A100-SXM4-40GB", 312, 1555 },
@@ -79,8 +82,34 @@ static void names_find_the_right_row(void **state)
     }
     assert_null(hardware_find(STR("NVIDIA GeForce RTX 3090 Laptop GPU")));
     assert_null(hardware_find(STR("Quadro RTX 6000")));
+    assert_null(hardware_find(STR("NVIDIA GeForce RTX 3080 Laptop GPU")));
+    assert_null(hardware_find(STR("NVIDIA GeForce RTX 4090 D")));
+    assert_null(hardware_find(STR("NVIDIA A100-SXM4-40GB MIG 1g.5gb")));
     assert_null(hardware_find(STR("Intel(R) Xeon(R)")));
     assert_null(hardware_find(STR("")));
+}
+
+/* Before Ampere no matrix unit takes bfloat16; the MI100's takes half as many as of float16. */
+static void bfloat16_is_not_float16(void **state)
+{
+    static const struct {
+        const char *name;
+        double      bf16;
+    } rows[] = {
+        { "Tesla V100-SXM2-16GB", 0 },
+        { "Tesla T4", 0 },
+        { "NVIDIA GeForce RTX 2080 Ti", 0 },
+        { "AMD Instinct MI100", 92.3 },
+        { "NVIDIA A100-SXM4-40GB", 312 },
+        { "AMD Instinct MI210", 181 },
+        { "TPU v5 lite", 197 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_true(
+            fabs(hardware_peak_flops_per_s(hardware_find(str_from(rows[i].name)), DTYPE_BF16) -
+                 rows[i].bf16 * 1e12) < 1e6);
 }
 
 static struct device device_of(uint32_t major, uint32_t minor, uint32_t units, double gigabytes)
@@ -263,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_find_the_right_row),
+        cmocka_unit_test(bfloat16_is_not_float16),
         cmocka_unit_test(figures_name_the_nameless),
         cmocka_unit_test(kernels_tell_what_they_are_made_for),
         cmocka_unit_test(rates_give_the_rest),
