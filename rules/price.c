@@ -35,11 +35,14 @@ static const double LARGEST_SHARE = 0.995; /* no recording tells a larger one fr
 void pricing_start(struct pricing *pricing, const struct rule_view *view)
 {
     struct replay_result result = { 0 }, probed = { 0 };
+    double               accelerators;
     struct edit          probe = { .kind = EDIT_SCALE, .factor = 1, .select.host = NO_ID };
 
     *pricing = (struct pricing) { .view = view };
     pricing->can_replay = view->replay(view->replay_context, NULL, 0, &result, &pricing->why_not);
     pricing->replayed_ns = result.step_ns;
+    pricing->has_device =
+        facts_get(view->facts, "coverage.accelerators", &accelerators) && accelerators > 0;
     pricing->has_path = pricing->can_replay &&
                         view->replay(view->replay_context, &probe, 1, &probed, &pricing->why_not);
     if (!facts_get(view->facts, "step.ns", &pricing->step_ns) &&
@@ -232,6 +235,7 @@ static void cap(struct impact *impact, double ns)
     impact->mid_ns = fmin(impact->mid_ns, ns);
     impact->high_ns = fmin(impact->high_ns, ns);
     impact->model_ns = fmin(impact->model_ns, ns);
+    impact->most_ns = fmin(impact->most_ns, ns);
 }
 
 /* Never more than the cause's share of the path, nor than the step; of an accelerator's work never
@@ -281,7 +285,9 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
     bool           is_replay = draft->price.method == METHOD_REPLAY;
 
     settle_shares(pricing, &draft->finding);
-    *impact = (struct impact) { .confidence = draft->confidence, .resource = draft->resource };
+    *impact = (struct impact) { .confidence = draft->confidence,
+                                .resource = draft->resource,
+                                .most_ns = INFINITY };
     if (is_replay && can_replay(pricing, &draft->edits)) {
         if (!price_by_replay(pricing, draft, arena, err))
             return false;
@@ -326,13 +332,15 @@ void price_calibrate(const struct pricing *pricing, struct impact *impact)
 
     if (!impact->has_saving || impact->resource || isnan(step_ns) || step_ns <= 0)
         return;
-    impact->share = moved_share(share, by->shift);
-    impact->mid_ns = step_ns * impact->share;
-    if (impact->method ==
-        METHOD_SHARE) /* nobody knows what of it is needed: none to all of it goes */
-        return;
-    impact->low_ns = step_ns * moved_share(share, by->low);
-    impact->high_ns = step_ns * moved_share(share, by->high);
+    impact->mid_ns = step_ns * moved_share(share, by->shift);
+    if (impact->method != METHOD_SHARE) { /* there none to all goes: nobody knows what is needed */
+        impact->low_ns = step_ns * moved_share(share, by->low);
+        impact->high_ns = step_ns * moved_share(share, by->high);
+    }
+    /* Threads share cores, so that what is left runs faster; kernels of a stream do not. */
+    if (pricing->has_device)
+        cap(impact, impact->most_ns);
+    impact->share = impact->mid_ns / step_ns;
 }
 
 /* Edits that stand for what a draft was priced by: its own, else its claims shortened by that much.
@@ -397,7 +405,7 @@ bool price_together(const struct pricing *pricing, struct joint *joint, const st
 {
     const struct impact *impact = &draft->finding.impact;
     bool                 is_first = joint->count++ == 0;
-    double               share = 1;
+    double               left = 1, share, saved;
 
     if (!pricing->can_replay || isnan(pricing->step_ns))
         return false;
@@ -406,10 +414,15 @@ bool price_together(const struct pricing *pricing, struct joint *joint, const st
                                   .step_ns = pricing->step_ns,
                                   .model_ns = pricing->step_ns,
                                   .replayed_ns = pricing->replayed_ns };
-    if (!share_left(pricing, joint, draft, arena, &share))
+    if (!share_left(pricing, joint, draft, arena, &left))
         return false;
-    share = fmin(impact->model_ns * (is_first ? 1 : share), joint->model_ns) / joint->model_ns;
-    joint->step_ns *= 1 - moved_share(share, calibration_of(impact)->shift);
+    if (is_first)
+        left = 1;
+    share = fmin(left * impact->model_ns / joint->model_ns, 1);
+    saved = moved_share(share, calibration_of(impact)->shift);
+    if (pricing->has_device)
+        saved = fmin(saved, left * impact->most_ns / joint->model_ns);
+    joint->step_ns *= 1 - saved;
     joint->model_ns *= 1 - fmin(share, LARGEST_SHARE);
     return true;
 }

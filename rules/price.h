@@ -13,6 +13,7 @@ struct pricing {
     double                  step_ns;     /* median; NaN: the profile has no steps */
     double                  replayed_ns; /* the same as replay sees it, without edits */
     bool                    can_replay;
+    bool                    has_device;  /* accelerators were recorded */
     bool has_path; /* and edits of what the path of a step is made of */
     struct err              why_not; /* where it cannot */
 };

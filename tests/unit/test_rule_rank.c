@@ -209,6 +209,29 @@ static void recorded_pairs_make_the_range(void **state)
     }
 }
 
+/* 30 ms of computing on an accelerator: what is moved up by calibration ends there. */
+static void kernels_save_no_more_than_they_take(void **state)
+{
+    struct fixture f;
+    struct joint   joint = { 0 };
+
+    (void)state;
+    start(&f, replay_parts);
+    assert_true(facts_set(&f.facts, analysis_fact("coverage.accelerators"), 1));
+    pricing_start(&f.pricing, &f.view);
+    add(&f, 0, (struct price_request) { METHOD_EXPOSED, 30 * MS, 30 * MS, 30 * MS, NAN, NAN },
+        1u << PART_COMPUTE);
+    struct draft  *draft = &f.list.drafts.items[0];
+    struct impact *impact = &draft->finding.impact;
+    impact->model_ns = 29.9 * MS;
+    price_calibrate(&f.pricing, impact);
+    assert_true(impact->high_ns == 30 * MS && impact->mid_ns <= 30 * MS);
+    assert_true(impact->low_ns < 29.9 * MS);
+    assert_true(price_together(&f.pricing, &joint, draft, &f.arena));
+    assert_true(fabs(joint.step_ns - (100 * MS - impact->mid_ns)) < 1);
+    arena_free(&f.arena);
+}
+
 static void without_replay_the_fallback_prices(void **state)
 {
     struct fixture f;
@@ -528,6 +551,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_price_as_documented),
         cmocka_unit_test(recorded_pairs_make_the_range),
+        cmocka_unit_test(kernels_save_no_more_than_they_take),
         cmocka_unit_test(without_replay_the_fallback_prices),
         cmocka_unit_test(the_more_specific_keeps_the_time),
         cmocka_unit_test(two_loops_are_two_findings),
