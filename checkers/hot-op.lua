@@ -146,6 +146,8 @@ return rule {
     most = { default = 2, min = 1, max = 10, unit = "count", doc = "places that are said" },
     min_share = { default = 0.30, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops from which a type is worth a mention" },
+    min_host_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                       doc = "the same on a host alone, where an op is work that something asked for" },
     high_share = { default = 0.50, min = 0, max = 1, unit = "share",
                    doc = "share from which it is a warning" },
     min_step_share = { default = 0.10, min = 0, max = 1, unit = "share",
@@ -173,7 +175,7 @@ far they are from what the device can do, or why that is not known: a program th
     end
     if total_ns <= 0 or #top == 0 then return nil end
     local share = top[1].self_ns / total_ns
-    if share < cfg.min_share or top[1].self_ns < cfg.min_step_share * p.fact["step.ns"] then
+    if share < (p:has("device.idle_share") and cfg.min_share or cfg.min_host_share) or top[1].self_ns < cfg.min_step_share * p.fact["step.ns"] then
       return nil
     end
 
@@ -238,7 +240,7 @@ far they are from what the device can do, or why that is not known: a program th
     { name = "waiting for other ranks is no op", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "CollectiveReduceV2", kind = "collective", self_ns = 6e6 }, { type = "MatMul", kind = "op", self_ns = 2e5 },
                               { type = "Relu", kind = "op", self_ns = 2e5 } } } },
-    { name = "spread", finding = false, facts = { ["step.ns"] = 1e7 },
+    { name = "spread", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { op_types = { { type = "MatMul", self_ns = 1e6 }, { type = "Relu", self_ns = 1e6 },
                               { type = "Conv2D", self_ns = 1e6 }, { type = "Add", self_ns = 1e6 } } } },
   },
