@@ -25,7 +25,7 @@ return rule {
   id = "layout-transposes", api = 1, version = "1.0.0",
   title = "Convolutions pay for turning their operands round",
   category = "kernels", severity = "warn",
-  needs = { "step.ns", "ops" },
+  needs = { "step.ns" },
   cause = "compute.kernel", tags = { "kernels", "layout" },
   params = {
     min_share = { default = 0.10, min = 0, max = 10, unit = "ratio", doc = "transposes over convolutions" },
@@ -40,6 +40,7 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
 
   check = function(p, cfg)
     if not p:has("device.idle_share") or not p:has("kernels") then
+      if not p:has("ops") then return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" } end
       return p.framework == "tensorflow" and p.format == "xspace" and of_tensorflow(p, cfg) or nil
     end
     local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
@@ -70,6 +71,10 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
       tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
                  kernels = { { name = "void nchwToNhwcKernel<float>", category = "transpose", calls = 40, total_ns = 1e6 },
                              { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
+    { name = "kernels alone", framework = "pytorch", finding = true, replay = { 1e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { kernels = { { name = "batched_transpose_16x32_half", category = "layout", calls = 40, total_ns = 1e6 },
+                             { name = "igemm_fwd_gtcx2_nhwc_bf16", category = "conv", calls = 40, total_ns = 4e6 } } } },
     { name = "a host", framework = "tensorflow", format = "xspace", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "transpose_1", type = "_MklTranspose", self_ns = 2e6 },

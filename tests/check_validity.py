@@ -199,6 +199,79 @@ def serving():
         expect(not finding or "Schedule the next step" in text_of(finding), "a pause of a quarter of a step is told")
 
 
+def other_accelerators():
+    """Work of a backend that PyTorch does not know is work of a device: 60 of each 100 us compute. A category of no known form is told, and not taken for work."""
+    for prefix, is_known in (("npu", True), ("zzz-", False)):
+        trace = Trace(None)
+        for i in range(40):
+            trace.op("aten::mm", 1000 + 100 * i, 40)
+            trace.number += 1
+            trace.event(f"{prefix}_runtime" if is_known else prefix, "aclrtLaunchKernel", 1010 + 100 * i, 5, correlation=trace.number)
+            trace.event(f"{prefix}_kernel" if is_known else prefix, "MatMulV2", 1030 + 100 * i, 60, 7, 0, device=0, stream=7, correlation=trace.number)
+        report = trace.advice(f"backend-{is_known}")
+        parts = {part["part"]: part["share"] for part in report["composition"]}
+        expect((len(report["profile"]["devices"]) > 0) == is_known, f"{prefix}: {report['profile']['devices']}")
+        expect(not is_known or 0.55 < parts.get("compute", 0) < 0.65, f"{prefix}: {parts}")
+    _, out, _ = run("info", "backend-False.json")
+    expect("Not understood" in out, "what is not understood is told")
+
+
+def scarce():
+    """Three products with pauses of the script tell nothing of a step; thirty tell of launches that come too late."""
+    for count in (3, 30):
+        trace = Trace()
+        for i in range(count):
+            trace.op("aten::mm", 1000 + 2000 * i, 1500, [[4096, 4096], [4096, 4096]], ["c10::BFloat16"] * 2)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", 1100 + 2000 * i, 1110 + 2000 * i, 100)
+        report = trace.advice(f"scarce-{count}")
+        expect((report["verdict"]["class"] == "unknown") == (count == 3), f"{count} products: {report['verdict']}")
+        expect(count > 3 or priced(report) == [], f"{count} products: {priced(report)}")
+
+
+def first_use():
+    """A launch of 300 ms before 10 ms of kernels is loading; the same time in launches of 3 ms each is what the program costs."""
+    for launches in (1, 100):
+        trace = Trace()
+        at = 1000
+        for i in range(100):
+            launch = 300000 // launches if launches > 1 or i == 50 else 5
+            trace.op("aten::mm", at, launch + 10)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN" if i % 2 else "void at::native::reduce_kernel<512, 1, f>(f)", at + 2, at + launch + 5, 100, launch)
+            at += launch + 110
+        report = trace.advice(f"first-use-{launches}")
+        expect(("start-up" in json.dumps([report["verdict"], report["findings"]])) == (launches == 1), f"{launches} long launches: {rules(report)}")
+        expect(launches == 100 or not any(f["impact"].get("mid_ms", 0) > 150 for f in report["findings"]), f"loading is not priced: {priced(report)}")
+
+
+def earlier_work():
+    """A wait of 400 ms before the first kernel is for work from before the recording; after kernels it is one of the program."""
+    for is_first in (True, False):
+        trace = Trace()
+        if not is_first:
+            trace.kernel("nvjet_a", 0, 10, 3000)
+        trace.call("cudaStreamSynchronize", 3100, 400000)
+        for i in range(100):
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", 403200 + 10 * i, 403300 + 100 * i, 100)
+        report = trace.advice(f"earlier-{is_first}")
+        step_ms = report["steps"]["wall_ms"]["median"]
+        expect((step_ms < 12) == is_first, f"first {is_first}: a step of {step_ms} ms")
+
+
+def no_device_work():
+    """Launches without kernels leave the device unknown; with kernels they do not."""
+    for has_kernels in (True, False):
+        trace = Trace()
+        for i in range(30):
+            trace.op("aten::mm", 1000 + 100 * i, 50)
+            if has_kernels:
+                trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", 1010 + 100 * i, 1020 + 100 * i, 60)
+            else:
+                trace.call("cudaLaunchKernel", 1010 + 100 * i, 5)
+        report = trace.advice(f"kernels-{has_kernels}")
+        expect((find(report, "device-timeline-missing") is None) == has_kernels, f"kernels {has_kernels}: {rules(report)}")
+        expect((report["verdict"]["class"] == "unknown") == (not has_kernels), f"kernels {has_kernels}: {report['verdict']}")
+
+
 def gathered():
     """An all-gather that nothing can hide, of a program that trains and of one that does not: buckets of gradients are for the first."""
     for is_trained in (True, False):
@@ -223,6 +296,11 @@ def gathered():
 
 
 def main():
+    other_accelerators()
+    scarce()
+    first_use()
+    earlier_work()
+    no_device_work()
     serving()
     gathered()
     rates()

@@ -67,7 +67,7 @@ static double weight_of(const struct profile *profile, const struct op *op)
 
     for (uint32_t i = 0; i < op->output_count; i++)
         elements += tensor_elements(&profile->tensors.items[op->first_output + i]);
-    return op->flops > elements ? (double)op->flops : elements;
+    return (double)op->flops > elements ? (double)op->flops : elements;
 }
 
 bool compiled_works(const struct compiled *compiled, uint32_t op)

@@ -9,6 +9,10 @@ static const double EARLIER_SHARE = 0.05;
 static const double SILENT_SHARE = 0.05;
 static const double MOST_SHARE = 0.5;
 enum { PAUSE_NS = 10000000 };
+/* Fewer pieces of work, that fill less of the recording, are a try-out: pauses between them are no
+ * cost of a step. */
+enum { FEWEST_WORK = 5 };
+static const double LEAST_BUSY = 0.10;
 
 static bool is_accelerators(const struct profile *profile, const struct timeline *line,
                             uint32_t host)
@@ -18,15 +22,17 @@ static bool is_accelerators(const struct profile *profile, const struct timeline
            profile->devices.items[line->device].kind != DEVICE_CPU;
 }
 
-/* What the accelerators of a host did. false: scratch is exhausted. */
+/* What the accelerators of a host did, and in how many pieces. false: scratch is exhausted. */
 static bool find_busy(const struct profile *profile, uint32_t host, struct arena *scratch,
-                      struct intervals *busy)
+                      struct intervals *busy, size_t *count)
 {
+    *count = 0;
     for (size_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
 
         if (!is_accelerators(profile, line, host))
             continue;
+        *count += line->event_count;
         for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++)
             if (!intervals_add(busy, scratch, event_start_ns(profile, i), event_end_ns(profile, i)))
                 return false;
@@ -162,14 +168,21 @@ static bool has_pause(const struct profile *profile, uint32_t host, const struct
     return false;
 }
 
+static bool is_scarce(const struct intervals *busy, size_t count, const struct interval *span)
+{
+    return count < FEWEST_WORK && (double)intervals_overlap_ns(busy, span->start_ns, span->end_ns) <
+                                      LEAST_BUSY * (double)(span->end_ns - span->start_ns);
+}
+
 static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
 {
     const struct profile *profile = study->profile;
     struct interval       span = { profile->start_ns, profile->end_ns };
     struct intervals      busy = { 0 };
     const char           *left_out = NULL;
+    size_t                count;
 
-    if (!find_busy(profile, host, scratch, &busy))
+    if (!find_busy(profile, host, scratch, &busy, &count))
         return false;
     if (busy.list.count) {
         int64_t asked_ns, once_ns;
@@ -188,6 +201,8 @@ static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
             left_out = "most of the recording is start-up: loading, compiling, first use";
         else if (has_pause(profile, host, &busy, &span))
             left_out = "for most of the recording nothing was recorded";
+        else if (is_scarce(&busy, count, &span))
+            left_out = "a few pieces of work with long pauses tell nothing of a step";
     }
     return vec_push(&study->steps.list, study->arena,
                     (struct step) { .start_ns = span.start_ns,

@@ -44,6 +44,19 @@ static const struct {
     { STR_INIT("Trace"), KINETO_FRAME },
 };
 
+/* Backends beside PyTorch name their categories after the others: "npu_kernel", "gcu_runtime". */
+static const struct {
+    struct str end;
+    enum kineto_class class;
+} endings[] = {
+    { STR_INIT("_runtime"), KINETO_RUNTIME },
+    { STR_INIT("_driver"), KINETO_RUNTIME },
+    { STR_INIT("_kernel"), KINETO_KERNEL },
+    { STR_INIT("_memcpy"), KINETO_MEMCPY },
+    { STR_INIT("_memset"), KINETO_MEMSET },
+    { STR_INIT("_user_annotation"), KINETO_DEVICE_ANNOTATION },
+};
+
 enum kineto_class kineto_class(struct str category)
 {
     for (size_t i = 0; i < ARRAY_COUNT(classes); i++)
@@ -51,6 +64,9 @@ enum kineto_class kineto_class(struct str category)
             category.data[0] == classes[i].category.data[0] &&
             str_equal(category, classes[i].category))
             return classes[i].class;
+    for (size_t i = 0; i < ARRAY_COUNT(endings); i++)
+        if (str_ends(category, endings[i].end))
+            return endings[i].class;
     return KINETO_UNKNOWN;
 }
 
