@@ -43,7 +43,7 @@ Silent where copies run beside computing. Moving less may not be possible: the m
     if managed_ns > 0 then evidence[#evidence + 1] = { "uncovered traffic of managed memory a step", managed_ns, "ns" } end
     -- What computes for a small part of that time cannot hide it: only what is not moved is saved.
     local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
-    local is_too_much = ns > cfg.most_hidden * compute_ns
+    local is_too_much = ns > cfg.most_hidden * compute_ns and compute_ns >= 0.01 * step_ns -- a program that only copies is about them
     if is_too_much then evidence[#evidence + 1] = { "computing a step, beside which it could run", compute_ns, "ns" } end
     return finding {
       title = ("Offloading is uncovered for %s a step"):format(fmt.ms(ns)),

@@ -13,7 +13,7 @@ return rule {
   },
   doc = [[
 The first step took more than twice the median of the rest: compiling, autotuning, first allocations, filling buffers. It
-is left out of all averages. Silent with few other steps. Where nothing marks steps, calls that a program makes once
+is left out of all averages. Silent with few other steps. Where nothing marks steps, or only one or two are recorded, calls that a program makes once
 (loading a library or a kernel on first use, creating a context, first allocations) are part of the recording; they stand
 with compiling, and no finding prices them.]],
 
@@ -22,7 +22,8 @@ with compiling, and no finding prices them.]],
     local startup_ns = p.fact["startup.ns"] or 0
     if startup_ns > 0 and startup_ns >= cfg.min_share * step_ns then
       return finding {
-        title = ("%s of the recording are start-up: first use, loading, first allocations"):format(fmt.ms(startup_ns)),
+        title = ("%s of %s are start-up: first use, loading, first allocations"):format(fmt.ms(startup_ns),
+          p.fact["step.source"] == "marker" and "the step" or "the recording"),
         evidence = { { "calls that are made once", startup_ns, "ns", share = startup_ns / step_ns } },
         condition = ("start-up takes %s of the recording, %s accepted"):format(fmt.pct(startup_ns / step_ns), fmt.pct(cfg.min_share)),
         remedy = { text = "Run the program a few times before recording, and mark its steps.",

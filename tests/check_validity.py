@@ -217,15 +217,16 @@ def other_accelerators():
 
 
 def scarce():
-    """Three products with pauses of the script tell nothing of a step; thirty tell of launches that come too late."""
-    for count in (3, 30):
+    """Three products with pauses of which nothing is recorded tell nothing of a step; thirty do, and so do three with ops between them."""
+    for count, op in ((3, 40), (30, 40), (3, 1500)):
         trace = Trace()
         for i in range(count):
-            trace.op("aten::mm", 1000 + 2000 * i, 1500, [[4096, 4096], [4096, 4096]], ["c10::BFloat16"] * 2)
-            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", 1100 + 2000 * i, 1110 + 2000 * i, 100)
-        report = trace.advice(f"scarce-{count}")
-        expect((report["verdict"]["class"] == "unknown") == (count == 3), f"{count} products: {report['verdict']}")
-        expect(count > 3 or priced(report) == [], f"{count} products: {priced(report)}")
+            trace.op("aten::mm", 1000 + 2000 * i, op, [[4096, 4096], [4096, 4096]], ["c10::BFloat16"] * 2)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", 1010 + 2000 * i, 1030 + 2000 * i, 100)
+        report = trace.advice(f"scarce-{count}-{op}")
+        is_scarce = count == 3 and op == 40
+        expect((report["verdict"]["class"] == "unknown") == is_scarce, f"{count} products, {op} us: {report['verdict']}")
+        expect(not is_scarce or priced(report) == [], f"{count} products: {priced(report)}")
 
 
 def first_use():
@@ -241,6 +242,24 @@ def first_use():
         report = trace.advice(f"first-use-{launches}")
         expect(("start-up" in json.dumps([report["verdict"], report["findings"]])) == (launches == 1), f"{launches} long launches: {rules(report)}")
         expect(launches == 100 or not any(f["impact"].get("mid_ms", 0) > 150 for f in report["findings"]), f"loading is not priced: {priced(report)}")
+
+
+def first_use_in_a_step():
+    """One marked step of 9 ms, 6 of them in one launch: that is loading, and no price holds it. In launches of 60 us each it is the program's."""
+    for launches in (1, 100):
+        trace = Trace()
+        trace.step(0, 1000, 9000)
+        at = 1100
+        for i in range(100):
+            launch = 6000 // launches if launches > 1 or i == 50 else 5
+            trace.op("aten::mm", at, launch + 5)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 2, at + launch + 3, 5, launch)
+            at += launch + 15 if launches > 1 else launch + 25
+        report = trace.advice(f"first-use-in-a-step-{launches}")
+        text = json.dumps([f["title"] for f in report["findings"]])
+        expect(("start-up" in text) == (launches == 1), f"{launches} long launches in a step: {rules(report)}")
+        most = max([f["impact"].get("model_ms", 0) for f in report["findings"] if "impact" in f] or [0])
+        expect((most < 3.1) == (launches == 1), f"{launches} long launches in a step: {most} ms")
 
 
 def earlier_work():
@@ -299,6 +318,7 @@ def main():
     other_accelerators()
     scarce()
     first_use()
+    first_use_in_a_step()
     earlier_work()
     no_device_work()
     serving()

@@ -473,6 +473,8 @@ static bool set_facts(struct study *study, struct arena *scratch)
     leave_out(study, lengths);
     choose_host(study, lengths);
     steps->used_count = (uint32_t)used_lengths(steps, steps->host, lengths);
+    if (!steps_few_marked(study, scratch))
+        return false;
     for (size_t i = 0; i < steps->list.count; i++)
         steps->total_count += steps->list.items[i].host == steps->host;
     if (!facts_set_text(facts, &produces[FACT_SOURCE], str_from(source_names[steps->source])) ||

@@ -32,7 +32,7 @@ static bool is_call(const struct profile *profile, const struct activity *activi
 /* Whether calls of an activity usually take far less; `lengths` holds as many as there are events.
  */
 static bool is_unusual(const struct profile *profile, const struct start_up_call *call,
-                       double *lengths)
+                       int64_t long_ns, double *lengths)
 {
     size_t count = 0, long_count = 0;
 
@@ -46,7 +46,7 @@ static bool is_unusual(const struct profile *profile, const struct start_up_call
                 lengths[count++] = (double)event_duration_ns(profile, event);
     }
     for (size_t i = 0; i < count; i++)
-        long_count += lengths[i] >= LONG_NS;
+        long_count += lengths[i] >= (double)long_ns;
     return long_count <= MOST_LONG &&
            (count <= FEW_CALLS ||
             (double)(call->end_ns - call->start_ns) >= USUAL_FACTOR * median_of(lengths, count));
@@ -69,7 +69,8 @@ static bool find_long(const struct profile *profile, uint32_t host, const struct
                                           .timeline = (uint32_t)t,
                                           .activity = event_activity_id(profile, event) };
 
-            if (ns < LONG_NS || !is_call(profile, event_activity(profile, event), event) ||
+            if (ns < start_up->long_ns ||
+                !is_call(profile, event_activity(profile, event), event) ||
                 (double)intervals_overlap_ns(busy, call.start_ns, call.end_ns) >
                     (1 - IDLE_SHARE) * (double)ns)
                 continue;
@@ -86,15 +87,18 @@ bool start_up_find(const struct profile *profile, uint32_t host, const struct in
 {
     struct arena scratch = { .budget_bytes = arena->budget_bytes };
     double      *lengths = arena_new_array(&scratch, double, (size_t)profile->event_count + 1);
-    bool         ok = lengths && find_long(profile, host, busy, arena, start_up);
+    bool         ok;
     size_t       kept = 0;
 
+    if (start_up->long_ns == 0)
+        start_up->long_ns = LONG_NS;
+    ok = lengths && find_long(profile, host, busy, arena, start_up);
     if (ok && start_up->calls.count > MOST_CALLS)
         start_up->calls.count = 0;
     for (size_t i = 0; ok && i < start_up->calls.count; i++) {
         struct start_up_call call = start_up->calls.items[i];
 
-        if (call.is_blocking || is_unusual(profile, &call, lengths))
+        if (call.is_blocking || is_unusual(profile, &call, start_up->long_ns, lengths))
             start_up->calls.items[kept++] = call;
     }
     start_up->calls.count = kept;

@@ -17,10 +17,11 @@ struct start_up_call {
 };
 struct start_up {
     const struct profile *profile; /* whose events they are */
+    int64_t               long_ns; /* the shortest of them; 0: 10 ms */
     VEC(struct start_up_call) calls;
 };
 
-/* Calls on threads of a host of 10 ms and more during which no accelerator of it does anything
+/* Calls on threads of a host of start_up->long_ns and more during which no accelerator of it does anything
  * recorded: blocking ones, and others that take 20 times as long as such calls do, or of which there
  * are at most two, where no more than eight of a name are long. `busy`: what its accelerators did. false: the arena is exhausted. O(events). */
 bool start_up_find(const struct profile *profile, uint32_t host, const struct intervals *busy,

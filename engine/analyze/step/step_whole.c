@@ -13,6 +13,9 @@ enum { PAUSE_NS = 10000000 };
  * cost of a step. */
 enum { FEWEST_WORK = 5 };
 static const double LEAST_BUSY = 0.10;
+/* Of one or two marked steps: a call that takes a fifth of one, and what is long for any call. */
+static const double START_UP_SHARE = 0.20;
+enum { MOST_FEW = 2, LEAST_START_UP_NS = 1000000 };
 
 static bool is_accelerators(const struct profile *profile, const struct timeline *line,
                             uint32_t host)
@@ -168,10 +171,14 @@ static bool has_pause(const struct profile *profile, uint32_t host, const struct
     return false;
 }
 
-static bool is_scarce(const struct intervals *busy, size_t count, const struct interval *span)
+/* A handful of work, and nothing recorded that says what the host did meanwhile. */
+static bool is_scarce(const struct profile *profile, uint32_t host, const struct intervals *busy,
+                      size_t count, const struct interval *span)
 {
-    return count < FEWEST_WORK && (double)intervals_overlap_ns(busy, span->start_ns, span->end_ns) <
-                                      LEAST_BUSY * (double)(span->end_ns - span->start_ns);
+    return count < FEWEST_WORK &&
+           (double)intervals_overlap_ns(busy, span->start_ns, span->end_ns) <
+               LEAST_BUSY * (double)(span->end_ns - span->start_ns) &&
+           is_silent(profile, host, span);
 }
 
 static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
@@ -201,7 +208,7 @@ static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
             left_out = "most of the recording is start-up: loading, compiling, first use";
         else if (has_pause(profile, host, &busy, &span))
             left_out = "for most of the recording nothing was recorded";
-        else if (is_scarce(&busy, count, &span))
+        else if (is_scarce(profile, host, &busy, count, &span))
             left_out = "a few pieces of work with long pauses tell nothing of a step";
     }
     return vec_push(&study->steps.list, study->arena,
@@ -226,4 +233,37 @@ bool steps_whole_trace(struct study *study, struct arena *scratch)
         if (!add_host(study, host, scratch))
             return false;
     return true;
+}
+
+/* The shortest used step of the reference host, where there are one or two; 0 otherwise. */
+static int64_t few_steps_ns(const struct steps *steps)
+{
+    int64_t shortest_ns = 0;
+
+    for (size_t i = 0; i < steps->list.count; i++) {
+        const struct step *step = &steps->list.items[i];
+        int64_t            ns = step->end_ns - step->start_ns;
+
+        if (step->is_used && step->host == steps->host && (!shortest_ns || ns < shortest_ns))
+            shortest_ns = ns;
+    }
+    return steps->used_count > 0 && steps->used_count <= MOST_FEW ? shortest_ns : 0;
+}
+
+bool steps_few_marked(struct study *study, struct arena *scratch)
+{
+    struct intervals busy = { 0 };
+    int64_t          step_ns = few_steps_ns(&study->steps);
+    int64_t          long_ns = (int64_t)(START_UP_SHARE * (double)step_ns);
+    size_t           count;
+
+    if (study->steps.source != STEPS_MARKER || step_ns == 0 || long_ns < LEAST_START_UP_NS)
+        return true;
+    if (!find_busy(study->profile, study->steps.host, scratch, &busy, &count))
+        return false;
+    study->start_up = count ? arena_new(study->arena, struct start_up) : NULL;
+    if (!study->start_up)
+        return count == 0;
+    *study->start_up = (struct start_up) { .profile = study->profile, .long_ns = long_ns };
+    return start_up_find(study->profile, study->steps.host, &busy, study->arena, study->start_up);
 }
