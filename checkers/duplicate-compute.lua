@@ -125,6 +125,11 @@ local compiled = {
     title = "Matrices that the step does not change are decomposed in each step: %s",
     text = "Decompose them once, before the loop or when the data is made, and hand the result over.",
     code = "basis = decompose(matrix)   # once, before the loop; then train_step(state, batch, basis)" },
+  ["gathered-rows"] = {
+    title = "Every device gathers a result and works on all of it: %s of each step",
+    text = "Keep it sharded: each device needs its own rows for loss and metrics, and sums of a few numbers are enough to share. Look for "
+      .. "a sharding constraint, an out_sharding or a device_get that replicates it.",
+    code = "sums = jax.tree.map(lambda m: m.sum(), metrics)   # on sharded rows, instead of replicating the rows themselves" },
   ["both-branches"] = {
     title = "A condition that is mapped over a batch computes its rare side for all: %s of each step",
     text = "Mapped, lax.cond computes both sides for every row. Make the rare side ahead and pick one (a pool of states, say), or take "
@@ -134,7 +139,7 @@ local compiled = {
 
 local function of_compiled(p, cfg)
   local list = {}
-  for _, flaw in ipairs { "fixed-work", "both-branches" } do
+  for _, flaw in ipairs { "gathered-rows", "fixed-work", "both-branches" } do
     local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
     if cells and cells:sum("share") >= cfg.min_built_share then
       local ns, worst, says = cells:sum("ns"), cells:top("ns", 1):rows()[1], compiled[flaw]
@@ -180,7 +185,8 @@ forward call are losses that go back one by one. Also said where the trained pro
 the update (validation in each step), where a weight is derived from the same parameters for each use, and where a
 constant is built again. In TensorFlow, products that run more often than the gradients named after
 them. In compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives back,
-and what only a mapped condition takes, the other side of which was there before.]],
+what only a mapped condition takes, the other side of which was there before, and results that every device gathers from the
+others and then works on as a whole.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then return of_tensorflow(p, cfg) end
@@ -227,6 +233,10 @@ and what only a mapped condition takes, the other side of which was there before
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "fixed-work", cause = "repeat", grade = "B", ns = 8e6, share = 0.8, factor = 0,
                                         op = "custom-call", detail = "made of arguments alone" } } } },
+    { name = "logits on all devices", framework = "jax", format = "xspace", finding = true, severity = "warn", replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "gathered-rows", cause = "repeat", grade = "B", ns = 4e6, share = 0.4, factor = 0.3,
+                                        op = "fusion", detail = "each of 4 devices has all of all-gather.1" } } } },
     { name = "a small side of a condition", framework = "jax", format = "xspace", finding = true, severity = "info", replay = { 1e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "both-branches", cause = "unused", grade = "A", ns = 1e6, share = 0.1, factor = 0,

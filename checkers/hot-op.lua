@@ -193,7 +193,8 @@ far they are from what the device can do, or why that is not known: a program th
         if row.name .. from ~= top[1].type then
           evidence[#evidence + 1] = { row.name .. from, row.self_ns, "ns" }
         end
-        if row.source_file and row.source_file ~= "" then
+        local last = locations[#locations]
+        if row.source_file and row.source_file ~= "" and not (last and last.file == row.source_file and last.line == row.source_line) then
           locations[#locations + 1] = { file = row.source_file, line = row.source_line }
         end
       end

@@ -243,6 +243,35 @@ static void rare_sides_of_mapped_conditions(void **state)
     }
 }
 
+/* Four devices gather 64 rows of logits each, 3 ms, and spend 2 ms on a loss over all 256 and 1 ms
+ * on a product of them: three quarters of that others do as well. Gathered weights, and rows that
+ * are gathered for a product, are needed. */
+static void results_that_all_devices_gather(void **state)
+{
+    enum { LOGITS, WEIGHTS, FOR_PRODUCT, KINDS };
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       part, rows, gather, use, product;
+
+        start(&program);
+        part = add(&program, "parameter", "-> f32[64,8]", NULL, NO_ID, NO_ID);
+        rows = add(&program, "dot", "f32[64,8] f32[8,8] -> f32[64,8]", "jit(f)/dot_general", NO_ID,
+                   part);
+        gather = add(&program, "all-gather", "f32[64,8] -> f32[256,8]", "jit(f)/gather", NO_ID,
+                     kind == WEIGHTS ? part : rows);
+        use = add(&program, "exponential", "f32[256,8] -> f32[256,8]", "jit(f)/exp", NO_ID, gather);
+        product = add(&program, "dot", "f32[256,8] f32[8,8] -> f32[8,8]", "jit(f)/dot_general",
+                      NO_ID, kind == FOR_PRODUCT ? gather : NO_ID);
+        run_step(&program, (uint32_t[]) { rows, gather, use, product },
+                 (int64_t[]) { 4000000, 3000000, 2000000, 1000000 }, 4);
+        assert_true(fabs(claimed(&program, "gathered-rows") -
+                         (kind == LOGITS ? 0.75 * (3e6 + 2e6 + 1e6) : 0)) < 1);
+        release(&program);
+    }
+}
+
 /* Files without folders: calls begin in train.py, so _linear.py, which it calls, is a library. */
 static void callers_tell_whose_files_they_are(void **state)
 {
@@ -269,6 +298,7 @@ int main(void)
         cmocka_unit_test(results_know_what_they_come_from),
         cmocka_unit_test(decompositions_of_arguments),
         cmocka_unit_test(rare_sides_of_mapped_conditions),
+        cmocka_unit_test(results_that_all_devices_gather),
         cmocka_unit_test(callers_tell_whose_files_they_are),
     };
 

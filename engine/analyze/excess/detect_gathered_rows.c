@@ -1,0 +1,132 @@
+/* gathered_rows: several devices gather what each made a part of, and then each works on all of it.
+ * Weights are gathered too, but are there before; and a product of the forward pass may need all.
+ */
+#include "analyze/excess/ledger.h"
+#include "model/op_graph.h"
+
+enum { MOST_GATHERS = 32 };
+
+struct gather {
+    uint32_t op;
+    double   parts; /* elements of the result over those that went in */
+    uint32_t cell;
+};
+struct finder {
+    struct ledger        *ledger;
+    const struct profile *profile;
+    struct gather         gathers[MOST_GATHERS];
+    size_t                count;
+};
+
+/* Behind what only hands on: a parameter is there before the step. */
+static bool is_made(const struct finder *finder, uint32_t op)
+{
+    const struct compiled *compiled = &finder->ledger->compiled;
+    enum { FARTHEST = 16 };
+
+    for (int i = 0; i < FARTHEST && !compiled_works(compiled, op); i++) {
+        struct op_ids producers = op_graph_producers(finder->profile->graph, op);
+
+        if (!producers.count)
+            return false;
+        op = producers.ids[0];
+    }
+    return compiled_works(compiled, op) && compiled->op_class[op] != OP_CAST &&
+           compiled->op_class[op] != OP_COPY;
+}
+
+static bool is_forward_product(const struct finder *finder, uint32_t op)
+{
+    const struct op *row = &finder->profile->ops.items[op];
+    enum op_class    op_class = (enum op_class)finder->ledger->compiled.op_class[op];
+
+    return (op_class == OP_PRODUCT || op_class == OP_CONVOLUTION) &&
+           !str_contains(profile_str(finder->profile, row->origin), STR("transpose("));
+}
+
+static bool feeds_product(const struct finder *finder, uint32_t op)
+{
+    struct op_ids consumers = op_graph_consumers(finder->profile->graph, op);
+
+    for (size_t i = 0; i < consumers.count; i++)
+        if (is_forward_product(finder, consumers.ids[i]))
+            return true;
+    return false;
+}
+
+static const struct tensor *result_of(const struct finder *finder, uint32_t op)
+{
+    const struct op *row = &finder->profile->ops.items[op];
+
+    return row->output_count ? &finder->profile->tensors.items[row->first_output] : NULL;
+}
+
+static void list_gathers(struct finder *finder)
+{
+    for (uint32_t op = 0; op < finder->profile->ops.count && finder->count < MOST_GATHERS; op++) {
+        const struct op *row = &finder->profile->ops.items[op];
+        struct op_ids    producers = op_graph_producers(finder->profile->graph, op);
+        double           in, out;
+
+        if (!compiled_is_type(&finder->ledger->compiled, op, "all-gather") || !row->input_count ||
+            !row->output_count || producers.count != 1 || !is_made(finder, producers.ids[0]) ||
+            feeds_product(finder, op))
+            continue;
+        in = tensor_elements(&finder->profile->tensors.items[row->first_input]);
+        out = tensor_elements(result_of(finder, op));
+        if (in > 0 && out >= 2 * in)
+            finder->gathers[finder->count++] = (struct gather) { op, out / in, NO_ID };
+    }
+}
+
+/* The gather that a unit waits in, or whose whole result it works on. */
+static struct gather *gather_of(struct finder *finder, const struct work_unit *unit)
+{
+    const struct path *path = finder->ledger->path;
+    uint32_t           op = unit->op;
+
+    for (uint32_t f = unit->frame; op == NO_ID && f != NO_ID; f = path->frames.items[f].parent)
+        op = event_activity(finder->profile, path->frames.items[f].event)->op;
+    for (size_t i = 0; op != NO_ID && i < finder->count; i++) {
+        const struct op     *row = &finder->profile->ops.items[op];
+        const struct tensor *all = result_of(finder, finder->gathers[i].op);
+
+        if (op == finder->gathers[i].op)
+            return &finder->gathers[i];
+        if (row->module != finder->profile->ops.items[finder->gathers[i].op].module)
+            continue;
+        for (uint32_t t = 0; t < row->input_count + row->output_count; t++)
+            if (same_dims(&finder->profile->tensors.items[row->first_input + t], all))
+                return &finder->gathers[i];
+    }
+    return NULL;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct finder finder = { .ledger = ledger, .profile = ledger->study->profile };
+
+    if (!finder.profile->graph || finder.profile->format != FORMAT_XSPACE)
+        return true;
+    list_gathers(&finder);
+    for (size_t u = 0; finder.count && u < ledger->units.count; u++) {
+        struct work_unit *unit = &ledger->units.items[u];
+        struct gather    *gather = unit->kind == UNIT_PAUSE ? NULL : gather_of(&finder, unit);
+
+        if (!gather)
+            continue;
+        if (gather->cell == NO_ID) {
+            gather->cell = ledger_cell(ledger, self, unit);
+            if (gather->cell == NO_ID ||
+                !ledger_tell(
+                    ledger, gather->cell, "each of %.0f devices has all of %.60s", gather->parts,
+                    profile_str(finder.profile, finder.profile->ops.items[gather->op].name).data))
+                return false;
+        }
+        ledger_claim(ledger, gather->cell, unit,
+                     unit->part == PART_COMMUNICATION ? 1 : 1 - 1 / gather->parts);
+    }
+    return true;
+}
+
+const struct detector detector_gathered_rows = { "gathered-rows", CAUSE_REPEAT, GRADE_SIZES, find };
