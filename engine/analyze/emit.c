@@ -93,61 +93,6 @@ bool emit_limit(const char *what, struct err *err)
     return err_set(err, ERR_LIMIT, "no memory left for %s", what);
 }
 
-static void swap(double *a, double *b)
-{
-    double other = *a;
-
-    *a = *b;
-    *b = other;
-}
-
-/* Brings the value of rank `wanted` to its place, smaller ones before it. Linear on average. */
-static void select_rank(double *values, size_t count, size_t wanted)
-{
-    size_t low = 0, high = count - 1;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2, i = low, j = high;
-        double pivot;
-
-        if (values[middle] < values[low])
-            swap(&values[middle], &values[low]);
-        if (values[high] < values[low])
-            swap(&values[high], &values[low]);
-        if (values[high] < values[middle])
-            swap(&values[high], &values[middle]);
-        pivot = values[middle];
-        for (;;) {
-            while (values[i] < pivot)
-                i++;
-            while (pivot < values[j])
-                j--;
-            if (i >= j)
-                break;
-            swap(&values[i++], &values[j--]);
-        }
-        if (wanted <= j)
-            high = j;
-        else
-            low = j + 1;
-    }
-}
-
-double median_of(double *values, size_t count)
-{
-    double below;
-
-    if (count == 0)
-        return 0;
-    select_rank(values, count, count / 2);
-    if (count % 2)
-        return values[count / 2];
-    below = values[0];
-    for (size_t i = 1; i < count / 2; i++)
-        below = values[i] > below ? values[i] : below;
-    return (below + values[count / 2]) / 2;
-}
-
 uint32_t emit_devices(struct study *study, uint32_t count)
 {
     char name[32];

@@ -13,8 +13,7 @@ uint32_t emit_scope(struct study *study, uint32_t name);
 /* "[32,128]x[128,64]->[32,64]", interned; 0 when no shape is known, NO_ID past the budget. */
 uint32_t emit_shapes(struct study *study, const struct op *op);
 /* Fills err for an analysis that ran out of memory; returns false. */
-bool   emit_limit(const char *what, struct err *err);
-double median_of(double *values, size_t count); /* reorders; 0 for none */
+bool emit_limit(const char *what, struct err *err);
 
 /* "4 devices". */
 uint32_t emit_devices(struct study *study, uint32_t count);

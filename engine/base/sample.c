@@ -20,6 +20,45 @@ double sample_median(double *values, size_t count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+double sample_kth(double *values, size_t count, size_t k)
+{
+    ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, at = (ptrdiff_t)k;
+
+    while (low < high) {
+        double    pivot = values[low + (high - low) / 2];
+        ptrdiff_t i = low, j = high;
+
+        while (i <= j) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i <= j) {
+                double kept = values[i];
+                values[i++] = values[j];
+                values[j--] = kept;
+            }
+        }
+        if (at <= j)
+            high = j;
+        else if (at >= i)
+            low = i;
+        else
+            break;
+    }
+    return values[k];
+}
+
+double sample_middle(double *values, size_t count)
+{
+    double upper;
+
+    if (count == 0)
+        return 0;
+    upper = sample_kth(values, count, count / 2);
+    return count % 2 ? upper : (sample_kth(values, count, count / 2 - 1) + upper) / 2;
+}
+
 double sample_quantile(double *values, size_t count, double share)
 {
     if (count == 0)

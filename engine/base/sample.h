@@ -5,6 +5,9 @@
 #include <stddef.h>
 
 double sample_median(double *values, size_t count);                  /* 0 for an empty sample */
+/* Linear on average: they reorder, smaller ones before what they give and larger ones behind it. */
+double sample_kth(double *values, size_t count, size_t k); /* the k-th smallest, from 0 */
+double sample_middle(double *values, size_t count);        /* the median; 0 for an empty sample */
 double sample_quantile(double *values, size_t count, double share);  /* nearest rank */
 double sample_mean(const double *values, size_t count);
 double sample_deviation(const double *values, size_t count);         /* population */

@@ -1,4 +1,5 @@
 /* bootstrap: the change of a median between two sides, with an interval. */
+#include "base/sample.h"
 #include "gate/statistics.h"
 
 #include <math.h>
@@ -6,47 +7,6 @@
 #include <string.h>
 
 enum { RESAMPLES = 1000, MOST_STEPS = 400, FEWEST_RUNS = 4 };
-
-double select_kth(double *values, size_t count, size_t k)
-{
-    ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, at = (ptrdiff_t)k;
-
-    while (low < high) {
-        double    pivot = values[low + (high - low) / 2];
-        ptrdiff_t i = low, j = high;
-
-        while (i <= j) {
-            while (values[i] < pivot)
-                i++;
-            while (values[j] > pivot)
-                j--;
-            if (i <= j) {
-                double kept = values[i];
-                values[i++] = values[j];
-                values[j--] = kept;
-            }
-        }
-        if (at <= j)
-            high = j;
-        else if (at >= i)
-            low = i;
-        else
-            break;
-    }
-    return values[k];
-}
-
-double select_median(double *values, size_t count)
-{
-    double upper;
-
-    if (count == 0)
-        return 0;
-    upper = select_kth(values, count, count / 2);
-    if (count % 2)
-        return upper;
-    return (select_kth(values, count, count / 2 - 1) + upper) / 2;
-}
 
 /* A run, thinned to what resampling can afford. The median of a resample is found by counting how
  * often each rank was drawn. */
@@ -152,7 +112,7 @@ static double sampler_draw(struct sampler *sampler, struct random *random)
 
         sampler->medians[i] = resample_run(random, &sampler->runs[run], sampler->drawn);
     }
-    return select_median(sampler->medians, sampler->run_count);
+    return sample_middle(sampler->medians, sampler->run_count);
 }
 
 double observations_median(const struct observations *side, struct arena *scratch)
@@ -166,9 +126,9 @@ double observations_median(const struct observations *side, struct arena *scratc
         if (!copy || side->counts[i] == 0)
             continue;
         memcpy(copy, side->runs[i], side->counts[i] * sizeof *copy);
-        medians[used++] = select_median(copy, side->counts[i]);
+        medians[used++] = sample_middle(copy, side->counts[i]);
     }
-    return medians ? select_median(medians, used) : 0;
+    return medians ? sample_middle(medians, used) : 0;
 }
 
 bool bootstrap_change(const struct observations *before, const struct observations *after,
@@ -189,7 +149,7 @@ bool bootstrap_change(const struct observations *before, const struct observatio
 
         changes[i] = from > 0 ? to / from - 1 : 0;
     }
-    result->low = select_kth(changes, RESAMPLES, outside);
-    result->high = select_kth(changes, RESAMPLES, RESAMPLES - 1 - outside);
+    result->low = sample_kth(changes, RESAMPLES, outside);
+    result->high = sample_kth(changes, RESAMPLES, RESAMPLES - 1 - outside);
     return true;
 }

@@ -2,6 +2,7 @@
  * asked for; with few runs the variation between runs is unknown, so small changes count less. */
 #include "gate/judge.h"
 
+#include "base/sample.h"
 #include "gate/statistics.h"
 
 #include <math.h>
@@ -32,10 +33,10 @@ static size_t drop_outliers(double *values, size_t count, struct arena *scratch)
     if (!copy || count < FEWEST_STEPS)
         return count;
     memcpy(copy, values, count * sizeof *copy);
-    median = select_median(copy, count);
+    median = sample_middle(copy, count);
     for (size_t i = 0; i < count; i++)
         copy[i] = fabs(values[i] - median);
-    mad = fmax(select_median(copy, count), median * LEAST_MAD);
+    mad = fmax(sample_middle(copy, count), median * LEAST_MAD);
     for (size_t i = 0; i < count; i++)
         kept += 0.6745 * (values[i] - median) / mad <= OUTLIER_Z;
     if (count - kept > count / 5)
@@ -200,10 +201,10 @@ static double spread_of(const struct side *side, struct arena *scratch)
     for (size_t run = 0; run < side->observed.run_count; run++)
         for (size_t step = 0; step < side->observed.counts[run]; step++)
             values[count++] = side->observed.runs[run][step];
-    median = select_median(values, count);
+    median = sample_middle(values, count);
     for (size_t i = 0; i < count; i++)
         values[i] = fabs(values[i] - median);
-    return NORMAL * select_median(values, count);
+    return NORMAL * sample_middle(values, count);
 }
 
 /* Steps a side that would show a difference as large as this one nine times in ten, at STEP_ALPHA:

@@ -41,10 +41,6 @@ struct trend {
 };
 struct trend trend_find(const double *values, size_t count, struct arena *scratch);
 
-/* The k-th smallest (from 0) of values, which it reorders. */
-double select_kth(double *values, size_t count, size_t k);
-double select_median(double *values, size_t count); /* reorders; 0 for an empty sample */
-
 /* One side of a comparison: one array of observations a run. */
 struct observations {
     double *const *runs;

@@ -2,6 +2,7 @@
 #include "gate/summary.h"
 
 #include "analyze/study.h"
+#include "base/sample.h"
 #include "gate/counts.h"
 #include "gate/items.h"
 #include "gate/statistics.h"
@@ -333,7 +334,7 @@ bool summary_fact(const struct summary *summary, const char *name, struct arena 
             known[count++] = series->values[i];
     if (count == 0)
         return false;
-    *value = select_median(known, count);
+    *value = sample_middle(known, count);
     return true;
 }
 

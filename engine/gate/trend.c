@@ -1,4 +1,5 @@
 /* trend: does a series rise or fall as a whole? */
+#include "base/sample.h"
 #include "gate/statistics.h"
 
 #include <math.h>
@@ -39,7 +40,7 @@ struct trend trend_find(const double *values, size_t count, struct arena *scratc
         thinned[i] = values[i * count / kept];
     pairs = pair_up(thinned, kept, slopes, &signs);
     deviation = sqrt(n * (n - 1) * (2 * n + 5) / 18);
-    trend.next_rise = select_median(slopes, pairs) * n;
+    trend.next_rise = sample_middle(slopes, pairs) * n;
     trend.p_rising = upper_tail((signs - 1) / deviation);
     trend.p_falling = upper_tail((-signs - 1) / deviation);
     return trend;

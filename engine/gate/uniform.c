@@ -1,6 +1,7 @@
 /* uniform: is everything slower by one factor? Then it is the machine, not the code. */
 #include "gate/judge.h"
 
+#include "base/sample.h"
 #include "gate/statistics.h"
 
 #include <math.h>
@@ -40,9 +41,9 @@ static double factor_of(struct ratios *ratios)
 
     if (ratios->count < FEWEST_ITEMS || ratios->matched_ns < COVERED_SHARE * ratios->all_ns)
         return 0;
-    low = select_kth(ratios->values, ratios->count, ratios->count / 10);
-    high = select_kth(ratios->values, ratios->count, ratios->count - 1 - ratios->count / 10);
-    factor = select_median(ratios->values, ratios->count);
+    low = sample_kth(ratios->values, ratios->count, ratios->count / 10);
+    high = sample_kth(ratios->values, ratios->count, ratios->count - 1 - ratios->count / 10);
+    factor = sample_middle(ratios->values, ratios->count);
     return factor >= SMALLEST_FACTOR && high - low <= SPREAD * factor ? factor : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
+#include "base/sample.h"
 #include "profile_builder.h"
 
 struct program { /* one thread of a PyTorch program, written call after call */
@@ -344,10 +345,10 @@ static void medians_need_no_order(void **state)
     double odd[] = { 5, 1, 4, 2, 3 }, even[] = { 9, 1, 9, 3, 2, 9 }, one[] = { 7 };
 
     (void)state;
-    assert_true(median_of(odd, 5) == 3);
-    assert_true(median_of(even, 6) == 6);
-    assert_true(median_of(one, 1) == 7);
-    assert_true(median_of(one, 0) == 0);
+    assert_true(sample_middle(odd, 5) == 3);
+    assert_true(sample_middle(even, 6) == 6);
+    assert_true(sample_middle(one, 1) == 7);
+    assert_true(sample_middle(one, 0) == 0);
 }
 
 /* One row added to 63 copies them all (3 us); two halves make something new. */

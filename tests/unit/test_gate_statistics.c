@@ -1,3 +1,4 @@
+#include "base/sample.h"
 #include "gate/statistics.h"
 
 #include <math.h>
@@ -95,13 +96,13 @@ static void medians_are_selected(void **state)
     double odd[] = { 5, 1, 4, 2, 3 }, even[] = { 4, 1, 3, 2 }, same[] = { 7, 7, 7, 7 };
 
     (void)state;
-    assert_true(select_median(odd, 5) == 3);
-    assert_true(select_median(even, 4) == 2.5);
-    assert_true(select_median(same, 4) == 7);
+    assert_true(sample_middle(odd, 5) == 3);
+    assert_true(sample_middle(even, 4) == 2.5);
+    assert_true(sample_middle(same, 4) == 7);
     for (size_t k = 0; k < 5; k++) {
         double values[] = { 5, 1, 4, 2, 3 };
 
-        assert_true(select_kth(values, 5, k) == (double)(k + 1));
+        assert_true(sample_kth(values, 5, k) == (double)(k + 1));
     }
 }
 

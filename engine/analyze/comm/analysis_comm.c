@@ -4,6 +4,7 @@
 #include "analyze/comm/comm_times.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "base/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -269,7 +270,7 @@ static bool fill_collectives(struct comm *comm)
         emit_number(table, C_MEAN_NS, row, sum->ns / sum->count);
         emit_number(table, C_MAX_NS, row, sum->max_ns);
         emit_number(table, C_EXPOSED_NS, row, sum->exposed_ns / steps);
-        emit_number(table, C_MEDIAN_NS, row, median_of(sum->lengths.items, sum->lengths.count));
+        emit_number(table, C_MEDIAN_NS, row, sample_middle(sum->lengths.items, sum->lengths.count));
         emit_number(table, C_SAME_BYTES, row, !sum->is_uneven);
         emit_number(table, C_SOLO_COUNT, row, sum->solo_count / steps);
         if (sum->uneven_count > 0)
@@ -419,7 +420,7 @@ static double host_step_ns(const struct study *study, uint32_t host, struct aren
             !vec_push(&durations, scratch, (double)(step->end_ns - step->start_ns)))
             return 0;
     }
-    return median_of(durations.items, durations.count);
+    return sample_middle(durations.items, durations.count);
 }
 
 /* Outermost events of a kind on the host's threads, over all windows. */

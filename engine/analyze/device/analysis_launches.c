@@ -6,6 +6,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "analyze/step/start_up.h"
+#include "base/sample.h"
 
 enum launch_fact { LINKED, SLOW, SLOW_SHARE, EXCESS_NS, WORST_NS, EARLY_SHARE, FACT_COUNT };
 static const struct fact_spec produces[] = {
@@ -81,7 +82,7 @@ static bool look(struct looking *looking)
 static bool set_facts(struct study *study, struct looking *looking)
 {
     double values[FACT_COUNT] = { 0 }, steps = (double)looking->windows->count;
-    double median_ns = median_of(looking->latency_ns.items, looking->latency_ns.count);
+    double median_ns = sample_middle(looking->latency_ns.items, looking->latency_ns.count);
     bool   is_set = true;
 
     for (size_t i = 0; i < looking->excess_ns.count; i++)

@@ -7,6 +7,7 @@
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "base/sample.h"
 
 #include <stdlib.h>
 
@@ -435,7 +436,7 @@ static bool emit_launches(struct study *study, struct summer *summer)
     for (size_t i = 0; i < summer->launch_ns.count; i++)
         values[LAUNCH_NS] += summer->launch_ns.items[i] / steps;
     values[LAUNCH_COUNT] = (double)summer->launch_ns.count / steps;
-    values[LAUNCH_MEDIAN_NS] = median_of(summer->launch_ns.items, summer->launch_ns.count);
+    values[LAUNCH_MEDIAN_NS] = sample_middle(summer->launch_ns.items, summer->launch_ns.count);
     for (size_t i = 0; i < depth_count; i++) {
         values[QUEUE_EMPTY_SHARE] += summer->depths.items[i] < 1;
         values[QUEUE_FULL_SHARE] += summer->depths.items[i] >= QUEUE_LIMIT;
@@ -444,8 +445,9 @@ static bool emit_launches(struct study *study, struct summer *summer)
         values[QUEUE_EMPTY_SHARE] /= (double)depth_count;
         values[QUEUE_FULL_SHARE] /= (double)depth_count;
         values[LAUNCH_BLOCKING_SHARE] = summer->blocking_count / summer->linked_count;
-        values[QUEUE_DEPTH] = median_of(summer->depths.items, depth_count);
-        values[LATENCY_MEDIAN_NS] = median_of(summer->latency_ns.items, summer->latency_ns.count);
+        values[QUEUE_DEPTH] = sample_middle(summer->depths.items, depth_count);
+        values[LATENCY_MEDIAN_NS] =
+            sample_middle(summer->latency_ns.items, summer->latency_ns.count);
     }
     for (int i = LAUNCH_COUNT; i <= last; i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);

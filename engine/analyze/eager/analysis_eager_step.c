@@ -8,6 +8,7 @@
 #include "analyze/eager/eager_pauses.h"
 #include "analyze/eager/eager_updates.h"
 #include "analyze/emit.h"
+#include "base/sample.h"
 
 #include <string.h>
 
@@ -477,9 +478,9 @@ static bool count_calls(struct summer *summer)
         first = i;
     }
     /* The lower half has the quarter for its median. */
-    median_of(summer->recorded_ns.items, summer->recorded_ns.count);
+    sample_middle(summer->recorded_ns.items, summer->recorded_ns.count);
     summer->sums[RECORDED_SHORT_NS] =
-        median_of(summer->recorded_ns.items, summer->recorded_ns.count / 2);
+        sample_middle(summer->recorded_ns.items, summer->recorded_ns.count / 2);
     count_all_repeated(summer);
     return true;
 }

@@ -137,7 +137,8 @@ static double span_of(const struct finder *finder, size_t first, size_t end)
     return work_ns;
 }
 
-/* From the first call that leads to a read value to the read; a value of few elements is none. */
+/* A statistic begins at the first call that leads to a value which Python reads, and ends at the
+ * reading. What reduces fewer than FEWEST_ELEMENTS is none. */
 static void count_statistics(struct finder *finder)
 {
     enum { FEWEST_ELEMENTS = 32 };

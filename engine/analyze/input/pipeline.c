@@ -17,7 +17,9 @@ double pipeline_section_ns(const struct pipeline *pipeline, uint32_t section, co
     for (uint32_t i = 0; i < pipeline->stages.count; i++) {
         const struct stage *stage = &pipeline->stages.items[i];
 
-        /* An asynchronous stage's own wait belongs to nobody; its copies are its consumer's. */
+        /* A stage that works ahead waits for its input on a thread that the step does not wait for:
+         * that time is left out. Copying its elements is done, and counted, where they are taken.
+         */
         if (stage->section == section)
             serial_ns += stage->self_ns * (factors ? factors[i] : 1) /
                          (threads && threads[i] > 1 ? threads[i] : 1);

@@ -7,6 +7,7 @@
 #include "analyze/emit.h"
 #include "analyze/kernel/kernel_names.h"
 #include "analyze/kernel/kernel_times.h"
+#include "base/sample.h"
 
 enum speed_fact {
     CONTENDED_NS,
@@ -128,7 +129,7 @@ static bool collect(struct measuring *measuring)
 
 static double median(struct durations *durations)
 {
-    return median_of(durations->list.items, durations->list.count);
+    return sample_middle(durations->list.items, durations->list.count);
 }
 
 static bool set_contention(struct measuring *measuring)
@@ -187,7 +188,7 @@ static bool set_slowdown(struct measuring *measuring)
     if (count < FEWEST_KERNELS || measuring->windows.count < FEWEST_STEPS)
         return no_slowdown(facts,
                            "too few kernels run in enough steps to compare early and late ones");
-    middle = median_of(ratios, count);
+    middle = sample_middle(ratios, count);
     for (size_t i = 0; i < measuring->rows.count; i++) {
         struct kernel_row *row = &measuring->rows.items[i];
         double             ratio;

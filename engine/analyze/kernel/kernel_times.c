@@ -1,6 +1,7 @@
 #include "analyze/kernel/kernel_times.h"
 
 #include "analyze/emit.h"
+#include "base/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +164,7 @@ bool kernel_times_make(const struct study *study, const struct windows *windows,
         times->tiny_ns += duration_ns;
     }
     times->call_count = (double)counter.durations.count;
-    times->median_ns = median_of(counter.durations.items, counter.durations.count);
+    times->median_ns = sample_middle(counter.durations.items, counter.durations.count);
     times->rows = counter.rows.items;
     times->count = counter.rows.count;
     take_means(times, device_activity_count(study, windows));

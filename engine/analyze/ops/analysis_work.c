@@ -9,6 +9,7 @@
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
 #include "analyze/ops/op_times.h"
+#include "base/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static double calls_a_window(struct calls *calls, size_t windows, double *a_wind
             a_window[i] = 0;
         for (end = first; end < calls->list.count && list[end].name == list[first].name; end++)
             a_window[list[end].window]++;
-        most = fmax(most, floor(median_of(a_window, windows)));
+        most = fmax(most, floor(sample_middle(a_window, windows)));
     }
     return most;
 }
@@ -132,7 +133,7 @@ static double graph_updates(const struct profile *profile, const struct op_times
     for (size_t i = 0; counts && i < ops->count; i++)
         if (is_assignment(profile, &ops->rows[i]))
             counts[count++] = round(ops->rows[i].calls / ops->step_count);
-    return count ? median_of(counts, count) : 0;
+    return count ? sample_middle(counts, count) : 0;
 }
 
 /* Whether a path is of a gradient that is whole inside one loop: the loop stands before the

@@ -6,6 +6,7 @@
 
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "base/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -395,10 +396,10 @@ static bool settle(struct collector *collector, struct op_times *times)
     for (size_t i = 0; i < row_count; i++) {
         struct op_time *row = &collector->rows.items[i];
 
-        row->median_ns = median_of(&sorted[first[i + 1]], (size_t)row->calls);
+        row->median_ns = sample_middle(&sorted[first[i + 1]], (size_t)row->calls);
     }
     times->call_count = host_count;
-    times->median_ns = median_of(host, host_count);
+    times->median_ns = sample_middle(host, host_count);
     return true;
 }
 

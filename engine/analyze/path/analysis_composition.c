@@ -241,7 +241,8 @@ static int by_time(const void *a, const void *b)
     return by_identity(a, b);
 }
 
-/* Keys mix name, part and owner; rows that share one by chance stay apart. */
+/* Adds up rows of one name, part and owner. A key is made of these three, and two combinations may
+ * have the same one: then the second keeps rows of its own. */
 static bool merge_rows(struct path_row *rows, size_t *count, struct arena *scratch)
 {
     struct id_map at = { .arena = scratch };

@@ -92,7 +92,8 @@ static const struct device_row *find_device(const struct study *study)
     return best;
 }
 
-/* Where one accelerator stands for all, those beside it are no workers. */
+/* Only the accelerator that the path follows counts as a worker; the others of the host do the same
+ * work at the same time. */
 static bool is_worker(const struct study *study, const struct timeline *line,
                       const struct device_row *device)
 {

@@ -16,7 +16,7 @@ static int precedence(const struct walk *walk, const struct leaf *leaf)
     };
     uint32_t kinds = walk->path->frames.items[leaf->frame].kinds;
 
-    /* Of two copies a set is the lesser. */
+    /* Copies between devices and host before memory that is only set. */
     return order[walk->path->frame_work[leaf->frame]] - ((kinds & KIND_BIT(ACTIVITY_MEMSET)) != 0);
 }
 

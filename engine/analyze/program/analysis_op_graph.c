@@ -6,6 +6,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
+#include "base/sample.h"
 #include "model/op_graph.h"
 
 enum graph_fact { OPS, EDGES, IS_ACYCLIC, DEPTH, LENGTH_NS, PATH_OPS, FACT_COUNT };
@@ -71,7 +72,7 @@ static double op_cost(const struct profile *profile, struct costs *costs, uint32
             costs->values[count++] = ns;
         costs->device_ns[step] = costs->host_ns[step] = 0;
     }
-    return median_of(costs->values, count);
+    return sample_middle(costs->values, count);
 }
 
 static bool costs_make(const struct profile *profile, struct arena *scratch, struct costs *costs)

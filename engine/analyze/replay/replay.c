@@ -470,7 +470,8 @@ static double model(const struct replay *replay, const struct costs *before, str
     } else if (replay->has_stage_edits) {
         step_ns = after->rest_ns + inline_after_ns + (input_after_ns - inline_ns);
     } else {
-        /* A pipeline that holds the step and was not touched goes on holding it. */
+        /* Where the step waits for the pipeline, and no edit is about input, it waits as long as
+         * before. */
         bool is_held = period_ns > HOLD_SHARE * before->step_ns &&
                        waited_ns > WAIT_SHARE * before->step_ns &&
                        input_after_ns > 0.999 * before->input_ns;

@@ -53,7 +53,8 @@ enum part graph_edge_class(const struct graph_edge *edge)
         [EDGE_STEP] = PART_HOST,
     };
 
-    /* Work that begins so long behind the begin of its call began inside a call that lasts. */
+    /* The distance is counted from the begin of the call: where it is long, the host was inside the
+     * call for most of it, which is the host's time and no launch latency. */
     if (edge->kind == EDGE_LAUNCH && edge->lag_ns > LONG_LAUNCH_NS)
         return PART_HOST;
     return classes[edge->kind];
@@ -128,7 +129,8 @@ static void advance(struct build *build, uint32_t row)
     line->piece = piece;
 }
 
-/* Lines by the key of their next piece; who leaves a wait comes first, then hosts, then devices. */
+/* Lines by the time of their next piece. At equal times a wait that ends comes first, since what
+ * goes on behind it may cause the others; then hosts, which launch what devices begin. */
 struct heap {
     uint32_t *lines;
     size_t    count;

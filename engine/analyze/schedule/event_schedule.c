@@ -247,7 +247,8 @@ static void settle_classes(struct schedule *schedule)
     }
 }
 
-/* Charges the way from the last node back to the end of the run before. */
+/* The steps are scheduled twice in a row: charges the way from the last node of the second pass
+ * back to the end of the first one. */
 static void charge_path(struct run *run, int64_t from_ns)
 {
     struct schedule          *schedule = run->schedule;

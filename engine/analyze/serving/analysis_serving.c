@@ -7,6 +7,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "analyze/serving/engine_mark.h"
+#include "base/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -295,7 +296,7 @@ static bool set_facts(struct serving *serving)
     values[STEPS] = (double)serving->steps.count;
     values[PHASE] = facts_name(facts, str_from(phase));
     values[REQUESTS] = sums.requests / sums.count;
-    values[STEP_NS] = median_of(lengths, (size_t)sums.count);
+    values[STEP_NS] = sample_middle(lengths, (size_t)sums.count);
     values[GAP_NS] = sums.gaps > 0 ? sums.gap_ns / sums.gaps : NAN;
     values[TOKENS] = sums.token_steps > 0 ? sums.tokens / sums.token_steps : NAN;
     values[KV_TOKENS] = sums.kv_steps > 0 ? sums.kv / sums.kv_steps : NAN;

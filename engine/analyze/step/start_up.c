@@ -2,6 +2,7 @@
 
 #include "analyze/emit.h"
 #include "analyze/path/work.h"
+#include "base/sample.h"
 
 enum {
     LONG_NS = 10000000,
@@ -48,8 +49,8 @@ static bool is_unusual(const struct profile *profile, const struct start_up_call
     for (size_t i = 0; i < count; i++)
         long_count += lengths[i] >= (double)long_ns;
     return long_count <= MOST_LONG &&
-           (count <= FEW_CALLS ||
-            (double)(call->end_ns - call->start_ns) >= USUAL_FACTOR * median_of(lengths, count));
+           (count <= FEW_CALLS || (double)(call->end_ns - call->start_ns) >=
+                                      USUAL_FACTOR * sample_middle(lengths, count));
 }
 
 static bool find_long(const struct profile *profile, uint32_t host, const struct intervals *busy,
