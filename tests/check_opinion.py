@@ -147,14 +147,15 @@ def compare_devices(comparison):
     if comparison.theirs.begun:
         compare_begun(comparison, copies)
         return
-    # A copy by a kernel has no bytes of its own: there only its instruction may tell them.
+    # Where not all copies of a name tell their bytes, as those by a kernel, their instruction may: no opinion then.
     untold = {copy_name(item.direction, item.name) for item in comparison.theirs.copies if item.bytes is None}
     copies = [row | {'bytes': 0} if copy_name(row.get('direction'), row['name']) in untold else row for row in copies]
     comparison.same_sums('copies', copies, lambda row: copy_name(row.get('direction'), row['name']),
                          ('count', 'bytes', 'ns'),
                          comparison.sums_of(comparison.theirs.copies,
                                             lambda item: copy_name(item.direction, item.name),
-                                            lambda item: (1, item.bytes or 0, item.end - item.start)),
+                                            lambda item: (1, 0 if copy_name(item.direction, item.name) in untold
+                                                          else item.bytes, item.end - item.start)),
                          comparison.places_of(comparison.theirs.kernels) or 1)
 
 
