@@ -19,21 +19,19 @@ local function rows_of(p, program)
   if not p:has("ops") then return nil end
   local products = p:table("ops"):where { module = program, type = { like = "^(dot|convolution|fusion|custom-call)$" },
                                           name = { like = "^(dot|ynn_|conv|gemm|custom-call)" } }
-  for _, row in ipairs(products:top("self_ns", 1):rows()) do
-    local before, after = (row.shapes or ""):match("^(.*)->\\[([0-9,]*)\\]")
-    if not before then return nil end
-    local rank, first, least = sizes_of(after)
-    if rank >= 2 then return rank == 2 and least or first end
-    if rank == 1 then return 1 end
-    -- All of it was summed up: the matrices that went in tell.
-    local rows
-    for dims in before:gmatch("\\[([0-9,]+)\\]") do
-      rank, first, least = sizes_of(dims)
-      if rank >= 2 then rows = math.min(rows or least, least) end
-    end
-    return rows
+  local row = products:top("self_ns", 1):rows()[1]
+  local before, after = (row and row.shapes or ""):match("^(.*)->\\[([0-9,]*)\\]")
+  if not before then return nil end
+  local rank, first, least = sizes_of(after)
+  if rank >= 2 then return rank == 2 and least or first end
+  if rank == 1 then return 1 end
+  -- All of it was summed up: the matrices that went in tell.
+  local rows
+  for dims in before:gmatch("\\[([0-9,]+)\\]") do
+    local dim_count, _, fewest = sizes_of(dims)
+    if dim_count >= 2 then rows = math.min(rows or fewest, fewest) end
   end
-  return nil
+  return rows
 end
 
 -- Every op works on two or more arrays of its result's shape and none is a product: an update of parameters, one by one.

@@ -1,5 +1,5 @@
 -- Tensors are copied into another layout.
-local function of_appends(p, count, ns, step_ns)
+local function of_appends(count, ns, step_ns)
   return finding {
     title = ("%s concatenations copy a long tensor to add a little to it: %s a step"):format(
         fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
@@ -77,7 +77,7 @@ is worth keeping.]],
     local count, high_ns = p.fact["torch.copies"], p.fact["torch.copies_ns"]
     local appends, appends_ns = p.fact["torch.appends"] or 0, p.fact["torch.appends_ns"] or 0
     if appends > 0 and appends_ns >= high_ns and appends_ns >= cfg.min_share * step_ns then
-      return of_appends(p, appends, appends_ns, step_ns)
+      return of_appends(appends, appends_ns, step_ns)
     end
     -- Copies that are spread out over all pairs and summed at once belong to that sum.
     local pairs_ns = p:has("eager_idioms") and p:table("eager_idioms"):where { idiom = "outer" }:sum("ns") or 0

@@ -62,9 +62,9 @@ Silent for small tables and small shares.]],
     local wide, names, ns, found = {}, {}, 0, {}
     local rows = ops:top("self_ns", 300):rows()
     -- A lookup's product multiplies by the table or gives its gradient: two dimensions, one of them the classes.
-    local function has_table(shapes, classes, wide)
+    local function has_table(shapes, classes, one_hot)
       for first, second in shapes:gmatch("\\[([0-9]+),([0-9]+)\\]") do
-        if (first == classes or second == classes) and not wide["[" .. first .. "," .. second .. "]"] then return true end
+        if (first == classes or second == classes) and not one_hot["[" .. first .. "," .. second .. "]"] then return true end
       end
       return false
     end

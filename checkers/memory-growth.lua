@@ -18,7 +18,6 @@ with it all its activations, is the usual cause. It ends in running out of memor
 where memory is given back in any step, and for growth that is small beside the peak.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.ns"]
     local growth = p.fact["memory.growth_bytes_per_step"] or p.fact["memory.host_growth_bytes_per_step"]
     local peak = p.fact["memory.peak_bytes"]
     if not p.fact["memory.is_growing"] or not growth or growth < cfg.min_bytes or growth < cfg.min_growth * peak then return nil end

@@ -1,6 +1,6 @@
 -- The same short sequence of ops runs many times a step.
 -- For the examples: a slice and a convolution a round, and one op of 2 ms beside them.
-local function rounds(count, self_ns)
+local function example_rounds(count, self_ns)
   local rows = { { name = "dense/MatMul", type = "MatMul", self_ns = 2e6 } }
   for i = 1, count do
     rows[#rows + 1] = { name = "strided_slice_" .. i, type = "StridedSlice", self_ns = 1e3 }
@@ -35,7 +35,7 @@ local function written_out(p, cfg)
   end
   if rounds < cfg.min_rounds then return nil end
   local count, ns, worst = 0, 0, nil
-  for key, group in sorted_pairs(groups) do
+  for _, group in sorted_pairs(groups) do
     if group.count >= 0.9 * rounds or group.count >= cfg.min_rounds then
       count, ns = count + group.count, ns + group.ns
       if not worst or group.ns > worst.ns then worst = group end
@@ -126,13 +126,13 @@ priced as the executor's time for them and half to nine tenths of their own. Sil
   examples = {
     { name = "a loop over channels", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 5.89e6,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
-      tables = { ops = rounds(40, 2e5) } },
+      tables = { ops = example_rounds(40, 2e5) } },
     { name = "a loop over a few", format = "xspace", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
-      tables = { ops = rounds(16, 2e5) } },
+      tables = { ops = example_rounds(16, 2e5) } },
     { name = "a loop that takes little", format = "xspace", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
-      tables = { ops = rounds(40, 1e4) } },
+      tables = { ops = example_rounds(40, 1e4) } },
     { name = "small ops", framework = "pytorch", finding = true, impact_ns = 2.5e6,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::a > aten::b", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },

@@ -25,7 +25,6 @@ Priced by replay: the stage costs a twentieth, and the loop's own Python no long
 Silent where the step does not wait for input or Python is a small part of the pipeline.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.ns"]
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")

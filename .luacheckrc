@@ -1,0 +1,4 @@
+-- Rules see what rules/api.def lists; sandboxes have no other globals.
+std = "lua54"
+read_globals = { "fmt", "impact", "finding", "rule", "skip", "sorted_pairs" }
+max_line_length = false
