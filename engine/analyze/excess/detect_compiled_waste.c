@@ -97,14 +97,16 @@ static bool is_there_before(const struct branches *branches, uint32_t op)
     return false;
 }
 
-/* "…/vmap()/select_n": what a condition becomes when it is mapped. */
+/* "…/vmap()/select_n": what a condition becomes when it is mapped. So do gradients of activations,
+ * which are nothing where the activation was cut off. */
 static bool is_mapped_choice(const struct branches *branches, uint32_t op)
 {
     struct str origin = profile_str(branches->profile, branches->profile->ops.items[op].origin);
 
     return compiled_is_type(&branches->ledger->compiled, op, "select") &&
            str_contains(origin, STR("vmap(")) && str_ends(origin, STR("/select_n")) &&
-           !str_contains(origin, STR("_where")) && !is_flag(branches->profile, op);
+           !str_contains(origin, STR("_where")) && !str_contains(origin, STR("transpose(")) &&
+           !is_flag(branches->profile, op);
 }
 
 /* One of the two sides was there before, the other is made. */
