@@ -150,14 +150,17 @@ static void walk_memory(struct counter *counter)
     }
 }
 
-/* Formats whose times come by step: an op's runs in each. */
+/* Formats whose times come by step: an op's runs in each. What it ran on a device is its kernels. */
 static void walk_op_runs(struct counter *counter)
 {
     const struct profile *profile = counter->study->profile;
 
-    for (size_t i = 0; i < profile->op_runs.count; i++)
-        if (profile->op_runs.items[i].step < counter->step_count)
-            add(counter, COUNT_OPS, profile->op_runs.items[i].step, 1);
+    for (size_t i = 0; i < profile->op_runs.count; i++) {
+        const struct op_run *run = &profile->op_runs.items[i];
+
+        if (run->step < counter->step_count && !run->is_accelerator)
+            add(counter, COUNT_OPS, run->step, 1);
+    }
 }
 
 /* Nothing seen is a count of 0 where the recording would show it. */

@@ -43,10 +43,39 @@ static void eager_executions_are_ops(void **state)
     builder_free(&builder);
 }
 
+/* Two steps, in each of which one op runs; what it ran on its device are three kernels, no ops. */
+static void kernels_of_an_op_are_no_ops(void **state)
+{
+    struct profile_builder builder;
+    struct count_value    *counts;
+
+    (void)state;
+    builder_start(&builder, FORMAT_PROFILE);
+    for (uint32_t step = 0; step < 2; step++) {
+        struct recorded_step recorded = { .number = step,
+                                          .start_ns = (int64_t)step * STEP_NS,
+                                          .duration_ns = STEP_NS };
+        struct op_run        run = { .step = step, .device = NO_ID, .duration_ns = 100 };
+
+        assert_true(vec_push(&builder.profile.recorded_steps, builder.profile.arena, recorded));
+        for (int i = 0; i < 4; i++) {
+            run.is_accelerator = i > 0;
+            run.start_ns = (int64_t)step * STEP_NS + i * 100;
+            assert_true(vec_push(&builder.profile.op_runs, builder.profile.arena, run));
+        }
+    }
+    builder_finish(&builder);
+    counts = counts_make(&builder.study, &builder.arena);
+    assert_non_null(counts);
+    assert_true(counts[COUNT_OPS].value == 1);
+    builder_free(&builder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(eager_executions_are_ops),
+        cmocka_unit_test(kernels_of_an_op_are_no_ops),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
