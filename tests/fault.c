@@ -3,11 +3,18 @@
  *     FAULT=malloc FAULT_N=7 LD_PRELOAD=…/libfault.so tfprof …   the seventh allocation gives NULL
  *     FAULT=write FAULT_N=2      the second write fails
  *     FAULT=shrink FAULT_N=1     the first file that is mapped loses its second half
- * When the program ends, FAULT_COUNT names a file that then holds how many calls there were.
+ *     FAULT=malloc FAULT_EACH=d  each allocation in turn: where it comes, a copy of the program
+ * goes on without it, and once that has ended the program itself goes on with it. Of calls of
+ * realloc, which Lua makes by the thousand and tries again after collecting garbage, one in
+ * FAULT_STRIDE When the program ends, FAULT_COUNT names a file that then holds how many calls there
+ * were. With FAULT_EACH copies that end with status 3 and a reason leave nothing behind; of the
+ * others the folder d has what they wrote, N.out and N.err, and N.status: what they ended with, or
+ * -1 for a signal.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,11 +25,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static atomic_long calls;
 static long        failing = -1;
-static const char *kind;
+static const char *kind, *folder, *step;
+static pid_t       program;
 
 /* Allocations of the loader itself come before this and are let through. */
 __attribute__((constructor)) static void start(void)
@@ -30,13 +39,19 @@ __attribute__((constructor)) static void start(void)
     const char *number = getenv("FAULT_N");
 
     kind = getenv("FAULT");
+    folder = getenv("FAULT_EACH");
+    step = getenv("FAULT_STEP");
+    program = getpid();
     failing = number ? strtol(number, NULL, 10) : -1;
 }
 
 __attribute__((destructor)) static void end(void)
 {
-    const char *path = getenv("FAULT_COUNT");
-    FILE       *file = path ? fopen(path, "w") : NULL;
+    const char *path = getpid() == program ? getenv("FAULT_COUNT") : NULL;
+    FILE       *file;
+
+    kind = NULL;
+    file = path ? fopen(path, "w") : NULL;
 
     if (!file)
         return;
@@ -44,9 +59,95 @@ __attribute__((destructor)) static void end(void)
     fclose(file);
 }
 
+enum { COPY_SECONDS = 60, REFUSED = 3, PATH_BYTES = 512 };
+
+static const char *path_of(long number, const char *ending)
+{
+    static char path[PATH_BYTES];
+
+    snprintf(path, sizeof path, "%s/%ld.%s", folder, number, ending);
+    return path;
+}
+
+/* The file takes over as a standard stream, with what the program has written there so far. */
+static void divert(int stream, const char *path)
+{
+    static char bytes[1 << 14];
+    int         file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    ssize_t     len;
+
+    for (off_t at = 0; (len = pread(stream, bytes, sizeof bytes, at)) > 0; at += len)
+        syscall(SYS_write, file, bytes, (size_t)len);
+    dup2(file, stream);
+    close(file);
+}
+
+static bool begins_with_reason(const char *path)
+{
+    char bytes[8] = { 0 };
+    int  file = open(path, O_RDONLY);
+    bool begins = read(file, bytes, sizeof bytes) == sizeof bytes &&
+                  memcmp(bytes, "tfprof: ", sizeof bytes) == 0;
+
+    close(file);
+    return begins;
+}
+
+static void judge(long number, int status)
+{
+    char text[16];
+    int  file, len;
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED &&
+        begins_with_reason(path_of(number, "err"))) {
+        unlink(path_of(number, "out"));
+        unlink(path_of(number, "err"));
+        return;
+    }
+    file = open(path_of(number, "status"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    len = snprintf(text, sizeof text, "%d", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    syscall(SYS_write, file, text, (size_t)len);
+    close(file);
+}
+
+/* True in a copy of the program, false in the program once the copy has ended. Threads and other
+ * processes of the program are left alone. */
+static bool fails_in_copy(void)
+{
+    long  number;
+    int   status = 0;
+    pid_t copy;
+
+    if (getpid() != program || (pid_t)syscall(SYS_gettid) != program)
+        return false;
+    number = atomic_fetch_add(&calls, 1) + 1;
+    if (step && number % strtol(step, NULL, 10) != 0)
+        return false;
+    copy = fork();
+    if (copy != 0) {
+        waitpid(copy, &status, 0);
+        judge(number, status);
+        return false;
+    }
+    alarm(COPY_SECONDS);
+    divert(STDOUT_FILENO, path_of(number, "out"));
+    divert(STDERR_FILENO, path_of(number, "err"));
+    return true;
+}
+
+static bool is_skipped(void)
+{
+    static atomic_long grown;
+    const char        *stride = folder ? getenv("FAULT_STRIDE") : NULL;
+
+    return stride && atomic_fetch_add(&grown, 1) % strtol(stride, NULL, 10) != 0;
+}
+
 static bool fails(const char *call)
 {
-    return kind && strcmp(kind, call) == 0 && atomic_fetch_add(&calls, 1) + 1 == failing;
+    if (!kind || strcmp(kind, call) != 0)
+        return false;
+    return folder ? fails_in_copy() : atomic_fetch_add(&calls, 1) + 1 == failing;
 }
 
 #define NEXT(name) ((__typeof__(&(name)))(uintptr_t)dlsym(RTLD_NEXT, #name))
@@ -108,7 +209,7 @@ void *realloc(void *memory, size_t bytes)
     look_up();
     if (!next.realloc)
         return first_memory(bytes);
-    if (!fails("malloc"))
+    if (is_skipped() || !fails("malloc"))
         return next.realloc(memory, bytes);
     errno = ENOMEM;
     return NULL;

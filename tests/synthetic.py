@@ -15,9 +15,18 @@ def expect(holds, what):
         print("FAULT", what)
 
 
-def run(*arguments, text="", env=None, timeout=120):
-    """Status, standard output, standard error. A signal is a negative status."""
-    done = subprocess.run([TFPROF, *arguments], capture_output=True, text=True, check=False, input=text, timeout=timeout,
+def run(*arguments, text="", env=None, timeout=120, into=None):
+    """Status, standard output, standard error. A signal is a negative status. into: a file that standard output goes to
+    rather than a pipe, for those who read it meanwhile."""
+    if into:
+        with open(into, "w+b") as file:
+            status, _, err = run_to(file, *arguments, text=text, env=env, timeout=timeout)
+        return status, read(into).decode(errors="replace"), err
+    return run_to(subprocess.PIPE, *arguments, text=text, env=env, timeout=timeout)
+
+
+def run_to(stdout, *arguments, text, env, timeout):
+    done = subprocess.run([TFPROF, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, input=text, timeout=timeout,
                           errors="replace", env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1:exitcode=99", **(env or {})})
     return done.returncode, done.stdout, done.stderr
 

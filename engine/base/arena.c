@@ -27,7 +27,7 @@ struct arena_block {
     _Alignas(ALIGNMENT) char memory[];
 };
 
-static _Noreturn void out_of_memory(size_t bytes)
+_Noreturn void arena_out_of_memory(size_t bytes)
 {
     char line[64];
     int  len = snprintf(line, sizeof line, "tfprof: out of memory (%zu bytes)\n", bytes);
@@ -102,7 +102,7 @@ static struct arena_block *new_block(struct arena *arena, size_t capacity, bool 
                                     : calloc(1, sizeof *block + capacity);
 
     if (!block)
-        out_of_memory(capacity);
+        arena_out_of_memory(capacity);
     block->capacity = capacity;
     block->is_large = is_large;
     link_block(arena, block, !is_large);
@@ -233,7 +233,7 @@ static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
 
     moved = resize_block(block, new_bytes);
     if (!moved)
-        out_of_memory(new_bytes);
+        arena_out_of_memory(new_bytes);
     moved->capacity = moved->used = new_bytes;
     if (older)
         older->newer = moved;

@@ -40,4 +40,7 @@ void       arena_free(struct arena *arena);                /* accepts a zeroed a
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define arena_new_array(arena, type, count) ((type *)arena_alloc_array((arena), (count), sizeof(type)))
 
+/* Ends the program: the machine has no more memory. Status 3, and a line that says so. */
+_Noreturn void arena_out_of_memory(size_t bytes);
+
 #endif

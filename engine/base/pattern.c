@@ -240,8 +240,8 @@ static size_t readable_bytes(struct str s)
     return at;
 }
 
-/* The subject as it is, or a copy in *copy, to be freed, without damage. False: no memory. */
-static bool make_readable(struct str *subject, char **copy)
+/* The subject as it is, or a copy in *copy, to be freed, without damage. */
+static void make_readable(struct str *subject, char **copy)
 {
     size_t at = readable_bytes(*subject);
 
@@ -249,15 +249,14 @@ static bool make_readable(struct str *subject, char **copy)
     if (!subject->data)
         subject->data = "";
     if (at == subject->len)
-        return true;
+        return;
     *copy = malloc(subject->len);
     if (!*copy)
-        return false;
+        arena_out_of_memory(subject->len);
     memcpy(*copy, subject->data, subject->len);
     subject->data = *copy;
     for (; at < subject->len; at += readable_bytes(str_slice(*subject, at, subject->len)))
         (*copy)[at] = '\x1A';
-    return true;
 }
 
 /* One alternative; the match data are the call's own, so that threads can share a pattern. */
@@ -273,10 +272,13 @@ static int backtrack(const pcre2_code *code, struct str subject, size_t from,
     return result;
 }
 
+/* What no memory is left for is no answer, and not too costly either. */
 static enum pattern_match answer_of(int result)
 {
     if (result >= 0)
         return PATTERN_YES;
+    if (result == PCRE2_ERROR_NOMEMORY)
+        arena_out_of_memory(0);
     return result == PCRE2_ERROR_NOMATCH ? PATTERN_NO : PATTERN_TOO_COSTLY;
 }
 
@@ -305,7 +307,9 @@ static enum pattern_match follow(const struct pattern *pattern, const pcre2_code
         size_t ints = (size_t)states * INTS_PER_STATE + INTS_PER_STATE;
         int   *workspace = malloc(ints * sizeof *workspace);
 
-        if (!workspace || !takes_work(pattern, subject.len, states)) {
+        if (!workspace)
+            arena_out_of_memory(ints * sizeof *workspace);
+        if (!takes_work(pattern, subject.len, states)) {
             free(workspace);
             return PATTERN_TOO_COSTLY;
         }
@@ -367,16 +371,16 @@ enum pattern_match pattern_find(const struct pattern *pattern, struct str subjec
         from = 0;
     if (from > subject.len)
         return PATTERN_NO;
-    if (!make_readable(&subject, &copy))
-        return PATTERN_TOO_COSTLY;
+    make_readable(&subject, &copy);
     while (from < subject.len && ((unsigned char)subject.data[from] & 0xC0) == 0x80)
         from++; /* inside of a letter */
     for (size_t i = 0; i < pattern->count && answer != PATTERN_YES; i++) {
         pcre2_match_data  *found = pcre2_match_data_create_from_pattern(pattern->codes[i], NULL);
-        enum pattern_match one = PATTERN_TOO_COSTLY;
+        enum pattern_match one;
 
-        if (found)
-            one = answer_of(backtrack(pattern->codes[i], subject, from, found, pattern->limits));
+        if (!found)
+            arena_out_of_memory(0);
+        one = answer_of(backtrack(pattern->codes[i], subject, from, found, pattern->limits));
         if (one == PATTERN_YES)
             copy_spans(found, spans, max_spans, count);
         pcre2_match_data_free(found);
@@ -393,7 +397,7 @@ static enum pattern_match match_any(const struct pattern *pattern, struct str su
     pcre2_match_data  *found = pcre2_match_data_create(1, NULL);
 
     if (!found)
-        return PATTERN_TOO_COSTLY;
+        arena_out_of_memory(0);
     for (size_t i = 0; i < pattern->count && answer != PATTERN_YES; i++) {
         enum pattern_match one = match_one(pattern, pattern->codes[i], subject, found);
 
@@ -419,17 +423,16 @@ static void refuse(struct experience *experience, struct str subject)
 enum pattern_match pattern_matches(const struct pattern *pattern, struct str subject)
 {
     struct str         readable = subject;
-    enum pattern_match answer = PATTERN_TOO_COSTLY;
+    enum pattern_match answer;
     char              *copy;
 
     if (pattern->is_everything)
         return PATTERN_YES;
     if (atomic_load(&pattern->experience->has_refused))
         return PATTERN_TOO_COSTLY;
-    if (make_readable(&readable, &copy)) {
-        answer = match_any(pattern, readable);
-        free(copy);
-    }
+    make_readable(&readable, &copy);
+    answer = match_any(pattern, readable);
+    free(copy);
     if (answer == PATTERN_TOO_COSTLY)
         refuse(pattern->experience, subject);
     return answer;

@@ -150,7 +150,8 @@ static void walk_memory(struct counter *counter)
     }
 }
 
-/* Formats whose times come by step: an op's runs in each. What it ran on a device is its kernels. */
+/* Formats whose times come by step: an op's runs in each. What it ran on a device is its kernels.
+ */
 static void walk_op_runs(struct counter *counter)
 {
     const struct profile *profile = counter->study->profile;
