@@ -370,6 +370,7 @@ bool            profile_is_user_source(const struct profile *profile, uint32_t s
 /* Where files have names without folders: of the lines that have callers, the program's own are those
  * in files from which calls begin. For readers, once the stacks of programs are there. */
 bool            profile_mark_packaged(struct profile *profile, struct arena *scratch);
+#define KIND_BIT(kind) (UINT32_C(1) << (kind)) /* in sets of enum activity_kind */
 const char     *activity_kind_name(enum activity_kind kind); /* "op", "input-stage" … */
 
 static inline int64_t event_start_ns(const struct profile *profile, uint32_t event)

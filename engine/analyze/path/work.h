@@ -25,8 +25,6 @@ enum work {
     WORK_PROFILER,
 };
 
-#define KIND_BIT(kind) (UINT32_C(1) << (kind))
-
 /* Fills path->frame_work. Where path->has_device, ops on host threads only feed the device; so do
  * their copies where path->shows_copies, and their collectives where path->shows_collectives.
  * O(frames log stats). false: the arena is exhausted. */

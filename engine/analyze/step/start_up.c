@@ -1,7 +1,6 @@
 #include "analyze/step/start_up.h"
 
 #include "analyze/emit.h"
-#include "analyze/path/work.h"
 #include "base/sample.h"
 
 enum {

@@ -308,3 +308,12 @@ struct str kineto_collective(struct str name)
             return types[i].type;
     return (struct str) { "", 0 };
 }
+
+struct str framework_of_event(struct str name)
+{
+    if (str_starts(name, STR("PjitFunction")))
+        return STR("jax");
+    if (str_starts(name, STR("ExecutorState::")) || str_starts(name, STR("EagerExecute")))
+        return STR("tensorflow");
+    return STR("");
+}

@@ -38,4 +38,7 @@ bool       kineto_is_tensor_type(struct str name); /* not a scalar, a list of sc
  * "all-reduce"; empty when it is no collective known. */
 struct str kineto_collective(struct str name);
 
+/* The framework that an event of such a name is of, in a trace or in XSpace; empty: any. */
+struct str framework_of_event(struct str name);
+
 #endif

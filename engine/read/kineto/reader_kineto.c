@@ -1,5 +1,4 @@
 #include "read/kineto/reader_kineto.h"
-#include "read/xspace/xspace_names.h"
 
 #include "base/parallel.h"
 
@@ -349,7 +348,8 @@ static void set_framework(struct profile *profile)
         return; /* some event has a category that is known */
     profile->framework = 0;
     for (size_t i = 0; i < profile->activities.count && !profile->framework; i++) {
-        struct str name = xspace_framework(profile_str(profile, profile->activities.items[i].name));
+        struct str name =
+            framework_of_event(profile_str(profile, profile->activities.items[i].name));
 
         if (name.len)
             profile->framework = profile_intern(profile, name);

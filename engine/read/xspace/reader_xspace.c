@@ -1,5 +1,6 @@
 /* XSpace: what the TensorFlow, JAX and PyTorch/XLA profilers write, one .xplane.pb file a host. */
 #include "read/hlo/hlo.h"
+#include "read/kineto/kineto_names.h"
 #include "read/xspace/xspace_collectives.h"
 #include "read/xspace/xspace_decode.h"
 #include "read/xspace/xspace_meta.h"
@@ -113,8 +114,8 @@ static void set_capture(struct profile *profile)
             profile->has_python_frames = true;
         if (profile->framework)
             continue;
-        if (xspace_framework(name).len)
-            profile->framework = profile_intern(profile, xspace_framework(name));
+        if (framework_of_event(name).len)
+            profile->framework = profile_intern(profile, framework_of_event(name));
     }
     for (size_t i = 0; i < profile->timelines.count && stat_count(budget); i++) {
         const struct timeline *timeline = &profile->timelines.items[i];

@@ -554,12 +554,3 @@ bool xspace_stat_is_name(unsigned key)
 
     return key < EXTRA_COUNT && is_name[key];
 }
-
-struct str xspace_framework(struct str name)
-{
-    if (str_starts(name, STR("PjitFunction")))
-        return STR("jax");
-    if (str_starts(name, STR("ExecutorState::")) || str_starts(name, STR("EagerExecute")))
-        return STR("tensorflow");
-    return STR("");
-}

@@ -70,7 +70,4 @@ unsigned xspace_stat(struct str name, unsigned *seen, bool *is_known);
 bool     xspace_stat_unwanted(struct str name);
 bool     xspace_stat_is_name(unsigned key); /* its column holds interned names */
 
-/* The framework that an event of such a name is of; empty: any. */
-struct str xspace_framework(struct str name);
-
 #endif
