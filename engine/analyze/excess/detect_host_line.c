@@ -100,7 +100,7 @@ static bool is_wait(const struct ledger *ledger, const struct frame *frame)
     const struct activity *activity = event_activity(profile, frame->event);
 
     return activity->kind == ACTIVITY_SYNC ||
-           (activity->kind == ACTIVITY_PYTHON && frame_waits(profile_str(profile, activity->name)));
+           (activity->kind == ACTIVITY_PYTHON && frame_waits(ledger, activity->name));
 }
 
 /* Programs that a line starts, and whether it waits for results. */

@@ -59,7 +59,7 @@ static const char *const waiting_frames[] = {
     "__int__",           "__bool__", "item",      "tolist",
 };
 
-bool frame_waits(struct str name)
+static bool name_waits(struct str name)
 {
     size_t space = str_find_last(name, ' ');
 
@@ -70,10 +70,19 @@ bool frame_waits(struct str name)
     return false;
 }
 
-static bool starts_or_waits(const struct profile *profile, const struct activity *activity)
+bool frame_waits(const struct ledger *ledger, uint32_t name)
+{
+    enum { UNKNOWN, NO, YES };
+
+    if (ledger->name_waits[name] == UNKNOWN)
+        ledger->name_waits[name] = name_waits(profile_str(ledger->study->profile, name)) ? YES : NO;
+    return ledger->name_waits[name] == YES;
+}
+
+static bool starts_or_waits(const struct ledger *ledger, const struct activity *activity)
 {
     return activity->kind == ACTIVITY_DISPATCH || activity->kind == ACTIVITY_SYNC ||
-           (activity->kind == ACTIVITY_PYTHON && frame_waits(profile_str(profile, activity->name)));
+           (activity->kind == ACTIVITY_PYTHON && frame_waits(ledger, activity->name));
 }
 
 /* Functions that start programs, or wait at times, may wait without a frame that says so. */
@@ -81,16 +90,19 @@ static bool mark_starters(struct finder *finder)
 {
     const struct path    *path = finder->ledger->path;
     const struct profile *profile = finder->ledger->study->profile;
+    bool *is_above = arena_new_array(finder->ledger->scratch, bool, path->frames.count + 1);
 
     finder->starts = arena_new_array(finder->ledger->scratch, bool, profile->names.count + 1);
-    for (uint32_t f = 0; finder->starts && f < path->frames.count; f++) {
-        if (!starts_or_waits(profile, event_activity(profile, path->frames.items[f].event)))
+    for (uint32_t f = 0; finder->starts && is_above && f < path->frames.count; f++) {
+        if (!starts_or_waits(finder->ledger, event_activity(profile, path->frames.items[f].event)))
             continue;
-        for (uint32_t up = path->frames.items[f].parent; up != NO_ID;
-             up = path->frames.items[up].parent)
+        for (uint32_t up = path->frames.items[f].parent; up != NO_ID && !is_above[up];
+             up = path->frames.items[up].parent) {
+            is_above[up] = true;
             finder->starts[event_activity(profile, path->frames.items[up].event)->name] = true;
+        }
     }
-    return finder->starts != NULL;
+    return finder->starts && is_above;
 }
 
 /* The frame right below the user's own, or the innermost range, is the library's own; or none is,
@@ -113,7 +125,7 @@ static bool is_base(const struct finder *finder, const struct work_unit *unit)
             break;
         }
         below = profile_str(profile, activity->name);
-        if (!ledger->is_torch && frame_waits(below))
+        if (!ledger->is_torch && frame_waits(ledger, activity->name))
             return true;
     }
     for (size_t i = 0; below.len && i < ARRAY_COUNT(base_frames); i++)

@@ -55,6 +55,7 @@ struct ledger {
     uint32_t *unit_of_segment; /* row of units */
     uint32_t *first_unit;      /* by row of path.step_rows, and one behind the last */
     bool     *is_user;         /* by row of profile->sources */
+    uint8_t  *name_waits; /* by name of the profile, for frame_waits */
     uint8_t  *type_class; /* by name of the profile: enum op_class + 1; 0 unknown */
     struct compiled compiled;
     size_t    step_count;
@@ -91,7 +92,7 @@ uint32_t ledger_source(const struct ledger *ledger, const struct work_unit *unit
 uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint32_t *source);
 
 /* A function of JAX in which Python waits for a result, "$array.py:615 _value". */
-bool frame_waits(struct str name);
+bool frame_waits(const struct ledger *ledger, uint32_t name);
 bool       ledger_is_jax(const struct ledger *ledger);
 struct str unit_type(const struct ledger *ledger, const struct work_unit *unit);
 /* The unit's operand, or NULL. */

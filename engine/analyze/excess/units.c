@@ -306,9 +306,10 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
     ledger->unit_of_segment = arena_new_array(scratch, uint32_t, study->path.segments.count + 1);
     ledger->first_unit = arena_new_array(scratch, uint32_t, ledger->step_count + 1);
     ledger->type_class = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
+    ledger->name_waits = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
     if (!ledger->unit_of_segment || !ledger->first_unit || !ledger->type_class ||
-        !compiled_open(&ledger->compiled, study->profile, scratch) || !mark_user_sources(ledger) ||
-        !look_at_frames(&builder) || !cut(&builder))
+        !ledger->name_waits || !compiled_open(&ledger->compiled, study->profile, scratch) ||
+        !mark_user_sources(ledger) || !look_at_frames(&builder) || !cut(&builder))
         return false;
     for (size_t u = 0; u < ledger->units.count; u++)
         ledger->units.items[u].left_ns = ledger->units.items[u].ns;
