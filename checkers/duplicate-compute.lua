@@ -64,6 +64,50 @@ local function built_again(p, least_ns)
   }
 end
 
+-- Several gradients through the same forward call: each pass names its ops after the forward op, with a number behind
+-- those of passes before it. A product of matrices has two in one pass.
+local gradient = "^(_?(Mkl)?(Native|Fused)*(Batch)?MatMul(V2)?|_?(Mkl)?(Native)?(Conv2D|Conv3D|DepthwiseConv2dNative)Backprop(Filter|Input)\\w*|\\w+Grad(V\\d)?)$"
+local function passes_back(p, cfg)
+  local step_ns, by_name, list = p.fact["step.ns"], {}, {}
+  for row in p:table("ops"):where { name = { like = "^gradient_tape/" }, type = { like = gradient } }:each() do
+    local name = row.name:gsub("_\\d+$", "")
+    local group = by_name[name]
+    if not group then
+      group = { name = name, ns = 0, calls = 0, row = row, one_pass = row.type:find("MatMul") and 2 or 1 }
+      by_name[name], list[#list + 1] = group, group
+    end
+    group.ns, group.calls = group.ns + row.self_ns, group.calls + row.calls
+    group.least = math.min(group.least or row.calls, row.calls)
+  end
+  local ns, count, passes, worst = 0, 0, 0, nil
+  for _, group in ipairs(list) do
+    local here = group.calls / (group.one_pass * group.least)
+    -- Two losses may need the gradient of one input; that of weights, one is enough for.
+    local is_of_weights = group.row.type:find("BackpropFilter") and here >= 1.5 or group.one_pass == 2 and here >= 1.9
+    if group.least > 0 and here >= 1.5 then ns = ns + group.ns * (1 - 1 / here) end
+    if group.least > 0 and is_of_weights then
+      count, passes = count + 1, math.max(passes, here)
+      if not worst or group.ns > worst.ns then worst = group end
+    end
+  end
+  -- Threads work side by side: of the step it takes a share of what all ops take.
+  ns = ns / math.max(1, p:has("ops.self_share") and p.fact["ops.self_share"] or 1)
+  if count < cfg.min_passed or ns < cfg.min_share * step_ns then return nil end
+  ns = math.min(ns, step_ns)
+  return finding {
+    title = ("The backward pass runs %s times through the same layers: %s a step too much"):format(fmt.count(math.floor(passes + 0.5)), fmt.ms(ns)),
+    severity = "warn",
+    subject = { op = worst.name },
+    evidence = { { "gradient ops beyond one pass a step", ns, "ns", share = ns / step_ns }, { "layers with several", count, "count" },
+                 { worst.name .. ", all passes", worst.ns, "ns" } },
+    condition = ("gradients of %s forward ops are made more than once"):format(fmt.count(count)),
+    remedy = { text = "Add up the losses, weighted, and take one gradient of the sum.",
+               code = "with tf.GradientTape() as tape:\n    loss = a * loss_a + b * loss_b\ngradients = tape.gradient(loss, variables)" },
+    impact = impact.exposed { ns = ns, low = 0.7 * ns, high = math.min(1.15 * ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 -- TensorFlow names the ops of a gradient after those that it is for.
 local product = "^(_?(Mkl)?(Native|Fused)*(Batch)?MatMul(V2)?|_?(Mkl)?(Native|Fused)*Conv2D|BatchMatMulV2|Einsum)$"
 local function of_tensorflow(p, cfg)
@@ -173,6 +217,8 @@ return rule {
     min_built_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "PyTorch: the same for validation in each step, derived weights and constants" },
     min_loud_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "JAX: share of the step from which it is a warning" },
+    min_passed = { default = 3, min = 1, max = 1e6, unit = "count",
+      doc = "TensorFlow: layers whose weights get several gradients, from which passes count" },
     min_extra = { default = 0.75, min = 0, max = 1e6, unit = "count",
       doc = "TensorFlow: runs a step of a product beyond those of its gradient" },
   },
@@ -184,12 +230,12 @@ the same shapes, a teacher or a target network: a fact then. Nodes of a backward
 forward call are losses that go back one by one. Also said where the trained products run without gradients behind
 the update (validation in each step), where a weight is derived from the same parameters for each use, and where a
 constant is built again. In TensorFlow, products that run more often than the gradients named after
-them. In compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives back,
+them, and layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives back,
 what only a mapped condition takes, the other side of which was there before, and results that every device gathers from the
 others and then works on as a whole.]],
 
   check = function(p, cfg)
-    if p.framework == "tensorflow" then return of_tensorflow(p, cfg) end
+    if p.framework == "tensorflow" then return of_tensorflow(p, cfg) or passes_back(p, cfg) end
     local block = same_block(p, cfg)
     if block then return block end
     if p.framework == "jax" then return of_compiled(p, cfg) end
@@ -213,6 +259,28 @@ others and then works on as a whole.]],
   end,
 
   examples = {
+    { name = "a gradient for each of three losses", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 3.33e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter_1", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter_2", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter_1", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter_2", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter_1", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter_2", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 } } } },
+    { name = "two losses through one forward pass, for other weights each", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 } } } },
     { name = "the model called again", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.05e6,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {

@@ -206,7 +206,7 @@ far they are from what the device can do, or why that is not known: a program th
       severity = not is_host and share >= cfg.high_share and "warn" or "info",
       subject = { op = subject }, locations = locations,
       evidence = evidence,
-      condition = ("%s of the self time of ops, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+      condition = ("%s of the self time of ops, %s accepted"):format(fmt.pct(share), fmt.pct(is_host and cfg.min_host_share or cfg.min_share)),
       remedy = { text = is_product and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger than the task needs, a type that this machine is slow in. Then larger batches."):format(subject) or
                         ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(subject) },
       -- What of it is needed the recording cannot tell: some share of it may go.
