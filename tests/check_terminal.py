@@ -166,7 +166,8 @@ def interrupts(check):
     greeting = plain(terminal.shown)
     check.expect(all(words in greeting for words in ("profile_11", "136 nodes, 12 steps", "help explains")),
                  "the greeting", greeting)
-    terminal.type("scope -max_dep")
+    since = terminal.type("scope -max_dep")
+    terminal.wait_for("scope -max_dep", since)  # Ctrl-C takes what was typed and not yet read with it
     since = terminal.type("\x03")
     check.expect("^C" in terminal.wait_for(PROMPT, since), "Ctrl-C drops the line", terminal.shown)
     shown = terminal.line("op -max_rows 1")
