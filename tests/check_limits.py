@@ -96,8 +96,8 @@ def growing_inputs():
         """The least of three: what else the machine does only adds to it."""
         return min(work_once(arguments) for _ in range(3))
 
-    for make, few, many_of_them in ((shapes, 10000, 20000), (suppressions, 4000, 8000), (threads, 10000, 20000),
-                                    (processes, 10000, 20000), (streams, 10000, 20000), (devices, 1000, 16000),
+    for make, few, many_of_them in ((shapes, 10000, 20000), (suppressions, 4000, 8000), (threads, 4000, 8000),
+                                    (processes, 4000, 8000), (streams, 4000, 8000), (devices, 1000, 16000),
                                     (nested_ops, 10000, 20000), (nested_frames, 10000, 20000)):
         one, two = work_of(make(few)), work_of(make(many_of_them))
         expect(two < 2.9 * one, f"{make.__name__}: {one:.2f} s of work for {few}, {two:.2f} s for {many_of_them}")
