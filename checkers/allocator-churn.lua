@@ -11,7 +11,8 @@ return rule {
     min_count = { default = 1, min = 0, max = 1e6, unit = "count", doc = "calls of the driver a step" },
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "steps, to tell steady ones from the first" },
     min_many = { default = 50, min = 1, max = 1e9, unit = "count", doc = "calls that are no warm-up, in fewer steps" },
-    min_short_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "their time over the step, in fewer steps" },
+    min_short_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                        doc = "their time over the step, in fewer steps" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of the steps, those with such calls" },
   },
   doc = [[
@@ -21,22 +22,29 @@ there are very many, and where few steps have such calls.]],
 
   check = function(p, cfg)
     local is_short = p.fact["step.used"] < cfg.min_steps
-    local calls = p:table("activities"):where { name = { like = "^(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)$|^(cuMemAlloc|cuMemFree|cuMemCreate|cuMemUnmap)" },
-                                                steps_share = { min = cfg.min_steps_share } }
+    local calls =
+      p:table("activities"):where {
+        name = { like = "^(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)$|^(cuMemAlloc|cuMemFree|"
+                   .. "cuMemCreate|cuMemUnmap)" },
+        steps_share = { min = cfg.min_steps_share } }
     local count, ns, step_ns = calls:sum("events"), calls:sum("path_ns"), p.fact["step.ns"]
     if count < cfg.min_count then return nil end
     if is_short and (count < cfg.min_many or ns < cfg.min_short_share * step_ns) then return nil end
     local top = calls:top("total_ns", 1):rows()[1]
     return finding {
-      title = ("%s it up for %s"):format(fmt.many(count, "driver allocation a step holds", "driver allocations a step hold"), fmt.ms(ns)),
+      title = ("%s it up for %s"):format(
+        fmt.many(count, "driver allocation a step holds", "driver allocations a step hold"), fmt.ms(ns)),
       severity = ns > 0.02 * step_ns and "error" or "warn",
       subject = { op = top.name },
-      evidence = { { "calls a step", count, "count" }, { "their time on the path a step", ns, "ns", share = math.min(1, ns / step_ns) },
+      evidence = { { "calls a step", count, "count" },
+                   { "their time on the path a step", ns, "ns", share = math.min(1, ns / step_ns) },
                    { "all of their time a step", calls:sum("total_ns"), "ns" } },
       condition = ("%s a step, %s accepted"):format(fmt.many(count, "call", "calls"), fmt.count(cfg.min_count)),
       remedy = { text = "Drop empty_cache() from the loop, keep shapes fixed, leave the allocator room.",
                  flags = p.framework == "pytorch" and "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" or nil },
-      impact = impact.replay { { "scale", parts = { "host", "idle.sync" }, name = "(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)|(cuMemAlloc|cuMemFree|cuMemCreate|cuMemUnmap).*" },
+      impact = impact.replay { { "scale", parts = { "host", "idle.sync" },
+                                 name = "(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)|(cuMemAlloc|"
+                                   .. "cuMemFree|cuMemCreate|cuMemUnmap).*" },
                                fallback = impact.exposed { ns = ns } },
       confidence = is_short and "low" or "medium",
     }
@@ -45,12 +53,15 @@ there are very many, and where few steps have such calls.]],
   examples = {
     { name = "four a step", framework = "pytorch", format = "kineto", finding = true, replay = { 1e6 },
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
-      tables = { activities = { { name = "cudaMalloc", events = 4, steps_share = 1, path_ns = 1e6, total_ns = 2e6 } } } },
+      tables = { activities = { { name = "cudaMalloc", events = 4, steps_share = 1, path_ns = 1e6,
+                                  total_ns = 2e6 } } } },
     { name = "hundreds in one recording", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["step.used"] = 1, ["device.idle_share"] = 0.8 },
-      tables = { activities = { { name = "hipFree", events = 800, steps_share = 1, path_ns = 4e6, total_ns = 5e6 } } } },
+      tables = { activities = { { name = "hipFree", events = 800, steps_share = 1, path_ns = 4e6,
+                                  total_ns = 5e6 } } } },
     { name = "in the first step", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
-      tables = { activities = { { name = "cudaMalloc", events = 4, steps_share = 0.2, path_ns = 1e6, total_ns = 2e6 } } } },
+      tables = { activities = { { name = "cudaMalloc", events = 4, steps_share = 0.2, path_ns = 1e6,
+                                  total_ns = 2e6 } } } },
   },
 }

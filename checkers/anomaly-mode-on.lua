@@ -9,7 +9,8 @@ return rule {
   more_specific_than = { "tiny-ops", "python-in-step", "hot-op", "tiny-kernels", "graph-capture-candidate",
                          "repeated-op-sequence", "memcpy-storm" },
   params = {
-    usual_call_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns", doc = "a short recorded call without a traceback" },
+    usual_call_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns",
+                      doc = "a short recorded call without a traceback" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },
     min_checks = { default = 4, min = 1, max = 1e7, unit = "count",
@@ -19,8 +20,8 @@ return rule {
   },
   doc = [[
 Anomaly detection keeps a Python traceback for each op of the forward pass and tests each gradient of the backward pass.
-Priced as the tests and as what the shortest recorded calls take more than usual, for each node. Silent without such tests
-inside the backward pass.]],
+Priced as the tests and as what the shortest recorded calls take more than usual, for each node. Silent without such
+tests inside the backward pass.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -36,7 +37,8 @@ inside the backward pass.]],
     local evidence = { { "tests a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step", checks,
         "count" },
                        { "backward nodes a step", nodes, "count" } }
-    local condition = ("%s tests for NaN inside the backward pass, %s accepted"):format(fmt.count(math.floor(checks + 0.5)), fmt.count(cfg.min_checks - 1))
+    local condition = ("%s tests for NaN inside the backward pass, %s accepted"):format(
+      fmt.count(math.floor(checks + 0.5)), fmt.count(cfg.min_checks - 1))
 
     return finding {
       title = title,

@@ -18,8 +18,9 @@ keep changing or that the result is not kept. Priced as its time on the path. Si
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
     local step_ns = p.fact["step.ns"]
-    local tries = p:table("activities"):where { name = { like = "(?i)^cudnnFind|redzone|autotun|benchmark_all_configs|miopenFind" },
-                                                steps_share = { min = cfg.min_steps_share } }
+    local tries =
+      p:table("activities"):where { name = { like = "(?i)^cudnnFind|redzone|autotun|benchmark_all_configs|miopenFind" },
+                                    steps_share = { min = cfg.min_steps_share } }
     local ns = math.min(tries:max("path_ns") or 0, step_ns)
     if tries:count() == 0 or ns < cfg.min_share * step_ns then return nil end
     local top = tries:top("path_ns", 1):rows()[1]
@@ -29,10 +30,12 @@ keep changing or that the result is not kept. Priced as its time on the path. Si
       evidence = { { "trying on the path, a step", ns, "ns", share = ns / step_ns },
                    { "of the steps, those that try", top.steps_share, "share" },
                    { "times a step", top.events, "count" } },
-      condition = ("%s of the steps try algorithms, %s accepted"):format(fmt.pct(top.steps_share), fmt.pct(cfg.min_steps_share)),
+      condition = ("%s of the steps try algorithms, %s accepted"):format(
+        fmt.pct(top.steps_share), fmt.pct(cfg.min_steps_share)),
       remedy = { text = "Keep shapes fixed, warm each up once, and keep the results.",
                  code = p.framework == "pytorch" and "torch.backends.cudnn.benchmark = False   # with shapes that vary"
-                        or p.framework == "jax" and "XLA_FLAGS=--xla_gpu_load_autotune_results_from=autotune.txt" or nil },
+                        or p.framework == "jax" and "XLA_FLAGS=--xla_gpu_load_autotune_results_from=autotune.txt"
+                        or nil },
       impact = impact.exposed { ns = ns },
       confidence = "medium",
     }
@@ -41,9 +44,11 @@ keep changing or that the result is not kept. Priced as its time on the path. Si
   examples = {
     { name = "each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 8e5,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.3 },
-      tables = { activities = { { name = "cudnnFindConvolutionForwardAlgorithmEx", steps_share = 1, events = 2, path_ns = 1e6 } } } },
+      tables = { activities = { { name = "cudnnFindConvolutionForwardAlgorithmEx", steps_share = 1, events = 2,
+                                  path_ns = 1e6 } } } },
     { name = "the first step", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.3 },
-      tables = { activities = { { name = "cudnnFindConvolutionForwardAlgorithmEx", steps_share = 0.2, events = 0.2, path_ns = 1e6 } } } },
+      tables = { activities = { { name = "cudnnFindConvolutionForwardAlgorithmEx", steps_share = 0.2, events = 0.2,
+                                  path_ns = 1e6 } } } },
   },
 }

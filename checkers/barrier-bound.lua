@@ -5,7 +5,8 @@ local function of_processes(p, cfg)
   if count < cfg.min_barriers or ns < cfg.min_share * step_ns then return nil end
   return finding {
     title = ("%s it up for %s"):format(fmt.many(count, "barrier a step holds", "barriers a step hold"), fmt.ms(ns)),
-    evidence = { { "barriers that nothing covers, a step", ns, "ns", share = ns / step_ns }, { "how many", count, "count" } },
+    evidence = { { "barriers that nothing covers, a step", ns, "ns", share = ns / step_ns },
+                 { "how many", count, "count" } },
     condition = ("barriers take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
     remedy = { text = "Leave barriers out of the step: collectives wait for each other by themselves.",
                code = "if step % 1000 == 0: dist.barrier()" },
@@ -24,12 +25,13 @@ return rule {
   cause = "communication", tags = { "communication", "tpu" },
   params = {
     min_barriers = { default = 1, min = 0, max = 1e6, unit = "count", doc = "PyTorch: barriers a step" },
-    min_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "mean time of a core in barriers over the step" },
+    min_share = { default = 0.10, min = 0, max = 1, unit = "share",
+                  doc = "mean time of a core in barriers over the step" },
   },
   doc = [[
 A core enters the barrier when it has finished and leaves when the last one has: what is long on one is short on the one
-the others wait for. Priced as the mean over cores less the shortest. Silent for a single core. Processes of PyTorch that call barriers
-in the step are priced by what of them nothing covers.]],
+the others wait for. Priced as the mean over cores less the shortest. Silent for a single core. Processes of PyTorch
+that call barriers in the step are priced by what of them nothing covers.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then
@@ -60,7 +62,8 @@ in the step are priced by what of them nothing covers.]],
       subject = { device = first },
       evidence = { { "mean time of a core in barriers, a step", mean, "ns", share = math.min(1, mean / step_ns) },
                    { "shortest, on " .. first, least, "ns" }, { "cores", #names, "count" } },
-      condition = ("barriers take %s of the step, %s accepted"):format(fmt.pct(math.min(1, mean / step_ns)), fmt.pct(cfg.min_share)),
+      condition = ("barriers take %s of the step, %s accepted"):format(
+        fmt.pct(math.min(1, mean / step_ns)), fmt.pct(cfg.min_share)),
       remedy = { text = "Look at what the core that comes last does: its input, or an uneven share of the work." },
       impact = impact.exposed { ns = math.min(mean - least, step_ns) },
       confidence = "medium",
@@ -82,10 +85,12 @@ in the step are priced by what of them nothing covers.]],
       tables = { ops = { { name = "dot.1", self_ns = 1e6 } } } },
     { name = "one late core", framework = "jax", format = "xspace", finding = true, impact_ns = 1.2e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { ops = { { name = "barrier-cores", device = "TPU 0", self_ns = 2e6 }, { name = "barrier-cores", device = "TPU 1", self_ns = 2.4e6 },
+      tables = { ops = { { name = "barrier-cores", device = "TPU 0", self_ns = 2e6 },
+                         { name = "barrier-cores", device = "TPU 1", self_ns = 2.4e6 },
                          { name = "barrier-cores", device = "TPU 2", self_ns = 1e5 } } } },
     { name = "short", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { ops = { { name = "barrier-cores", device = "TPU 0", self_ns = 2e4 }, { name = "barrier-cores", device = "TPU 1", self_ns = 2e4 } } } },
+      tables = { ops = { { name = "barrier-cores", device = "TPU 0", self_ns = 2e4 },
+                         { name = "barrier-cores", device = "TPU 1", self_ns = 2e4 } } } },
   },
 }

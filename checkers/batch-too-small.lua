@@ -2,7 +2,8 @@
 local primitives = "add|subtract|multiply|true_divide|divide|power|integer_pow|square|sqrt|rsqrt|exp|log|tanh|sign|abs|"
   .. "negative|maximum|minimum|where|select|greater|less|equal|matmul|dot|dot_general|transpose|reshape|squeeze|"
   .. "broadcast_in_dim|broadcast_to|convert_element_type|concatenate|mean|sum|max|reduce_sum|reduce_max|take|gather|"
-  .. "scatter_add|scatter|dynamic_slice|dynamic_update_slice|iota|pad|log_softmax|softmax|take_along_axis|copy|clip|stage|stack|norm"
+  .. "scatter_add|scatter|dynamic_slice|dynamic_update_slice|iota|pad|log_softmax|softmax|take_along_axis|copy|clip|"
+  .. "stage|stack|norm"
 
 -- How many dimensions, the first of them and the smallest.
 local function sizes_of(dims)
@@ -34,7 +35,8 @@ local function rows_of(p, program)
   return rows
 end
 
--- Every op works on two or more arrays of its result's shape and none is a product: an update of parameters, one by one.
+-- Every op works on two or more arrays of its result's shape and none is a product: an update of parameters, one by
+-- one.
 local function updates_arrays(p, program)
   if not p:has("ops") then return false end
   local seen = false
@@ -63,11 +65,12 @@ local function of_pytorch(p, cfg)
   ns = math.max(ns, step_ns - (p.fact["torch.update_ns"] or step_ns))
   local kept = 1 / math.sqrt(passes)
   return finding {
-    title = ("%s backward passes a step, each over %s rows"):format(fmt.count(math.floor(passes + 0.5)), fmt.count(rows)),
+    title = ("%s backward passes a step, each over %s rows"):format(
+      fmt.count(math.floor(passes + 0.5)), fmt.count(rows)),
     evidence = { { "forward and backward passes a step", ns, "ns", share = ns / step_ns },
                  { "backward passes a step", passes, "count" }, { "rows of a product, median", rows, "count" } },
-    condition = ("%s passes a step, %s accepted; %s rows a product, %s accepted"):format(fmt.count(math.floor(passes + 0.5)),
-      fmt.count(cfg.min_passes), fmt.count(rows), fmt.count(cfg.max_rows)),
+    condition = ("%s passes a step, %s accepted; %s rows a product, %s accepted"):format(
+      fmt.count(math.floor(passes + 0.5)), fmt.count(cfg.min_passes), fmt.count(rows), fmt.count(cfg.max_rows)),
     remedy = { text = "Take more rows at once: gradients add up the same, and each weight is read once.",
                code = "for x, y in batches.split(64): loss(model(x), y).backward()   # instead of split(4)" },
     impact = impact.exposed { ns = (1 - 0.5 * kept) * ns, low = (1 - 2 * kept) * ns, high = (1 - 0.5 * kept) * ns },
@@ -84,7 +87,8 @@ local function of_sessions(p, cfg)
     title = ("A session runs for each input alone: %s of each run"):format(fmt.ms(ns)),
     evidence = { { "starting, feeding and fetching a run", ns, "ns", share = math.min(cells:sum("share"), 1) },
                  { "seen by", worst.detail or "equal runs" } },
-    condition = ("it takes %s of a run, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_single_share)),
+    condition = ("it takes %s of a run, %s accepted"):format(
+      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_single_share)),
     remedy = { text = "Feed many inputs at once.", code = "scores = session.run(score, {x: numpy.stack(inputs)})" },
     impact = impact.cells(cells),
     confidence = "medium",
@@ -100,7 +104,8 @@ return rule {
   cause = "batch", tags = { "inference", "model" },
   more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step" },
   params = {
-    min_single_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of a session's run that a batch of many saves" },
+    min_single_share = { default = 0.2, min = 0, max = 1, unit = "share",
+                         doc = "share of a session's run that a batch of many saves" },
     min_runs = { default = 8, min = 2, max = 1e6, unit = "count", doc = "runs a step of the same program" },
     min_run_share = { default = 0.4, min = 0, max = 1, unit = "share",
                       doc = "share of all runs that are runs of that program" },
@@ -109,7 +114,8 @@ return rule {
     min_unknown_runs = { default = 16, min = 2, max = 1e6, unit = "count",
                          doc = "runs a step, below which they may well be batches where no shape tells: a fact" },
     min_reads = { default = 0.9, min = 0, max = 1e3, unit = "ratio",
-                  doc = "waits for results over its runs, from which, with other programs between, the loop is one of decisions" },
+                  doc = "waits for results over its runs, from which, with other programs between, the loop is one of "
+                    .. "decisions" },
     min_waits = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in those waits" },
     min_passes = { default = 8, min = 2, max = 1e6, unit = "count",
                    doc = "PyTorch: backward passes a step" },
@@ -136,7 +142,8 @@ backward many times over a few rows before they update do the same.]],
                     capture = "a host timeline" }
     end
     if p:has("step.source") and p.fact["step.source"] == "whole-trace" then
-      return skip { reason = "no steps are marked or found, so that runs are not counted a step", capture = "step markers" }
+      return skip { reason = "no steps are marked or found, so that runs are not counted a step",
+                    capture = "step markers" }
     end
     local runs, all = p.fact["runs.main_count"], p.fact["runs.count"]
     local run_ns = p.fact["runs.main_median_ns"]
@@ -157,8 +164,10 @@ backward many times over a few rows before they update do the same.]],
     local ops = p:has("ops") and p:table("ops")
     local ops_ns = ops and ops:sum("self_ns") or 0
     local own_share = ops_ns > 0 and ops:where { module = name }:sum("self_ns") / ops_ns or 1
-    local python_ns = p:has("excess") and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
-    local host_share = runs / all * (1 - math.min(1, python_ns / math.max(1, p:has("part.host_ns") and p.fact["part.host_ns"] or 0)))
+    local python_ns = p:has("excess")
+      and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
+    local host_share = runs / all
+      * (1 - math.min(1, python_ns / math.max(1, p:has("part.host_ns") and p.fact["part.host_ns"] or 0)))
     return finding {
       severity = (rows or runs >= cfg.min_unknown_runs) and "warn" or "info",
       title = ("%s runs %s times a step, each for one small input"):format(name, fmt.count(math.floor(runs + 0.5))),
@@ -180,7 +189,8 @@ backward many times over a few rows before they update do the same.]],
   examples = {
     { name = "a customer a run", format = "graph", framework = "tensorflow", finding = true, replay = { 9e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 1, flaw = "single-inputs", ns = 9e6, share = 0.9, factor = 0.1, detail = "64 runs" } } } },
+      tables = { excess = { { cell = 1, flaw = "single-inputs", ns = 9e6, share = 0.9, factor = 0.1,
+                              detail = "64 runs" } } } },
     { name = "few runs", format = "graph", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "other", ns = 9e6, share = 0.9, factor = 0.1 } } } },
@@ -202,15 +212,18 @@ backward many times over a few rows before they update do the same.]],
     { name = "layers one by one", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_layer" },
-      tables = { ops = { { name = "dot.1", type = "dot", module = "jit_layer", shapes = "[32,64]x[64,64]->[32,64]", self_ns = 8e6 } } } },
+      tables = { ops = { { name = "dot.1", type = "dot", module = "jit_layer", shapes = "[32,64]x[64,64]->[32,64]",
+                           self_ns = 8e6 } } } },
     { name = "losses of validation batches", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 9, ["runs.programs"] = 2, ["runs.main_count"] = 8,
                 ["runs.main_median_ns"] = 1e6, ["runs.main_program"] = "jit_loss" },
-      tables = { ops = { { name = "ynn_fusion", type = "fusion", module = "jit_loss", shapes = "[256,256]x[128,256]->[]", self_ns = 8e6 } } } },
+      tables = { ops = { { name = "ynn_fusion", type = "fusion", module = "jit_loss",
+                           shapes = "[256,256]x[128,256]->[]", self_ns = 8e6 } } } },
     { name = "rows one by one", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" },
-      tables = { ops = { { name = "dot.1", type = "dot", module = "jit_f", shapes = "[512,1]x[512,512]->[1,512]", self_ns = 8e6 } } } },
+      tables = { ops = { { name = "dot.1", type = "dot", module = "jit_f", shapes = "[512,1]x[512,512]->[1,512]",
+                           self_ns = 8e6 } } } },
     { name = "small parts of a batch", framework = "pytorch", format = "kineto", finding = true, impact_ns = 6.4e6,
       facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 8,
                 ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 1e6, ["torch.backward_ns"] = 4.5e6 } },

@@ -18,7 +18,8 @@ This saves memory rather than time, so there is no price. Silent below 15 % of t
   check = function(p, cfg)
     local sizes = { float64 = 8, float32 = 4, float16 = 2, bfloat16 = 2 }
     local peak, worst = p.fact["memory.peak_bytes"]
-    for row in p:table("ops"):where { type = { like = "^aten::(_?log_softmax|_softmax|cross_entropy_loss|nll_loss|_log_softmax_backward_data)$" } }:each() do
+    local losses = "^aten::(_?log_softmax|_softmax|cross_entropy_loss|nll_loss|_log_softmax_backward_data)$"
+    for row in p:table("ops"):where { type = { like = losses } }:each() do
       local dims = (row.shapes or ""):match("\\[([\\d,]+)\\]")
       local elements, last = 1, 0
       for dim in (dims or ""):gmatch("\\d+") do
@@ -38,18 +39,23 @@ This saves memory rather than time, so there is no price. Silent below 15 % of t
       evidence = { { "one tensor of logits", worst.bytes, "bytes", share = math.min(1, worst.bytes / peak) },
                    { "peak", peak, "bytes" }, { "rows", worst.rows, "count" }, { "classes", worst.classes, "count" },
                    { "shapes", worst.row.shapes } },
-      condition = ("%s of the peak, %s accepted"):format(fmt.pct(math.min(1, worst.bytes / peak)), fmt.pct(cfg.min_share)),
+      condition = ("%s of the peak, %s accepted"):format(
+        fmt.pct(math.min(1, worst.bytes / peak)), fmt.pct(cfg.min_share)),
       remedy = { text = "Compute the loss in chunks of rows, or with an op that joins the product and the loss.",
-                 code = "from liger_kernel.transformers import LigerFusedLinearCrossEntropyLoss   # or chunk the rows yourself" },
+                 code = "from liger_kernel.transformers import LigerFusedLinearCrossEntropyLoss   "
+                   .. "# or chunk the rows yourself" },
       impact = impact.none(),
       confidence = "medium",
     }
   end,
 
   examples = {
-    { name = "a language model", framework = "pytorch", format = "kineto", finding = true, facts = { ["memory.peak_bytes"] = 8e9 },
-      tables = { ops = { { type = "aten::_log_softmax", dtype = "float32", shapes = "[16384,50304]->[16384,50304]" } } } },
-    { name = "a thousand classes", framework = "pytorch", format = "kineto", finding = false, facts = { ["memory.peak_bytes"] = 8e9 },
+    { name = "a language model", framework = "pytorch", format = "kineto", finding = true,
+      facts = { ["memory.peak_bytes"] = 8e9 },
+      tables = { ops = { { type = "aten::_log_softmax", dtype = "float32",
+                           shapes = "[16384,50304]->[16384,50304]" } } } },
+    { name = "a thousand classes", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["memory.peak_bytes"] = 8e9 },
       tables = { ops = { { type = "aten::_log_softmax", dtype = "float32", shapes = "[256,1000]->[256,1000]" } } } },
   },
 }

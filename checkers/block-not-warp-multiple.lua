@@ -7,7 +7,8 @@ return rule {
   cause = "compute.kernel", tags = { "kernels" },
   params = {
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "the kernel's time over the step" },
-    warp = { default = 0, min = 0, max = 128, unit = "count", doc = "threads in a warp; 0: 64 on AMD's Instinct, else 32" },
+    warp = { default = 0, min = 0, max = 128, unit = "count",
+             doc = "threads in a warp; 0: 64 on AMD's Instinct, else 32" },
   },
   doc = [[
 A block runs in warps of 32 threads (64 on AMD's Instinct); the rest of the last one does nothing.
@@ -16,7 +17,9 @@ Priced as that part of the kernel's time. Silent for kernels of libraries.]],
   check = function(p, cfg)
     local step_ns, findings = p.fact["step.ns"], {}
     local warp = cfg.warp > 0 and cfg.warp or p.fact["device.model"]:find("MI\\d|Instinct") and 64 or 32
-    for _, row in ipairs(p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, block_threads = { min = 1 } }:top("total_ns", 50):rows()) do
+    for _, row in ipairs(
+        p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns },
+                                   block_threads = { min = 1 } }:top("total_ns", 50):rows()) do
       local rest = row.block_threads % warp
       if rest ~= 0 and (row.library or "") == "" and row.category ~= "collective" and #findings < 3 then
         local warps = math.ceil(row.block_threads / warp)
@@ -24,7 +27,8 @@ Priced as that part of the kernel's time. Silent for kernels of libraries.]],
         findings[#findings + 1] = finding {
           title = ("%s has blocks of %d threads, %d to a warp"):format(row.family or row.name, row.block_threads, warp),
           subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
-          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) }, { "threads a block", row.block_threads, "count" },
+          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
+                       { "threads a block", row.block_threads, "count" },
                        { "lanes without work", waste, "share" } },
           condition = ("%d is no multiple of %d"):format(row.block_threads, warp),
           remedy = { text = ("Launch it with blocks of %d threads."):format(warps * warp) },
@@ -40,9 +44,11 @@ Priced as that part of the kernel's time. Silent for kernels of libraries.]],
   examples = {
     { name = "a hundred threads", finding = true, impact_ns = 2e5,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100" },
-      tables = { kernels = { { name = "mine", library = "", category = "other", block_threads = 100, total_ns = 1e6, op = "" } } } },
+      tables = { kernels = { { name = "mine", library = "", category = "other", block_threads = 100, total_ns = 1e6,
+                               op = "" } } } },
     { name = "four warps", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100" },
-      tables = { kernels = { { name = "mine", library = "", category = "other", block_threads = 128, total_ns = 1e6 } } } },
+      tables = { kernels = { { name = "mine", library = "", category = "other", block_threads = 128,
+                               total_ns = 1e6 } } } },
   },
 }

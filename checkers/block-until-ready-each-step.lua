@@ -14,13 +14,15 @@ local function only_read(p, cfg, evidence)
   evidence[#evidence + 1] = { "computing in them a step", ns, "ns", share = math.min(1, ns / step_ns) }
   local host_ns = math.min(p.fact["host.lead_ns"], step_ns - ns)
   return finding {
-    title = ("%s runs %s times beside each training step and its results are read"):format(name, fmt.count(math.floor(runs + 0.5))),
+    title = ("%s runs %s times beside each training step and its results are read"):format(
+      name, fmt.count(math.floor(runs + 0.5))),
     subject = { op = name }, evidence = evidence,
     condition = ("%s runs a step that do not go backward, %s accepted, and %s waits"):format(fmt.count(runs),
       fmt.count(cfg.min_read_runs), fmt.count(reads)),
     remedy = { text = "Validate every N steps or once an epoch, and read one number for all batches.",
                code = "if step % 100 == 0: print(float(validate(params)))   # lax.map over the batches inside" },
-    impact = impact.exposed { ns = ns, low = ns, high = math.min(ns + math.min(host_ns + p.fact["sync.path_ns"], ns), step_ns) },
+    impact = impact.exposed { ns = ns, low = ns,
+                              high = math.min(ns + math.min(host_ns + p.fact["sync.path_ns"], ns), step_ns) },
     confidence = "medium",
   }
 end
@@ -79,7 +81,8 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
     end
     if is_loop then
       return finding {
-        title = ("Python reads a result %s times a step to decide what to run next"):format(fmt.count(math.floor(reads + 0.5))),
+        title = ("Python reads a result %s times a step to decide what to run next"):format(
+          fmt.count(math.floor(reads + 0.5))),
         evidence = evidence, locations = locations,
         condition = ("%s waits a step, %s accepted, and %s runs of programs"):format(fmt.count(reads),
           fmt.count(cfg.min_reads), fmt.count(runs)),
@@ -87,7 +90,8 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
                    code = "x = jax.jit(lambda x: jax.lax.while_loop(goes_on, body, x))(x)" },
         impact = impact.replay { { "scale", parts = { "host", "copy", "idle.sync", "idle.other" }, factor = 1 / reads },
                                  -- Runs this short are mostly the program's own start and end.
-                                 { "scale", parts = { "compute" }, factor = (p.fact["runs.median_ns"] or 1e9) < 1e4 and 0.15 or 0.3 } },
+                                 { "scale", parts = { "compute" },
+                                   factor = (p.fact["runs.median_ns"] or 1e9) < 1e4 and 0.15 or 0.3 } },
         confidence = "medium",
       }
     end
@@ -120,7 +124,8 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
                 ["host.lead_ns"] = 7e5, ["part.compute_ns"] = 5e6, ["part.copy_ns"] = 0, ["runs.count"] = 7,
                 ["runs.main_count"] = 6, ["runs.main_program"] = "jit_evaluate" },
       tables = { ops = { { name = "dot", module = "jit_evaluate", scope = "jit(evaluate)/dot", self_ns = 9e6 },
-                         { name = "dot.1", module = "jit_train", scope = "jit(train)/transpose(jvp())/dot", self_ns = 1e6 } } } },
+                         { name = "dot.1", module = "jit_train", scope = "jit(train)/transpose(jvp())/dot",
+                           self_ns = 1e6 } } } },
     { name = "every tenth step", finding = false,
       facts = { ["step.ns"] = 1e7, ["sync.count"] = 0.1, ["sync.path_ns"] = 6e6,
                 ["sync.steps_share"] = 0.1, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },

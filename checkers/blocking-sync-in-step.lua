@@ -16,8 +16,9 @@ return rule {
   },
   doc = [[
 Waiting for a busy device is free; what costs is the time after the wait, until the host has launched
-new work. Only that is counted, and no Python that runs then, unless it is short and between many waits. Priced as this idle time;
-between many waits as the waits, as far as the device is idle for late launches. Silent where work is queued behind the wait.]],
+new work. Only that is counted, and no Python that runs then, unless it is short and between many waits. Priced as this
+idle time; between many waits as the waits, as far as the device is idle for late launches. Silent where work is queued
+behind the wait.]],
 
   check = function(p, cfg)
     local step_ns, bubble_ns = p.fact["step.ns"], p.fact["sync.bubble_ns"]
@@ -38,10 +39,12 @@ between many waits as the waits, as far as the device is idle for late launches.
                        { "blocking calls a step", p.fact["sync.count_per_step"], "count" } }
     local worst = p:table("syncs"):where { bubble_ns = { min = 1 } }:top("bubble_ns", 3)
     for row in worst:each() do
-      evidence[#evidence + 1] = { row.name .. (row.owner and row.owner ~= "" and " in " .. row.owner or ""), row.bubble_ns, "ns" }
+      evidence[#evidence + 1] = { row.name .. (row.owner and row.owner ~= "" and " in " .. row.owner or ""),
+                                  row.bubble_ns, "ns" }
     end
     local code = { pytorch = "if step % 100 == 0: print(loss.item())   # no torch.cuda.synchronize() in the loop",
-                   jax = "jax.block_until_ready(state)   # once every 100 steps", tensorflow = "if step % 100 == 0: print(float(loss))" }
+                   jax = "jax.block_until_ready(state)   # once every 100 steps",
+                   tensorflow = "if step % 100 == 0: print(float(loss))" }
     local count = p.fact["sync.count_per_step"]
     local often = count >= 1 and fmt.many(count, "blocking call a step leaves", "blocking calls a step leave") or
                   ("A blocking call in every %d steps leaves"):format(math.floor(1 / math.max(count, 1e-6) + 0.5))
@@ -49,8 +52,10 @@ between many waits as the waits, as far as the device is idle for late launches.
       title = ("%s the device idle %s a step"):format(often, fmt.ms(bubble_ns)),
       severity = share >= cfg.high_share and "error" or "warn",
       evidence = evidence, locations = worst:places(),
-      condition = ("idle after blocking calls takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = "Delete waits for the device in the loop; read results every 100 steps, and of the step before.", code = code[p.framework] },
+      condition = ("idle after blocking calls takes %s of the step, %s accepted"):format(
+        fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Delete waits for the device in the loop; read results every 100 steps, and of the step "
+                   .. "before.", code = code[p.framework] },
       impact = impact.exposed { ns = math.min(bubble_ns, step_ns) },
       confidence = "medium",
     }
@@ -58,27 +63,33 @@ between many waits as the waits, as far as the device is idle for late launches.
 
   examples = {
     { name = "a tenth of the step", framework = "pytorch", finding = true, impact_ns = 1e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 4 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0,
+                ["sync.count_per_step"] = 4 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 4 } } } },
     { name = "the host never catches up", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 5e6, ["sync.count_per_step"] = 96 },
-      tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "", bubble_ns = 1e6, wait_ns = 3e6, count = 96 } } } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 5e6,
+                ["sync.count_per_step"] = 96 },
+      tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "", bubble_ns = 1e6, wait_ns = 3e6,
+                             count = 96 } } } },
     { name = "now and then", framework = "jax", finding = true, impact_ns = 1e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 0.1 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0,
+                ["sync.count_per_step"] = 0.1 },
       tables = { syncs = { { name = "block_until_ready", owner = "", bubble_ns = 1e6, count = 0.1 } } } },
     { name = "Python runs after the wait", framework = "pytorch", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 1,
-                ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0,
+                ["sync.count_per_step"] = 1, ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 1 } } } },
     { name = "many results are read one by one", framework = "jax", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1.8e6, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 12,
-                ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1.8e6, ["sync.late_ns"] = 0,
+                ["sync.count_per_step"] = 12, ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },
       tables = { syncs = { { name = "_value", owner = "", bubble_ns = 1.8e6, count = 12 } } } },
     { name = "threads of a server wait, others launch", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 96 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.late_ns"] = 0,
+                ["sync.count_per_step"] = 96 },
       tables = { syncs = { { name = "synchronizeStream", owner = "", bubble_ns = 1e4, wait_ns = 1e7, count = 96 } } } },
     { name = "work is queued", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.late_ns"] = 0, ["sync.count_per_step"] = 4 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e4, ["sync.late_ns"] = 0,
+                ["sync.count_per_step"] = 4 },
       tables = { syncs = {} } },
     { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7, ["sync.count_per_step"] = 4 } },
   },

@@ -8,8 +8,8 @@ return rule {
             "coverage.collectives", "coverage.hosts", "coverage.ops" },
   tags = { "validity" },
   doc = [[
-Names the one option that rules miss most: tensor shapes, then the other ranks of a distributed job, then Python stacks, then
-memory. Silent where all were recorded.]],
+Names the one option that rules miss most: tensor shapes, then the other ranks of a distributed job, then Python stacks,
+then memory. Silent where all were recorded.]],
 
   check = function(p)
     local has_ops = p.fact["coverage.ops"] > 0
@@ -19,7 +19,8 @@ memory. Silent where all were recorded.]],
     elseif p.fact["coverage.collectives"] > 0 and p.fact["coverage.hosts"] < 2 then
       option, code, why = "another rank", nil, "rules about stragglers and skew"
     elseif has_ops and not p.fact["coverage.has_stacks"] then
-      option, code, why = "Python stacks", "with_stack=True", "rules about the loader, synchronisation and logging, and source lines"
+      option, code, why = "Python stacks", "with_stack=True",
+      "rules about the loader, synchronisation and logging, and source lines"
     elseif has_ops and p.fact["coverage.memory_events"] == 0 then
       option, code, why = "memory events", "profile_memory=True", "rules about memory"
     end

@@ -2,13 +2,16 @@
 -- Compiled and graph programs name their conversions.
 local function of_ops(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
-  local casts = p.framework == "jax" and
-    ops:where { name = { like = "^(wrapped_convert|convert|convert_convert|copy_convert|convert_copy|bitcast_convert)(_fusion)?([.].*)?$" } } or
-    ops:where { type = "Cast" }
+  local compiled = "^(wrapped_convert|convert|convert_convert|copy_convert|convert_copy|"
+    .. "bitcast_convert)(_fusion)?([.].*)?$"
+  local casts = p.framework == "jax" and ops:where { name = { like = compiled } } or ops:where { type = "Cast" }
   local ns, count, worst = casts:sum("self_ns"), casts:sum("calls"), casts:top("self_ns", 1):rows()[1]
   local all_ns = ops:sum("self_ns")
   -- One conversion of many elements is the input's, not a chain of them.
-  if not worst or count < cfg.min_repeats or casts:count() < cfg.min_repeats or all_ns <= 0 or ns < cfg.min_of_ops * all_ns or ns < cfg.min_share * step_ns then return nil end
+  if not worst or count < cfg.min_repeats or casts:count() < cfg.min_repeats or all_ns <= 0
+      or ns < cfg.min_of_ops * all_ns or ns < cfg.min_share * step_ns then
+    return nil
+  end
   ns = math.min(ns, step_ns)
   return finding {
     title = ("%s %s"):format(fmt.many(count, "conversion a step takes", "conversions a step take"), fmt.ms(ns)),
@@ -16,9 +19,12 @@ local function of_ops(p, cfg)
     evidence = { { "conversions a step", ns, "ns", share = ns / step_ns }, { "how many a step", count, "count" },
                  { "of the time of all ops", ns / all_ns, "share" },
                  { worst.name .. " " .. (worst.shapes or ""), worst.self_ns, "ns" } },
-    condition = ("conversions take %s of the time of all ops, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(cfg.min_of_ops)),
-    remedy = { text = "Choose one element type for a whole chain of ops, and keep parameters in the type that products use.",
-               code = p.framework == "jax" and "p16 = jax.tree.map(lambda a: a.astype(jnp.bfloat16), p)   # once a step, not at each use" or
+    condition = ("conversions take %s of the time of all ops, %s accepted"):format(
+      fmt.pct(ns / all_ns), fmt.pct(cfg.min_of_ops)),
+    remedy = { text = "Choose one element type for a whole chain of ops, and keep parameters in the type that "
+                 .. "products use.",
+               code = p.framework == "jax"
+                 and "p16 = jax.tree.map(lambda a: a.astype(jnp.bfloat16), p)   # once a step, not at each use" or
                  "x = tf.cast(x, tf.float32)   # once, before the layers" },
     impact = impact.exposed { ns = ns, low = 0.6 * ns, high = ns },
     claims = { parts = { "compute" } },
@@ -40,14 +46,15 @@ return rule {
       doc = "time it costs over the step from which this is said" },
     min_repeats = { default = 4, min = 2, max = 1e7, unit = "count",
       doc = "conversions of one shape a step" },
-    min_of_ops = { default = 0.08, min = 0, max = 1, unit = "share", doc = "of the time of all ops, where ops are named" },
+    min_of_ops = { default = 0.08, min = 0, max = 1, unit = "share",
+                   doc = "of the time of all ops, where ops are named" },
     min_share_of_one = { default = 0.02, min = 0, max = 1, unit = "share",
       doc = "their time over the step, below which a shape does not count" },
   },
   doc = [[
 A conversion reads the tensor, writes it in another type and computes nothing. The same shape converted many times a
-step is mostly a parameter converted at each use, or a value sent back and forth. Priced as all conversions of a shape but
-one, and as six tenths of them. Silent for conversions made once a step and below min_share.]],
+step is mostly a parameter converted at each use, or a value sent back and forth. Priced as all conversions of a shape
+but one, and as six tenths of them. Silent for conversions made once a step and below min_share.]],
 
   check = function(p, cfg)
     if p.format == "xspace" and p:has("ops") and not p:has("device.idle_share") then return of_ops(p, cfg) end

@@ -14,7 +14,8 @@ return rule {
       doc = "time of the loop over the step from which this is said" },
     min_repeats = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
-    max_bare = { default = 2, min = 1, max = 1e6, unit = "count", doc = "calls a round, up to which the loop only concatenates" },
+    max_bare = { default = 2, min = 1, max = 1e6, unit = "count",
+                 doc = "calls a round, up to which the loop only concatenates" },
   },
   doc = [[
 Each round copies all that came before to append a little: the bytes grow with the square of the rounds. Priced as the
@@ -59,9 +60,11 @@ concatenations, at best with a part of the loop round them. Silent where what is
   end,
 
   examples = {
-    { name = "only concatenations", framework = "pytorch", finding = true, impact_ns = 9e6, facts = { ["step.ns"] = 2e7 },
+    { name = "only concatenations", framework = "pytorch", finding = true, impact_ns = 9e6,
+      facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "cat", ns = 1.04e7, repeats = 50, body = 1, calls = 50, span_ns = 1e7,
-          backward_ns = 0, call_ns = 2e5, view_ns = 2e3, products = 0, gates = 0, concats = 50, concat_ns = 8e6, readbacks = 0,
+          backward_ns = 0, call_ns = 2e5, view_ns = 2e3, products = 0, gates = 0, concats = 50, concat_ns = 8e6,
+          readbacks = 0,
           conversion_ns = 0, kept_ns = 0, flops = 0, elements = 1000, is_growing = true } } } },
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 7e6, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7,

@@ -16,9 +16,9 @@ return rule {
       doc = "time that convolutions with one filter a channel save at best" },
   },
   doc = [[
-The processor's convolutions work on many channels of a pixel at once. With pixels of one channel next to each other they
-reorder the data in each call, and convolutions with one filter a channel cannot use the vector units at all. Priced by
-the parameters' shares, at worst a third of them. Silent where the recording has no strides, and on
+The processor's convolutions work on many channels of a pixel at once. With pixels of one channel next to each other
+they reorder the data in each call, and convolutions with one filter a channel cannot use the vector units at all.
+Priced by the parameters' shares, at worst a third of them. Silent where the recording has no strides, and on
 accelerators, which show the transposes themselves.]],
 
   check = function(p, cfg)
@@ -42,7 +42,8 @@ accelerators, which show the transposes themselves.]],
       evidence = evidence,
       condition = condition,
       remedy = { text = "Convert the model and its input once to channels-last.",
-                 code = "model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)" },
+                 code = "model = model.to(memory_format=torch.channels_last); "
+                   .. "x = x.to(memory_format=torch.channels_last)" },
       impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
       confidence = "medium",
     }
@@ -50,9 +51,11 @@ accelerators, which show the transposes themselves.]],
 
   examples = {
     { name = "all of them", framework = "pytorch", finding = true, impact_ns = 2.5e6,
-      facts = { ["step.ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0, ["torch.conv_channels_first_ns"] = 8e6,
+      facts = { ["step.ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0,
+                ["torch.conv_channels_first_ns"] = 8e6,
           ["torch.conv_channels_first_depthwise_ns"] = 4e6 } },
     { name = "channels last", framework = "pytorch", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0, ["torch.conv_channels_first_ns"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0,
+                ["torch.conv_channels_first_ns"] = 0 } },
   },
 }

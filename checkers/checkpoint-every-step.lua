@@ -2,7 +2,8 @@
 -- Saves of a library by its frames, or arrays that are copied out before nothing runs for long.
 local function of_cells(p, cfg)
   if not p:has("excess") then return nil end
-  local cells = p:table("excess"):where { flaw = { like = "^(state-copied|library-range)$" }, cause = { like = "^(wait.io|rare)$" },
+  local cells = p:table("excess"):where { flaw = { like = "^(state-copied|library-range)$" },
+                                          cause = { like = "^(wait.io|rare)$" },
                                           detail = { like = "^saving|copied out" } }
   if cells:sum("share") < cfg.min_share then return nil end
   local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
@@ -27,7 +28,8 @@ return rule {
   formats = { "xspace", "kineto" },
   needs = { "step.ns", "activities", "output.steps_share" },
   cause = "output", tags = { "output" },
-  more_specific_than = { "logging-in-step", "summary-every-step", "eager-heavy", "output-bound", "host-bound", "python-in-step" },
+  more_specific_than = { "logging-in-step", "summary-every-step", "eager-heavy", "output-bound", "host-bound",
+                         "python-in-step" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step spent saving" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the steps that save" },
@@ -38,7 +40,8 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
 
   check = function(p, cfg)
     local rows = p:table("activities"):where { kind = "output", name = {
-      like = "SaveV2|MergeV2Checkpoints|[Ss]ave_?[Cc]heckpoint|savez|torch.save|serialization.*(save|zipfile_writer)|ShardedFilename|pickle dump" } }:top("path_ns", 5):rows()
+      like = "SaveV2|MergeV2Checkpoints|[Ss]ave_?[Cc]heckpoint|savez|torch.save|serialization.*(save|zipfile_writer)|"
+        .. "ShardedFilename|pickle dump" } }:top("path_ns", 5):rows()
     local ns, steps_share, names, evidence = 0, 0, {}, {}
     for _, row in ipairs(rows) do
       ns, steps_share = math.max(ns, row.path_ns), math.max(steps_share, row.steps_share or 1)
@@ -61,7 +64,9 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
       condition = ("%s of the steps save, %s accepted; %s of the step"):format(fmt.pct(steps_share),
         fmt.pct(cfg.min_steps_share), fmt.pct(share)),
       remedy = { text = "Save every thousand steps or every ten minutes, asynchronously.",
-                 code = p.framework == "tensorflow" and "manager.save(checkpoint_number=step, options=tf.train.CheckpointOptions(enable_async=True))  # if step % 1000 == 0"
+                 code = p.framework == "tensorflow"
+                   and "manager.save(checkpoint_number=step, options=tf.train.CheckpointOptions(enable_async=True))  "
+                       .. "# if step % 1000 == 0"
                         or "if step % 1000 == 0: save(state)" },
       impact = impact.replay(edits),
       confidence = "high",
@@ -71,12 +76,15 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
   examples = {
     { name = "arrays are copied out", framework = "jax", format = "xspace", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0 },
-      tables = { activities = {}, excess = { { cell = 1, flaw = "state-copied", cause = "wait.io", grade = "B", ns = 4e6, share = 0.4,
-                                               factor = 0, detail = "3 arrays are copied out, and nothing runs behind that" } } } },
+      tables = { activities = {},
+                 excess = { { cell = 1, flaw = "state-copied", cause = "wait.io", grade = "B", ns = 4e6, share = 0.4,
+                              factor = 0, detail = "3 arrays are copied out, and nothing runs behind that" } } } },
     { name = "every step", framework = "tensorflow", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 1 },
-      tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6, steps_share = 1 } } } },
+      tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6,
+                                  steps_share = 1 } } } },
     { name = "one step in ten", finding = false, facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0.1 },
-      tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6, steps_share = 0.1 } } } },
+      tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6,
+                                  steps_share = 0.1 } } } },
   },
 }

@@ -6,7 +6,8 @@ return rule {
   formats = { "kineto" },
   needs = { "step.ns", "torch.clip_ns", "torch.clip_norms" },
   cause = "clip", tags = { "ops" },
-  more_specific_than = { "unfused-optimizer", "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound", "logging-in-step" },
+  more_specific_than = { "unfused-optimizer", "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound",
+                         "logging-in-step" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },

@@ -8,19 +8,22 @@ return rule {
   tags = { "validity" },
   params = {
     min_launches = { default = 100, min = 1, max = 1e9, unit = "count", doc = "launches with a known kernel" },
-    max_early = { default = 0.001, min = 0, max = 1, unit = "share", doc = "of the kernels, those that start before their launch" },
+    max_early = { default = 0.001, min = 0, max = 1, unit = "share",
+                  doc = "of the kernels, those that start before their launch" },
     min_collectives = { default = 10, min = 1, max = 1e9, unit = "count", doc = "collectives that ranks share" },
     max_left_early = { default = 0.1, min = 0, max = 1, unit = "share",
                        doc = "of the collectives, those that end before a rank has come" },
   },
   doc = [[
-A kernel cannot start before its launch. Where some do, times of the host and of the device are shifted against each other,
-and idle time by cause, launch delays and lateness of ranks are off by about that much. Nor can a collective of all ranks
-end before the last one has come. Ranks are moved so that their collectives end together where their ends differ by about
-the same each time; where they do not, times of one rank say nothing about those of another. Silent for single ones.]],
+A kernel cannot start before its launch. Where some do, times of the host and of the device are shifted against each
+other, and idle time by cause, launch delays and lateness of ranks are off by about that much. Nor can a collective of
+all ranks end before the last one has come. Ranks are moved so that their collectives end together where their ends
+differ by about the same each time; where they do not, times of one rank say nothing about those of another. Silent for
+single ones.]],
 
   check = function(p, cfg)
-    local remedy = { text = "Record again, after the device has warmed up; several ranks need synchronised clocks (chrony or PTP)." }
+    local remedy =
+      { text = "Record again, after the device has warmed up; several ranks need synchronised clocks (chrony or PTP)." }
     local share, launches = p.fact["launch.early_share"] or 0, p.fact["launch.linked_count"] or 0
     if launches >= cfg.min_launches and share > cfg.max_early then
       return finding {

@@ -11,8 +11,8 @@ return rule {
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "the loss over the step" },
   },
   doc = [[
-A collective's kernels take multiprocessors and memory bandwidth from what runs beside them; some of that is the price of
-overlap and no fault. Compares the same product, of the same shapes, beside collectives and alone, five times each.
+A collective's kernels take multiprocessors and memory bandwidth from what runs beside them; some of that is the price
+of overlap and no fault. Compares the same product, of the same shapes, beside collectives and alone, five times each.
 Priced as up to half of the difference. Silent below 1.15 times.]],
 
   check = function(p, cfg)
@@ -22,10 +22,12 @@ Priced as up to half of the difference. Silent below 1.15 times.]],
     return finding {
       title = ("Products run %s slower beside collectives: %s of each step"):format(fmt.ratio(ratio), fmt.ms(ns)),
       subject = { kernel = p.fact["contention.kernel"] },
-      evidence = { { "time that products lose a step", ns, "ns", share = ns / step_ns }, { "beside collectives over alone", ratio, "ratio" },
+      evidence = { { "time that products lose a step", ns, "ns", share = ns / step_ns },
+                   { "beside collectives over alone", ratio, "ratio" },
                    { "different products compared", p.fact["contention.kernels"], "count" } },
       condition = ("%s, %s accepted"):format(fmt.ratio(ratio), fmt.ratio(cfg.min_ratio)),
-      remedy = { text = "Give collectives fewer channels, or copy engines where the library can use them.", flags = "NCCL_MAX_CTAS=8" },
+      remedy = { text = "Give collectives fewer channels, or copy engines where the library can use them.",
+                 flags = "NCCL_MAX_CTAS=8" },
       impact = impact.exposed { ns = ns, low = 0, high = 0.5 * ns },
       confidence = "low",
     }
@@ -36,6 +38,7 @@ Priced as up to half of the difference. Silent below 1.15 times.]],
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["contention.ns"] = 5e5, ["contention.ratio"] = 1.35,
                 ["contention.kernels"] = 4, ["contention.kernel"] = "gemm" } },
     { name = "hardly", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["contention.ns"] = 5e5, ["contention.ratio"] = 1.05, ["contention.kernels"] = 4 } },
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["contention.ns"] = 5e5, ["contention.ratio"] = 1.05,
+                ["contention.kernels"] = 4 } },
   },
 }

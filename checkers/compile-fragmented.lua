@@ -13,17 +13,21 @@ return rule {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "idle time around launches over the step" },
   },
   doc = [[
-Inductor names its kernels triton_…; hundreds of them of a few microseconds mean that graph breaks or unsupported ops cut
-fusions short. Priced as up to half of the idle time around launches. Silent where launches are ahead of the device.]],
+Inductor names its kernels triton_…; hundreds of them of a few microseconds mean that graph breaks or unsupported ops
+cut fusions short. Priced as up to half of the idle time around launches. Silent where launches are ahead of the
+device.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
     local kernels = p:table("kernels"):where { name = { like = "^triton_" } }
     local count, total_ns = kernels:sum("calls"), kernels:sum("total_ns")
     local idle_ns = math.min(p.fact["device.idle_host_late_ns"] + p.fact["device.idle_launch_ns"], step_ns)
-    if count < cfg.min_kernels or total_ns / count > cfg.max_mean_ns or idle_ns < cfg.min_share * step_ns then return nil end
+    if count < cfg.min_kernels or total_ns / count > cfg.max_mean_ns or idle_ns < cfg.min_share * step_ns then
+      return nil
+    end
     return finding {
-      title = ("Compiled code runs %s kernels a step of %s each"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(total_ns / count)),
+      title = ("Compiled code runs %s kernels a step of %s each"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.ms(total_ns / count)),
       subject = { kernel = kernels:top("calls", 1):rows()[1].name },
       evidence = { { "kernels of the compiler a step", count, "count" },
                    { "their mean duration", total_ns / count, "ns" },
@@ -31,7 +35,8 @@ fusions short. Priced as up to half of the idle time around launches. Silent whe
       condition = ("%s kernels, fewer than %s accepted, and launches leave the device idle %s of the step"):format(
         fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_kernels), fmt.pct(idle_ns / step_ns)),
       remedy = { text = "Look for graph breaks and custom ops between them; replay what is left as one graph.",
-                 code = "TORCH_LOGS=graph_breaks,fusion python train.py\nmodel = torch.compile(model, mode='reduce-overhead')" },
+                 code = "TORCH_LOGS=graph_breaks,fusion python train.py\n"
+                   .. "model = torch.compile(model, mode='reduce-overhead')" },
       impact = impact.exposed { ns = idle_ns, low = 0.1 * idle_ns, high = 0.5 * idle_ns },
       claims = { { parts = { "host", "idle.launch" } } },
       confidence = "low",

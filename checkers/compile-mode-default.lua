@@ -9,22 +9,27 @@ return rule {
   more_specific_than = { "tiny-kernels", "kernel-launch-bound", "host-bound", "graph-capture-candidate" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "idle time around launches over the step" },
-    min_compiled = { default = 0.25, min = 0, max = 1, unit = "share", doc = "of the kernels, those that the compiler made" },
-    max_memory = { default = 0.9, min = 0, max = 1, unit = "share", doc = "of the device's memory in use; graphs need some of their own" },
+    min_compiled = { default = 0.25, min = 0, max = 1, unit = "share",
+                     doc = "of the kernels, those that the compiler made" },
+    max_memory = { default = 0.9, min = 0, max = 1, unit = "share",
+                   doc = "of the device's memory in use; graphs need some of their own" },
     gain = { default = 0.6, min = 0, max = 1, unit = "share", doc = "of the idle time, what graphs save" },
   },
   doc = [[
-torch.compile replays device graphs only in the modes reduce-overhead and max-autotune. Fires where compiled regions run,
-no graph is launched and the device waits for launches. Priced as three fifths of that idle time. Silent near the limit
-of memory, where graphs are launched, and where most kernels come from code that is not compiled.]],
+torch.compile replays device graphs only in the modes reduce-overhead and max-autotune. Fires where compiled regions
+run, no graph is launched and the device waits for launches. Priced as three fifths of that idle time. Silent near the
+limit of memory, where graphs are launched, and where most kernels come from code that is not compiled.]],
 
   check = function(p, cfg)
     local step_ns, activities = p.fact["step.ns"], p:table("activities")
-    local regions = activities:where { name = { like = "^(Torch-Compiled Region|CompiledFunction$|## Call CompiledFxGraph)" } }
+    local regions =
+      activities:where { name = { like = "^(Torch-Compiled Region|CompiledFunction$|## Call CompiledFxGraph)" } }
     if regions:count() == 0 or activities:where { name = { like = "GraphLaunch" } }:count() > 0 then return nil end
     local triton = p:table("kernels"):where { name = { like = "^triton_" } }
     local ns = math.min(p.fact["device.idle_host_late_ns"] + p.fact["device.idle_launch_ns"], step_ns)
-    if triton:count() == 0 or ns < cfg.min_share * step_ns or (p.fact["memory.peak_share"] or 0) > cfg.max_memory then return nil end
+    if triton:count() == 0 or ns < cfg.min_share * step_ns or (p.fact["memory.peak_share"] or 0) > cfg.max_memory then
+      return nil
+    end
     local count = p:table("kernels"):sum("calls")
     if triton:sum("calls") < cfg.min_compiled * count then return nil end
     return finding {
@@ -35,7 +40,8 @@ of memory, where graphs are launched, and where most kernels come from code that
                    { "of them, made by the compiler", triton:sum("calls"), "count" } },
       condition = ("no graph is launched, and launches leave the device idle %s of the step, %s accepted"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Let the compiler capture graphs.", code = "model = torch.compile(model, mode='reduce-overhead')" },
+      remedy = { text = "Let the compiler capture graphs.",
+                 code = "model = torch.compile(model, mode='reduce-overhead')" },
       impact = impact.exposed { ns = cfg.gain * ns },
       claims = { { parts = { "host", "idle.launch" } } },
       confidence = "low",
@@ -44,15 +50,18 @@ of memory, where graphs are launched, and where most kernels come from code that
 
   examples = {
     { name = "late launches", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.3e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6, ["memory.peak_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6,
+                ["memory.peak_share"] = 0.5 },
       tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 100 } },
                  activities = { { name = "Torch-Compiled Region: 0/0" } } } },
     { name = "mostly eager", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6, ["memory.peak_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6,
+                ["memory.peak_share"] = 0.5 },
       tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 10 }, { name = "gemm", calls = 400 } },
                  activities = { { name = "Torch-Compiled Region: 0/0" } } } },
     { name = "graphs are launched", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6, ["memory.peak_share"] = 0.5 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6,
+                ["memory.peak_share"] = 0.5 },
       tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 100 } },
                  activities = { { name = "Torch-Compiled Region: 0/0" }, { name = "cudaGraphLaunch" } } } },
   },

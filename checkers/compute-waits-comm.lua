@@ -10,15 +10,16 @@ return rule {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "of the step, waiting without computing" },
   },
   doc = [[
-An uncovered collective that nobody waits for costs nothing. Here a kernel was launched while the collective ran and began
-as it ended, and the device computed nothing meanwhile: the two are tied. Names the collective and the kernel; the price
-stands with exposed-comm. Silent where the kernel's launch came later, for then the host was late.]],
+An uncovered collective that nobody waits for costs nothing. Here a kernel was launched while the collective ran and
+began as it ended, and the device computed nothing meanwhile: the two are tied. Names the collective and the kernel; the
+price stands with exposed-comm. Silent where the kernel's launch came later, for then the host was late.]],
 
   check = function(p, cfg)
     local step_ns, ns = p.fact["step.ns"], p.fact["streams.comm_wait_ns"]
     if ns < cfg.min_share * step_ns then return nil end
     local top = p:table("comm_waits"):top("ns", 1):rows()[1]
-    local evidence = { { "waiting for collectives without computing, a step", ns, "ns", share = math.min(1, ns / step_ns) } }
+    local evidence =
+      { { "waiting for collectives without computing, a step", ns, "ns", share = math.min(1, ns / step_ns) } }
     for _, row in ipairs(p:table("comm_waits"):top("ns", 3):rows()) do
       evidence[#evidence + 1] = { row.collective .. " before " .. row.kernel, row.ns, "ns" }
     end
@@ -26,10 +27,12 @@ stands with exposed-comm. Silent where the kernel's launch came later, for then 
       title = ("Computing waits %s a step for collectives, mostly %s"):format(fmt.ms(ns), top.collective),
       subject = { kernel = top.kernel },
       evidence = evidence,
-      condition = ("such waits take %s of the step, %s accepted"):format(fmt.pct(math.min(1, ns / step_ns)), fmt.pct(cfg.min_share)),
+      condition = ("such waits take %s of the step, %s accepted"):format(
+        fmt.pct(math.min(1, ns / step_ns)), fmt.pct(cfg.min_share)),
       remedy = { text = "Start that collective earlier, or move work that does not need its result between the two.",
                  code = p.framework == "pytorch" and
-                   "FullyShardedDataParallel(model, forward_prefetch=True, backward_prefetch=BackwardPrefetch.BACKWARD_PRE)" or nil },
+                   "FullyShardedDataParallel(model, forward_prefetch=True, "
+                   .. "backward_prefetch=BackwardPrefetch.BACKWARD_PRE)" or nil },
       impact = impact.none(),
       confidence = "medium",
     }
@@ -38,9 +41,11 @@ stands with exposed-comm. Silent where the kernel's launch came later, for then 
   examples = {
     { name = "an all-gather before a product", framework = "pytorch", format = "kineto", finding = true,
       facts = { ["step.ns"] = 1e7, ["streams.comm_wait_ns"] = 2e6 },
-      tables = { comm_waits = { { collective = "ncclDevKernel_AllGather_RING_LL", kernel = "gemm", count = 12, ns = 2e6 } } } },
+      tables = { comm_waits = { { collective = "ncclDevKernel_AllGather_RING_LL", kernel = "gemm", count = 12,
+                                  ns = 2e6 } } } },
     { name = "hidden", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["streams.comm_wait_ns"] = 1e5 },
-      tables = { comm_waits = { { collective = "ncclDevKernel_AllGather_RING_LL", kernel = "gemm", count = 1, ns = 1e5 } } } },
+      tables = { comm_waits = { { collective = "ncclDevKernel_AllGather_RING_LL", kernel = "gemm", count = 1,
+                                  ns = 1e5 } } } },
   },
 }

@@ -12,9 +12,9 @@ return rule {
       doc = "share of the step from which this is said" },
   },
   doc = [[
-Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is merged in
-each call, say. Nothing of it changes between calls. Recordings make small ops longer than they are, so the price is a
-bound.]],
+Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is merged
+in each call, say. Nothing of it changes between calls. Recordings make small ops longer than they are, so the price is
+a bound.]],
 
   check = function(p, cfg)
     local cells = p:table("excess"):where { flaw = "derived-weight" }
@@ -28,7 +28,8 @@ bound.]],
       evidence = { { "products that make weights a step", ns, "ns", share = math.min(share, 1) },
                    { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
       condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = "Make the weight once, after loading or after an update; or apply the two thin factors one after the other.",
+      remedy = { text = "Make the weight once, after loading or after an update; "
+                   .. "or apply the two thin factors one after the other.",
                  code = "layer.weight += layer.B @ layer.A   # once; or y = x @ W.T + (x @ A.T) @ B.T" },
       impact = impact.cells(cells),
       confidence = "medium",
@@ -36,7 +37,8 @@ bound.]],
   end,
 
   examples = {
-    { name = "an adapter merged in each call", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
+    { name = "an adapter merged in each call", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "derived-weight", op = "aten::mm", ns = 3e6, share = 0.3, factor = 0.1,
         region = "train.py(12): step", detail = "a product of two thin matrices" } } } },

@@ -3,7 +3,8 @@ local function of_appends(count, ns, step_ns)
   return finding {
     title = ("%s concatenations copy a long tensor to add a little to it: %s a step"):format(
         fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
-    evidence = { { "such concatenations a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many", count, "count" } },
+    evidence = { { "such concatenations a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "how many", count, "count" } },
     condition = "what is added is at most a sixteenth of the result",
     remedy = { text = "Allocate the whole tensor once and write the new part in place.",
                code = "cache = torch.empty(batch, heads, longest, dim, device=x.device); cache[:, :, t] = new" },
@@ -21,8 +22,9 @@ end
 -- A compiled concatenation of which one operand is nearly all of the result.
 local function of_compiled(p, cfg)
   local step_ns, ns, worst = p.fact["step.ns"], 0, nil
-  for _, row in ipairs(p:table("ops"):where { name = { like = "concatenate|concat" }, type = { like = "^(fusion|concatenate)$" } }:top("self_ns",
-      8):rows()) do
+  local joined = p:table("ops"):where { name = { like = "concatenate|concat" },
+                                        type = { like = "^(fusion|concatenate)$" } }
+  for _, row in ipairs(joined:top("self_ns", 8):rows()) do
     local before, after = (row.shapes or ""):match("^(.*)->\\[([0-9,]+)\\]$")
     local whole, rest, longest = after and elements(after) or 0, 0, 0
     for dims in (before or ""):gmatch("\\[([0-9,]*)\\]") do
@@ -38,7 +40,8 @@ local function of_compiled(p, cfg)
   return finding {
     title = ("Concatenations copy a long array to add a little to it: %s a step"):format(fmt.ms(ns)),
     subject = { op = worst.name },
-    locations = worst.source_file and worst.source_file ~= "" and { { file = worst.source_file, line = worst.source_line } } or nil,
+    locations = worst.source_file and worst.source_file ~= ""
+      and { { file = worst.source_file, line = worst.source_line } } or nil,
     evidence = { { "such concatenations a step", ns, "ns", share = ns / step_ns }, { "shapes", worst.shapes } },
     condition = "what is added is at most a sixteenth of the result",
     remedy = { text = "Keep the whole array, donate it and write the new part in place.",
@@ -63,10 +66,9 @@ return rule {
       doc = "copies a step" },
   },
   doc = [[
-A copy into another layout reads and writes the whole tensor and computes nothing. Priced as half to all of the copies that
-the forward pass asks for, and their gradients. Concatenations that
-only append copy all that was there, and count where they take more. Silent below min_share; a copy that makes a following product faster
-is worth keeping.]],
+A copy into another layout reads and writes the whole tensor and computes nothing. Priced as half to all of the copies
+that the forward pass asks for, and their gradients. Concatenations that only append copy all that was there, and count
+where they take more. Silent below min_share; a copy that makes a following product faster is worth keeping.]],
 
   check = function(p, cfg)
     if p.format == "xspace" then return of_compiled(p, cfg) end
@@ -95,7 +97,8 @@ is worth keeping.]],
       title = title,
       evidence = evidence,
       condition = condition,
-      remedy = { text = "Leave out what only reorders: most ops take strided tensors; keep one layout through the model.",
+      remedy = { text = "Leave out what only reorders: most ops take strided tensors; "
+                   .. "keep one layout through the model.",
                  code = "y = x.transpose(1, 2) @ w   # without .contiguous() or .clone()" },
       impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
       confidence = "medium",
@@ -115,15 +118,20 @@ is worth keeping.]],
       tables = { ops = { { name = "aten::mm", self_ns = 9e6 } } } },
     { name = "a cache that grows", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.7e6,
       facts = { ["step.ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0,
-                ["torch.appends"] = 8, ["torch.appends_ns"] = 4e6 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+                ["torch.appends"] = 8, ["torch.appends_ns"] = 4e6 },
+      tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
     { name = "each layer", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e6,
-      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 },
+      tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
     { name = "part of sums over all pairs", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.copies"] = 2, ["torch.copies_ns"] = 2e6 },
-      tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } }, eager_idioms = { { idiom = "outer", ns = 8e6 } } } },
+      tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } },
+                 eager_idioms = { { idiom = "outer", ns = 8e6 } } } },
     { name = "none", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0 },
+      tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
     { name = "small", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e5 }, tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e5 },
+      tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
   },
 }

@@ -12,9 +12,9 @@ return rule {
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "making and copying them over the step" },
   },
   doc = [[
-`torch.zeros(n).to(device)` fills on the host, copies, and often waits; with `device=` the tensor is made in place. Seen as
-a creation followed at once by `aten::to` with a copy. Priced as half to all of making and copying. Silent below half a
-per cent of the step.]],
+`torch.zeros(n).to(device)` fills on the host, copies, and often waits; with `device=` the tensor is made in place. Seen
+as a creation followed at once by `aten::to` with a copy. Priced as half to all of making and copying. Silent below half
+a per cent of the step.]],
 
   check = function(p, cfg)
     local step_ns, count = p.fact["step.ns"], p.fact["torch.created_on_cpu"]
@@ -22,7 +22,8 @@ per cent of the step.]],
     if count < cfg.min_count or ns < cfg.min_share * step_ns then return nil end
     return finding {
       title = ("Making tensors on the CPU and copying them takes %s of each step"):format(fmt.ms(ns)),
-      evidence = { { "making and copying them a step", ns, "ns", share = ns / step_ns }, { "tensors a step", count, "count" } },
+      evidence = { { "making and copying them a step", ns, "ns", share = ns / step_ns },
+                   { "tensors a step", count, "count" } },
       condition = ("%s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Make them where they are used.", code = "mask = torch.zeros(n, device=x.device)" },
       impact = impact.exposed { ns = ns },
@@ -33,8 +34,10 @@ per cent of the step.]],
 
   examples = {
     { name = "noise for each batch", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7e5,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["torch.created_on_cpu"] = 2, ["torch.created_ns"] = 1e6 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["torch.created_on_cpu"] = 2,
+                ["torch.created_ns"] = 1e6 } },
     { name = "made on the device", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["torch.created_on_cpu"] = 0, ["torch.created_ns"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["torch.created_on_cpu"] = 0,
+                ["torch.created_ns"] = 0 } },
   },
 }

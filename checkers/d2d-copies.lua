@@ -3,9 +3,11 @@ return rule {
   id = "d2d-copies", api = 1, version = "1.0.0",
   title = "Copies inside the device take much of the step",
   category = "copies", severity = "info",
-  needs = { "step.ns", "device.idle_share", "device.model", "part.copy_ns", "copies.d2d_ns", "copies.d2d_exposed_ns", "copies.d2d_bytes", "copies.d2d_count" },
+  needs = { "step.ns", "device.idle_share", "device.model", "part.copy_ns", "copies.d2d_ns", "copies.d2d_exposed_ns",
+            "copies.d2d_bytes", "copies.d2d_count" },
   cause = "copy", tags = { "copies" },
-  params = { min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "share of the step in uncovered copies inside the device" } },
+  params = { min_share = { default = 0.03, min = 0, max = 1, unit = "share",
+                           doc = "share of the step in uncovered copies inside the device" } },
   doc = [[
 clone, contiguous, cat and assignments move bytes without computing. Priced at half of their uncovered
 time: some copies are needed. Silent below min_share and on TPUs, whose
@@ -16,12 +18,18 @@ copies the compiler schedules.]],
     if p.fact["device.model"]:find("TPU") then return nil end -- its copies between memories are the compiler's
     if ns / step_ns < cfg.min_share then return nil end
     return finding {
-      title = ("%s %s a step"):format(fmt.many(p.fact["copies.d2d_count"], "copy inside the device takes", "copies inside the device take"), fmt.ms(ns)),
+      title = ("%s %s a step"):format(
+        fmt.many(p.fact["copies.d2d_count"], "copy inside the device takes", "copies inside the device take"),
+        fmt.ms(ns)),
       evidence = { { "uncovered copies inside the device a step", ns, "ns", share = math.min(1, ns / step_ns) },
-                   { "copies a step", p.fact["copies.d2d_count"], "count" }, { "bytes a step", p.fact["copies.d2d_bytes"], "bytes" } },
-      condition = ("copies inside the device take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Drop clone and contiguous where a view does; write results where they are needed; compile so that copies fuse.",
-                 code = p.framework == "pytorch" and "torch.mm(a, b, out=buffer[i])   # instead of buffer[i] = a @ b" or nil },
+                   { "copies a step", p.fact["copies.d2d_count"], "count" },
+                   { "bytes a step", p.fact["copies.d2d_bytes"], "bytes" } },
+      condition = ("copies inside the device take %s of the step, %s accepted"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Drop clone and contiguous where a view does; write results where they are needed; "
+                   .. "compile so that copies fuse.",
+                 code = p.framework == "pytorch" and "torch.mm(a, b, out=buffer[i])   # instead of buffer[i] = a @ b"
+                   or nil },
       impact = impact.exposed { ns = ns, low = 0.25 * ns, high = 0.75 * ns },
       claims = { { parts = { "copy" }, name = "(?i)(?!.*(HtoD|DtoH|H2D|D2H)).*" } },
       confidence = "low",
@@ -30,10 +38,12 @@ copies the compiler schedules.]],
 
   examples = {
     { name = "a tenth", framework = "pytorch", finding = true, impact_ns = 5e5,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100", ["part.copy_ns"] = 1e6, ["copies.d2d_ns"] = 1e6, ["copies.d2d_exposed_ns"] = 1e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100",
+                ["part.copy_ns"] = 1e6, ["copies.d2d_ns"] = 1e6, ["copies.d2d_exposed_ns"] = 1e6,
                 ["copies.d2d_bytes"] = 1e8, ["copies.d2d_count"] = 40 } },
     { name = "little", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100", ["part.copy_ns"] = 1e6, ["copies.d2d_ns"] = 1e5, ["copies.d2d_exposed_ns"] = 1e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.model"] = "NVIDIA A100",
+                ["part.copy_ns"] = 1e6, ["copies.d2d_ns"] = 1e5, ["copies.d2d_exposed_ns"] = 1e5,
                 ["copies.d2d_bytes"] = 1e7, ["copies.d2d_count"] = 40 } },
   },
 }

@@ -3,11 +3,12 @@ return rule {
   id = "d2h-share", api = 1, version = "1.0.0",
   title = "Copies from the device hold the step up",
   category = "copies", severity = "warn",
-  needs = { "step.ns", "device.idle_share", "copies.d2h_exposed_ns", "copies.d2h_exposed_share", "part.copy_ns", "copies.d2h_ns",
-            "copies.d2h_bytes", "copies.d2h_count", "copies" },
+  needs = { "step.ns", "device.idle_share", "copies.d2h_exposed_ns", "copies.d2h_exposed_share", "part.copy_ns",
+            "copies.d2h_ns", "copies.d2h_bytes", "copies.d2h_count", "copies" },
   cause = "copy", tags = { "copies" },
   params = {
-    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in such copies that no kernel hides" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "share of the step in such copies that no kernel hides" },
     high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
   },
   doc = [[
@@ -24,7 +25,8 @@ where they are hidden or short.]],
                        { "copies a step", p.fact["copies.d2h_count"], "count" },
                        { "bytes a step", p.fact["copies.d2h_bytes"], "bytes" } }
     local remedy = {
-      pytorch = { text = "Reduce on the device, read results every 100 steps, and copy into pinned memory without waiting.",
+      pytorch = { text = "Reduce on the device, read results every 100 steps, and copy into pinned memory without "
+                    .. "waiting.",
                   code = "total += loss.detach()   # .item() every 100 steps" },
       jax = { text = "Return only what is read, and read it every 100 steps." },
       tensorflow = { text = "Fetch less: reduce on the device, and read every 100 steps." },
@@ -43,12 +45,14 @@ where they are hidden or short.]],
 
   examples = {
     { name = "a tenth of the step", framework = "pytorch", finding = true, replay = { 1e6 },
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e6, ["copies.d2h_exposed_share"] = 0.1,
-                ["copies.d2h_ns"] = 2e6, ["part.copy_ns"] = 1e6, ["copies.d2h_bytes"] = 2e7, ["copies.d2h_count"] = 4 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e6,
+                ["copies.d2h_exposed_share"] = 0.1, ["copies.d2h_ns"] = 2e6, ["part.copy_ns"] = 1e6,
+                ["copies.d2h_bytes"] = 2e7, ["copies.d2h_count"] = 4 },
       tables = { copies = { { direction = "d2h", exposed_ns = 1e6 } } } },
     { name = "hidden", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e4, ["copies.d2h_exposed_share"] = 0.001,
-                ["copies.d2h_ns"] = 2e6, ["part.copy_ns"] = 1e6, ["copies.d2h_bytes"] = 2e7, ["copies.d2h_count"] = 4 }, tables = { copies = {} } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.d2h_exposed_ns"] = 1e4,
+                ["copies.d2h_exposed_share"] = 0.001, ["copies.d2h_ns"] = 2e6, ["part.copy_ns"] = 1e6,
+                ["copies.d2h_bytes"] = 2e7, ["copies.d2h_count"] = 4 }, tables = { copies = {} } },
     { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

@@ -21,7 +21,10 @@ outputs in each step. Priced as the time of those calls on the path. Silent with
     local forward = activities:where { name = { like = "^(DataParallel\\.forward|nn\\.Module: DataParallel(_\\d+)?)$" },
                                        steps_share = { min = cfg.min_steps_share } }
     if forward:count() == 0 then return nil end
-    local calls = activities:where { name = { like = "^(Broadcast|BroadcastBackward|Scatter|Gather|GatherBackward|ReduceAddCoalesced)$|broadcast_coalesced|reduce_add_coalesced" } }
+    local calls =
+      activities:where {
+        name = { like = "^(Broadcast|BroadcastBackward|Scatter|Gather|GatherBackward|ReduceAddCoalesced)$|"
+                   .. "broadcast_coalesced|reduce_add_coalesced" } }
     local ns = math.min(calls:sum("path_self_ns"), step_ns)
     return finding {
       title = ("DataParallel copies the model to %s devices in every step"):format(fmt.count(p.fact["device.count"])),
@@ -41,13 +44,14 @@ outputs in each step. Priced as the time of those calls on the path. Silent with
     { name = "two devices", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.8e6,
       facts = { ["step.ns"] = 1e7, ["device.count"] = 2 },
       tables = { activities = { { name = "DataParallel.forward", steps_share = 1, events = 1, path_self_ns = 0 },
-                                { name = "Broadcast", steps_share = 1, events = 1, path_self_ns = 1.5e6 },
-                                { name = "Gather", steps_share = 1, events = 1, path_self_ns = 5e5 } } } },
+               { name = "Broadcast", steps_share = 1, events = 1, path_self_ns = 1.5e6 },
+               { name = "Gather", steps_share = 1, events = 1, path_self_ns = 5e5 } } } },
     { name = "one device", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.count"] = 1 },
       tables = { activities = { { name = "DataParallel.forward", steps_share = 1, events = 1, path_self_ns = 0 } } } },
     { name = "distributed", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.count"] = 2 },
-      tables = { activities = { { name = "DistributedDataParallel.forward", steps_share = 1, events = 1, path_self_ns = 0 } } } },
+      tables = { activities = { { name = "DistributedDataParallel.forward", steps_share = 1, events = 1,
+                                  path_self_ns = 0 } } } },
   },
 }

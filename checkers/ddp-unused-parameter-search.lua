@@ -12,7 +12,8 @@ return rule {
   },
   doc = [[
 find_unused_parameters=True walks the autograd graph after each forward pass. It is needed only where some parameters
-take no part in a step. Priced as the search on the path and one of the all-reduces. Silent where the search is off or hidden.]],
+take no part in a step. Priced as the search on the path and one of the all-reduces. Silent where the search is off or
+hidden.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -29,7 +30,8 @@ take no part in a step. Priced as the search on the path and one of the all-redu
       severity = ns >= 0.05 * step_ns and "warn" or "info",
       evidence = { { "the search and its collective, a step", ns, "ns", share = ns / step_ns },
                    { "searches a step", search:sum("events"), "count" } },
-      condition = ("the search takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("the search takes %s of the step, %s accepted"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Leave it off where each step uses all parameters; with a fixed graph say so.",
                  code = "DistributedDataParallel(model, find_unused_parameters=False, static_graph=True)" },
       impact = impact.exposed { ns = ns, low = 0.5 * ns, high = ns },
@@ -40,10 +42,12 @@ take no part in a step. Priced as the search on the path and one of the all-redu
   examples = {
     { name = "a large graph", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2e5,
       facts = { ["step.ns"] = 1e7 },
-      tables = { activities = { { name = "torch.distributed.ddp.reducer::search_unused_parameters", events = 1, path_ns = 2.4e5 } } } },
+      tables = { activities = { { name = "torch.distributed.ddp.reducer::search_unused_parameters", events = 1,
+                                  path_ns = 2.4e5 } } } },
     { name = "between ranks", framework = "pytorch", format = "kineto", finding = true, impact_ns = 9.3e5,
       facts = { ["step.ns"] = 1e7, ["part.communication_ns"] = 2e6 },
-      tables = { activities = { { name = "torch.distributed.ddp.reducer::search_unused_parameters", events = 1, path_ns = 2.4e5 } },
+      tables = { activities = { { name = "torch.distributed.ddp.reducer::search_unused_parameters", events = 1,
+                                  path_ns = 2.4e5 } },
                  collectives = { { type = "all-reduce", count = 2, exposed_ns = 2e6 } } } },
     { name = "off", framework = "pytorch", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { activities = { { name = "DistributedDataParallel.forward", events = 1, path_ns = 2.4e6 } } } },

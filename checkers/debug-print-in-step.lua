@@ -9,7 +9,8 @@ local function of_graph(p, cfg)
   return finding {
     title = ("Printing tensors takes %s of each step"):format(fmt.ms(ns)),
     evidence = evidence, locations = prints:places(),
-    condition = ("prints inside the step take %s of it, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    condition = ("prints inside the step take %s of it, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
     remedy = { text = "Remove the print, or fetch the values in one step of fifty and print them in Python.",
                code = "if step % 50 == 0: print(session.run(loss))   # instead of loss = tf.Print(loss, [...])" },
     impact = impact.exposed { ns = ns, low = 0.8 * ns, high = ns },
@@ -24,23 +25,27 @@ return rule {
   formats = { "xspace", "graph", "profile" },
   needs = { "step.ns", "ops" },
   cause = "callback", tags = { "jax", "tensorflow", "output", "host" },
-  more_specific_than = { "host-callback-in-step", "summary-every-step", "output-bound", "logging-in-step", "python-in-step",
-                         "host-bound", "block-until-ready-each-step", "tiny-ops" },
+  more_specific_than = { "host-callback-in-step", "summary-every-step", "output-bound", "logging-in-step",
+                         "python-in-step", "host-bound", "block-until-ready-each-step", "tiny-ops" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "share of the step inside prints" },
-    min_many = { default = 8, min = 1, max = 1e6, unit = "count", doc = "prints a step in a compiled program, from which the host's time around them goes too" },
-    kept = { default = 0.02, min = 0, max = 1, unit = "ratio", doc = "part of the time that one print in fifty steps keeps" },
+    min_many = { default = 8, min = 1, max = 1e6, unit = "count",
+                 doc = "prints a step in a compiled program, from which the host's time around them goes too" },
+    kept = { default = 0.02, min = 0, max = 1, unit = "ratio",
+             doc = "part of the time that one print in fifty steps keeps" },
   },
   doc = [[
-jax.debug.print, jax.debug.callback and tf.print stop the compiled step, move the tensors to the host and format them there.
-Priced as the step's time inside them, less one step in fifty. Silent below min_share.]],
+jax.debug.print, jax.debug.callback and tf.print stop the compiled step, move the tensors to the host and format them
+there. Priced as the step's time inside them, less one step in fifty. Silent below min_share.]],
 
   check = function(p, cfg)
     if p.format ~= "xspace" then return of_graph(p, cfg) end
     if not p:has("activities") then return skip { reason = "no timeline of events is recorded" } end
     local step_ns, ns, count, evidence = p.fact["step.ns"], 0, 0, {}
-    for _, row in ipairs(p:table("activities"):where { kind = { like = "^(callback|output)$" },
-                         name = { like = "debug_(print|callback)|(^|:)(Print|PrintV2|StringFormat)$" } }:top("path_ns", 20):rows()) do
+    local prints = p:table("activities"):where {
+      kind = { like = "^(callback|output)$" },
+      name = { like = "debug_(print|callback)|(^|:)(Print|PrintV2|StringFormat)$" } }
+    for _, row in ipairs(prints:top("path_ns", 20):rows()) do
       ns, count = ns + row.path_self_ns, count + row.events
       if #evidence < 3 then evidence[#evidence + 1] = { row.name, row.path_ns, "ns" } end
     end
@@ -53,7 +58,8 @@ Priced as the step's time inside them, less one step in fifty. Silent below min_
     return finding {
       title = ("Printing tensors takes %s of each step"):format(fmt.ms(ns)),
       evidence = evidence,
-      condition = ("prints inside the step take %s of it, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("prints inside the step take %s of it, %s accepted"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Remove the print, or print one step in fifty and a few values instead of whole tensors.",
                  code = p.framework == "jax" and
                         "jax.lax.cond(step % 50 == 0, lambda: jax.debug.print('{}', loss), lambda: None)" or
@@ -61,8 +67,10 @@ Priced as the step's time inside them, less one step in fifty. Silent below min_
       impact = impact.replay { { "scale", name = "debug_(print|callback).*|(.*:)?(Print|PrintV2|StringFormat)",
                                  factor = cfg.kept },
                                -- In a compiled program what the host does around several prints goes with them.
-                               p.framework == "jax" and count >= cfg.min_many and { "scale", parts = { "host" }, factor = 0.1 } or
-                               { "scale", parts = { "host" }, kinds = { "executor" }, factor = 1 - 0.9 * ns / (ns + compute_ns) },
+                               p.framework == "jax" and count >= cfg.min_many
+                                 and { "scale", parts = { "host" }, factor = 0.1 } or
+                               { "scale", parts = { "host" }, kinds = { "executor" },
+                                 factor = 1 - 0.9 * ns / (ns + compute_ns) },
                                fallback = impact.exposed { ns = ns } },
       confidence = "high",
     }
@@ -78,8 +86,13 @@ Priced as the step's time inside them, less one step in fifty. Silent below min_
       tables = { ops = { { name = "Print", type = "Print", calls = 1, self_ns = 2e5 } } } },
     { name = "three prints", framework = "jax", format = "xspace", finding = true, impact_ns = 3e6, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, activities = { { name = "debug_print.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
+      tables = { ops = {},
+                 activities =
+                   { { name = "debug_print.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
     { name = "another callback", framework = "jax", format = "xspace", finding = false, facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, activities = { { name = "pure_callback.4", kind = "callback", events = 1, path_ns = 3e6, path_self_ns = 3e6 } } } },
+      tables = { ops = {},
+                 activities =
+                   { { name = "pure_callback.4", kind = "callback", events = 1, path_ns = 3e6,
+                       path_self_ns = 3e6 } } } },
   },
 }

@@ -10,7 +10,8 @@ local function of_pytorch(p, cfg)
   end
   local elements, all = p.fact["torch.embedding_elements"] or 0, p.fact["torch.accumulated_elements"] or 0
   local share = all > 0 and math.min(1, elements / all) or 0
-  local update_ns = (p.fact["torch.update_ns"] or 0) + (p.fact["torch.clear_ns"] or 0) + (p.fact["torch.accumulated_ns"] or 0)
+  local update_ns = (p.fact["torch.update_ns"] or 0) + (p.fact["torch.clear_ns"] or 0)
+    + (p.fact["torch.accumulated_ns"] or 0)
   local high_ns = gradient_ns + share * update_ns
   if high_ns < cfg.min_step_share * step_ns then return nil end
   local low_ns = 0.8 * high_ns
@@ -28,7 +29,8 @@ local function of_pytorch(p, cfg)
     evidence = evidence,
     condition = condition,
     remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated.",
-               code = "emb = nn.Embedding(rows, dim, sparse=True); optimizer = torch.optim.SparseAdam(emb.parameters())" },
+               code = "emb = nn.Embedding(rows, dim, sparse=True); optimizer = "
+                 .. "torch.optim.SparseAdam(emb.parameters())" },
     impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
     confidence = "medium",
   }
@@ -109,7 +111,8 @@ and no segment sum of TensorFlow's densified gradients shows.]],
         -- Passes over a table of that size take about as long as the dense sum.
         for _, other in ipairs(rows) do
           if other.self_ns >= 0.3 * row.self_ns and (other.type or ""):find(
-              "^(UnsortedSegmentSum|Mul|Sub|AddV?2?|AddN|Square|Sqrt|Rsqrt|RealDiv|Assign(Add|Sub)?VariableOp|L2Loss|ResourceApply.*)$") then
+              "^(UnsortedSegmentSum|Mul|Sub|AddV?2?|AddN|Square|Sqrt|Rsqrt|RealDiv|Assign(Add|Sub)?VariableOp|L2Loss|"
+              .. "ResourceApply.*)$") then
             best.ns = best.ns + other.self_ns
             best.names[#best.names + 1] = "\\Q" .. other.name:gsub(",", ".") .. "\\E(:.*)?"
           end
@@ -138,7 +141,8 @@ and no segment sum of TensorFlow's densified gradients shows.]],
                  code = p.framework == "pytorch" and "nn.Embedding(n, d, sparse=True)   # with SparseAdam or SGD" or
                         p.framework == "jax" and
                             "table = table.at[ids].add(-lr * grad_rows)   # no dense optimizer state on the table" or
-                        "opt.apply_gradients(...)   # tf.IndexedSlices: no regulariser or clipping that densifies them" },
+                        "opt.apply_gradients(...)   "
+                        .. "# tf.IndexedSlices: no regulariser or clipping that densifies them" },
       impact = impact.replay { { "scale", name = table.concat(best.names, "|"), factor = kept },
                                fallback = impact.exposed { ns = spared_ns, low = 0.7 * spared_ns, high = spared_ns } },
       confidence = "medium",
@@ -152,8 +156,10 @@ and no segment sum of TensorFlow's densified gradients shows.]],
           self_ns = 1e5 },
                          { name = "multiply_subtract_fusion", type = "fusion",
                              shapes = "[100000,64]x[100000,64]->[100000,64]", self_ns = 7e6 } } } },
-    { name = "a sparse update", framework = "tensorflow", format = "profile", finding = false, facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "embedding_lookup", type = "GatherV2", shapes = "[100000,64]x[256]x[]->[256,64]", self_ns = 1e5 },
+    { name = "a sparse update", framework = "tensorflow", format = "profile", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "embedding_lookup", type = "GatherV2", shapes = "[100000,64]x[256]x[]->[256,64]",
+                           self_ns = 1e5 },
                          { name = "update", type = "SparseApplyAdagrad",
                            shapes = "[100000,64]x[100000,64]x[]x[256,64]x[?]->[100000,64]", self_ns = 7e6 } } } },
     { name = "small table", finding = false, facts = { ["step.ns"] = 1e7 },
@@ -162,21 +168,26 @@ and no segment sum of TensorFlow's densified gradients shows.]],
                          { name = "multiply_subtract_fusion", type = "fusion",
                              shapes = "[2048,64]x[2048,64]->[2048,64]", self_ns = 7e6 } } } },
     { name = "large table", format = "kineto", framework = "pytorch", finding = true, impact_ns = 5e6,
-      facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1e6,
+      facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0,
+                ["torch.embedding_rows"] = 1e6,
           ["torch.embedding_lookups"] = 512, ["torch.embedding_elements"] = 9e7, ["torch.accumulated_elements"] = 1e8,
           ["torch.update_ns"] = 4e6 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
     { name = "small table", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1000,
+      facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 2e6, ["torch.forward_gap_ns"] = 0,
+                ["torch.embedding_rows"] = 1000,
           ["torch.embedding_lookups"] = 512 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
     { name = "few rows, though many more than lookups", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.ns"] = 4e6, ["torch.embedding_gradient_ns"] = 2e5, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1500,
-          ["torch.embedding_lookups"] = 128, ["torch.embedding_elements"] = 4.8e4, ["torch.accumulated_elements"] = 3.4e5,
+      facts = { ["step.ns"] = 4e6, ["torch.embedding_gradient_ns"] = 2e5, ["torch.forward_gap_ns"] = 0,
+                ["torch.embedding_rows"] = 1500,
+          ["torch.embedding_lookups"] = 128, ["torch.embedding_elements"] = 4.8e4,
+          ["torch.accumulated_elements"] = 3.4e5,
           ["torch.update_ns"] = 8e5 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 2e5 } } } },
     { name = "sparse", format = "kineto", framework = "pytorch", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.forward_gap_ns"] = 0, ["torch.embedding_rows"] = 1e6,
+      facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.forward_gap_ns"] = 0,
+                ["torch.embedding_rows"] = 1e6,
           ["torch.embedding_lookups"] = 512 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 1e6 } } } },
   },

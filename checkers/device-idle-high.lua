@@ -22,14 +22,18 @@ stream had a kernel, a copy or a set. Silent below min_share and where the timel
     if share < cfg.min_share then return nil end
 
     local causes = {
-      { "idle_host_late_ns", "the host launches too late", "Give the device more work a launch: compile or capture the step, batch, move host work off the thread that launches." },
+      { "idle_host_late_ns", "the host launches too late",
+        "Give the device more work a launch: compile or capture the step, batch, move host work off the thread that "
+        .. "launches." },
       { "idle_input_ns", "the host waits for input", "Make batches ahead of the step." },
       { "idle_sync_ns", "the host is in a blocking call", "Read results less often, and later." },
       { "idle_launch_ns", "starting kernels", "Fewer, larger kernels: compile or capture the step." },
       { "idle_dependency_ns", "another stream is waited for", "Start what is waited for earlier." },
       { "idle_compile_ns", "the host compiles", "Keep shapes fixed, or compile before training." },
       { "idle_profiler_ns", "the profiler's own work", "Record less." },
-      { "idle_other_ns", "no cause in the recording", "Kernels whose launch was recorded stood in the queue meanwhile: the device, or a wait that was not recorded, held them up. Where launches are missing, record them." },
+      { "idle_other_ns", "no cause in the recording",
+        "Kernels whose launch was recorded stood in the queue meanwhile: the device, or a wait that was not recorded, "
+        .. "held them up. Where launches are missing, record them." },
     }
     local evidence, most = { { "idle a step", device.idle_ns, "ns", share = share } }, nil
     table.sort(causes, function(a, b) return (device[a[1]] or 0) > (device[b[1]] or 0) end)
@@ -52,7 +56,8 @@ stream had a kernel, a copy or a set. Silent below min_share and where the timel
 
   examples = {
     { name = "idle for half the step", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
-      tables = { devices = { { device = "GPU 0", busy_ns = 5e6, idle_ns = 5e6, idle_share = 0.5, idle_host_late_ns = 4e6, idle_launch_ns = 1e6 } } } },
+      tables = { devices = { { device = "GPU 0", busy_ns = 5e6, idle_ns = 5e6, idle_share = 0.5,
+                               idle_host_late_ns = 4e6, idle_launch_ns = 1e6 } } } },
     { name = "one of two is busy", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
       tables = { devices = { { device = "GPU 0", busy_ns = 9.5e6, idle_ns = 5e5, idle_share = 0.05 },
                              { device = "GPU 1", busy_ns = 5e5, idle_ns = 9.5e6, idle_share = 0.95 } } } },

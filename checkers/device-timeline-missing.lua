@@ -30,8 +30,10 @@ and where the accelerator's timeline is there. Where the profiler wrote down why
       evidence = evidence,
       condition = tells and "no kernel, and the profiler's error speaks of the accelerator" or
         ("no kernel after %s launches, %s needed to tell"):format(fmt.count(launches), fmt.count(cfg.min_launches)),
-      remedy = { text = "Let the profiler read the device: counters for users that are not root, a CUPTI that fits the driver, no second profiler.",
-                 code = p.framework == "pytorch" and "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])" or nil },
+      remedy = { text = "Let the profiler read the device: counters for users that are not root, a CUPTI that fits "
+                   .. "the driver, no second profiler.",
+                 code = p.framework == "pytorch" and "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
+                   or nil },
       impact = impact.none(),
       confidence = "high",
     }
@@ -47,7 +49,8 @@ and where the accelerator's timeline is there. Where the profiler wrote down why
       facts = { ["coverage.accelerators"] = 0, ["coverage.launches"] = 0, ["coverage.kernels"] = 0,
                 ["coverage.capture_error"] = "the Python tracer stopped" } },
     { name = "kernels are there", finding = false,
-      facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 500, ["device.count"] = 1 } },
+      facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 500,
+                ["device.count"] = 1 } },
     { name = "a CPU program", finding = false,
       facts = { ["coverage.accelerators"] = 0, ["coverage.launches"] = 0, ["coverage.kernels"] = 0 } },
   },

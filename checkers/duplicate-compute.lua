@@ -9,7 +9,8 @@ local function second_forward(p, ns, products, severity)
     condition = ("%s products repeat trained ones and no backward node belongs to them"):format(fmt.count(products)),
     remedy = { text = trains and "Keep the results of the first pass for metrics and logging." or
                    "If it is the same model on the same batch, keep the results of the first pass.",
-               code = "logits = model(x); loss = F.cross_entropy(logits, y); accuracy = (logits.detach().argmax(-1) == y).float().mean()" },
+               code = "logits = model(x); loss = F.cross_entropy(logits, y); "
+                 .. "accuracy = (logits.detach().argmax(-1) == y).float().mean()" },
     impact = impact.exposed { ns = ns, low = 0.9 * ns, high = ns },
     confidence = trains and "medium" or "low",
   }
@@ -21,8 +22,10 @@ local function twice_backward(p, ns, nodes)
     severity = "warn",
     evidence = { { "backward nodes that ran before, a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
                  { "such nodes a step", nodes, "count" } },
-    condition = ("%s nodes of the backward pass run again for the same forward call"):format(fmt.count(math.floor(nodes + 0.5))),
-    remedy = { text = "Add up the losses and go back once.", code = "(loss_a + loss_b).backward()   # instead of retain_graph=True" },
+    condition = ("%s nodes of the backward pass run again for the same forward call"):format(
+      fmt.count(math.floor(nodes + 0.5))),
+    remedy = { text = "Add up the losses and go back once.",
+               code = "(loss_a + loss_b).backward()   # instead of retain_graph=True" },
     impact = impact.exposed { ns = ns, low = 0.8 * ns, high = ns },
     confidence = "medium",
   }
@@ -50,14 +53,17 @@ local function built_again(p, least_ns)
   local step_ns, worst, ns = p.fact["step.ns"], nil, 0
   for _, kind in ipairs(again) do
     local own_ns = p:has(kind.fact) and math.min(p.fact[kind.fact], step_ns) or 0
-    if own_ns >= math.max(least_ns, ns) and own_ns > 0 and p.fact[kind.count] >= kind.min_count then worst, ns = kind, own_ns end
+    if own_ns >= math.max(least_ns, ns) and own_ns > 0 and p.fact[kind.count] >= kind.min_count then
+      worst, ns = kind, own_ns
+    end
   end
   if not worst then return nil end
   return finding {
     title = worst.title:format(fmt.ms(ns)),
     severity = "warn",
     evidence = { { worst.what, ns, "ns", share = ns / step_ns }, { worst.counted, p.fact[worst.count], "count" } },
-    condition = ("what need not run takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(least_ns / step_ns)),
+    condition = ("what need not run takes %s of the step, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(least_ns / step_ns)),
     remedy = { text = worst.text, code = worst.code },
     impact = impact.exposed { ns = worst.high * ns, low = worst.low * ns, high = worst.high * ns },
     confidence = "medium",
@@ -66,7 +72,9 @@ end
 
 -- Several gradients through the same forward call: each pass names its ops after the forward op, with a number behind
 -- those of passes before it. A product of matrices has two in one pass.
-local gradient = "^(_?(Mkl)?(Native|Fused)*(Batch)?MatMul(V2)?|_?(Mkl)?(Native)?(Conv2D|Conv3D|DepthwiseConv2dNative)Backprop(Filter|Input)\\w*|\\w+Grad(V\\d)?)$"
+local gradient =
+  "^(_?(Mkl)?(Native|Fused)*(Batch)?MatMul(V2)?|_?(Mkl)?(Native)?(Conv2D|Conv3D|DepthwiseConv2dNative)Backprop(Filter|"
+  .. "Input)\\w*|\\w+Grad(V\\d)?)$"
 local function passes_back(p, cfg)
   local step_ns, by_name, list = p.fact["step.ns"], {}, {}
   for row in p:table("ops"):where { name = { like = "^gradient_tape/" }, type = { like = gradient } }:each() do
@@ -95,14 +103,17 @@ local function passes_back(p, cfg)
   if count < cfg.min_passed or ns < cfg.min_share * step_ns then return nil end
   ns = math.min(ns, step_ns)
   return finding {
-    title = ("The backward pass runs %s times through the same layers: %s a step too much"):format(fmt.count(math.floor(passes + 0.5)), fmt.ms(ns)),
+    title = ("The backward pass runs %s times through the same layers: %s a step too much"):format(
+      fmt.count(math.floor(passes + 0.5)), fmt.ms(ns)),
     severity = "warn",
     subject = { op = worst.name },
-    evidence = { { "gradient ops beyond one pass a step", ns, "ns", share = ns / step_ns }, { "layers with several", count, "count" },
+    evidence = { { "gradient ops beyond one pass a step", ns, "ns", share = ns / step_ns },
+                 { "layers with several", count, "count" },
                  { worst.name .. ", all passes", worst.ns, "ns" } },
     condition = ("gradients of %s forward ops are made more than once"):format(fmt.count(count)),
     remedy = { text = "Add up the losses, weighted, and take one gradient of the sum.",
-               code = "with tf.GradientTape() as tape:\n    loss = a * loss_a + b * loss_b\ngradients = tape.gradient(loss, variables)" },
+               code = "with tf.GradientTape() as tape:\n    loss = a * loss_a + b * loss_b\n"
+                 .. "gradients = tape.gradient(loss, variables)" },
     impact = impact.exposed { ns = ns, low = 0.7 * ns, high = math.min(1.15 * ns, step_ns) },
     confidence = "medium",
   }
@@ -155,7 +166,8 @@ local function same_block(p, cfg)
     subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
     evidence = { { "all runs but the first a step", ns, "ns", share = math.min(1, cells:sum("share")) },
                  { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-    condition = ("such runs take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_built_share)),
+    condition = ("such runs take %s of the step, %s accepted"):format(
+      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_built_share)),
     remedy = { text = "Run it once before the loop and keep the result, if the ids do not change between rounds.",
                code = "text = encoder(ids)   # before: for t in timesteps: unet(x, t, text)" },
     impact = impact.cells(cells),
@@ -171,14 +183,16 @@ local compiled = {
     code = "basis = decompose(matrix)   # once, before the loop; then train_step(state, batch, basis)" },
   ["gathered-rows"] = {
     title = "Every device gathers a result and works on all of it: %s of each step",
-    text = "Keep it sharded: each device needs its own rows for loss and metrics, and sums of a few numbers are enough to share. Look for "
-      .. "a sharding constraint, an out_sharding or a device_get that replicates it.",
-    code = "sums = jax.tree.map(lambda m: m.sum(), metrics)   # on sharded rows, instead of replicating the rows themselves" },
+    text = "Keep it sharded: each device needs its own rows for loss and metrics, and sums of a few numbers are "
+      .. "enough to share. Look for a sharding constraint, an out_sharding or a device_get that replicates it.",
+    code = "sums = jax.tree.map(lambda m: m.sum(), metrics)   "
+      .. "# on sharded rows, instead of replicating the rows themselves" },
   ["both-branches"] = {
     title = "A condition that is mapped over a batch computes its rare side for all: %s of each step",
-    text = "Mapped, lax.cond computes both sides for every row. Make the rare side ahead and pick one (a pool of states, say), or take "
-      .. "the condition out of vmap: lax.cond(jnp.any(done), reset_all, keep).",
-    code = "state = jax.lax.cond(done.any(), reset_all, keep, state)   # outside of vmap; or pick from a pool made once" },
+    text = "Mapped, lax.cond computes both sides for every row. Make the rare side ahead and pick one (a pool of "
+      .. "states, say), or take the condition out of vmap: lax.cond(jnp.any(done), reset_all, keep).",
+    code = "state = jax.lax.cond(done.any(), reset_all, keep, state)   "
+      .. "# outside of vmap; or pick from a pool made once" },
 }
 
 local function of_compiled(p, cfg)
@@ -193,7 +207,8 @@ local function of_compiled(p, cfg)
         subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
         evidence = { { "such work a step", ns, "ns", share = math.min(1, cells:sum("share")) },
                      { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-        condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_built_share)),
+        condition = ("it takes %s of the step, %s accepted"):format(
+          fmt.pct(cells:sum("share")), fmt.pct(cfg.min_built_share)),
         remedy = { text = says.text, code = says.code },
         impact = impact.cells(cells),
         confidence = "medium",
@@ -216,7 +231,8 @@ return rule {
       doc = "time it costs over the step from which this is said" },
     min_built_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "PyTorch: the same for validation in each step, derived weights and constants" },
-    min_loud_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "JAX: share of the step from which it is a warning" },
+    min_loud_share = { default = 0.25, min = 0, max = 1, unit = "share",
+                       doc = "JAX: share of the step from which it is a warning" },
     min_passed = { default = 3, min = 1, max = 1e6, unit = "count",
       doc = "TensorFlow: layers whose weights get several gradients, from which passes count" },
     min_extra = { default = 0.75, min = 0, max = 1e6, unit = "count",
@@ -230,9 +246,10 @@ the same shapes, a teacher or a target network: a fact then. Nodes of a backward
 forward call are losses that go back one by one. Also said where the trained products run without gradients behind
 the update (validation in each step), where a weight is derived from the same parameters for each use, and where a
 constant is built again. In TensorFlow, products that run more often than the gradients named after
-them, and layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives back,
-what only a mapped condition takes, the other side of which was there before, and results that every device gathers from the
-others and then works on as a whole.]],
+them, and layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions
+of matrices that come from arguments and not from what the program gives back, what only a mapped condition takes, the
+other side of which was there before, and results that every device gathers from the others and then works on as a
+whole.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then return of_tensorflow(p, cfg) or passes_back(p, cfg) end
@@ -240,7 +257,8 @@ others and then works on as a whole.]],
     if block then return block end
     if p.framework == "jax" then return of_compiled(p, cfg) end
     if not p:has("torch.repeated_forward_ns") then
-      return skip { reason = "neither PyTorch nor TensorFlow ops with gradients are recorded", capture = "a timeline of ops" }
+      return skip { reason = "neither PyTorch nor TensorFlow ops with gradients are recorded",
+                    capture = "a timeline of ops" }
     end
     local step_ns = p.fact["step.ns"]
     local least_ns = cfg.min_share * step_ns
@@ -259,28 +277,48 @@ others and then works on as a whole.]],
   end,
 
   examples = {
-    { name = "a gradient for each of three losses", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 3.33e6,
+    { name = "a gradient for each of three losses", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 3.33e6,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter_1", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter_2", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter_1", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter_2", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter_1", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter_2", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 } } } },
-    { name = "two losses through one forward pass, for other weights each", framework = "tensorflow", format = "xspace", finding = false,
+      tables = { ops = { { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter_1",
+                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter_2",
+                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter_1",
+                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter_2",
+                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter_1",
+                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter_2",
+                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 } } } },
+    { name = "two losses through one forward pass, for other weights each", framework = "tensorflow", format = "xspace",
+      finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput", calls = 1, self_ns = 6e5 } } } },
+      tables = { ops = { { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput",
+                           calls = 1, self_ns = 6e5 },
+                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput",
+                           calls = 1, self_ns = 6e5 } } } },
     { name = "the model called again", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.05e6,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {
@@ -297,18 +335,24 @@ others and then works on as a whole.]],
         { name = "gradient_tape/model/head/MatMul/MatMul", type = "_MklMatMul", calls = 4, self_ns = 1e6 } } } },
     { name = "a compiled program", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 }, tables = { ops = { { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
-    { name = "a Laplacian that stays", framework = "jax", format = "xspace", finding = true, severity = "warn", replay = { 8e6 },
+    { name = "a Laplacian that stays", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 8e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "fixed-work", cause = "repeat", grade = "B", ns = 8e6, share = 0.8, factor = 0,
-                                        op = "custom-call", detail = "made of arguments alone" } } } },
-    { name = "logits on all devices", framework = "jax", format = "xspace", finding = true, severity = "warn", replay = { 4e6 },
+      tables = { ops = {},
+                 excess = { { cell = 1, flaw = "fixed-work", cause = "repeat", grade = "B", ns = 8e6, share = 0.8,
+                              factor = 0, op = "custom-call", detail = "made of arguments alone" } } } },
+    { name = "logits on all devices", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "gathered-rows", cause = "repeat", grade = "B", ns = 4e6, share = 0.4, factor = 0.3,
-                                        op = "fusion", detail = "each of 4 devices has all of all-gather.1" } } } },
-    { name = "a small side of a condition", framework = "jax", format = "xspace", finding = true, severity = "info", replay = { 1e6 },
+      tables = { ops = {},
+                 excess = { { cell = 1, flaw = "gathered-rows", cause = "repeat", grade = "B", ns = 4e6, share = 0.4,
+                              factor = 0.3, op = "fusion", detail = "each of 4 devices has all of all-gather.1" } } } },
+    { name = "a small side of a condition", framework = "jax", format = "xspace", finding = true, severity = "info",
+      replay = { 1e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "both-branches", cause = "unused", grade = "A", ns = 1e6, share = 0.1, factor = 0,
-                                        op = "fusion", detail = "a mapped condition takes it" } } } },
+      tables = { ops = {},
+                 excess = { { cell = 1, flaw = "both-branches", cause = "unused", grade = "A", ns = 1e6, share = 0.1,
+                              factor = 0, op = "fusion", detail = "a mapped condition takes it" } } } },
     { name = "for accuracy", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.9e6,
       facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 3e6, ["torch.repeated_products"] = 3 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
@@ -329,14 +373,16 @@ others and then works on as a whole.]],
                 ["torch.validation_ns"] = 3e6, ["torch.validation_products"] = 12, ["torch.constants_again_ns"] = 1e6,
                 ["torch.constants_again"] = 5 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
-    { name = "a normed weight for each step of time", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.775e6,
+    { name = "a normed weight for each step of time", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 2.775e6,
       facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.weights_again_ns"] = 3e6, ["torch.weights_again"] = 39 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
     { name = "an encoder in each round", framework = "pytorch", format = "kineto", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
-                 excess = { { cell = 2, flaw = "repeated-block", ns = 6e6, share = 0.6, factor = 0, detail = "5 times" } } } },
+                 excess = { { cell = 2, flaw = "repeated-block", ns = 6e6, share = 0.6, factor = 0,
+                              detail = "5 times" } } } },
     { name = "a small mask", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.constants_again_ns"] = 1e5, ["torch.constants_again"] = 5 },

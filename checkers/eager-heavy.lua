@@ -12,7 +12,8 @@ return rule {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host code" },
     min_short = { default = 0.01, min = 0, max = 1, unit = "share",
-                  doc = "share of the step spent in several short writes, from which the ops before them belong to them" },
+                  doc = "share of the step spent in several short writes, from which the ops before them belong to "
+                    .. "them" },
     min_writes = { default = 2, min = 1, max = 1e6, unit = "count", doc = "how many of them a step" },
     max_ops_a_short = { default = 60, min = 0, max = 1e6, unit = "count", doc = "eager ops for each of them" },
     max_ops_a_write = { default = 100, min = 0, max = 1e6, unit = "count",

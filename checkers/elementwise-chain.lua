@@ -1,6 +1,7 @@
 -- Several elementwise ops in a row pass over the same values.
 -- Without compiling, TensorFlow runs one op after the other over the whole tensor.
-local elementwise = "^(Mul|AddV2|Add|AddN|Sub|Square|SquaredDifference|Pow|Tanh|Exp|Log|Log1p|Neg|RealDiv|Sqrt|Rsqrt|Sigmoid|"
+local elementwise =
+  "^(Mul|AddV2|Add|AddN|Sub|Square|SquaredDifference|Pow|Tanh|Exp|Log|Log1p|Neg|RealDiv|Sqrt|Rsqrt|Sigmoid|"
   .. "Maximum|Minimum|Sum|Mean|Max|Min|Tile|BroadcastTo|SelectV2|Abs|Sign|Erf|TanhGrad|SigmoidGrad|Greater|Less|Cast)$"
 local function of_graph(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
@@ -18,14 +19,17 @@ local function of_graph(p, cfg)
   local limit = is_most and cfg.min_of_ops or cfg.min_much
   ns = math.min(ns, step_ns)
   return finding {
-    title = ("Elementwise ops over large tensors are %s of all computing: %s a step"):format(fmt.pct(ns / all_ns), fmt.ms(ns)),
+    title = ("Elementwise ops over large tensors are %s of all computing: %s a step"):format(
+      fmt.pct(ns / all_ns), fmt.ms(ns)),
     severity = is_most and "warn" or "info",
     subject = { op = worst.name },
     evidence = { { "elementwise ops a step", ns, "ns", share = ns / step_ns }, { "of all ops", ns / all_ns, "share" },
-                 { "how many a step", calls, "count" }, { worst.name .. " (" .. worst.type .. ")", worst.self_ns, "ns" } },
+                 { "how many a step", calls, "count" },
+                 { worst.name .. " (" .. worst.type .. ")", worst.self_ns, "ns" } },
     condition = ("%s of the time of all ops, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(limit)),
     remedy = { text = "Write sums over pairs as a product of matrices; let XLA fuse the rest.",
-               code = "d = sq(a)[:, None] + sq(b)[None] - 2 * tf.matmul(a, b, transpose_b=True)   # or @tf.function(jit_compile=True)" },
+               code = "d = sq(a)[:, None] + sq(b)[None] - 2 * tf.matmul(a, b, transpose_b=True)   "
+                 .. "# or @tf.function(jit_compile=True)" },
     -- What is left of a formula in one pass is more beside products, which its passes feed.
     impact = impact.exposed { ns = ns, low = (is_most and 0.5 or 0.3) * ns, high = (is_most and 0.95 or 0.6) * ns },
     confidence = "low",
@@ -57,16 +61,19 @@ return rule {
     high_outer = { default = 0.95, min = 0, max = 1, unit = "ratio", doc = "at most" },
   },
   doc = [[
-Each op reads and writes the whole tensor; compiled together they read it once. Priced as a part to all of what is not the
-longest op of each chain; a softmax is one op of little more than that. Pairs of rows combined in one large tensor and summed at once are a product or a distance of
-matrices, which never makes that tensor: priced as most of it. TensorFlow programs on a host that do little else are named too. Silent for small tensors, for chains that a better rule names and below min_share.]],
+Each op reads and writes the whole tensor; compiled together they read it once. Priced as a part to all of what is not
+the longest op of each chain; a softmax is one op of little more than that. Pairs of rows combined in one large tensor
+and summed at once are a product or a distance of matrices, which never makes that tensor: priced as most of it.
+TensorFlow programs on a host that do little else are named too. Silent for small tensors, for chains that a better rule
+names and below min_share.]],
 
   check = function(p, cfg)
     if p.format == "xspace" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
       return of_graph(p, cfg)
     end
     if not p:has("eager_idioms") then
-      return skip { reason = "neither PyTorch ops nor TensorFlow ops on a host are recorded", capture = "a timeline of ops" }
+      return skip { reason = "neither PyTorch ops nor TensorFlow ops on a host are recorded",
+                    capture = "a timeline of ops" }
     end
     local step_ns, rows = p.fact["step.ns"],
         p:table("eager_idioms"):where { idiom = { like = "^(chain|softmax|dropout|outer)$" } }
@@ -86,7 +93,8 @@ matrices, which never makes that tensor: priced as most of it. TensorFlow progra
 
     return finding {
       title = (biggest.idiom == "outer" and "Tensors of all pairs that are summed at once take %s a step in %s calls" or
-          "Chains of elementwise ops take %s a step in %s calls"):format(fmt.ms(ns), fmt.count(math.floor(calls + 0.5))),
+          "Chains of elementwise ops take %s a step in %s calls"):format(
+            fmt.ms(ns), fmt.count(math.floor(calls + 0.5))),
       subject = { op = biggest.first_op },
       locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
       evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },
@@ -112,17 +120,24 @@ matrices, which never makes that tensor: priced as most of it. TensorFlow progra
           product_ns = 0, pivot_ns = 0, longest_ns = 1e7, last_dim = 512, elements = 200000.0 } } } },
     { name = "distances of all pairs", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 6.5e7,
         facts = { ["step.ns"] = 1e8 },
-      tables = { ops = { { name = "sub", type = "Sub", calls = 1, self_ns = 4e7 }, { name = "Square", type = "Square", calls = 1, self_ns = 3e7 },
-                         { name = "Sum", type = "Sum", calls = 1, self_ns = 2e7 }, { name = "matmul", type = "MatMul", calls = 2, self_ns = 5e6 } } } },
+      tables = { ops = { { name = "sub", type = "Sub", calls = 1, self_ns = 4e7 },
+                         { name = "Square", type = "Square", calls = 1, self_ns = 3e7 },
+                         { name = "Sum", type = "Sum", calls = 1, self_ns = 2e7 },
+                         { name = "matmul", type = "MatMul", calls = 2, self_ns = 5e6 } } } },
     { name = "an optimizer beside products", framework = "tensorflow", format = "xspace", finding = false,
         facts = { ["step.ns"] = 1e8 },
-      tables = { ops = { { name = "mul_1", type = "Mul", calls = 1, self_ns = 4e7 }, { name = "Square", type = "Square", calls = 1, self_ns = 1e7 },
-                         { name = "Sum", type = "Sum", calls = 1, self_ns = 1e7 }, { name = "matmul", type = "MatMul", calls = 2, self_ns = 3e7 } } } },
-    { name = "a normalisation spelled out", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.7e7,
+      tables = { ops = { { name = "mul_1", type = "Mul", calls = 1, self_ns = 4e7 },
+                         { name = "Square", type = "Square", calls = 1, self_ns = 1e7 },
+                         { name = "Sum", type = "Sum", calls = 1, self_ns = 1e7 },
+                         { name = "matmul", type = "MatMul", calls = 2, self_ns = 3e7 } } } },
+    { name = "a normalisation spelled out", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 2.7e7,
         facts = { ["step.ns"] = 1e8 },
-      tables = { ops = { { name = "truediv", type = "RealDiv", calls = 12, self_ns = 4e7 }, { name = "sub", type = "Sub", calls = 12, self_ns = 2e7 },
+      tables = { ops = { { name = "truediv", type = "RealDiv", calls = 12, self_ns = 4e7 },
+                         { name = "sub", type = "Sub", calls = 12, self_ns = 2e7 },
                          { name = "matmul", type = "MatMul", calls = 2, self_ns = 5e7 } } } },
-    { name = "nothing to look at", format = "xspace", framework = "jax", skipped = true, facts = { ["step.ns"] = 1e8 } },
+    { name = "nothing to look at", format = "xspace", framework = "jax", skipped = true,
+      facts = { ["step.ns"] = 1e8 } },
     { name = "all pairs", framework = "pytorch", finding = true, impact_ns = 4.1e7,
         facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "outer", first_op = "aten::mul", ns = 5e7, count = 1, calls = 2,

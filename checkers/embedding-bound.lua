@@ -9,14 +9,16 @@ local function of_pytorch(p, cfg)
   local ns = math.min(gradient_ns + share * update_ns, step_ns)
   if ns < cfg.min_step_share * step_ns then return nil end
   return finding {
-    title = ("The dense gradient of a table of %s rows and its update take %s a step"):format(fmt.count(rows), fmt.ms(ns)),
+    title = ("The dense gradient of a table of %s rows and its update take %s a step"):format(
+      fmt.count(rows), fmt.ms(ns)),
     evidence = { { "gradient and update of the table a step", ns, "ns", share = ns / step_ns },
                  { "rows", rows, "count" }, { "lookups a step", lookups, "count" },
                  { "the table's share of all gradients", share, "share" } },
     condition = ("%s rows for %s lookups, %s times as many accepted"):format(fmt.count(rows), fmt.count(lookups),
         fmt.count(cfg.min_ratio)),
     remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated.",
-               code = "emb = nn.Embedding(rows, dim, sparse=True); optimizer = torch.optim.SparseAdam(emb.parameters())" },
+               code = "emb = nn.Embedding(rows, dim, sparse=True); optimizer = "
+                 .. "torch.optim.SparseAdam(emb.parameters())" },
     impact = impact.exposed { ns = ns, low = 0.8 * ns, high = ns },
     confidence = "medium",
   }
@@ -36,7 +38,8 @@ return rule {
     min_classes = { default = 64, min = 2, max = 1e9, unit = "count",
                     doc = "smaller tables are cheap as a product" },
     min_step_share = { default = 0.05, min = 0, max = 1, unit = "share",
-                       doc = "share of the step that a dense gradient and its update take, for PyTorch on an accelerator" },
+                       doc = "share of the step that a dense gradient and its update take, for PyTorch on an "
+                         .. "accelerator" },
     min_ratio = { default = 10, min = 1, max = 1e9, unit = "ratio", doc = "rows over lookups, for the same" },
     kept = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the time that a gather needs" },
   },
@@ -44,9 +47,9 @@ return rule {
 A lookup reads a few rows of a table. Written as a product with one-hot vectors it reads all of it,
 multiplies mostly by zero, and its gradient writes all of it. One-hot vectors are recognised by ops
 that widen integers to rows of classes (OneHot, SparseToDense, or a fusion from n integers to n x classes), the
-product by an operand of that shape and a table of as many rows. Priced as the time of those ops, less what a gather costs.
-PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time.
-Silent for small tables and small shares.]],
+product by an operand of that shape and a table of as many rows. Priced as the time of those ops, less what a gather
+costs. PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time. Silent for
+small tables and small shares.]],
 
   check = function(p, cfg)
     -- Only where an accelerator computes: on a host dense-embedding-gradient says it.
@@ -64,7 +67,9 @@ Silent for small tables and small shares.]],
     -- A lookup's product multiplies by the table or gives its gradient: two dimensions, one of them the classes.
     local function has_table(shapes, classes, one_hot)
       for first, second in shapes:gmatch("\\[([0-9]+),([0-9]+)\\]") do
-        if (first == classes or second == classes) and not one_hot["[" .. first .. "," .. second .. "]"] then return true end
+        if (first == classes or second == classes) and not one_hot["[" .. first .. "," .. second .. "]"] then
+          return true
+        end
       end
       return false
     end
@@ -84,7 +89,8 @@ Silent for small tables and small shares.]],
       local is_flat = inputs and not outer:find(",")
       if inputs and tonumber(classes) >= cfg.min_classes and inputs ~= "" and
          (is_flat or row.name:find("compare|one_hot|eq_")) then
-        -- Several vectors of indices make one such matrix too, as dispatching to experts does; an identity matrix is none.
+        -- Several vectors of indices make one such matrix too, as dispatching to experts does; an identity matrix is
+        -- none.
         local one = inputs:match("^(\\[[0-9,]+\\])(x\\1)*-?$")
         if one and count_of(one) == count_of(outer) and count_of(outer) ~= tonumber(classes) then
           wide["[" .. outer .. "," .. classes .. "]"] = classes
@@ -113,7 +119,8 @@ Silent for small tables and small shares.]],
       is_sparse = ops:where { type = "SparseToDense" }:sum("self_ns") > 0.5 * one_hot_ns
       if first and one_hot_ns / all_ns >= 0.02 then
         local stem = first.name:match("^gradient_tape/(.*?)/MatMul") or first.name
-        for _, row in ipairs(ops:where { type = { like = "MatMul" }, name = { like = "\\Q" .. stem .. "\\E" } }:rows()) do
+        for _, row in ipairs(
+            ops:where { type = { like = "MatMul" }, name = { like = "\\Q" .. stem .. "\\E" } }:rows()) do
           names[row.name], ns = true, ns + row.self_ns
           found[#found + 1] = row
         end
@@ -123,8 +130,9 @@ Silent for small tables and small shares.]],
     if #found == 0 or share < cfg.min_share then return nil end
 
     table.sort(found, function(a, b) return a.self_ns > b.self_ns end)
-    local evidence = { { "one-hot vectors and their products a step", ns, "ns", share = math.min(ns / p.fact["step.ns"], 1) },
-                       { "their share of all op time", share, "share" } }
+    local evidence =
+      { { "one-hot vectors and their products a step", ns, "ns", share = math.min(ns / p.fact["step.ns"], 1) },
+        { "their share of all op time", share, "share" } }
     for i = 1, math.min(#found, 3) do
       evidence[#evidence + 1] = { found[i].name .. " " .. (found[i].shapes or ""), found[i].self_ns, "ns" }
     end
@@ -142,16 +150,18 @@ Silent for small tables and small shares.]],
         fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = is_sparse and "Keep them sparse: read and add up the rows that they name." or
                      "Look the rows up instead of multiplying by one-hot vectors.",
-                 code = is_sparse and "y = tf.sparse.sparse_dense_matmul(bags, table)   # or tf.nn.embedding_lookup_sparse" or
+                 code = is_sparse
+                   and "y = tf.sparse.sparse_dense_matmul(bags, table)   # or tf.nn.embedding_lookup_sparse" or
                      code[p.framework] },
       impact = impact.replay { { "scale", name = table.concat(list, "|"), factor = cfg.kept },
-                               fallback = impact.share { ns = ns } },
+              fallback = impact.share { ns = ns } },
       confidence = "medium",
     }
   end,
 
   examples = {
-    { name = "a dense gradient on an accelerator", format = "kineto", framework = "pytorch", finding = true, impact_ns = 5.4e6,
+    { name = "a dense gradient on an accelerator", format = "kineto", framework = "pytorch", finding = true,
+      impact_ns = 5.4e6,
       facts = { ["step.ns"] = 1e7, ["torch.embedding_rows"] = 1e6, ["torch.embedding_lookups"] = 4096,
                 ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_elements"] = 1e8,
                 ["torch.accumulated_elements"] = 1e8, ["torch.update_ns"] = 4e6 },
@@ -163,14 +173,17 @@ Silent for small tables and small shares.]],
                          { name = "dot.2", type = "dot", shapes = "[128,64]x[64,64]->[128,64]", self_ns = 1e6 } } } },
     { name = "one-hot vectors of sequences", framework = "jax", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "compare_convert_fusion", type = "fusion", shapes = "[16,32]->[16,32,8000]", self_ns = 1e6 },
-                         { name = "ynn_fusion", type = "fusion", shapes = "[64,64]x[8000,64]x[16,32,8000]->[]", self_ns = 5e6 },
+      tables = { ops = { { name = "compare_convert_fusion", type = "fusion", shapes = "[16,32]->[16,32,8000]",
+                           self_ns = 1e6 },
+                         { name = "ynn_fusion", type = "fusion", shapes = "[64,64]x[8000,64]x[16,32,8000]->[]",
+                           self_ns = 5e6 },
                          { name = "dot.2", type = "dot", shapes = "[128,64]x[64,64]->[128,64]", self_ns = 1e6 } } } },
     { name = "a mean broadcast over features", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "broadcast_fusion", type = "fusion", shapes = "[16,32]->[16,32,512]", self_ns = 1e6 },
                          { name = "subtract_fusion", type = "fusion", shapes = "[16,32,512]x[16,32,512]->[16,32,512]",
                            self_ns = 5e6 } } } },
-    { name = "a number a row, widened, then work on rows", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
+    { name = "a number a row, widened, then work on rows", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "broadcast_fusion", type = "fusion", shapes = "[64]->[64,128]", self_ns = 1e6 },
                          { name = "copy_fusion", type = "fusion", shapes = "[64,128]x[64,128]x[128]->[64,128,128]",
                            self_ns = 5e6 } } } },

@@ -12,9 +12,9 @@ return rule {
       doc = "share of the step from which this is said" },
   },
   doc = [[
-In steps that train, products of the trained weights run that no backward node is for, with a loss of their own or behind
-the update: evaluation, or metrics that call the model once more. Silent where they lie between a trained pass and its
-gradients or compute no loss: a teacher or a target network.]],
+In steps that train, products of the trained weights run that no backward node is for, with a loss of their own or
+behind the update: evaluation, or metrics that call the model once more. Silent where they lie between a trained pass
+and its gradients or compute no loss: a teacher or a target network.]],
 
   check = function(p, cfg)
     local cells = p:table("excess"):where { flaw = "evaluation" }
@@ -36,7 +36,8 @@ gradients or compute no loss: a teacher or a target network.]],
   end,
 
   examples = {
-    { name = "a Trainer that evaluates each step", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
+    { name = "a Trainer that evaluates each step", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "evaluation", op = "aten::linear", ns = 3e6, share = 0.3, factor = 0.1,
         region = "train.py(12): step", detail = "products of the trained weights" } } } },

@@ -8,7 +8,8 @@ local function fed_back(p, cfg)
     title = ("Each batch is fetched to Python and fed back: %s a step"):format(fmt.ms(ns)),
     evidence = { { "between fetching and feeding a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
                  { "seen by", worst.detail or "runs" } },
-    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_pause_share)),
+    condition = ("it takes %s of the step, %s accepted"):format(
+      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_pause_share)),
     remedy = { text = "Connect the model to the iterator's output: one run then takes the batch and trains on it.",
                code = "x, y = iterator.get_next(); loss = model(x, y)   # instead of session.run(x) and feed_dict" },
     impact = impact.cells(cells),
@@ -25,14 +26,16 @@ return rule {
   cause = "input", tags = { "tensorflow", "input" },
   more_specific_than = { "input-bound-step", "input-transfer-bound", "h2d-share" },
   params = {
-    min_pause_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step between fetching and feeding" },
+    min_pause_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                        doc = "share of the step between fetching and feeding" },
     min_bytes = { default = 1e6, min = 0, max = 1e15, unit = "bytes", doc = "copied to the device a step" },
-    min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "share of the step in copies that nothing hides" },
+    min_share = { default = 0.01, min = 0, max = 1, unit = "share",
+                  doc = "share of the step in copies that nothing hides" },
   },
   doc = [[
-Placeholders are filled by session.run before the graph runs: one thread copies the batch while the device waits. An input
-pipeline makes and copies the next batch beside the step. Priced as the copies that no kernel hides; the time the program
-takes to make the feed is not in the recording and comes on top. Silent where the graph has an iterator.]],
+Placeholders are filled by session.run before the graph runs: one thread copies the batch while the device waits. An
+input pipeline makes and copies the next batch beside the step. Priced as the copies that no kernel hides; the time the
+program takes to make the feed is not in the recording and comes on top. Silent where the graph has an iterator.]],
 
   check = function(p, cfg)
     local back = fed_back(p, cfg)
@@ -67,7 +70,9 @@ takes to make the feed is not in the recording and comes on top. Silent where th
   examples = {
     { name = "fetched and fed back", format = "graph", framework = "tensorflow", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "fed-back", ns = 4e6, share = 0.4, factor = 0, detail = "a run of 3 ops" } } } },
+      tables = { ops = {},
+                 excess = { { cell = 1, flaw = "fed-back", ns = 4e6, share = 0.4, factor = 0,
+                              detail = "a run of 3 ops" } } } },
     { name = "a short way round", format = "graph", framework = "tensorflow", skipped = true,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "fed-back", ns = 1e5, share = 0.01, factor = 0 } } } },

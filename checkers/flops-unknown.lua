@@ -7,7 +7,8 @@ return rule {
   needs = { "step.ns", "flops.known_share", "roofline", "op_types" },
   tags = { "model" },
   params = {
-    min_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "of the computing time, ops of unknown cost" },
+    min_share = { default = 0.10, min = 0, max = 1, unit = "share",
+                  doc = "of the computing time, ops of unknown cost" },
     min_type = { default = 0.05, min = 0, max = 1, unit = "share", doc = "the type with most of it, over the step" },
   },
   doc = [[
@@ -20,17 +21,22 @@ those that do arithmetic. A fact without a price.]],
     local known = {}
     for row in p:table("roofline"):where { flops = { min = 1 } }:each() do known[row.type or ""] = true end
     local worst
-    for _, row in ipairs(p:table("op_types"):where { type = { like = "MatMul|Conv|Softmax|Norm|Pool|Einsum|Mul|Sum|Mean|Exp|Relu|LSTM|GRU" } }:top("self_ns", 20):rows()) do
+    local costly = p:table("op_types"):where {
+      type = { like = "MatMul|Conv|Softmax|Norm|Pool|Einsum|Mul|Sum|Mean|Exp|Relu|LSTM|GRU" } }
+    for _, row in ipairs(costly:top("self_ns", 20):rows()) do
       if not known[row.type] and not worst then worst = row end
     end
     if not worst or worst.self_ns < cfg.min_type * p.fact["step.ns"] then return nil end
     return finding {
-      title = ("The operations of ops that take %s of computing are unknown, %s first"):format(fmt.pct(unknown), worst.type),
+      title = ("The operations of ops that take %s of computing are unknown, %s first"):format(
+        fmt.pct(unknown), worst.type),
       subject = { op = worst.type },
-      evidence = { { "computing time of unknown operations", unknown, "share" }, { worst.type .. ", self time a step", worst.self_ns, "ns" } },
+      evidence = { { "computing time of unknown operations", unknown, "share" },
+                   { worst.type .. ", self time a step", worst.self_ns, "ns" } },
       condition = ("%s unknown, %s accepted"):format(fmt.pct(unknown), fmt.pct(cfg.min_share)),
       remedy = { text = "Give shapes (run metadata), or register the type's cost before the graph is logged.",
-                 code = ("from tensorflow.python.framework import ops\n@ops.RegisterStatistics(%q, 'flops')"):format(worst.type) },
+                 code = ("from tensorflow.python.framework import ops\n@ops.RegisterStatistics(%q, 'flops')"):format(
+                   worst.type) },
       impact = impact.none(),
       confidence = "high",
     }
@@ -38,7 +44,8 @@ those that do arithmetic. A fact without a price.]],
 
   examples = {
     { name = "batch norm", finding = true, facts = { ["step.ns"] = 1e7, ["flops.known_share"] = 0.6 },
-      tables = { roofline = { { type = "Conv2D", flops = 1e9 } }, op_types = { { type = "Conv2D", self_ns = 5e6 }, { type = "FusedBatchNorm", self_ns = 3e6 } } } },
+      tables = { roofline = { { type = "Conv2D", flops = 1e9 } },
+                 op_types = { { type = "Conv2D", self_ns = 5e6 }, { type = "FusedBatchNorm", self_ns = 3e6 } } } },
     { name = "known", finding = false, facts = { ["step.ns"] = 1e7, ["flops.known_share"] = 0.95 },
       tables = { roofline = { { type = "Conv2D", flops = 1e9 } }, op_types = { { type = "Conv2D", self_ns = 5e6 } } } },
   },

@@ -48,8 +48,8 @@ library may be switched off. Silent below min_share.]],
       return nil
     end
     if p:has("device.count") and p:has("precision.f64_ns") then
-      -- Ops of an accelerator take scalars in double precision for single-precision work: ask its kernels. Where the host
-      -- runs ahead, its ops lie outside the steps of the device, and their own time says nothing.
+      -- Ops of an accelerator take scalars in double precision for single-precision work: ask its kernels. Where the
+      -- host runs ahead, its ops lie outside the steps of the device, and their own time says nothing.
       local f64_ns = p.fact["precision.f64_ns"] / p.fact["device.count"]
       self_ns = p.framework == "pytorch" and f64_ns or math.min(self_ns, f64_ns)
       all_ns = math.max(all_ns, self_ns)
@@ -65,8 +65,9 @@ library may be switched off. Silent below min_share.]],
     -- On hosts the vendors' convolutions take single precision alone; others go element by element.
     local speedup = p:has("device.count") and cfg.device_speedup or cfg.speedup
     if not p:has("device.count") and all_ns > 0 then
-      local convs = math.min(1, doubles:where { type = { like = "(?i)conv(2d|3d|olution)|aten::(mkldnn_)?conv" } }:sum("self_ns") /
-                                math.max(doubles:sum("self_ns"), 1))
+      local convs = math.min(
+        1, doubles:where { type = { like = "(?i)conv(2d|3d|olution)|aten::(mkldnn_)?conv" } }:sum("self_ns") /
+           math.max(doubles:sum("self_ns"), 1))
       speedup = 1 / (convs / math.max(cfg.conv_speedup, speedup) + (1 - convs) / speedup)
     end
     local evidence = { { "computing in double precision a step", ns, "ns", share = math.min(ns / step_ns, 1) },
@@ -79,7 +80,9 @@ library may be switched off. Silent below min_share.]],
     local code = { jax = "x = x.astype(jnp.float32)  # and leave jax_enable_x64 off",
                    tensorflow = "x = tf.cast(x, tf.float32)  # numpy arrays are float64",
                    pytorch = "x = x.float()  # numpy arrays are float64" }
-    if unsure then evidence[#evidence + 1] = { "products outside oneDNN", "as doubles are, or all where it is switched off" } end
+    if unsure then
+      evidence[#evidence + 1] = { "products outside oneDNN", "as doubles are, or all where it is switched off" }
+    end
     return finding {
       title = (unsure and "Double precision, or products without oneDNN, take %s of each step" or
         "Double precision takes %s of each step"):format(fmt.ms(ns)),
@@ -87,8 +90,9 @@ library may be switched off. Silent below min_share.]],
       evidence = evidence, locations = worst:places(),
       condition = ("double-precision ops take %s of the step, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = unsure and "Look for float64 in variables and casts and use float32; else leave TF_ENABLE_ONEDNN_OPTS on." or
-                   "Convert to single precision where data enter the program.", code = code[p.framework] },
+      remedy = { text = unsure
+                   and "Look for float64 in variables and casts and use float32; else leave TF_ENABLE_ONEDNN_OPTS on."
+                   or "Convert to single precision where data enter the program.", code = code[p.framework] },
       impact = impact.amdahl { ns = ns, speedup = speedup },
       confidence = guessed and "low" or "high",
     }
@@ -102,10 +106,12 @@ library may be switched off. Silent below min_share.]],
     { name = "double convolutions on a host", framework = "jax", finding = true, impact_ns = 8.8e6,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "convolution.1", type = "convolution", dtype = "float64", self_ns = 1e7 } } } },
-    { name = "variables in double precision", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 6e6,
+    { name = "variables in double precision", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 6e6,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
       tables = { iterators = { { name = "Iterator::Root", type = "Root", dtypes = "float int64" } },
-                 ops = { { name = "matmul", type = "MatMul", self_ns = 3e6 }, { name = "matmul_1", type = "MatMul", self_ns = 3e6 },
+                 ops = { { name = "matmul", type = "MatMul", self_ns = 3e6 },
+                         { name = "matmul_1", type = "MatMul", self_ns = 3e6 },
                          { name = "gradient_tape/matmul_1/MatMul", type = "MatMul", self_ns = 3e6 } } } },
     { name = "eager products in single precision", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
@@ -114,7 +120,8 @@ library may be switched off. Silent below min_share.]],
     { name = "a double scalar for single-precision kernels", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 0 },
       tables = { ops = { { name = "aten::mul", type = "aten::mul", dtype = "float64", self_ns = 1e6 } } } },
-    { name = "kernels of a host that runs ahead", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4.74e6,
+    { name = "kernels of a host that runs ahead", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 4.74e6,
       facts = { ["step.ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 6e6 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", dtype = "float32", self_ns = 1e3 } } } },
     { name = "parameters converted at each use", framework = "pytorch", format = "kineto", finding = false,

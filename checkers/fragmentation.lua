@@ -6,17 +6,21 @@ return rule {
   needs = { "device.idle_share", "memory.peak_bytes" },
   tags = { "memory" },
   params = {
-    min_fragmentation = { default = 0.5, min = 0, max = 1, unit = "share", doc = "1 - largest free block over free bytes, at the peak" },
-    min_unused = { default = 0.25, min = 0, max = 1, unit = "share", doc = "of the reserved bytes, not in use at the peak" },
+    min_fragmentation = { default = 0.5, min = 0, max = 1, unit = "share",
+                          doc = "1 - largest free block over free bytes, at the peak" },
+    min_unused = { default = 0.25, min = 0, max = 1, unit = "share",
+                   doc = "of the reserved bytes, not in use at the peak" },
     min_bytes = { default = 1073741824, min = 0, max = 1e15, unit = "bytes", doc = "such bytes" },
-    max_used = { default = 0.9, min = 0, max = 1, unit = "share", doc = "peak over capacity, above which too little is free to matter" },
+    max_used = { default = 0.9, min = 0, max = 1, unit = "share",
+                 doc = "peak over capacity, above which too little is free to matter" },
   },
   doc = [[
 An allocator that holds much memory that it does not use fails although enough is free. No price; where
 allocations stop the device, allocator-churn has one. Silent where little is free.]],
 
   check = function(p, cfg)
-    local peak, reserved = p.fact["memory.peak_bytes"], p:has("memory.reserved_bytes") and p.fact["memory.reserved_bytes"]
+    local peak = p.fact["memory.peak_bytes"]
+    local reserved = p:has("memory.reserved_bytes") and p.fact["memory.reserved_bytes"]
     local unused = p:has("memory.reserved_unused_share") and p.fact["memory.reserved_unused_share"]
     local pieces = p:has("memory.fragmentation") and p.fact["memory.fragmentation"]
     local capacity = p:has("memory.capacity_bytes") and p.fact["memory.capacity_bytes"]
@@ -31,7 +35,8 @@ allocations stop the device, allocator-churn has one. Silent where little is fre
       title = by_reserve and ("%s are reserved but not in use at the peak"):format(fmt.bytes(unused * reserved)) or
               ("%s of free memory is in smaller pieces than the largest"):format(fmt.pct(pieces)),
       evidence = evidence,
-      condition = by_reserve and ("%s of the reserve unused, %s accepted"):format(fmt.pct(unused), fmt.pct(cfg.min_unused)) or
+      condition = by_reserve
+        and ("%s of the reserve unused, %s accepted"):format(fmt.pct(unused), fmt.pct(cfg.min_unused)) or
                   ("fragmentation %s, %s accepted"):format(fmt.pct(pieces), fmt.pct(cfg.min_fragmentation)),
       remedy = { text = "Let segments grow, use fewer different shapes, allocate what lives long first.",
                  flags = p.framework == "pytorch" and "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" or nil },
@@ -42,10 +47,13 @@ allocations stop the device, allocator-churn has one. Silent where little is fre
 
   examples = {
     { name = "half of the reserve unused", framework = "pytorch", finding = true,
-      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 6.6e9, ["memory.reserved_bytes"] = 1.28e10, ["memory.reserved_unused_share"] = 0.48 } },
+      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 6.6e9, ["memory.reserved_bytes"] = 1.28e10,
+                ["memory.reserved_unused_share"] = 0.48 } },
     { name = "in pieces", framework = "tensorflow", finding = true,
-      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 6e9, ["memory.capacity_bytes"] = 1e10, ["memory.fragmentation"] = 0.7 } },
+      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 6e9, ["memory.capacity_bytes"] = 1e10,
+                ["memory.fragmentation"] = 0.7 } },
     { name = "whole", finding = false,
-      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 6e9, ["memory.capacity_bytes"] = 1e10, ["memory.fragmentation"] = 0.1 } },
+      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 6e9, ["memory.capacity_bytes"] = 1e10,
+                ["memory.fragmentation"] = 0.1 } },
   },
 }

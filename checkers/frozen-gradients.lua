@@ -25,11 +25,13 @@ share their shape with an updated one count as updated, so that accumulating gra
     return finding {
       title = ("Gradients that no update takes cost %s a step"):format(fmt.ms(ns)),
       subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-      evidence = { { "the backward pass behind the last gradient that is used a step", ns, "ns", share = math.min(share, 1) },
+      evidence = { { "the backward pass behind the last gradient that is used a step", ns, "ns",
+                     share = math.min(share, 1) },
                    { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
       condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Freeze what is not trained, or run it without gradients.",
-                 code = "for q in backbone.parameters(): q.requires_grad_(False)   # or: with torch.no_grad(): h = backbone(x)" },
+                 code = "for q in backbone.parameters(): q.requires_grad_(False)   "
+                   .. "# or: with torch.no_grad(): h = backbone(x)" },
       impact = impact.cells(cells),
       confidence = "high",
     }
@@ -38,7 +40,8 @@ share their shape with an updated one count as updated, so that accumulating gra
   examples = {
     { name = "a frozen backbone", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "aten::linear", ns = 3e6, share = 0.3, factor = 0.1,
+      tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "aten::linear", ns = 3e6, share = 0.3,
+                              factor = 0.1,
         region = "train.py(12): step", detail = "60 of 62 gradients" } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },

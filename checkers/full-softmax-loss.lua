@@ -2,7 +2,8 @@
 -- Compiled programs tell the classes by their shapes: probabilities and all that has one dimension as large.
 local function of_compiled(p, cfg)
   local step_ns, classes = p.fact["step.ns"], 0
-  for row in p:table("ops"):where { name = { like = "exp|softmax|log" }, shapes = { like = "[,\\[][0-9]{4,}\\]" } }:each() do
+  for row in p:table("ops"):where { name = { like = "exp|softmax|log" },
+                                    shapes = { like = "[,\\[][0-9]{4,}\\]" } }:each() do
     for dims in row.shapes:gmatch("\\[([0-9,]+)\\]") do
       local rows, last = dims:match("^([0-9,]+),([0-9]+)$")
       if rows and not rows:find("^1(,1)*$") then classes = math.max(classes, tonumber(last)) end
@@ -21,7 +22,8 @@ local function of_compiled(p, cfg)
     condition = ("%s classes, %s accepted, and %s of the step, %s accepted"):format(fmt.count(classes),
       fmt.count(cfg.min_classes), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
     remedy = { text = "Train with a sampled loss; evaluate with the full one.",
-               code = "logits = h @ table[jnp.concatenate([labels, samples])].T   # labels and a few thousand other classes" },
+               code = "logits = h @ table[jnp.concatenate([labels, samples])].T   "
+                 .. "# labels and a few thousand other classes" },
     impact = impact.exposed { ns = ns, low = 0.8 * high_ns, high = high_ns },
     confidence = "low",
   }
@@ -42,10 +44,10 @@ return rule {
     samples = { default = 8192, min = 1, max = 1e9, unit = "count", doc = "classes that a sampled loss would look at" },
   },
   doc = [[
-Softmax cross-entropy over tens of thousands of classes multiplies and exponentiates for each of them. A sampled loss looks
-at a few thousand while training. Priced as the share of classes that are then left out; the model changes, so
-confidence is low. Silent for fewer classes, where the loss takes little, and where it has no gradients: evaluation needs
-all classes and does not train.]],
+Softmax cross-entropy over tens of thousands of classes multiplies and exponentiates for each of them. A sampled loss
+looks at a few thousand while training. Priced as the share of classes that are then left out; the model changes, so
+confidence is low. Silent for fewer classes, where the loss takes little, and where it has no gradients: evaluation
+needs all classes and does not train.]],
 
   check = function(p, cfg)
     if p.format == "xspace" then
@@ -63,7 +65,8 @@ all classes and does not train.]],
     if ns < cfg.min_share * step_ns then return nil end
 
     return finding {
-      title = ("The loss over %s classes takes %s of the step"):format(fmt.count(worst.elements), fmt.pct(ns / step_ns)),
+      title = ("The loss over %s classes takes %s of the step"):format(
+        fmt.count(worst.elements), fmt.pct(ns / step_ns)),
       subject = { op = worst.op },
       evidence = { { "loss, its product and their gradients a step", ns, "ns", share = ns / step_ns },
                    { "classes", worst.elements, "count" } },
@@ -78,11 +81,15 @@ all classes and does not train.]],
   end,
 
   examples = {
-    { name = "a vocabulary", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3.5e6, facts = { ["step.ns"] = 1e7 },
-      tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1, elements = 80000 } } } },
+    { name = "a vocabulary", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3.5e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1,
+                                      elements = 80000 } } } },
     { name = "ten classes", format = "graph", finding = false, facts = { ["step.ns"] = 1e7 },
-      tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1, elements = 10 } } } },
+      tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1,
+                                      elements = 10 } } } },
     { name = "little time", format = "profile", finding = false, facts = { ["step.ns"] = 1e7 },
-      tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e5, count = 1, elements = 80000 } } } },
+      tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e5, count = 1,
+                                      elements = 80000 } } } },
   },
 }

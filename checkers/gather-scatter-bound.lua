@@ -27,10 +27,12 @@ local function of_device(p, cfg)
         fmt.pct(cfg.min_share)),
     remedy = sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
                            code = p.framework == "jax" and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
-                                  p.framework == "tensorflow" and "best = tf.argmax(x, -1)   # or tf.math.top_k(x, k)" or
+                                  p.framework == "tensorflow"
+                                    and "best = tf.argmax(x, -1)   # or tf.math.top_k(x, k)" or
                                   "best = x.argmax(-1)   # or x.topk(k)" }
                      or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
-    impact = impact.exposed { ns = math.min(ns, step_ns), low = math.min(low_ns, step_ns), high = math.min(high_ns, step_ns) },
+    impact = impact.exposed { ns = math.min(ns, step_ns), low = math.min(low_ns, step_ns),
+                              high = math.min(high_ns, step_ns) },
     claims = { { parts = { "compute" } } },
     confidence = "medium",
   }
@@ -53,9 +55,9 @@ return rule {
   },
   doc = [[
 Sorts, gathers, scatters and layout changes compute nothing. A full sort whose first element alone is
-used is an argmax or a top-k in disguise. Shuffles inside fusions count where the fusion holds nothing else. Priced as the time of
-sorts, of which a selection keeps a twentieth, and half of the other shuffles.
-Without a sort, indexing is worth a note only: models of graphs consist of it. Silent below min_share.]],
+used is an argmax or a top-k in disguise. Shuffles inside fusions count where the fusion holds nothing else. Priced as
+the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles. Without a sort, indexing is
+worth a note only: models of graphs consist of it. Silent below min_share.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
@@ -69,15 +71,20 @@ Without a sort, indexing is worth a note only: models of graphs consist of it. S
     local whole = ops:where { type = { like = "^TopKV?2?$" }, name = { like = "^(?!.*(?i)sort)" },
                               shapes = { like = "^\\[(?:[0-9]+,)*([0-9]+)\\].*->\\[(?:[0-9]+,)*\\1\\]" } }
     local moves = ops:where { type = { like =
-      "^(gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|Gather(V2|Nd)?|Scatter.*|UnsortedSegmentSum|StridedSlice|aten::(index_select|gather|scatter.*|index_put_?|index))$" } }
+      "^(gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|Gather(V2|Nd)?|Scatter.*|"
+      .. "UnsortedSegmentSum|StridedSlice|aten::(index_select|gather|scatter.*|index_put_?|index))$" } }
     -- Fusions that hold a single op and nothing that computes.
-    local wrapped = ops:where { type = "fusion", name = { like = "^wrapped_(gather|scatter|dynamic-slice|dynamic-update-slice)([.].*)?$" } }
+    local wrapped = ops:where { type = "fusion",
+                                name = { like =
+                                           "^wrapped_(gather|scatter|dynamic-slice|dynamic-update-slice)([.].*)?$" } }
     local sort_ns, move_ns = sorts:sum("self_ns") + whole:sum("self_ns"), moves:sum("self_ns") + wrapped:sum("self_ns")
     local ns = sort_ns + move_ns
     if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
 
     local top = ops:where { type = { like =
-      "^(sort|Sort|TopKV?2?|ArgSort|gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|Gather(V2|Nd)?|Scatter.*|UnsortedSegmentSum|StridedSlice|aten::(sort|argsort|index_select|gather|scatter.*|index_put_?|index))$" } }:top("self_ns", 3):rows()
+      "^(sort|Sort|TopKV?2?|ArgSort|gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|"
+      .. "Gather(V2|Nd)?|Scatter.*|UnsortedSegmentSum|StridedSlice|aten::(sort|argsort|index_select|gather|scatter.*|"
+      .. "index_put_?|index))$" } }:top("self_ns", 3):rows()
     if wrapped:sum("self_ns") > 0.5 * ns then top = wrapped:top("self_ns", 3):rows() end
     local evidence = { { "moving data a step", ns, "ns", share = math.min(ns / p.fact["step.ns"], 1) },
                        { "share of all op time", ns / all_ns, "share" } }
@@ -109,10 +116,13 @@ Without a sort, indexing is worth a note only: models of graphs consist of it. S
       severity = sorting and "warn" or "info", -- graphs of nodes live of gathers
       subject = { op = top[1] and top[1].name },
       evidence = evidence, locations = locations,
-      condition = ("ops that only move data take %s of op time, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(cfg.min_share)),
+      condition = ("ops that only move data take %s of op time, %s accepted"):format(
+        fmt.pct(ns / all_ns), fmt.pct(cfg.min_share)),
       remedy = sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
-                             code = p.framework == "jax" and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
-                                    p.framework == "pytorch" and "best = x.argmax(-1)   # or x.topk(k)" or "best = tf.argmax(x, -1)   # or tf.math.top_k(x, k)" }
+                             code = p.framework == "jax"
+                               and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
+                                    p.framework == "pytorch" and "best = x.argmax(-1)   # or x.topk(k)"
+                                      or "best = tf.argmax(x, -1)   # or tf.math.top_k(x, k)" }
                        or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
       impact = impact.replay(edits),
       confidence = "medium",
@@ -141,7 +151,8 @@ Without a sort, indexing is worth a note only: models of graphs consist of it. S
                          { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
     { name = "a top-k of all", framework = "tensorflow", format = "graph", finding = true, replay = { 7.6e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "TopKV2", type = "TopKV2", shapes = "[24,8732]x[]->[24,8732],[24,8732]", self_ns = 8e6 },
+      tables = { ops = { { name = "TopKV2", type = "TopKV2", shapes = "[24,8732]x[]->[24,8732],[24,8732]",
+                           self_ns = 8e6 },
                          { name = "MatMul", type = "MatMul", self_ns = 2e6 } } } },
     { name = "a top-k of a few", framework = "tensorflow", format = "graph", finding = false,
       facts = { ["step.ns"] = 1e7 },

@@ -6,9 +6,11 @@ return rule {
   needs = { "step.ns", "device.idle_share", "roofline" },
   cause = "compute.gemm", tags = { "kernels", "precision" },
   params = {
-    odd_low = { default = 0.35, min = 0, max = 1, unit = "share", doc = "of a product with an odd dimension, what padding saves at least" },
+    odd_low = { default = 0.35, min = 0, max = 1, unit = "share",
+                doc = "of a product with an odd dimension, what padding saves at least" },
     odd_high = { default = 0.7, min = 0, max = 1, unit = "share", doc = "at most" },
-    multiple = { default = 8, min = 2, max = 256, unit = "count", doc = "what dimensions of 16 bit products should be multiples of" },
+    multiple = { default = 8, min = 2, max = 256, unit = "count",
+                 doc = "what dimensions of 16 bit products should be multiples of" },
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "the product's time over the step" },
   },
   doc = [[
@@ -20,7 +22,9 @@ left alone: they are vectors or small batches. Silent for small products.]],
   check = function(p, cfg)
     local step_ns, m = p.fact["step.ns"], cfg.multiple
     local findings, by_dim, order = {}, {}, {}
-    local products = p:table("roofline"):where { dtype = { like = "^(float16|bfloat16)$" }, type = { like = "^aten::(mm|bmm|addmm|baddbmm|matmul|linear)$|MatMul|^dot" },
+    local products = p:table("roofline"):where { dtype = { like = "^(float16|bfloat16)$" },
+                                                 type = { like = "^aten::(mm|bmm|addmm|baddbmm|matmul|linear)$|MatMul|"
+                                                            .. "^dot" },
                                                  ns = { min = cfg.min_share * step_ns } }
     for _, row in ipairs(products:top("ns", 20):rows()) do
       local waste, bad = 1, nil
@@ -49,11 +53,14 @@ left alone: they are vectors or small batches. Silent for small products.]],
       local low = bad % 2 == 1 and cfg.odd_low or 1 - all.waste
       local high = bad % 2 == 1 and cfg.odd_high or 0.5
       findings[#findings + 1] = finding {
-        title = all.count == 1 and ("%s with a dimension of %d, no multiple of %d, takes %s a step"):format(row.type, bad, m, fmt.ms(ns)) or
+        title = all.count == 1
+          and ("%s with a dimension of %d, no multiple of %d, takes %s a step"):format(row.type, bad, m, fmt.ms(ns)) or
             ("Products with a dimension of %d, no multiple of %d, take %s a step"):format(bad, m, fmt.ms(ns)),
         subject = { op = row.op },
-        locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or {},
-        evidence = { { "their time a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "operands and result", row.shapes },
+        locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } }
+          or {},
+        evidence = { { "their time a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                     { "operands and result", row.shapes },
                      { "dimension", bad, "count" }, { "different products", all.count, "count" },
                      { "work lost to padding", 1 - all.waste, "share" } },
         condition = ("%d is no multiple of %d"):format(bad, m),
@@ -67,12 +74,18 @@ left alone: they are vectors or small batches. Silent for small products.]],
   end,
 
   examples = {
-    { name = "GPT-2's vocabulary", finding = true, impact_ns = 5.25e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,768]x[768,50257]", ns = 1e6 } } } },
-    { name = "both ways, even", finding = true, impact_ns = 4.5e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,1000]x[1000,2756]", ns = 1e6 },
-                              { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,2756]x[2756,1000]", ns = 8e5 } } } },
+    { name = "GPT-2's vocabulary", finding = true, impact_ns = 5.25e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16",
+                                shapes = "[4096,768]x[768,50257]", ns = 1e6 } } } },
+    { name = "both ways, even", finding = true, impact_ns = 4.5e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16",
+                                shapes = "[4096,1000]x[1000,2756]", ns = 1e6 },
+                              { op = "aten::mm", type = "aten::mm", dtype = "bfloat16",
+                                shapes = "[4096,2756]x[2756,1000]", ns = 8e5 } } } },
     { name = "padded", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", shapes = "[4096,768]x[768,50304]", ns = 1e6 } } } },
+      tables = { roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16",
+                                shapes = "[4096,768]x[768,50304]", ns = 1e6 } } } },
   },
 }

@@ -17,7 +17,8 @@ local function within_steps(p, cfg)
     condition = ("%s reduced for %s elements of gradients in all passes"):format(fmt.bytes(bytes), fmt.count(elements)),
     remedy = { text = "Skip the reduction in all but the last pass.",
                code = "with model.no_sync() if (i + 1) % k else contextlib.nullcontext():\n    loss.backward()" },
-    impact = impact.exposed { ns = ns * (1 - 1 / passes), low = 0.7 * ns * (1 - 1 / passes), high = ns * (1 - 1 / passes) },
+    impact = impact.exposed { ns = ns * (1 - 1 / passes), low = 0.7 * ns * (1 - 1 / passes),
+                              high = ns * (1 - 1 / passes) },
     claims = { { parts = { "communication" } } },
     confidence = "medium",
   }
@@ -39,9 +40,9 @@ return rule {
   },
   doc = [[
 With gradients accumulated over k micro-steps only the last one needs to reduce them. Seen where steps run the backward
-pass and all-reduce, and only every k-th runs the optimizer. Priced as the uncovered reductions of the others. Where a step
-holds all passes, as many bytes are reduced as gradients come out of all of them. Silent
-where each step runs the optimizer after one pass. Sharded parameters reduce each time on purpose.]],
+pass and all-reduce, and only every k-th runs the optimizer. Priced as the uncovered reductions of the others. Where a
+step holds all passes, as many bytes are reduced as gradients come out of all of them. Silent where each step runs the
+optimizer after one pass. Sharded parameters reduce each time on purpose.]],
 
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
@@ -73,21 +74,25 @@ where each step runs the optimizer after one pass. Sharded parameters reduce eac
     { name = "four passes a step", framework = "pytorch", finding = true, impact_ns = 1.27e6,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6, ["torch.backward_passes"] = 4,
                 ["torch.accumulated_elements"] = 4e6 },
-      tables = { activities = { { name = "Optimizer.step#SGD.step", steps_share = 1 }, { name = "DistributedDataParallel.forward", steps_share = 1 } },
+      tables = { activities = { { name = "Optimizer.step#SGD.step", steps_share = 1 },
+                                { name = "DistributedDataParallel.forward", steps_share = 1 } },
                  collectives = { { type = "all-reduce", count = 8, exposed_ns = 2e6, bytes = 1.6e7 } } } },
     { name = "four passes and one reduction", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6, ["torch.backward_passes"] = 4,
                 ["torch.accumulated_elements"] = 4e6 },
-      tables = { activities = { { name = "Optimizer.step#SGD.step", steps_share = 1 }, { name = "DistributedDataParallel.forward", steps_share = 1 } },
+      tables = { activities = { { name = "Optimizer.step#SGD.step", steps_share = 1 },
+                                { name = "DistributedDataParallel.forward", steps_share = 1 } },
                  collectives = { { type = "all-reduce", count = 2, exposed_ns = 2e6, bytes = 4e6 } } } },
     { name = "every fourth", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.2e6,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6 },
-      tables = { activities = { { name = "Optimizer.step#AdamW.step", steps_share = 0.25 }, { name = "DistributedDataParallel.forward", steps_share = 1 },
+      tables = { activities = { { name = "Optimizer.step#AdamW.step", steps_share = 0.25 },
+                                { name = "DistributedDataParallel.forward", steps_share = 1 },
                                 { name = "nccl:all_reduce", steps_share = 1 } },
                  collectives = { { type = "all-reduce", count = 8, exposed_ns = 2e6 } } } },
     { name = "each step", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6 },
-      tables = { activities = { { name = "Optimizer.step#AdamW.step", steps_share = 1 }, { name = "DistributedDataParallel.forward", steps_share = 1 },
+      tables = { activities = { { name = "Optimizer.step#AdamW.step", steps_share = 1 },
+                                { name = "DistributedDataParallel.forward", steps_share = 1 },
                                 { name = "nccl:all_reduce", steps_share = 1 } },
                  collectives = { { type = "all-reduce", count = 8, exposed_ns = 2e6 } } } },
   },

@@ -31,7 +31,8 @@ compiled apart look the same: then nothing is wrong.]],
     end
     if regions < cfg.min_regions then return nil end
     return finding {
-      title = ("Compiled code runs as %s regions a step; the device waits %s for the host"):format(fmt.count(regions), fmt.ms(ns)),
+      title = ("Compiled code runs as %s regions a step; the device waits %s for the host"):format(
+        fmt.count(regions), fmt.ms(ns)),
       evidence = { { "idle for late launches a step", ns, "ns", share = ns / step_ns },
                    { "different regions a step", regions, "count" },
                    { "calls of regions a step", calls, "count" },
@@ -39,7 +40,8 @@ compiled apart look the same: then nothing is wrong.]],
       condition = ("%s regions, and late launches take %s of the step, %s accepted"):format(
         fmt.count(regions), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Find what breaks the graph, and move it out or make it traceable.",
-                 code = "TORCH_LOGS=graph_breaks python train.py\nmodel = torch.compile(model, fullgraph=True)   # names the first break" },
+                 code = "TORCH_LOGS=graph_breaks python train.py\n"
+                   .. "model = torch.compile(model, fullgraph=True)   # names the first break" },
       impact = impact.exposed { ns = ns, low = 0.1 * ns, high = 0.5 * ns },
       claims = { { parts = { "host", "idle.launch" } } },
       confidence = "low",
@@ -49,13 +51,15 @@ compiled apart look the same: then nothing is wrong.]],
   examples = {
     { name = "five regions", framework = "pytorch", format = "kineto", finding = true, impact_ns = 5e5,
       facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6 },
-      tables = { activities = { { name = "Torch-Compiled Region: 0/0", events = 1 }, { name = "Torch-Compiled Region: 1/0", events = 1 },
+      tables = { activities = { { name = "Torch-Compiled Region: 0/0", events = 1 },
+                                { name = "Torch-Compiled Region: 1/0", events = 1 },
                                 { name = "Torch-Compiled Region: 2/0", events = 3 } } } },
     { name = "one region, four calls", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6 },
       tables = { activities = { { name = "Torch-Compiled Region: 0/0", events = 4 } } } },
     { name = "the host is ahead", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e4 },
-      tables = { activities = { { name = "Torch-Compiled Region: 0/0", events = 1 }, { name = "Torch-Compiled Region: 1/0", events = 1 } } } },
+      tables = { activities = { { name = "Torch-Compiled Region: 0/0", events = 1 },
+                                { name = "Torch-Compiled Region: 1/0", events = 1 } } } },
   },
 }

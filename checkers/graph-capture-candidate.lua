@@ -4,15 +4,17 @@ return rule {
   title = "The same kernels run in every step and could be captured as a graph",
   category = "host", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.ns", "step.used", "step.source", "device.idle_host_late_ns", "device.idle_launch_ns", "kernels.count_per_step",
-            "sync.count_per_step", "kernels", "activities" },
+  needs = { "step.ns", "step.used", "step.source", "device.idle_host_late_ns", "device.idle_launch_ns",
+            "kernels.count_per_step", "sync.count_per_step", "kernels", "activities" },
   cause = "host", tags = { "launch" },
   more_specific_than = { "host-bound", "kernel-launch-bound" },
   params = {
     min_kernels = { default = 50, min = 1, max = 1e9, unit = "count", doc = "kernels a step" },
     min_steps = { default = 3, min = 2, max = 1e6, unit = "count", doc = "steps that must be alike" },
-    min_alike = { default = 0.95, min = 0, max = 1, unit = "share", doc = "of the kernels, those as many in each step" },
-    min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "idle time for late launches and starts over the step" },
+    min_alike = { default = 0.95, min = 0, max = 1, unit = "share",
+                  doc = "of the kernels, those as many in each step" },
+    min_share = { default = 0.03, min = 0, max = 1, unit = "share",
+                  doc = "idle time for late launches and starts over the step" },
     max_syncs = { default = 0, min = 0, max = 1e6, unit = "count", doc = "blocking calls a step" },
   },
   doc = [[
@@ -23,23 +25,31 @@ the step, where graphs are launched already, and for few kernels.]],
   check = function(p, cfg)
     local step_ns, count = p.fact["step.ns"], p.fact["kernels.count_per_step"]
     local ns = p.fact["device.idle_host_late_ns"] + p.fact["device.idle_launch_ns"]
-    if p.fact["step.used"] < cfg.min_steps or p.fact["step.source"] == "whole-trace" or count < cfg.min_kernels then return nil end
+    if p.fact["step.used"] < cfg.min_steps or p.fact["step.source"] == "whole-trace" or count < cfg.min_kernels then
+      return nil
+    end
     if ns / step_ns < cfg.min_share or p.fact["sync.count_per_step"] > cfg.max_syncs then return nil end
     if p:table("activities"):where { name = { like = "GraphLaunch" } }:count() > 0 then return nil end
     local alike = 0
     for row in p:table("kernels"):each() do
-      if row.calls and row.calls >= 1 and math.abs(row.calls - math.floor(row.calls + 0.5)) < 0.01 then alike = alike + row.calls end
+      if row.calls and row.calls >= 1 and math.abs(row.calls - math.floor(row.calls + 0.5)) < 0.01 then
+        alike = alike + row.calls
+      end
     end
     if alike / count < cfg.min_alike then return nil end
-    local code = { pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")   # or torch.cuda.make_graphed_callables",
-                   jax = "step = jax.jit(step)", tensorflow = "@tf.function(jit_compile=True)" }
+    local code =
+      { pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")   # or torch.cuda.make_graphed_callables",
+        jax = "step = jax.jit(step)", tensorflow = "@tf.function(jit_compile=True)" }
     return finding {
-      title = ("The same %s kernels run in every step, with %s of waiting for launches"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
-      evidence = { { "idle for late launches and starts a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "kernels a step", count, "count" },
+      title = ("The same %s kernels run in every step, with %s of waiting for launches"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+      evidence = { { "idle for late launches and starts a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                   { "kernels a step", count, "count" },
                    { "of them, as many in each step", alike, "count" } },
       condition = ("%s of kernels alike in %d steps"):format(fmt.pct(math.min(1, alike / count)), p.fact["step.used"]),
       remedy = { text = "Capture the step as a graph, and replay it.", code = code[p.framework] },
-      impact = impact.exposed { ns = math.min(ns, step_ns), low = 0.25 * math.min(ns, step_ns), high = 0.75 * math.min(ns, step_ns) },
+      impact = impact.exposed { ns = math.min(ns, step_ns), low = 0.25 * math.min(ns, step_ns),
+                                high = 0.75 * math.min(ns, step_ns) },
       claims = { { parts = { "host", "idle.launch" } } },
       confidence = "low",
     }
@@ -47,16 +57,16 @@ the step, where graphs are launched already, and for few kernels.]],
 
   examples = {
     { name = "static steps", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1e6,
-      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6, ["device.idle_launch_ns"] = 5e5,
-                ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6,
+                ["device.idle_launch_ns"] = 5e5, ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 0 },
       tables = { kernels = { { name = "a", calls = 500 } }, activities = {} } },
     { name = "reads results", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6, ["device.idle_launch_ns"] = 5e5,
-                ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 3 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6,
+                ["device.idle_launch_ns"] = 5e5, ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 3 },
       tables = { kernels = { { name = "a", calls = 500 } }, activities = {} } },
     { name = "shapes vary", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6, ["device.idle_launch_ns"] = 5e5,
-                ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 0 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6,
+                ["device.idle_launch_ns"] = 5e5, ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 0 },
       tables = { kernels = { { name = "a", calls = 300.4 }, { name = "b", calls = 199.6 } }, activities = {} } },
   },
 }

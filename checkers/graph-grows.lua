@@ -8,11 +8,13 @@ return rule {
   cause = "host.growing", tags = { "tensorflow", "host" },
   more_specific_than = { "hot-op", "host-bound", "step-outliers", "step-drift" },
   params = {
-    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step between runs from which this is said" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "share of the step between runs from which this is said" },
   },
   doc = [[
-Runs have ops that ran in no other run: the program makes new ones for each step, and the session prepares the whole graph anew
-for the next run. Priced as the time between runs, less what recording them costs. Silent where a step's runs have the same ops.]],
+Runs have ops that ran in no other run: the program makes new ones for each step, and the session prepares the whole
+graph anew for the next run. Priced as the time between runs, less what recording them costs. Silent where a step's runs
+have the same ops.]],
 
   check = function(p, cfg)
     local cells = p:table("excess"):where { flaw = "growing-graph" }
@@ -20,19 +22,24 @@ for the next run. Priced as the time between runs, less what recording them cost
     local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
     return finding {
       title = ("The graph grows in each step: %s between its runs"):format(fmt.ms(ns)),
-      evidence = { { "between runs a step", ns, "ns", share = math.min(cells:sum("share"), 1) }, { "seen by", worst.detail or "ops" } },
+      evidence = { { "between runs a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
+                   { "seen by", worst.detail or "ops" } },
       condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
-      remedy = { text = "Make all ops once, before the loop, with placeholders for what changes; finalise the graph so that growing fails.",
-                 code = "set_rate = rate.assign(rate_value); graph.finalize()   # then session.run(set_rate, {rate_value: r})" },
+      remedy = { text = "Make all ops once, before the loop, with placeholders for what changes; "
+                   .. "finalise the graph so that growing fails.",
+                 code = "set_rate = rate.assign(rate_value); graph.finalize()   "
+                   .. "# then session.run(set_rate, {rate_value: r})" },
       impact = impact.cells(cells),
       confidence = "high",
     }
   end,
 
   examples = {
-    { name = "an assignment made in each step", framework = "tensorflow", format = "graph", finding = true, replay = { 9e6 },
+    { name = "an assignment made in each step", framework = "tensorflow", format = "graph", finding = true,
+      replay = { 9e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 1, flaw = "growing-graph", ns = 9e6, share = 0.9, factor = 0, detail = "8 of 12 runs" } } } },
+      tables = { excess = { { cell = 1, flaw = "growing-graph", ns = 9e6, share = 0.9, factor = 0,
+                              detail = "8 of 12 runs" } } } },
     { name = "short pauses", framework = "tensorflow", format = "graph", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "growing-graph", ns = 2e5, share = 0.02, factor = 0 } } } },

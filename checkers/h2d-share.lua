@@ -3,11 +3,12 @@ return rule {
   id = "h2d-share", api = 1, version = "1.0.0",
   title = "Copies to the device hold the step up",
   category = "copies", severity = "warn",
-  needs = { "step.ns", "device.idle_share", "copies.h2d_exposed_ns", "copies.h2d_exposed_share", "part.copy_ns", "copies.h2d_ns",
-            "copies.h2d_bytes", "copies.h2d_count", "copies" },
+  needs = { "step.ns", "device.idle_share", "copies.h2d_exposed_ns", "copies.h2d_exposed_share", "part.copy_ns",
+            "copies.h2d_ns", "copies.h2d_bytes", "copies.h2d_count", "copies" },
   cause = "copy", tags = { "copies" },
   params = {
-    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in such copies that no kernel hides" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "share of the step in such copies that no kernel hides" },
     high_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
   },
   doc = [[
@@ -24,9 +25,11 @@ where they are hidden or short.]],
                        { "copies a step", p.fact["copies.h2d_count"], "count" },
                        { "bytes a step", p.fact["copies.h2d_bytes"], "bytes" } }
     local remedy = {
-      pytorch = { text = "Pin memory and copy the next batch while the step computes; send small types and cast on the device.",
+      pytorch = { text = "Pin memory and copy the next batch while the step computes; "
+                    .. "send small types and cast on the device.",
                   code = "DataLoader(ds, pin_memory=True)\nx = x.to(device, non_blocking=True)" },
-      jax = { text = "Put the next batch on the device while the step computes.", code = "batch = jax.device_put(next(it))   # before waiting for the step" },
+      jax = { text = "Put the next batch on the device while the step computes.",
+              code = "batch = jax.device_put(next(it))   # before waiting for the step" },
       tensorflow = { text = "Copy the next batch while the step computes.",
                      code = "ds = ds.apply(tf.data.experimental.prefetch_to_device('/GPU:0'))" },
     }
@@ -35,7 +38,8 @@ where they are hidden or short.]],
       severity = share >= cfg.high_share and "error" or "warn",
       evidence = evidence, locations = p:table("copies"):where { direction = "h2d" }:top("exposed_ns", 3):places(),
       condition = ("uncovered copies take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = remedy[p.framework] or { text = "Copy the next batch while the step computes, from pinned memory, in small types." },
+      remedy = remedy[p.framework]
+        or { text = "Copy the next batch while the step computes, from pinned memory, in small types." },
       impact = impact.replay { { "overlap", parts = { "copy" }, name = "(?i).*(HtoD|H2D|host to device).*" },
                                fallback = impact.exposed { ns = ns } },
       confidence = "medium",
@@ -44,12 +48,14 @@ where they are hidden or short.]],
 
   examples = {
     { name = "a tenth of the step", framework = "pytorch", finding = true, replay = { 1e6 },
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.h2d_exposed_ns"] = 1e6, ["copies.h2d_exposed_share"] = 0.1,
-                ["copies.h2d_ns"] = 2e6, ["part.copy_ns"] = 1e6, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_count"] = 4 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.h2d_exposed_ns"] = 1e6,
+                ["copies.h2d_exposed_share"] = 0.1, ["copies.h2d_ns"] = 2e6, ["part.copy_ns"] = 1e6,
+                ["copies.h2d_bytes"] = 2e7, ["copies.h2d_count"] = 4 },
       tables = { copies = { { direction = "h2d", exposed_ns = 1e6 } } } },
     { name = "hidden", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.h2d_exposed_ns"] = 1e4, ["copies.h2d_exposed_share"] = 0.001,
-                ["copies.h2d_ns"] = 2e6, ["part.copy_ns"] = 1e6, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_count"] = 4 }, tables = { copies = {} } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["copies.h2d_exposed_ns"] = 1e4,
+                ["copies.h2d_exposed_share"] = 0.001, ["copies.h2d_ns"] = 2e6, ["part.copy_ns"] = 1e6,
+                ["copies.h2d_bytes"] = 2e7, ["copies.h2d_count"] = 4 }, tables = { copies = {} } },
     { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

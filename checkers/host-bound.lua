@@ -4,7 +4,8 @@ local function of_host(p, cfg)
   local host_ns, share = p.fact["part.host_ns"], p.fact["part.host_share"]
   if share < cfg.min_share then return nil end
   local evidence = { { "host code a step", host_ns, "ns", share = share } }
-  for _, part in ipairs { { "host.python_ns", "of it Python outside any recorded event" }, { "host.dispatch_ns", "of it getting ops and programs under way" },
+  for _, part in ipairs { { "host.python_ns", "of it Python outside any recorded event" },
+                          { "host.dispatch_ns", "of it getting ops and programs under way" },
                           { "host.executor_ns", "of it graph executors around ops" } } do
     if p:has(part[1]) and p.fact[part[1]] > 0 then evidence[#evidence + 1] = { part[2], p.fact[part[1]], "ns" } end
   end
@@ -13,7 +14,8 @@ local function of_host(p, cfg)
     severity = "info",
     evidence = evidence,
     condition = ("host code takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-    remedy = { text = "Give the runtime more work a call: one call for the whole batch, loops inside compiled functions, Python out of the step." },
+    remedy = { text = "Give the runtime more work a call: one call for the whole batch, loops inside compiled "
+                 .. "functions, Python out of the step." },
     impact = impact.share { ns = host_ns },
     confidence = "low",
   }
@@ -34,31 +36,40 @@ return rule {
     min_launch = { default = 0.10, min = 0, max = 10, unit = "ratio",
                    doc = "with an accelerator: time in launch calls over the step" },
     max_compiled_calls = { default = 32, min = 0, max = 1e6, unit = "count",
-                           doc = "without one: calls a step up to which the step counts as compiled, and this as a fact" },
-    max_busy = { default = 0.60, min = 0, max = 1, unit = "share", doc = "with an accelerator: its busy time over the step" },
+                           doc = "without one: calls a step up to which the step counts as compiled, and this as a "
+                             .. "fact" },
+    max_busy = { default = 0.60, min = 0, max = 1, unit = "share",
+                 doc = "with an accelerator: its busy time over the step" },
   },
   doc = [[
 The leading thread spends the step dispatching ops and programs while processors wait for it. Priced
 as the dispatch time. With an accelerator it needs two of three signs: the device is idle, launch calls
 take long, the device is seldom busy; priced as three fifths of the host's part of the step. Rules that
-say what is dispatched so often take its place. On a host alone, where dispatch is little of a large host part, what may go
-is not known: its price is a bound. Silent where dispatch hides behind computation.]],
+say what is dispatched so often take its place. On a host alone, where dispatch is little of a large host part, what may
+go is not known: its price is a bound. Silent where dispatch hides behind computation.]],
 
   check = function(p, cfg)
     local dispatch_ns, step_ns = p.fact["host.dispatch_ns"], p.fact["step.ns"]
     if p:has("device.idle_share") then
-      local idle, busy, host_share = p.fact["device.idle_share"], p.fact["device.busy_share"] or 0, p.fact["part.host_share"]
+      local idle, busy, host_share = p.fact["device.idle_share"], p.fact["device.busy_share"] or 0,
+        p.fact["part.host_share"]
       local launch = (p:has("launch.ns_per_step") and p.fact["launch.ns_per_step"] or 0) / step_ns
-      local signs = (idle > cfg.min_idle and 1 or 0) + (launch > cfg.min_launch and 1 or 0) + (busy < cfg.max_busy and 1 or 0)
+      local signs = (idle > cfg.min_idle and 1 or 0) + (launch > cfg.min_launch and 1 or 0)
+        + (busy < cfg.max_busy and 1 or 0)
       if signs < 2 or host_share < cfg.min_share then return nil end
-      local code = { jax = "step = jax.jit(step)", pytorch = "model = torch.compile(model)", tensorflow = "@tf.function(jit_compile=True)" }
+      local code = { jax = "step = jax.jit(step)", pytorch = "model = torch.compile(model)",
+                     tensorflow = "@tf.function(jit_compile=True)" }
       return finding {
         title = ("The device waits for the host for %s of each step"):format(fmt.ms(p.fact["part.host_ns"])),
         severity = "error",
-        evidence = { { "host work that the device waits for, a step", p.fact["part.host_ns"], "ns", share = host_share },
-                     { "device idle", idle, "share" }, { "device busy", busy, "share" }, { "launch calls over the step", launch, "ratio" } },
-        condition = ("%d of 3 signs: idle %s, launch calls %s of the step, busy %s"):format(signs, fmt.pct(idle), fmt.pct(launch), fmt.pct(busy)),
-        remedy = { text = "Compile or capture the step, move host work off the thread that launches, or batch more.", code = code[p.framework] },
+        evidence = { { "host work that the device waits for, a step", p.fact["part.host_ns"], "ns",
+                       share = host_share },
+                     { "device idle", idle, "share" }, { "device busy", busy, "share" },
+                     { "launch calls over the step", launch, "ratio" } },
+        condition = ("%d of 3 signs: idle %s, launch calls %s of the step, busy %s"):format(
+          signs, fmt.pct(idle), fmt.pct(launch), fmt.pct(busy)),
+        remedy = { text = "Compile or capture the step, move host work off the thread that launches, or batch more.",
+                   code = code[p.framework] },
         impact = impact.replay { { "scale", parts = { "host" }, factor = 0.4 } },
         confidence = "medium",
       }
@@ -74,7 +85,8 @@ is not known: its price is a bound. Silent where dispatch hides behind computati
       severity = is_compiled and "info" or "warn",
       evidence = { { "dispatching a step", dispatch_ns, "ns", share = math.min(dispatch_ns / step_ns, 1) },
                    { "host code a step", p.fact["part.host_ns"], "ns", share = p.fact["part.host_share"] } },
-      condition = ("dispatching takes %s of the step, %s accepted"):format(fmt.pct(dispatch_ns / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("dispatching takes %s of the step, %s accepted"):format(
+        fmt.pct(dispatch_ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Give the runtime more work a call: compile larger functions, batch, vectorise loops.",
                  code = p.framework == "jax" and "step = jax.jit(step)" or p.framework == "pytorch" and
                         "model = torch.compile(model)" or "@tf.function" },
@@ -84,12 +96,14 @@ is not known: its price is a bound. Silent where dispatch hides behind computati
   end,
 
   examples = {
-    { name = "a few calls", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6, replay = { 4e6 },
+    { name = "a few calls", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6,
+      replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
                 ["eager.function_calls"] = 5, ["eager.ops"] = 8 } },
     { name = "half the step", framework = "jax", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
-    { name = "many eager calls", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6, replay = { 4e6 },
+    { name = "many eager calls", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6,
+      replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 5e6, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
                 ["eager.function_calls"] = 64, ["eager.ops"] = 4 } },
     { name = "a device that waits", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
@@ -98,7 +112,8 @@ is not known: its price is a bound. Silent where dispatch hides behind computati
     { name = "a busy device", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 1e5, ["part.host_share"] = 0.01,
                 ["device.idle_share"] = 0.05, ["device.busy_share"] = 0.95, ["launch.ns_per_step"] = 5e6 } },
-    { name = "host code that nothing names", format = "xspace", framework = "tensorflow", finding = true, severity = "info", impact_ns = 1.8e6,
+    { name = "host code that nothing names", format = "xspace", framework = "tensorflow", finding = true,
+      severity = "info", impact_ns = 1.8e6,
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e5, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
     { name = "hidden", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e5, ["part.host_ns"] = 6e5, ["part.host_share"] = 0.06 } },

@@ -1,11 +1,14 @@
 -- One type of op, or one kind of kernel, takes most of the time of all.
 -- Classes of ops of which a program rarely needs much, what they do, and what is done instead.
 local classes = {
-  decomposition = { "Decomposing matrices takes", "Compute it once where its matrix does not change, outside of the step; "
+  decomposition = { "Decomposing matrices takes",
+                    "Compute it once where its matrix does not change, outside of the step; "
     .. "or solve by a few iterations." },
   sort = { "Sorting takes", "Take what is needed: argmax, top_k with the k that is read, a threshold, a histogram." },
-  random = { "Drawing random numbers takes", "One key and one draw of the whole shape; fewer bits; or numbers drawn ahead of the step." },
-  scan = { "Running sums take", "One pass over the axis (associative_scan, cumsum of a smaller array), or a product with a constant." },
+  random = { "Drawing random numbers takes",
+             "One key and one draw of the whole shape; fewer bits; or numbers drawn ahead of the step." },
+  scan = { "Running sums take",
+           "One pass over the axis (associative_scan, cumsum of a smaller array), or a product with a constant." },
   ["one-hot"] = { "One-hot arrays take", "Look rows up by their numbers." },
   copy = { "Copying arrays takes", "Keep one layout, update in place (donated arguments), carry less through loops." },
   transpose = { "Changing the order of axes takes", "Keep one order of axes from the data on." },
@@ -16,11 +19,13 @@ local classes = {
   scatter = { "Scattering elements takes", "Update only rows that are touched, or sum by sorted segments." },
   control = { "Starting rounds of loops takes", "More work a round: unroll the loop, or do it for the whole batch." },
 }
-local passes = { "Passes over memory take", "Fewer passes over smaller arrays: cut to what is needed first, fuse, use a smaller type." }
+local passes = { "Passes over memory take",
+                 "Fewer passes over smaller arrays: cut to what is needed first, fuse, use a smaller type." }
 
 local function costly(p, cfg)
   local list = {}
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "costly-class", share = { min = cfg.min_step_share } }
+  local cells = p:has("excess")
+    and p:table("excess"):where { flaw = "costly-class", share = { min = cfg.min_step_share } }
   for _, row in ipairs(cells and cells:top("ns", cfg.most):rows() or {}) do
     local class = classes[row.detail] or passes
     local all_ns = row.ns / math.max(1 - row.factor, 0.01)
@@ -45,14 +50,18 @@ end
 -- What kernels are for, by their category; what would change it.
 local kinds = {
   gemm = "Matrix products", conv = "Convolutions", attention = "Attention",
-  gather = "Lookups and sorts", sort = "Lookups and sorts", routing = "Lookups and sorts", sampling = "Lookups and sorts", scan = "Lookups and sorts",
+  gather = "Lookups and sorts", sort = "Lookups and sorts", routing = "Lookups and sorts",
+  sampling = "Lookups and sorts", scan = "Lookups and sorts",
 }
 local memory = "Passes over memory"
-for category in ("elementwise cast copy fill layout norm softmax reduce random pool loss optimizer"):gmatch("\\w+") do kinds[category] = memory end
+for category in ("elementwise cast copy fill layout norm softmax reduce random pool loss optimizer"):gmatch("\\w+") do
+  kinds[category] = memory
+end
 local remedies = {
   ["Matrix products"] = "Larger batches, sizes in multiples of 64, fewer bits where the device has units for them.",
   ["Convolutions"] = "Channels last, larger batches, fewer bits where the device has units for them.",
-  ["Attention"] = "A fused implementation made for this device, a head size that it knows, a causal or sliding mask where it is one.",
+  ["Attention"] =
+    "A fused implementation made for this device, a head size that it knows, a causal or sliding mask where it is one.",
   ["Lookups and sorts"] = "Fewer and larger lookups, rows that lie together, sorted indices.",
   [memory] = "Fuse neighbours (compile the step), fewer bits in between, less that is written and read again.",
 }
@@ -97,7 +106,10 @@ end
 
 local function of_kernels(p, cfg)
   local kernels, step_ns = p:table("kernels"), p.fact["step.ns"]
-  local ops = grouped(kernels, function(row) return row.op_type and row.op_type ~= "" and row.op_type or row.op and row.op ~= "" and row.op or short(row.family or row.name) end)
+  local ops = grouped(kernels, function(row)
+    return row.op_type and row.op_type ~= "" and row.op_type or row.op and row.op ~= "" and row.op
+      or short(row.family or row.name)
+  end)
   local kernel_classes = grouped(kernels, function(row) return kinds[row.category] end)
   local total_ns = 0
   for _, group in ipairs(ops) do total_ns = total_ns + group.ns end
@@ -122,15 +134,19 @@ local function of_kernels(p, cfg)
   local mean_ns = row.calls and row.calls > 0 and row.total_ns / row.calls or nil
   local is_short = mean_ns ~= nil and mean_ns < cfg.short_ns
   return finding {
-    title = is_class and ("%s take %s of kernel time, %s first (%s)"):format(class.key, fmt.pct(share), first.key, fmt.pct(first.ns / total_ns))
+    title = is_class and ("%s take %s of kernel time, %s first (%s)"):format(
+      class.key, fmt.pct(share), first.key, fmt.pct(first.ns / total_ns))
       or ("%s takes %s of kernel time"):format(top.key, fmt.pct(share)),
     severity = share >= cfg.high_share and is_device and "warn" or "info",
     subject = { kernel = row.name, op = row.op and row.op ~= "" and row.op or nil },
-    locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or {},
+    locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } }
+      or {},
     evidence = evidence,
     condition = ("%s of the time of all kernels, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-    remedy = { text = is_short and "Each is too short to fill the device: more work a call, fused calls, a larger batch."
-                 or kind and remedies[kind] or ("Begin with %s: fewer or smaller calls, fewer bits, a fused form."):format(first.key) },
+    remedy = { text = is_short
+                 and "Each is too short to fill the device: more work a call, fused calls, a larger batch."
+                 or kind and remedies[kind]
+                 or ("Begin with %s: fewer or smaller calls, fewer bits, a fused form."):format(first.key) },
     impact = impact.none(),
     confidence = "high",
   }
@@ -154,18 +170,23 @@ return rule {
                        doc = "its self time over the step, below which it is not worth a look" },
     min_device_share = { default = 0.50, min = 0, max = 1, unit = "share",
                          doc = "kernel time over the step from which the device is what the program waits for" },
-    short_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns", doc = "a kernel that is over before the device is full" },
+    short_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns",
+                 doc = "a kernel that is over before the device is full" },
   },
   doc = [[
-Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of work
-of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond the
-products) is named with its line; its price, what it takes less a usual need, is an upper bound. Elsewhere the type of op
-that takes most is named; which share of it may go is not known, so its price is a bound. Kernels of an accelerator are ranked by the op that launched them where they are recorded, with how
-far they are from what the device can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small part of the step.]],
+Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of
+work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond
+the products) is named with its line; its price, what it takes less a usual need, is an upper bound. Elsewhere the type
+of op that takes most is named; which share of it may go is not known, so its price is a bound. Kernels of an
+accelerator are ranked by the op that launched them where they are recorded, with how far they are from what the device
+can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when
+ops are a small part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
-    if not p:has("op_types") then return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" } end
+    if not p:has("op_types") then
+      return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" }
+    end
     local places = costly(p, cfg)
     if #places > 0 then return places end
     local types, top = p:table("op_types"), {}
@@ -175,7 +196,8 @@ far they are from what the device can do, or why that is not known: a program th
     end
     if total_ns <= 0 or #top == 0 then return nil end
     local share = top[1].self_ns / total_ns
-    if share < (p:has("device.idle_share") and cfg.min_share or cfg.min_host_share) or top[1].self_ns < cfg.min_step_share * p.fact["step.ns"] then
+    if share < (p:has("device.idle_share") and cfg.min_share or cfg.min_host_share)
+        or top[1].self_ns < cfg.min_step_share * p.fact["step.ns"] then
       return nil
     end
 
@@ -194,52 +216,77 @@ far they are from what the device can do, or why that is not known: a program th
           evidence[#evidence + 1] = { row.name .. from, row.self_ns, "ns" }
         end
         local last = locations[#locations]
-        if row.source_file and row.source_file ~= "" and not (last and last.file == row.source_file and last.line == row.source_line) then
+        if row.source_file and row.source_file ~= ""
+            and not (last and last.file == row.source_file and last.line == row.source_line) then
           locations[#locations + 1] = { file = row.source_file, line = row.source_line }
         end
       end
     end
     local is_host = not p:has("device.idle_share")
-    local is_product = (top[1].type .. subject):find("(?i)matmul|gemm|^dot|dot_general|conv|einsum|aten::(mm|bmm|addmm|linear|baddbmm)|attention")
+    local is_product = (top[1].type .. subject):find(
+      "(?i)matmul|gemm|^dot|dot_general|conv|einsum|aten::(mm|bmm|addmm|linear|baddbmm)|attention")
     return finding {
       title = ("%s takes %s of the time of all ops"):format(top[1].type, fmt.pct(share)),
       severity = not is_host and share >= cfg.high_share and "warn" or "info",
       subject = { op = subject }, locations = locations,
       evidence = evidence,
-      condition = ("%s of the self time of ops, %s accepted"):format(fmt.pct(share), fmt.pct(is_host and cfg.min_host_share or cfg.min_share)),
-      remedy = { text = is_product and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger than the task needs, a type that this machine is slow in. Then larger batches."):format(subject) or
+      condition = ("%s of the self time of ops, %s accepted"):format(
+        fmt.pct(share), fmt.pct(is_host and cfg.min_host_share or cfg.min_share)),
+      remedy = { text = is_product
+                   and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger "
+                        .. "than the task needs, a type that this machine is slow in. Then larger batches."):format(
+                          subject) or
                         ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(subject) },
       -- What of it is needed the recording cannot tell: some share of it may go.
-      impact = p:has("device.idle_share") and impact.none() or impact.share { ns = math.min(top[1].self_ns, p.fact["step.ns"]) },
+      impact = p:has("device.idle_share") and impact.none()
+        or impact.share { ns = math.min(top[1].self_ns, p.fact["step.ns"]) },
       confidence = "low",
     }
   end,
 
   examples = {
-    { name = "a costly kind of work", framework = "jax", format = "xspace", finding = true, severity = "info", replay = { 4.5e6 },
+    { name = "a costly kind of work", framework = "jax", format = "xspace", finding = true, severity = "info",
+      replay = { 4.5e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 6e6 } },
-                 excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45, factor = 0.1,
-                              detail = "decomposition", op = "custom-call", source_file = "train.py", source_line = 7 } } } },
-    { name = "attention at its roof", format = "kineto", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
-      tables = { kernels = { { name = "attn_fwd", family = "attn_fwd", category = "attention", op = "aten::_flash_attention_forward", calls = 10, total_ns = 8e6 },
-                             { name = "add", family = "add", category = "elementwise", op = "aten::add", calls = 10, total_ns = 1e6 } },
-                 roofline = { { op = "aten::_flash_attention_forward", type = "aten::_flash_attention_forward", ns = 8e6, efficiency = 0.65, bound = "compute" } } } },
-    { name = "products of a replayed graph", format = "kineto", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
-      tables = { kernels = { { name = "nvjet_1", family = "nvjet_1", category = "gemm", op = "", calls = 40, total_ns = 4e6 },
-                             { name = "nvjet_2", family = "nvjet_2", category = "gemm", op = "", calls = 40, total_ns = 3e6 },
-                             { name = "rms_norm", family = "rms_norm", category = "norm", op = "", calls = 80, total_ns = 1e6 } } } },
-    { name = "kernels of many ops", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
-      tables = { kernels = { { name = "a", family = "a", category = "gemm", op = "aten::mm", calls = 1, total_ns = 2e6 },
-                             { name = "b", family = "b", category = "norm", op = "aten::native_layer_norm", calls = 1, total_ns = 2e6 },
-                             { name = "c", family = "c", category = "attention", op = "aten::_flash_attention_forward", calls = 1, total_ns = 2e6 },
-                             { name = "d", family = "d", category = "gather", op = "aten::embedding", calls = 1, total_ns = 2e6 } } } },
-    { name = "kernels are little of the step", format = "kineto", finding = false, facts = { ["step.ns"] = 1e8, ["device.idle_share"] = 0.95 },
-      tables = { kernels = { { name = "a", family = "a", category = "gemm", op = "aten::mm", calls = 1, total_ns = 2e6 } } } },
+                 excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,
+                              factor = 0.1, detail = "decomposition", op = "custom-call", source_file = "train.py",
+                              source_line = 7 } } } },
+    { name = "attention at its roof", format = "kineto", finding = true,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { kernels = { { name = "attn_fwd", family = "attn_fwd", category = "attention",
+                               op = "aten::_flash_attention_forward", calls = 10, total_ns = 8e6 },
+                             { name = "add", family = "add", category = "elementwise", op = "aten::add", calls = 10,
+                               total_ns = 1e6 } },
+                 roofline = { { op = "aten::_flash_attention_forward", type = "aten::_flash_attention_forward",
+                                ns = 8e6, efficiency = 0.65, bound = "compute" } } } },
+    { name = "products of a replayed graph", format = "kineto", finding = true,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { kernels = { { name = "nvjet_1", family = "nvjet_1", category = "gemm", op = "", calls = 40,
+                               total_ns = 4e6 },
+                             { name = "nvjet_2", family = "nvjet_2", category = "gemm", op = "", calls = 40,
+                               total_ns = 3e6 },
+                             { name = "rms_norm", family = "rms_norm", category = "norm", op = "", calls = 80,
+                               total_ns = 1e6 } } } },
+    { name = "kernels of many ops", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { kernels = { { name = "a", family = "a", category = "gemm", op = "aten::mm", calls = 1,
+                               total_ns = 2e6 },
+                             { name = "b", family = "b", category = "norm", op = "aten::native_layer_norm", calls = 1,
+                               total_ns = 2e6 },
+                             { name = "c", family = "c", category = "attention", op = "aten::_flash_attention_forward",
+                               calls = 1, total_ns = 2e6 },
+                             { name = "d", family = "d", category = "gather", op = "aten::embedding", calls = 1,
+                               total_ns = 2e6 } } } },
+    { name = "kernels are little of the step", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e8, ["device.idle_share"] = 0.95 },
+      tables = { kernels = { { name = "a", family = "a", category = "gemm", op = "aten::mm", calls = 1,
+                               total_ns = 2e6 } } } },
     { name = "one type dominates", finding = true, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "MatMul", self_ns = 6e6 }, { type = "Relu", self_ns = 2e6 } } } },
     { name = "waiting for other ranks is no op", finding = false, facts = { ["step.ns"] = 1e7 },
-      tables = { op_types = { { type = "CollectiveReduceV2", kind = "collective", self_ns = 6e6 }, { type = "MatMul", kind = "op", self_ns = 2e5 },
+      tables = { op_types = { { type = "CollectiveReduceV2", kind = "collective", self_ns = 6e6 },
+                              { type = "MatMul", kind = "op", self_ns = 2e5 },
                               { type = "Relu", kind = "op", self_ns = 2e5 } } } },
     { name = "spread", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { op_types = { { type = "MatMul", self_ns = 1e6 }, { type = "Relu", self_ns = 1e6 },

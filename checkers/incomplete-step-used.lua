@@ -11,15 +11,16 @@ return rule {
                doc = "whole steps from which leaving one out needs no mention" },
   },
   doc = [[
-The last marker has no successor, or a pause follows a step: how long the step really took is not known, so it is left out
-of averages. Silent where enough whole steps remain.]],
+The last marker has no successor, or a pause follows a step: how long the step really took is not known, so it is left
+out of averages. Silent where enough whole steps remain.]],
 
   check = function(p, cfg)
     local cut = p:table("steps"):where { left_out = { like = "^(cut by|a pause)" } }
     local used = p.fact["step.used"]
     if cut:count() == 0 or used > cfg.enough then return nil end
     return finding {
-      title = ("%d of %d steps %s cut and left out"):format(cut:count(), cut:count() + used, cut:count() == 1 and "is" or "are"),
+      title = ("%d of %d steps %s cut and left out"):format(
+        cut:count(), cut:count() + used, cut:count() == 1 and "is" or "are"),
       evidence = { { "steps cut", cut:count(), "count" }, { "whole steps", used, "count" },
                    { "why", cut:rows()[1].left_out } },
       condition = ("%d cut, only %d whole steps, %d wanted"):format(cut:count(), used, cfg.enough + 1),

@@ -22,7 +22,8 @@ Silent where a backward pass runs, and where dropout hands its input on.]],
     local low_ns = 0.8 * high_ns
     local title = ("Dropout takes %s of each step, and nothing is trained"):format(fmt.ms(high_ns))
     local evidence = { { "dropout a step", high_ns, "ns", share = math.min(1, high_ns / step_ns) } }
-    local condition = ("dropout takes %s of the step, %s accepted; no backward node in any step"):format(fmt.pct(high_ns / step_ns), fmt.pct(cfg.min_share))
+    local condition = ("dropout takes %s of the step, %s accepted; no backward node in any step"):format(
+      fmt.pct(high_ns / step_ns), fmt.pct(cfg.min_share))
 
     return finding {
       title = title,

@@ -8,15 +8,17 @@ local function contends(p, cfg)
      used < cfg.min_used then return nil end
   local worst = p:table("iterators"):top("cpu_ns", 1):rows()[1]
   return finding {
-    title = ("The input pipeline keeps all cores busy for %s of each step, beside the step's own work"):format(fmt.ms(share * step_ns)),
+    title = ("The input pipeline keeps all cores busy for %s of each step, beside the step's own work"):format(
+      fmt.ms(share * step_ns)),
     subject = { op = worst and worst.name },
-    evidence = { { "processor time of the pipeline, over the cores", share * step_ns, "ns", share = math.min(1, share) },
+    evidence = { { "processor time of the pipeline, over the cores", share * step_ns, "ns",
+                   share = math.min(1, share) },
                  { "all processor time, over the cores", used, "share" }, { "cores", cores, "count" },
                  { "stage with most of it", worst and worst.name or "" } },
     condition = ("the pipeline takes %s of all cores, %s accepted, of which %s are busy"):format(fmt.pct(share),
       fmt.pct(cfg.min_cpu_share), fmt.pct(math.min(1, used))),
-    remedy = { text = "Do less for each batch: cache what never changes before random augmentation, decode only what is used, "
-                 .. "prepare data once; else prepare on other machines.",
+    remedy = { text = "Do less for each batch: cache what never changes before random augmentation, decode only what "
+                 .. "is used, prepare data once; else prepare on other machines.",
                code = "ds = ds.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache().repeat().map(augment)" },
     impact = impact.exposed { ns = share * step_ns, low = 0.4 * share * step_ns, high = 0.9 * share * step_ns },
     confidence = "low",
@@ -32,17 +34,21 @@ return rule {
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   params = {
     max_wait_share = { default = 0.2, min = 0, max = 1, unit = "share",
-                       doc = "share of the step spent waiting for input, up to which cores are what it takes from the step" },
-    min_cpu_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "of the time of all cores, the pipeline's, then" },
-    min_used = { default = 0.9, min = 0, max = 2, unit = "share", doc = "of the time of all cores, everything's, then" },
+                       doc = "share of the step spent waiting for input, up to which cores are what it takes from the "
+                         .. "step" },
+    min_cpu_share = { default = 0.4, min = 0, max = 1, unit = "share",
+                      doc = "of the time of all cores, the pipeline's, then" },
+    min_used = { default = 0.9, min = 0, max = 2, unit = "share",
+                 doc = "of the time of all cores, everything's, then" },
     min_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "share of the step spent waiting for input from which this is looked for" },
   },
   doc = [[
 Compares the processor time that a batch costs, over all cores, with the step without waiting for input. Where a batch
 costs more, no setting of the pipeline suffices: there must be less work (cache, prepare once, cheaper stages) or more
-machines. A fact without a price. Where the program computes on the same cores and they are all busy, a pipeline that runs
-ahead slows the step as well: priced as a part of its processor time over the cores. Silent where tuning the pipeline can suffice.]],
+machines. A fact without a price. Where the program computes on the same cores and they are all busy, a pipeline that
+runs ahead slows the step as well: priced as a part of its processor time over the cores. Silent where tuning the
+pipeline can suffice.]],
 
   check = function(p, cfg)
     local step_ns, cores = p.fact["step.ns"], p.fact["host.cores"]
@@ -58,7 +64,8 @@ ahead slows the step as well: priced as a part of its processor time over the co
 
     local worst = stages:top("cpu_ns", 1):rows()[1]
     return finding {
-      title = ("A batch costs %s on all cores, the rest of the step only %s"):format(fmt.ms(best_ns), fmt.ms(needed_ns)),
+      title = ("A batch costs %s on all cores, the rest of the step only %s"):format(
+        fmt.ms(best_ns), fmt.ms(needed_ns)),
       subject = { op = worst and worst.name },
       evidence = {
         { "processor time of a batch", work_ns, "ns" },
@@ -68,8 +75,8 @@ ahead slows the step as well: priced as a part of its processor time over the co
         { "stage with most of it", worst and worst.name or "" },
       },
       condition = ("a batch takes %s on all cores, %s are there"):format(fmt.ms(best_ns), fmt.ms(needed_ns)),
-      remedy = { text = "Do less for each batch: cache, store prepared data, cheaper or smaller decoding; else prepare on "
-                   .. "more machines.",
+      remedy = { text = "Do less for each batch: cache, store prepared data, cheaper or smaller decoding; "
+                   .. "else prepare on more machines.",
                  code = "ds = ds.cache()" },
       impact = impact.none(),
       confidence = "medium",
@@ -79,15 +86,16 @@ ahead slows the step as well: priced as a part of its processor time over the co
   examples = {
     { name = "more work than cores", framework = "tensorflow", finding = true,
       facts = { ["step.ns"] = 1.2e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.33, ["host.cores"] = 2 },
-      tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2", type = "ParallelMapV2", self_ns = 1e5,
-                                 cpu_ns = 1.9e7 } } } },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2", type = "ParallelMapV2",
+                                 self_ns = 1e5, cpu_ns = 1.9e7 } } } },
     { name = "cores that the step needs", framework = "tensorflow", finding = true, impact_ns = 4.134e6,
       facts = { ["step.ns"] = 1.2e7, ["input.wait_ns"] = 1.2e6, ["input.wait_share"] = 0.1, ["host.cores"] = 2,
                 ["input.cpu_share"] = 0.53, ["host.cpu_ns"] = 2.25e7 },
-      tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2", type = "ParallelMapV2", self_ns = 1e5,
-                                 cpu_ns = 1.2e7 } } } },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2", type = "ParallelMapV2",
+                                 self_ns = 1e5, cpu_ns = 1.2e7 } } } },
     { name = "cores enough", finding = false,
       facts = { ["step.ns"] = 1.2e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.33, ["host.cores"] = 16 },
-      tables = { iterators = { { name = "Iterator::Root::Prefetch::Map", type = "Map", self_ns = 1.9e7, cpu_ns = 1.9e7 } } } },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::Map", type = "Map", self_ns = 1.9e7,
+                                 cpu_ns = 1.9e7 } } } },
   },
 }

@@ -42,7 +42,8 @@ remains. Silent where a tf.data pipeline or other threads make the batches.]],
       },
       condition = ("the step waits %s for input, %s accepted, and the leading thread works %s of that"):format(
         fmt.pct(p.fact["input.wait_share"]), fmt.pct(cfg.min_wait_share), fmt.pct(math.min(1, work_ns / wait_ns))),
-      remedy = { text = "Read and decode in threads or worker processes with a buffer; prepare once what never changes.",
+      remedy = { text = "Read and decode in threads or worker processes with a buffer; "
+                   .. "prepare once what never changes.",
                  code = p.framework == "jax" and
                    "dataset.to_iter_dataset(grain.ReadOptions(num_threads=16, prefetch_buffer_size=500))" or nil },
       impact = impact.replay { { "prefetch" }, fallback = impact.exposed { ns = work_ns } },

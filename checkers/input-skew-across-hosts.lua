@@ -50,7 +50,8 @@ Silent where hosts wait alike, or where the one that waits is not the one that c
       { "lateness at a collective", late_ns, "ns" },
     }
     if p.fact["comm.matched_by"] == "ends" then
-      evidence[#evidence + 1] = { "collectives told to be the same by when they end", p.fact["comm.matched_count"], "count" }
+      evidence[#evidence + 1] = { "collectives told to be the same by when they end", p.fact["comm.matched_count"],
+                                  "count" }
       evidence[#evidence + 1] = { "collectives recorded on one rank alone", p.fact["comm.alone_count"], "count" }
     end
     local stage = p.fact["input.bottleneck"]
@@ -64,10 +65,11 @@ Silent where hosts wait alike, or where the one that waits is not the one that c
         (name:gsub("^r", "R")), fmt.ms(slowest.input_ns), fmt.ms(others_ns / others)),
       subject = { rank = slowest.rank, host = slowest.host, op = stage },
       evidence = evidence,
-      condition = ("waits for input differ by %s of the step, %s accepted, and that host is last in %s of the collectives")
+      condition = (
+        "waits for input differ by %s of the step, %s accepted, and that host is last in %s of the collectives")
         :format(fmt.pct(spread_ns / step_ns), fmt.pct(cfg.min_spread_share), fmt.pct(last_share)),
       remedy = { text = "Give this host the same pipeline and as much data as the others: compare its input code, its "
-                   .. "shard, its disk and what else runs on it. Then apply to all what helps one.",
+        .. "shard, its disk and what else runs on it. Then apply to all what helps one.",
                  code = p.framework == "tensorflow" and "ds = ds.shard(num_workers, worker_index)" or nil },
       impact = impact.replay(edits),
       confidence = p.fact["comm.matched_by"] == "ends" and "low" or "high",
@@ -85,6 +87,7 @@ Silent where hosts wait alike, or where the one that waits is not the one that c
       facts = { ["step.ns"] = 1.2e7, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 2.5e6,
                 ["ranks.slowest_last_share"] = 0.5 },
       tables = { ranks = { { host = "worker0", comm_ns = 1.3e7, input_ns = 2.6e6, collectives = 28, late_ns = 2.5e6 },
-                           { host = "worker1", comm_ns = 1.3e7, input_ns = 1.5e6, collectives = 28, late_ns = 1e6 } } } },
+                           { host = "worker1", comm_ns = 1.3e7, input_ns = 1.5e6, collectives = 28,
+                             late_ns = 1e6 } } } },
   },
 }

@@ -41,8 +41,8 @@ copies. Silent where copies are hidden, or the step hardly waits for input.]],
       },
       condition = ("exposed copies are %s of input time, %s accepted"):format(
         fmt.pct(math.min(1, copy_ns / input_ns)), fmt.pct(cfg.min_copy_share)),
-      remedy = { text = "Send small types (uint8 images) and cast on the device; copy from pinned memory while the step "
-                   .. "before computes.", code = code[p.framework] },
+      remedy = { text = "Send small types (uint8 images) and cast on the device; "
+                   .. "copy from pinned memory while the step before computes.", code = code[p.framework] },
       impact = impact.exposed { ns = copy_ns },
       confidence = "medium",
     }

@@ -13,8 +13,9 @@ return rule {
                        doc = "of the cores' time, work for input that is recorded" },
   },
   doc = [[
-The step waits for input, but no thread in the recording reads or prepares it: worker processes do, or code that leaves no
-events. A fact without a price; it says why no rule names the slow part. Silent where stages or work of the input are recorded.]],
+The step waits for input, but no thread in the recording reads or prepares it: worker processes do, or code that leaves
+no events. A fact without a price; it says why no rule names the slow part. Silent where stages or work of the input are
+recorded.]],
 
   check = function(p, cfg)
     local step_ns, wait_ns = p.fact["step.ns"], p.fact["input.wait_ns"]

@@ -52,8 +52,8 @@ The thread that runs the steps makes the batch, converts it and hands it to the 
 A thread that keeps two batches ahead does that beside the step. Priced by replay: transfers and what the thread works
 before them run beside the computation, less what handing a batch over costs; calls of programs are no part of a batch.
 Where the batch is most of the host's work, all of that hides. Where making the batch takes many times the computation,
-hiding it is not enough: priced as that work. Silent where transfers are short or run in another thread, and where a step
-is many programs or calls back to the host.]],
+hiding it is not enough: priced as that work. Silent where transfers are short or run in another thread, and where a
+step is many programs or calls back to the host.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
@@ -67,7 +67,8 @@ is many programs or calls back to the host.]],
     if not is_many then hidden_ns = math.max(hidden_ns - cfg.handoff_ns, 0) end
     local is_long = lead_ns > 0.5 * step_ns and lead_ns > cfg.min_long_lead * p.fact["part.compute_ns"]
     if p.fact["transfer.count"] < 0.5 or
-       (not is_long and (transfer_ns < cfg.min_transfer_share * step_ns or hidden_ns < cfg.min_share * step_ns)) or p.fact["runs.count"] > cfg.max_runs or
+       (not is_long and (transfer_ns < cfg.min_transfer_share * step_ns or hidden_ns < cfg.min_share * step_ns))
+         or p.fact["runs.count"] > cfg.max_runs or
        (p.fact["callback.count"] or 0) > 0 then
       return nil
     end
@@ -78,19 +79,21 @@ is many programs or calls back to the host.]],
     local evidence = {
       { "transfers of the leading thread a step", p.fact["transfer.count"], "count" },
       { "time in them", transfer_ns, "ns", share = math.min(1, transfer_ns / step_ns) },
-      { is_many and "its work before it waits" or "its work before them", lead_ns, "ns", share = math.min(1, lead_ns / step_ns) },
+      { is_many and "its work before it waits" or "its work before them", lead_ns, "ns",
+        share = math.min(1, lead_ns / step_ns) },
       { "computation a step", p.fact["part.compute_ns"], "ns" },
     }
     local locations = {}
-    local busiest = activities and activities:where { kind = "python", on_leader = true }:top("path_self_ns", 1):rows()[1]
+    local busiest = activities
+      and activities:where { kind = "python", on_leader = true }:top("path_self_ns", 1):rows()[1]
     if busiest and busiest.path_self_ns > 0 then
       evidence[#evidence + 1] = { "most of that", busiest.name }
       if busiest.file and busiest.file ~= "" and not busiest.file:find("^<") then
         locations[1] = { file = busiest.file, line = busiest.line }
       end
     end
-    -- Where the batch is most of what the host does, a step begins while the device still works at the last one, and the
-    -- rest of the host's work hides with it.
+    -- Where the batch is most of what the host does, a step begins while the device still works at the last one, and
+    -- the rest of the host's work hides with it.
     local host_ns = (p.fact["part.host_ns"] or 0) + p.fact["part.copy_ns"] + (p.fact["part.input_ns"] or 0)
     local is_most = hidden_ns > cfg.min_most * host_ns
     local edits = { is_most and { "overlap", parts = { "host", "copy", "input" } } or
@@ -109,16 +112,18 @@ is many programs or calls back to the host.]],
         evidence = evidence, locations = locations,
         condition = ("host work before the step takes %s, %s times its computation accepted"):format(fmt.ms(lead_ns),
           fmt.count(cfg.min_long_lead)),
-        remedy = { text = "Make it cheaper first: whole arrays instead of Python values, once instead of each step; then put batches "
-                     .. "ahead from threads or processes.",
+        remedy = { text = "Make it cheaper first: whole arrays instead of Python values, once instead of each step; "
+                     .. "then put batches ahead from threads or processes.",
                    code = "batch = np.asarray(rows, np.float32)   # once; in the loop jax.device_put(batch[i:i + n])" },
         -- Threads cannot run many small Python calls beside each other; other work they may, as far as cores allow.
-        impact = impact.exposed { ns = lead_ns, low = calls >= cfg.min_calls and 0.9 * lead_ns or hidden_ns, high = lead_ns },
+        impact = impact.exposed { ns = lead_ns, low = calls >= cfg.min_calls and 0.9 * lead_ns or hidden_ns,
+                                  high = lead_ns },
         confidence = "medium",
       }
     end
     return finding {
-      title = ("Batches are made and put on the device inside the step loop: %s of each step"):format(fmt.ms(hidden_ns)),
+      title = ("Batches are made and put on the device inside the step loop: %s of each step"):format(
+        fmt.ms(hidden_ns)),
       evidence = evidence,
       locations = locations,
       condition = ("the leading thread transfers and prepares for %s of the step, %s accepted"):format(
@@ -136,41 +141,48 @@ is many programs or calls back to the host.]],
 
   examples = {
     { name = "a list of device arrays", framework = "jax", finding = true, replay = { 8e6 },
-      facts = { ["step.ns"] = 1e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 0, ["transfer.before_ns"] = 0,
-                ["part.copy_ns"] = 0, ["part.compute_ns"] = 1e6, ["runs.count"] = 277 },
-      tables = { excess = { { cell = 1, flaw = "batch-of-items", cause = "bytes", grade = "A", ns = 8e6, share = 0.8, factor = 0.01,
-                              region = "$train.py:9 step", detail = "276 programs started a step", source_file = "train.py",
+      facts = { ["step.ns"] = 1e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 0,
+                ["transfer.before_ns"] = 0, ["part.copy_ns"] = 0, ["part.compute_ns"] = 1e6, ["runs.count"] = 277 },
+      tables = { excess = { { cell = 1, flaw = "batch-of-items", cause = "bytes", grade = "A", ns = 8e6, share = 0.8,
+                              factor = 0.01, region = "$train.py:9 step", detail = "276 programs started a step",
+                              source_file = "train.py",
                               source_line = 9 } } } },
     { name = "made in the loop", framework = "jax", finding = true, impact_ns = 3e7,
-      facts = { ["step.ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7, ["transfer.before_ns"] = 2.7e7,
-                ["part.copy_ns"] = 3e6, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 },
+      facts = { ["step.ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7,
+                ["transfer.before_ns"] = 2.7e7, ["part.copy_ns"] = 3e6, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 },
       replay = { 3e7 }, selected_ns = 3e7 },
     { name = "from lists of Python numbers", framework = "jax", finding = true, impact_ns = 6.65e7,
-      tables = { activities = { { name = "$dtypes.py:7 dtype", kind = "python", on_leader = true, events = 30000, path_self_ns = 5e7 } } },
-      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7, ["transfer.before_ns"] = 7e7,
-                ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 2 } },
+      tables = { activities = { { name = "$dtypes.py:7 dtype", kind = "python", on_leader = true, events = 30000,
+                                  path_self_ns = 5e7 } } },
+      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
+                ["transfer.before_ns"] = 7e7, ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6,
+                ["runs.count"] = 2 } },
     { name = "a long loader", framework = "jax", finding = true, impact_ns = 3.575e7,
-      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7, ["transfer.before_ns"] = 7e7,
-                ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 2 } },
+      facts = { ["step.ns"] = 7.2e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 6e4, ["host.lead_ns"] = 7e7,
+                ["transfer.before_ns"] = 7e7, ["part.copy_ns"] = 6e4, ["part.compute_ns"] = 1.5e6,
+                ["runs.count"] = 2 } },
     { name = "column by column", framework = "jax", finding = true, impact_ns = 6.5e6,
-      facts = { ["step.ns"] = 1.1e7, ["transfer.count"] = 256, ["transfer.path_ns"] = 4e6, ["host.lead_ns"] = 5e6, ["transfer.before_ns"] = 5e6,
-                ["part.copy_ns"] = 4e6, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 1 },
+      facts = { ["step.ns"] = 1.1e7, ["transfer.count"] = 256, ["transfer.path_ns"] = 4e6, ["host.lead_ns"] = 5e6,
+                ["transfer.before_ns"] = 5e6, ["part.copy_ns"] = 4e6, ["part.compute_ns"] = 1.5e6, ["runs.count"] = 1 },
       replay = { 7.6e6 }, selected_ns = 7.6e6 },
     { name = "put ahead by a thread", framework = "jax", finding = false,
-      facts = { ["step.ns"] = 1.07e8, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 5e4, ["transfer.before_ns"] = 5e4,
-                ["part.copy_ns"] = 1e3, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 } },
+      facts = { ["step.ns"] = 1.07e8, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 5e4,
+                ["transfer.before_ns"] = 5e4, ["part.copy_ns"] = 1e3, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 } },
     { name = "a result is read in each step", framework = "jax", finding = false,
-      facts = { ["step.ns"] = 5e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 4e5, ["host.lead_ns"] = 1.8e7, ["transfer.before_ns"] = 1.8e7,
-                ["part.copy_ns"] = 4e5, ["part.compute_ns"] = 3e7, ["runs.count"] = 1 },
+      facts = { ["step.ns"] = 5e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 4e5, ["host.lead_ns"] = 1.8e7,
+                ["transfer.before_ns"] = 1.8e7, ["part.copy_ns"] = 4e5, ["part.compute_ns"] = 3e7, ["runs.count"] = 1 },
       tables = { activities = { { name = "np.asarray(jax.Array)", kind = "sync", on_leader = true, events = 1 } } } },
     { name = "a number handed over, then calls of programs", framework = "jax", finding = false,
       facts = { ["step.ns"] = 8.7e6, ["transfer.count"] = 1, ["transfer.path_ns"] = 5e4, ["host.lead_ns"] = 1.5e6,
-                ["transfer.before_ns"] = 2.5e5, ["part.copy_ns"] = 5e4, ["part.compute_ns"] = 7e6, ["runs.count"] = 3 } },
+                ["transfer.before_ns"] = 2.5e5, ["part.copy_ns"] = 5e4, ["part.compute_ns"] = 7e6,
+                ["runs.count"] = 3 } },
     { name = "too short to hand over", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1.9e6, ["transfer.count"] = 4, ["transfer.path_ns"] = 7e4, ["host.lead_ns"] = 3.5e5,
-                ["transfer.before_ns"] = 1.25e5, ["part.copy_ns"] = 4.5e4, ["part.compute_ns"] = 1e6, ["runs.count"] = 1 } },
+                ["transfer.before_ns"] = 1.25e5, ["part.copy_ns"] = 4.5e4, ["part.compute_ns"] = 1e6,
+                ["runs.count"] = 1 } },
     { name = "many programs a step", framework = "jax", finding = false,
-      facts = { ["step.ns"] = 2e7, ["transfer.count"] = 16, ["transfer.path_ns"] = 3e5, ["host.lead_ns"] = 9e6, ["transfer.before_ns"] = 9e6,
-                ["part.copy_ns"] = 3e5, ["part.compute_ns"] = 5e6, ["runs.count"] = 40 } },
+      facts = { ["step.ns"] = 2e7, ["transfer.count"] = 16, ["transfer.path_ns"] = 3e5, ["host.lead_ns"] = 9e6,
+                ["transfer.before_ns"] = 9e6, ["part.copy_ns"] = 3e5, ["part.compute_ns"] = 5e6,
+                ["runs.count"] = 40 } },
   },
 }

@@ -19,7 +19,8 @@ local function copies(p, cfg)
     subject = { op = p.fact["program.name"] },
     evidence = { { "copies of whole arrays a step", ns, "ns", share = ns / step_ns },
                  { worst.name .. " " .. worst.shapes, worst.self_ns, "ns" },
-                 { "state that is not donated", p.fact["program.state_bytes"] - p.fact["program.donated_bytes"], "bytes" } },
+                 { "state that is not donated", p.fact["program.state_bytes"] - p.fact["program.donated_bytes"],
+                   "bytes" } },
     condition = ("copies of arrays that may not be overwritten take %s of the step, %s accepted"):format(
       fmt.pct(ns / step_ns), fmt.pct(cfg.min_copied)),
     remedy = { text = "Donate the state that the step replaces.", code = "step = jax.jit(step, donate_argnums=(0,))" },
@@ -33,11 +34,13 @@ return rule {
   title = "The step's state is not donated",
   category = "memory", severity = "info",
   formats = { "xspace" },
-  needs = { "program.name", "program.time_share", "program.parameter_bytes", "program.state_bytes", "program.state_count", "program.donated_bytes" },
+  needs = { "program.name", "program.time_share", "program.parameter_bytes", "program.state_bytes",
+            "program.state_count", "program.donated_bytes" },
   cause = "compute.copy", tags = { "jax", "memory" },
   more_specific_than = { "hot-op" },
   params = {
-    min_bytes = { default = 1048576, min = 0, max = 1e13, unit = "bytes", doc = "state that is not donated, from which this is said" },
+    min_bytes = { default = 1048576, min = 0, max = 1e13, unit = "bytes",
+                  doc = "state that is not donated, from which this is said" },
     min_arrays = { default = 4, min = 1, max = 1e6, unit = "count", doc = "arrays in it" },
     min_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of what the program takes in, its state" },
     min_copied = { default = 0.10, min = 0, max = 1, unit = "share",
@@ -45,12 +48,12 @@ return rule {
     min_time = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of the time of compiled ops, this program's" },
   },
   doc = [[
-Parameters and optimizer state go into a jitted step and come out again in the same shapes. Unless they are donated, both
-versions are in memory at once, and each step allocates one anew. Read from the program's own list of what may be
+Parameters and optimizer state go into a jitted step and come out again in the same shapes. Unless they are donated,
+both versions are in memory at once, and each step allocates one anew. Read from the program's own list of what may be
 overwritten. It saves memory rather than time, so there is no price, unless the program copies such an array as a whole
-to change a part of it: priced as those copies and most of the run's time outside of its ops, which goes into memory that is
-new in each step. Silent where the state is donated, for programs
-whose results do not look like their inputs (inference), and below 1 MiB. Do not donate what is used again later.]],
+to change a part of it: priced as those copies and most of the run's time outside of its ops, which goes into memory
+that is new in each step. Silent where the state is donated, for programs whose results do not look like their inputs
+(inference), and below 1 MiB. Do not donate what is used again later.]],
 
   check = function(p, cfg)
     local copied = copies(p, cfg)
@@ -62,14 +65,16 @@ whose results do not look like their inputs (inference), and below 1 MiB. Do not
       return nil
     end
     return finding {
-      title = ("%s keeps two versions of its state: %s more than needed"):format(p.fact["program.name"], fmt.bytes(kept)),
+      title = ("%s keeps two versions of its state: %s more than needed"):format(
+        p.fact["program.name"], fmt.bytes(kept)),
       subject = { op = p.fact["program.name"] },
       evidence = { { "state that is not donated", kept, "bytes" },
                    { "all of the state", p.fact["program.state_bytes"], "bytes" },
                    { "arrays in it", p.fact["program.state_count"], "count" },
                    { "what the program takes in", p.fact["program.parameter_bytes"], "bytes" } },
       condition = ("%s of state may not be overwritten, %s accepted"):format(fmt.bytes(kept), fmt.bytes(cfg.min_bytes)),
-      remedy = { text = "Donate the state that the step replaces.", code = "step = jax.jit(step, donate_argnums=(0,))" },
+      remedy = { text = "Donate the state that the step replaces.",
+                 code = "step = jax.jit(step, donate_argnums=(0,))" },
       impact = impact.none(),
       confidence = "high",
     }

@@ -17,17 +17,25 @@ end
 -- A transformation of a jitted function that is itself not jitted is traced in Python in each call.
 local function transformed(p, cfg)
   local step_ns, share = p.fact["step.ns"], p.fact["part.host_share"]
-  if share < cfg.min_traced_share or not p:has("activities") or (p.fact["compile.count"] or 0) >= 0.5 then return nil end
-  local calls = p:table("activities"):where { kind = "dispatch", on_leader = true, name = { like = "^PjitFunction\\(" } }
+  if share < cfg.min_traced_share or not p:has("activities") or (p.fact["compile.count"] or 0) >= 0.5 then
+    return nil
+  end
+  local calls = p:table("activities"):where { kind = "dispatch", on_leader = true,
+                                              name = { like = "^PjitFunction\\(" } }
   local worst = calls:top("path_self_ns", 1):rows()[1]
   -- Taking many arguments apart is a call's own work too; then checking them takes long as well.
-  local arguments_ns = p:table("activities"):where { kind = "dispatch", on_leader = true, name = "ParseArguments" }:sum("path_self_ns")
+  local arguments_ns = p:table("activities"):where { kind = "dispatch", on_leader = true,
+                                                     name = "ParseArguments" }:sum("path_self_ns")
   if worst and arguments_ns > cfg.max_arguments * worst.path_self_ns then return nil end
-  if not worst or worst.path_self_ns < cfg.min_call_ns * worst.events or worst.path_self_ns < cfg.min_share * step_ns then return nil end
+  if not worst or worst.path_self_ns < cfg.min_call_ns * worst.events
+      or worst.path_self_ns < cfg.min_share * step_ns then
+    return nil
+  end
   return finding {
     title = ("%s is traced again in each call: the host takes %s of the step"):format(worst.name, fmt.pct(share)),
     subject = { op = worst.name },
-    evidence = { { "in calls of it a step", worst.path_self_ns, "ns", share = math.min(1, worst.path_self_ns / step_ns) },
+    evidence = { { "in calls of it a step", worst.path_self_ns, "ns",
+                   share = math.min(1, worst.path_self_ns / step_ns) },
                  { "a call", worst.path_self_ns / worst.events, "ns" },
                  { "host code a step", p.fact["part.host_ns"], "ns", share = share } },
     condition = ("a call of %s takes %s before it runs, %s accepted"):format(worst.name,
@@ -39,12 +47,14 @@ local function transformed(p, cfg)
   }
 end
 
--- Where Python was recorded, much of the host's time may lie where nothing is started: of the rest, what lines that start
--- programs take.
+-- Where Python was recorded, much of the host's time may lie where nothing is started: of the rest, what lines that
+-- start programs take.
 local function of_lines(p, cfg)
   if not p:has("excess") then return nil end
   local cells = p:table("excess")
-  if cells:where { flaw = { like = "^(own-python|batch-of-items)$" } }:sum("share") < cfg.min_elsewhere then return nil end
+  if cells:where { flaw = { like = "^(own-python|batch-of-items)$" } }:sum("share") < cfg.min_elsewhere then
+    return nil
+  end
   return cells:where { flaw = "calls-at-line" }
 end
 
@@ -62,23 +72,27 @@ return rule {
                      doc = "different programs: one operation each when nothing is jitted" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
     min_traced_share = { default = 0.5, min = 0, max = 1, unit = "share",
-                         doc = "share of the step in host code, from which slow calls of jitted functions are traced ones" },
+                         doc = "share of the step in host code, from which slow calls of jitted functions are traced "
+                           .. "ones" },
     min_call_ns = { default = 100e3, min = 0, max = 1e12, unit = "ns", doc = "time of a call's own, then" },
     max_arguments = { default = 0.25, min = 0, max = 1, unit = "ratio",
                       doc = "time of checking arguments over that of the calls, above which they are many" },
-    max_ops = { default = 8, min = 1, max = 1e6, unit = "count", doc = "ops of a program that may be a call outside of jax.jit" },
-    min_line_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "what such lines take, from which this is said" },
+    max_ops = { default = 8, min = 1, max = 1e6, unit = "count",
+                doc = "ops of a program that may be a call outside of jax.jit" },
+    min_line_share = { default = 0.02, min = 0, max = 1, unit = "share",
+                       doc = "what such lines take, from which this is said" },
     min_elsewhere = { default = 0.1, min = 0, max = 1, unit = "share",
-                      doc = "share of the step in Python that starts no programs, from which lines that do have the price" },
+                      doc = "share of the step in Python that starts no programs, from which lines that do have the "
+                        .. "price" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the host time that stays" },
   },
   doc = [[
 Outside jax.jit every jnp call is a program of its own: found, dispatched and run by itself, with
 its result written to memory. Priced as the host time, of which one dispatch stays, and half of
 the compute time: fused operations do not write each result to memory. A jitted function that is differentiated or
-mapped outside of jit is traced in Python in each call: priced as the host time too. Silent where checking many arguments
-is what such calls do, and where few programs repeat: that is a loop around
-compiled functions, which other rules name.]],
+mapped outside of jit is traced in Python in each call: priced as the host time too. Silent where checking many
+arguments is what such calls do, and where few programs repeat: that is a loop around compiled functions, which other
+rules name.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" then return nil end
@@ -89,7 +103,8 @@ compiled functions, which other rules name.]],
     local lines = of_lines(p, cfg)
     if lines and lines:sum("share") < cfg.min_line_share then return nil end
     -- Compiling does away with dispatching, not with the program's own work in Python.
-    local own_ns = p:has("excess") and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
+    local own_ns = p:has("excess")
+      and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
     local single = p:has("ops") and single_share(p, cfg) or 1
     local own = math.min(own_ns / math.max(p.fact["part.host_ns"], 1), 1)
     return finding {
@@ -116,16 +131,20 @@ compiled functions, which other rules name.]],
     { name = "grad of a jitted function", framework = "jax", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 2.4e6, ["runs.count"] = 4, ["runs.programs"] = 4,
                 ["runs.median_ns"] = 1e5, ["part.host_ns"] = 2.1e6, ["part.host_share"] = 0.9, ["compile.count"] = 0 },
-      tables = { activities = { { name = "PjitFunction(loss)", kind = "dispatch", on_leader = true, events = 6, path_self_ns = 1e6 } } } },
+      tables = { activities = { { name = "PjitFunction(loss)", kind = "dispatch", on_leader = true, events = 6,
+                                  path_self_ns = 1e6 } } } },
     { name = "calls that are short", framework = "jax", finding = false,
       facts = { ["step.ns"] = 2.4e6, ["runs.count"] = 4, ["runs.programs"] = 4,
                 ["runs.median_ns"] = 1e5, ["part.host_ns"] = 2.1e6, ["part.host_share"] = 0.9, ["compile.count"] = 0 },
-      tables = { activities = { { name = "PjitFunction(loss)", kind = "dispatch", on_leader = true, events = 6, path_self_ns = 1.2e5 } } } },
+      tables = { activities = { { name = "PjitFunction(loss)", kind = "dispatch", on_leader = true, events = 6,
+                                  path_self_ns = 1.2e5 } } } },
     { name = "calls with many arguments", framework = "jax", finding = false,
       facts = { ["step.ns"] = 9.3e6, ["runs.count"] = 2, ["runs.programs"] = 2,
                 ["runs.median_ns"] = 1e5, ["part.host_ns"] = 6.3e6, ["part.host_share"] = 0.68, ["compile.count"] = 0 },
-      tables = { activities = { { name = "PjitFunction(whole)", kind = "dispatch", on_leader = true, events = 2, path_self_ns = 3.1e6 },
-                                { name = "ParseArguments", kind = "dispatch", on_leader = true, events = 2, path_self_ns = 1.9e6 } } } },
+      tables = { activities = { { name = "PjitFunction(whole)", kind = "dispatch", on_leader = true, events = 2,
+                                  path_self_ns = 3.1e6 },
+                                { name = "ParseArguments", kind = "dispatch", on_leader = true, events = 2,
+                                  path_self_ns = 1.9e6 } } } },
     { name = "one program", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1,
                 ["runs.median_ns"] = 9e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },

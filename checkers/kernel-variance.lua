@@ -16,14 +16,20 @@ clock. Collectives wait for ranks and are left out. A fact without a price. Sile
 
   check = function(p, cfg)
     local findings = {}
-    for _, row in ipairs(p:table("kernels"):where { share = { min = cfg.min_share }, calls = { min = cfg.min_calls } }:top("total_ns", 10):rows()) do
-      if row.category ~= "collective" and row.max_ns > cfg.min_ratio * row.mean_ns and #findings < 1 and row.grid_blocks and row.grid_blocks % 1 == 0 then
+    for _, row in ipairs(
+        p:table("kernels"):where { share = { min = cfg.min_share },
+                                   calls = { min = cfg.min_calls } }:top("total_ns", 10):rows()) do
+      if row.category ~= "collective" and row.max_ns > cfg.min_ratio * row.mean_ns and #findings < 1 and row.grid_blocks
+          and row.grid_blocks % 1 == 0 then
         findings[#findings + 1] = finding {
-          title = ("%s takes %s on average, but up to %s"):format(row.family or row.name, fmt.ns(row.mean_ns), fmt.ns(row.max_ns)),
+          title = ("%s takes %s on average, but up to %s"):format(
+            row.family or row.name, fmt.ns(row.mean_ns), fmt.ns(row.max_ns)),
           subject = { kernel = row.name },
-          evidence = { { "mean of one call", row.mean_ns, "ns" }, { "longest call", row.max_ns, "ns" }, { "shortest call", row.min_ns or 0, "ns" },
+          evidence = { { "mean of one call", row.mean_ns, "ns" }, { "longest call", row.max_ns, "ns" },
+                       { "shortest call", row.min_ns or 0, "ns" },
                        { "calls a step", row.calls, "count" }, { "of the kernel time", row.share, "share" } },
-          condition = ("the longest call takes %.1f times the mean, %.1f accepted"):format(row.max_ns / row.mean_ns, cfg.min_ratio),
+          condition = ("the longest call takes %.1f times the mean, %.1f accepted"):format(
+            row.max_ns / row.mean_ns, cfg.min_ratio),
           remedy = { text = "Look at its sizes first; then at what runs beside it, and at the device's clock." },
           impact = impact.none(),
           confidence = "medium",
@@ -35,8 +41,10 @@ clock. Collectives wait for ranks and are left out. A fact without a price. Sile
 
   examples = {
     { name = "seven times", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { kernels = { { name = "gemm", category = "gemm", grid_blocks = 100, calls = 40, mean_ns = 1e5, max_ns = 7e5, min_ns = 5e4, share = 0.4, total_ns = 4e6 } } } },
+      tables = { kernels = { { name = "gemm", category = "gemm", grid_blocks = 100, calls = 40, mean_ns = 1e5,
+                               max_ns = 7e5, min_ns = 5e4, share = 0.4, total_ns = 4e6 } } } },
     { name = "alike", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { kernels = { { name = "gemm", category = "gemm", grid_blocks = 100, calls = 40, mean_ns = 1e5, max_ns = 1.2e5, share = 0.4, total_ns = 4e6 } } } },
+      tables = { kernels = { { name = "gemm", category = "gemm", grid_blocks = 100, calls = 40, mean_ns = 1e5,
+                               max_ns = 1.2e5, share = 0.4, total_ns = 4e6 } } } },
   },
 }

@@ -28,7 +28,8 @@ keeps no keys and values. What is needed are the new rows; the first round is th
                    { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
       condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Keep keys and values of earlier tokens, and run the new ones alone.",
-                 code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   # generate(use_cache=True)" },
+                 code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   "
+                   .. "# generate(use_cache=True)" },
       impact = impact.cells(cells),
       confidence = "high",
     }
@@ -37,7 +38,8 @@ keeps no keys and values. What is needed are the new rows; the first round is th
   examples = {
     { name = "a loop over tokens", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 1, flaw = "growing-prefix", op = "aten::linear", ns = 3e6, share = 0.3, factor = 0.1,
+      tables = { excess = { { cell = 1, flaw = "growing-prefix", op = "aten::linear", ns = 3e6, share = 0.3,
+                              factor = 0.1,
         region = "train.py(12): step", detail = "256, 260, 264 rows" } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },

@@ -5,9 +5,11 @@ return rule {
   category = "validity", severity = "error",
   needs = { "step.ns", "device.busy_ns", "launch.blocking_share", "launch.count_per_step", "launch.ns_per_step" },
   cause = "host", tags = { "launch", "validity" },
-  more_specific_than = { "host-bound", "kernel-launch-bound", "tiny-kernels", "graph-capture-candidate", "python-in-step" },
+  more_specific_than = { "host-bound", "kernel-launch-bound", "tiny-kernels", "graph-capture-candidate",
+                         "python-in-step" },
   params = {
-    min_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of launch calls that last as long as their kernel" },
+    min_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                  doc = "share of launch calls that last as long as their kernel" },
     min_launches = { default = 200, min = 1, max = 1e9, unit = "count", doc = "launches a step" },
     launch_ns = { default = 5000, min = 0, max = 1e6, unit = "ns", doc = "a launch call that does not wait" },
   },

@@ -30,8 +30,10 @@ where the queue is seldom full.]],
 
   examples = {
     { name = "half of the launches", finding = true,
-      facts = { ["launch.queue_full_share"] = 0.5, ["launch.queue_depth_median"] = 994, ["device.busy_share"] = 0.97 } },
+      facts = { ["launch.queue_full_share"] = 0.5, ["launch.queue_depth_median"] = 994,
+                ["device.busy_share"] = 0.97 } },
     { name = "seldom", finding = false,
-      facts = { ["launch.queue_full_share"] = 0.01, ["launch.queue_depth_median"] = 20, ["device.busy_share"] = 0.97 } },
+      facts = { ["launch.queue_full_share"] = 0.01, ["launch.queue_depth_median"] = 20,
+                ["device.busy_share"] = 0.97 } },
   },
 }

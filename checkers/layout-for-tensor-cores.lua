@@ -13,7 +13,8 @@ return rule {
   doc = [[
 Tensor cores (compute capability 7.0 and later) take half precision convolutions with channels last; with channels first
 the library transposes around each of them. For float32 without tensor cores channels first may be the faster one, so
-nothing is said about it. Priced as up to a fifth of the convolutions: what the transposes usually take. Silent on the CPU.]],
+nothing is said about it. Priced as up to a fifth of the convolutions: what the transposes usually take. Silent on the
+CPU.]],
 
   check = function(p, cfg)
     if p.fact["graph_patterns.accelerators"] == 0 then
@@ -25,12 +26,15 @@ nothing is said about it. Priced as up to a fifth of the convolutions: what the 
     if ns < cfg.min_share * step_ns then return nil end
     local top = convolutions:top("ns", 1):rows()[1]
     return finding {
-      title = ("%s with channels first: %s of each step"):format(fmt.many(convolutions:count(), "16 bit convolution runs", "16 bit convolutions run"), fmt.ms(ns)),
+      title = ("%s with channels first: %s of each step"):format(
+        fmt.many(convolutions:count(), "16 bit convolution runs", "16 bit convolutions run"), fmt.ms(ns)),
       subject = { op = top.op, device = top.device },
-      evidence = { { "such convolutions a step", ns, "ns", share = ns / step_ns }, { "how many", convolutions:count(), "count" },
+      evidence = { { "such convolutions a step", ns, "ns", share = ns / step_ns },
+                   { "how many", convolutions:count(), "count" },
                    { top.op, top.ns, "ns" } },
       condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Keep pixels before channels from end to end.", code = "tf.keras.backend.set_image_data_format('channels_last')" },
+      remedy = { text = "Keep pixels before channels from end to end.",
+                 code = "tf.keras.backend.set_image_data_format('channels_last')" },
       impact = impact.exposed { ns = 0.2 * ns },
       confidence = "low",
     }
@@ -39,7 +43,8 @@ nothing is said about it. Priced as up to a fifth of the convolutions: what the 
   examples = {
     { name = "half of the step", format = "graph", framework = "tensorflow", finding = true, impact_ns = 8e5,
       facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
-      tables = { graph_patterns = { { pattern = "channels-first", op = "conv1/Conv2D", device = "/device:GPU:0", ns = 5e6, count = 1 } } } },
+      tables = { graph_patterns = { { pattern = "channels-first", op = "conv1/Conv2D", device = "/device:GPU:0",
+                                      ns = 5e6, count = 1 } } } },
     { name = "channels last", format = "graph", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 }, tables = { graph_patterns = {} } },
     { name = "CPU only", format = "graph", skipped = true,

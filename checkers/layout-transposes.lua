@@ -4,7 +4,8 @@ local function of_tensorflow(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
   local turns = ops:where { type = { like = "^(_Mkl)?Transpose$" } }
   local turn_ns, conv_ns = turns:sum("self_ns"), ops:where { type = { like = "Conv2D|Conv3D" } }:sum("self_ns")
-  if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_host_share or turn_ns / step_ns < cfg.min_host_step then
+  if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_host_share
+      or turn_ns / step_ns < cfg.min_host_step then
     return nil
   end
   return finding {
@@ -12,7 +13,8 @@ local function of_tensorflow(p, cfg)
     subject = { op = turns:top("self_ns", 1):rows()[1].name },
     evidence = { { "transposes a step", turn_ns, "ns", share = math.min(1, turn_ns / step_ns) },
                  { "convolutions a step", conv_ns, "ns" }, { "transposes", turns:count(), "count" } },
-    condition = ("transposes take %s of convolutions, %s accepted"):format(fmt.pct(turn_ns / conv_ns), fmt.pct(cfg.min_host_share)),
+    condition = ("transposes take %s of convolutions, %s accepted"):format(
+      fmt.pct(turn_ns / conv_ns), fmt.pct(cfg.min_host_share)),
     remedy = { text = "Keep model and inputs in channels-last layout from end to end.",
                code = "tf.keras.backend.set_image_data_format('channels_last')" },
     impact = impact.replay { { "scale", parts = { "compute" }, op_type = "(_Mkl)?Transpose" },
@@ -30,7 +32,8 @@ return rule {
   params = {
     min_share = { default = 0.10, min = 0, max = 10, unit = "ratio", doc = "transposes over convolutions" },
     high_share = { default = 0.20, min = 0, max = 10, unit = "ratio", doc = "ratio from which it is an error" },
-    min_host_share = { default = 0.20, min = 0, max = 10, unit = "ratio", doc = "on a host: transposes over convolutions" },
+    min_host_share = { default = 0.20, min = 0, max = 10, unit = "ratio",
+                       doc = "on a host: transposes over convolutions" },
     min_host_step = { default = 0.05, min = 0, max = 1, unit = "share", doc = "on a host: transposes over the step" },
     min_conv = { default = 0.05, min = 0, max = 1, unit = "share", doc = "convolutions over the step" },
   },
@@ -40,27 +43,37 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
 
   check = function(p, cfg)
     if not p:has("device.idle_share") or not p:has("kernels") then
-      if not p:has("ops") then return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" } end
+      if not p:has("ops") then
+        return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" }
+      end
       return p.framework == "tensorflow" and p.format == "xspace" and of_tensorflow(p, cfg) or nil
     end
     local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
-    local turns = kernels:where { name = { like = "(?i)nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|SwapDimension" } }
+    local turns =
+      kernels:where {
+        name = { like = "(?i)nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|SwapDimension" } }
     local turn_ns, conv_ns = turns:sum("total_ns"), kernels:where { category = "conv" }:sum("total_ns")
     conv_ns = math.max(conv_ns - turns:where { category = "conv" }:sum("total_ns"), 1)
     if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_share then return nil end
     local top = turns:top("total_ns", 1):rows()[1]
-    local code = { pytorch = "model = model.to(memory_format=torch.channels_last)\nx = x.to(memory_format=torch.channels_last)",
-                   tensorflow = "tf.keras.backend.set_image_data_format('channels_last')" }
+    local code =
+      { pytorch = "model = model.to(memory_format=torch.channels_last)\nx = x.to(memory_format=torch.channels_last)",
+        tensorflow = "tf.keras.backend.set_image_data_format('channels_last')" }
     return finding {
-      title = ("Turning operands round takes %s a step beside %s of convolutions"):format(fmt.ms(turn_ns), fmt.ms(conv_ns)),
+      title = ("Turning operands round takes %s a step beside %s of convolutions"):format(
+        fmt.ms(turn_ns), fmt.ms(conv_ns)),
       severity = turn_ns / conv_ns >= cfg.high_share and "error" or "warn",
       subject = { kernel = top.name },
-      evidence = { { "transposes a step", turn_ns, "ns", share = math.min(1, turn_ns / step_ns) }, { "convolutions a step", conv_ns, "ns" },
+      evidence = { { "transposes a step", turn_ns, "ns", share = math.min(1, turn_ns / step_ns) },
+                   { "convolutions a step", conv_ns, "ns" },
                    { "transposes", turns:sum("calls"), "count" } },
-      condition = ("transposes take %s of convolutions, %s accepted"):format(fmt.pct(turn_ns / conv_ns), fmt.pct(cfg.min_share)),
+      condition = ("transposes take %s of convolutions, %s accepted"):format(
+        fmt.pct(turn_ns / conv_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Keep model and inputs in channels-last layout from end to end.", code = code[p.framework] },
-      impact = impact.replay { { "scale", parts = { "compute" }, name = "(?i).*(nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|SwapDimension).*" },
-                               fallback = impact.exposed { ns = turn_ns } },
+      impact = impact.replay { { "scale", parts = { "compute" },
+                                 name = "(?i).*(nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|"
+                                   .. "SwapDimension).*" },
+                 fallback = impact.exposed { ns = turn_ns } },
       confidence = "high",
     }
   end,
@@ -69,16 +82,17 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
     { name = "a quarter", framework = "pytorch", finding = true, replay = { 1e6 },
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
-                 kernels = { { name = "void nchwToNhwcKernel<float>", category = "transpose", calls = 40, total_ns = 1e6 },
-                             { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
+                 kernels = { { name = "void nchwToNhwcKernel<float>", category = "transpose", calls = 40,
+                               total_ns = 1e6 },
+               { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
     { name = "kernels alone", framework = "pytorch", finding = true, replay = { 1e6 },
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { kernels = { { name = "batched_transpose_16x32_half", category = "layout", calls = 40, total_ns = 1e6 },
-                             { name = "igemm_fwd_gtcx2_nhwc_bf16", category = "conv", calls = 40, total_ns = 4e6 } } } },
+               { name = "igemm_fwd_gtcx2_nhwc_bf16", category = "conv", calls = 40, total_ns = 4e6 } } } },
     { name = "a host", framework = "tensorflow", format = "xspace", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "transpose_1", type = "_MklTranspose", self_ns = 2e6 },
-                         { name = "Conv2D", type = "_MklNativeConv2D", self_ns = 5e6 } } } },
+           { name = "Conv2D", type = "_MklNativeConv2D", self_ns = 5e6 } } } },
     { name = "none", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
                  kernels = { { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },

@@ -2,7 +2,8 @@
 -- Printing a tensor of PyTorch formats it in ops: which elements are finite, how many digits they need,
 -- then one value after the other.
 local function printed_ns(p)
-  local formatted_ns = p:has("torch.formatted_ns") and not p:has("device.idle_share") and p.fact["torch.formatted_ns"] or 0
+  local formatted_ns = p:has("torch.formatted_ns") and not p:has("device.idle_share") and p.fact["torch.formatted_ns"]
+    or 0
   if formatted_ns > 0 then return formatted_ns, 1 end
   if p.format ~= "kineto" or not p:has("eager_loops") or not p:has("ops") then return 0 end
   local ops = p:table("ops")
@@ -23,8 +24,10 @@ local function statistics(p, cfg)
   local share = ns / p.fact["step.ns"]
   if reads < cfg.min_reads or share < cfg.min_share then return nil end
   return finding {
-    title = ("%s statistics of tensors are taken and read in each step: %s"):format(fmt.count(math.floor(reads + 0.5)), fmt.ms(ns)),
-    evidence = { { "taking and reading them a step", ns, "ns", share = share }, { "values read a step", reads, "count" } },
+    title = ("%s statistics of tensors are taken and read in each step: %s"):format(
+      fmt.count(math.floor(reads + 0.5)), fmt.ms(ns)),
+    evidence = { { "taking and reading them a step", ns, "ns", share = share },
+                 { "values read a step", reads, "count" } },
     condition = ("%s values are read, %s accepted; they take %s of the step"):format(fmt.count(math.floor(reads + 0.5)),
       fmt.count(cfg.min_reads - 1), fmt.pct(share)),
     remedy = { text = "Take statistics every 100 steps; in hooks too.",
@@ -50,9 +53,9 @@ return rule {
   },
   doc = [[
 Printing, plots, histograms and images format data and wait for files. Once every hundred steps is
-usually enough, and so it is for statistics of tensors that Python reads. Priced as the step's time inside such calls, less one step in a hundred; where PyTorch
-formats whole tensors and no stacks tell, as the loops that read their values. Silent for
-checkpoints and TensorFlow summaries, which have rules of their own, and below min_share.]],
+usually enough, and so it is for statistics of tensors that Python reads. Priced as the step's time inside such calls,
+less one step in a hundred; where PyTorch formats whole tensors and no stacks tell, as the loops that read their values.
+Silent for checkpoints and TensorFlow summaries, which have rules of their own, and below min_share.]],
 
   check = function(p, cfg)
     local logs = p:table("activities"):where { kind = "output", name = {

@@ -18,7 +18,8 @@ minute.]],
     local first_ns, step_ns = p.fact["step.warmup_ns"], p.fact["step.ns"]
     if first_ns < cfg.min_ns or first_ns < cfg.min_ratio * step_ns then return nil end
     local code = { jax = "jax.config.update('jax_compilation_cache_dir', '/var/cache/jax')",
-                   pytorch = "TORCHINDUCTOR_CACHE_DIR=/var/cache/inductor TORCHINDUCTOR_FX_GRAPH_CACHE=1 python train.py",
+                   pytorch = "TORCHINDUCTOR_CACHE_DIR=/var/cache/inductor TORCHINDUCTOR_FX_GRAPH_CACHE=1 python "
+                     .. "train.py",
                    tensorflow = "TF_XLA_FLAGS=--tf_xla_persistent_cache_directory=/var/cache/xla python train.py" }
     return finding {
       title = ("The first step took %s, the others %s"):format(fmt.ms(first_ns), fmt.ms(step_ns)),

@@ -9,7 +9,8 @@ return rule {
     min_ns = { default = 1e6, min = 0, max = 1e12, unit = "ns", doc = "length of a pause from which it is long" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "… and over the step" },
     min_count = { default = 3, min = 1, max = 1e6, unit = "count", doc = "pauses of one kind, or one a step" },
-    min_idle = { default = 0.15, min = 0, max = 1, unit = "share", doc = "idle time over the step, below which it is only told" },
+    min_idle = { default = 0.15, min = 0, max = 1, unit = "share",
+                 doc = "idle time over the step, below which it is only told" },
   },
   doc = [[
 Of the longest pauses in the recording, those of a host that comes late, grouped by what it did. A
@@ -27,9 +28,12 @@ for short pauses and for single ones among many steps.]],
     local did = top.key and top.key ~= "" and top.key or "Python outside any event"
     local is_whole = p.fact["step.source"] == "whole-trace" -- a start-up may be in it
     local locations = {}
-    if gap.source_file and gap.source_file ~= "" then locations[1] = { file = gap.source_file, line = gap.source_line } end
+    if gap.source_file and gap.source_file ~= "" then
+      locations[1] = { file = gap.source_file, line = gap.source_line }
+    end
     return finding {
-      title = ("%s of the device, the longest %s, while the host ran %s"):format(fmt.many(top.count, "long pause", "long pauses"), fmt.ms(gap.ns), did),
+      title = ("%s of the device, the longest %s, while the host ran %s"):format(
+        fmt.many(top.count, "long pause", "long pauses"), fmt.ms(gap.ns), did),
       severity = p.fact["device.idle_share"] >= cfg.min_idle and "warn" or "info",
       subject = { device = gap.device, op = did },
       locations = locations,

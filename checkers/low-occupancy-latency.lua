@@ -17,18 +17,23 @@ kernel's time, at low confidence.]],
 
   check = function(p, cfg)
     local step_ns, findings = p.fact["step.ns"], {}
-    for _, row in ipairs(p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, occupancy = { min = 0.001, max = cfg.max_occupancy } }
-                           :top("total_ns", 20):rows()) do
+    for _, row in ipairs(
+        p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns },
+                                   occupancy = { min = 0.001, max = cfg.max_occupancy } }
+          :top("total_ns", 20):rows()) do
       local is_deep = row.tensor_core == "yes" or (row.category or ""):find("gemm|conv|attention|collective")
       local is_vendor = (row.library or ""):find("cudnn|cublas|cutlass|cask|rocblas|miopen|hipblas|nccl|rccl") or
                         (row.family or row.name):find("cudnn|gemm|cask")
       local is_full = row.grid_blocks and row.sm_count and row.grid_blocks >= row.sm_count
       if not is_deep and not is_vendor and is_full and #findings < 2 then
         findings[#findings + 1] = finding {
-          title = ("%s runs at %s occupancy, %s a step"):format(row.family or row.name, fmt.pct(row.occupancy), fmt.ms(row.total_ns)),
+          title = ("%s runs at %s occupancy, %s a step"):format(
+            row.family or row.name, fmt.pct(row.occupancy), fmt.ms(row.total_ns)),
           subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
-          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) }, { "estimated occupancy", row.occupancy, "share" },
-                       { "registers a thread", row.registers or 0, "count" }, { "threads a block", row.block_threads or 0, "count" } },
+          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
+                       { "estimated occupancy", row.occupancy, "share" },
+                       { "registers a thread", row.registers or 0, "count" },
+                       { "threads a block", row.block_threads or 0, "count" } },
           condition = ("%s occupancy, %s accepted"):format(fmt.pct(row.occupancy), fmt.pct(cfg.max_occupancy)),
           remedy = { text = "Fewer registers or less shared memory a block; for kernels of your own, launch bounds." },
           impact = impact.share { ns = math.min(row.total_ns, step_ns) },
@@ -41,9 +46,13 @@ kernel's time, at low confidence.]],
   end,
 
   examples = {
-    { name = "a scan", finding = true, impact_ns = 3e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.occupancy_known_share"] = 1 },
-      tables = { kernels = { { name = "scan", category = "scan", tensor_core = "unknown", occupancy = 0.1, grid_blocks = 800, sm_count = 80, total_ns = 1e6, op = "" } } } },
-    { name = "a product", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.occupancy_known_share"] = 1 },
-      tables = { kernels = { { name = "gemm", category = "gemm", tensor_core = "yes", occupancy = 0.1, grid_blocks = 800, sm_count = 80, total_ns = 1e6 } } } },
+    { name = "a scan", finding = true, impact_ns = 3e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.occupancy_known_share"] = 1 },
+      tables = { kernels = { { name = "scan", category = "scan", tensor_core = "unknown", occupancy = 0.1,
+                               grid_blocks = 800, sm_count = 80, total_ns = 1e6, op = "" } } } },
+    { name = "a product", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.occupancy_known_share"] = 1 },
+      tables = { kernels = { { name = "gemm", category = "gemm", tensor_core = "yes", occupancy = 0.1,
+                               grid_blocks = 800, sm_count = 80, total_ns = 1e6 } } } },
   },
 }

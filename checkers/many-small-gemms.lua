@@ -30,12 +30,14 @@ local function unrolled(p, cfg)
     title = ("A compiled function holds %s products of the same shapes, %s operations each"):format(
       fmt.count(worst.count), fmt.count(row.flops)),
     subject = { op = row.module },
-    locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or nil,
+    locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } }
+      or nil,
     evidence = { { "the function a step", ns, "ns", share = ns / step_ns }, { "such products", worst.count, "count" },
                  { "their time a step", worst.ns, "ns" }, { "shapes", row.shapes } },
     condition = ("%s products of one shape, %s accepted"):format(fmt.count(worst.count), fmt.count(cfg.min_calls)),
     remedy = { text = "Stack the operands and do all rounds at once; where one needs the last, use lax.scan.",
-               code = "y = jax.vmap(f)(x, w)   # or jnp.einsum('nbi,nij->nbj', x, w), instead of [f(x[k], w[k]) for k in range(n)]" },
+               code = "y = jax.vmap(f)(x, w)   "
+                 .. "# or jnp.einsum('nbi,nij->nbj', x, w), instead of [f(x[k], w[k]) for k in range(n)]" },
     impact = impact.exposed { ns = ns, low = 0.5 * ns, high = 0.9 * ns },
     confidence = "low",
   }
@@ -117,8 +119,10 @@ one function; priced as a part of the function. Silent for few runs and small sh
       condition = ("%s runs a step, %s accepted; %.2f operations a byte, %.0f accepted"):format(
         fmt.count(best.calls), fmt.count(cfg.min_calls), best.flops / best.bytes, cfg.max_intensity),
       remedy = { text = "Do all turns as one product: stack the operands and contract over the loop's dimension.",
-                 code = p.framework == "jax" and "w = w + jnp.einsum('ki,kj->ij', a, b)   # instead of a scan of outer products" or
-                        p.framework == "pytorch" and "w += a.T @ b   # or torch.bmm over the stacked operands" or "w += tf.einsum('ki,kj->ij', a, b)" },
+                 code = p.framework == "jax"
+                   and "w = w + jnp.einsum('ki,kj->ij', a, b)   # instead of a scan of outer products" or
+                        p.framework == "pytorch" and "w += a.T @ b   # or torch.bmm over the stacked operands"
+                          or "w += tf.einsum('ki,kj->ij', a, b)" },
       impact = impact.replay { { "scale", name = "\\Q" .. best.name:gsub(",", ".") .. "\\E(:.*)?", factor = cfg.kept },
                                fallback = impact.share { ns = best.self_ns } },
       confidence = "medium",

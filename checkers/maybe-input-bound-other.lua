@@ -20,11 +20,11 @@ return rule {
                         doc = "share of the step in eager ops, from which those are the matter" },
   },
   doc = [[
-The step has no input pipeline, spends its time in Python that leaves no event, and turns arrays into tensors: the batch is
-made in the loop, by one thread, while nothing else runs. Priced as that Python and the conversion, which a
-pipeline of TensorFlow ops would do beside the step. The same is said of what is made before the step beside
-a tf.data pipeline that keeps up. Silent where most
-Python comes behind the step's first computation, where the step waits for such a pipeline or where it runs eagerly.]],
+The step has no input pipeline, spends its time in Python that leaves no event, and turns arrays into tensors: the batch
+is made in the loop, by one thread, while nothing else runs. Priced as that Python and the conversion, which a pipeline
+of TensorFlow ops would do beside the step. The same is said of what is made before the step beside a tf.data pipeline
+that keeps up. Silent where most Python comes behind the step's first computation, where the step waits for such a
+pipeline or where it runs eagerly.]],
 
   check = function(p, cfg)
     local step_ns, python_ns = p.fact["step.ns"], p.fact["host.python_ns"]
@@ -53,40 +53,44 @@ Python comes behind the step's first computation, where the step waits for such 
         { "arrays turned into tensors a step", entry_ns, "ns", share = math.min(1, entry_ns / step_ns) },
         { "input pipeline", beside and "keeps up with the step" or "none in the recording" },
       },
-      condition = ("Python outside events takes %s of the step, %s accepted, and turning arrays into tensors %s, %s accepted")
+      condition = (
+        "Python outside events takes %s of the step, %s accepted, and turning arrays into tensors %s, %s accepted")
         :format(fmt.pct(python_ns / step_ns), fmt.pct(cfg.min_python_share), fmt.pct(entry_ns / step_ns),
                 fmt.pct(cfg.min_entry_share)),
       remedy = { text = "Make batches in a tf.data pipeline of TensorFlow ops that runs beside the step.",
                  code = "ds = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(n).repeat()\n"
-                   .. "ds = ds.map(augment, num_parallel_calls=tf.data.AUTOTUNE).batch(b).prefetch(tf.data.AUTOTUNE)" },
+        .. "ds = ds.map(augment, num_parallel_calls=tf.data.AUTOTUNE).batch(b).prefetch(tf.data.AUTOTUNE)" },
       impact = impact.replay { { "subtract", parts = { "host", "copy" }, ns = all_ns },
-                               fallback = impact.exposed { ns = all_ns } },
+                    fallback = impact.exposed { ns = all_ns } },
       confidence = "medium",
     }
   end,
 
   examples = {
     { name = "numpy batches", framework = "tensorflow", finding = true, impact_ns = 1.1e7,
-      facts = { ["step.ns"] = 1.9e7, ["host.python_ns"] = 8e6, ["host.python_share"] = 0.42, ["eager.path_share"] = 0.06 },
+      facts = { ["step.ns"] = 1.9e7, ["host.python_ns"] = 8e6, ["host.python_share"] = 0.42,
+                ["eager.path_share"] = 0.06 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 3e6 } } },
       replay = { 1.1e7 } },
     { name = "an environment that takes what was computed", framework = "tensorflow", finding = false,
-      facts = { ["step.ns"] = 4.2e7, ["host.python_ns"] = 2.1e7, ["host.python_share"] = 0.5, ["eager.path_share"] = 0.1,
-                ["host.python_before_ns"] = 0 },
-      tables = { activities = { { name = "convert_to_tensor", kind = "dispatch", on_leader = true, path_ns = 4.3e6 } } } },
+      facts = { ["step.ns"] = 4.2e7, ["host.python_ns"] = 2.1e7, ["host.python_share"] = 0.5,
+                ["eager.path_share"] = 0.1, ["host.python_before_ns"] = 0 },
+      tables = { activities = { { name = "convert_to_tensor", kind = "dispatch", on_leader = true,
+                                  path_ns = 4.3e6 } } } },
     { name = "noise beside a pipeline", framework = "tensorflow", finding = true, impact_ns = 3.3e6,
-      facts = { ["step.ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53, ["eager.path_share"] = 0.01,
-                ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.03 },
+      facts = { ["step.ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53,
+                ["eager.path_share"] = 0.01, ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.03 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 2.5e5 } },
                  iterators = { { name = "Iterator::Root::Prefetch", type = "Prefetch" } } },
       replay = { 3.3e6 } },
     { name = "a pipeline that the step waits for", framework = "tensorflow", finding = false,
-      facts = { ["step.ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53, ["eager.path_share"] = 0.01,
-                ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.3 },
+      facts = { ["step.ns"] = 5.8e6, ["host.python_ns"] = 3.1e6, ["host.python_share"] = 0.53,
+                ["eager.path_share"] = 0.01, ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.3 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 2.5e5 } },
                  iterators = { { name = "Iterator::Root::Prefetch", type = "Prefetch" } } } },
     { name = "eager ops", framework = "tensorflow", finding = false,
-      facts = { ["step.ns"] = 6e7, ["host.python_ns"] = 1.8e7, ["host.python_share"] = 0.29, ["eager.path_share"] = 0.7 },
+      facts = { ["step.ns"] = 6e7, ["host.python_ns"] = 1.8e7, ["host.python_share"] = 0.29,
+                ["eager.path_share"] = 0.7 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 3e6 } } } },
   },
 }

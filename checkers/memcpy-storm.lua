@@ -22,14 +22,18 @@ ones that take less than min_share.]],
     local count, bytes, ns = copies:sum("count"), copies:sum("bytes"), copies:sum("exposed_ns")
     local step_ns = p.fact["step.ns"]
     local is_small = count > 0 and bytes / count < cfg.max_bytes
-    if not (count > cfg.min_count and is_small or is_small and count >= 10 and ns / step_ns >= cfg.min_share) then return nil end
+    if not (count > cfg.min_count and is_small or is_small and count >= 10 and ns / step_ns >= cfg.min_share) then
+      return nil
+    end
     local ceiling_ns = ns + p.fact["device.idle_share"] * step_ns
     local saved_ns = math.min(0.9 * count * cfg.call_ns, ceiling_ns)
     return finding {
-      title = ("%s copies of %s on average between host and device in each step"):format(fmt.count(math.floor(count + 0.5)), fmt.bytes(bytes / count)),
+      title = ("%s copies of %s on average between host and device in each step"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.bytes(bytes / count)),
       evidence = { { "copies a step", count, "count" }, { "bytes a step", bytes, "bytes" },
                    { "uncovered copying a step", ns, "ns", share = math.min(1, ns / step_ns) } },
-      condition = ("%s small copies a step, %s accepted"):format(fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count)),
+      condition = ("%s small copies a step, %s accepted"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count)),
       remedy = { text = "Pack small tensors into one buffer and copy once; keep constants and results on the device." },
       impact = impact.exposed { ns = saved_ns },
       claims = { { parts = { "copy" } } , { parts = { "host" }, kinds = { "launch", "transfer", "memcpy" } } },
@@ -38,7 +42,8 @@ ones that take less than min_share.]],
   end,
 
   examples = {
-    { name = "four hundred", finding = true, impact_ns = 2e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
+    { name = "four hundred", finding = true, impact_ns = 2e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
       tables = { copies = { { direction = "h2d", where = "GPU 0", count = 400, bytes = 4e5, exposed_ns = 4e5 } } } },
     { name = "two large ones", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
       tables = { copies = { { direction = "h2d", where = "GPU 0", count = 2, bytes = 4e7, exposed_ns = 4e5 } } } },

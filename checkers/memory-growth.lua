@@ -20,7 +20,9 @@ where memory is given back in any step, and for growth that is small beside the 
   check = function(p, cfg)
     local growth = p.fact["memory.growth_bytes_per_step"] or p.fact["memory.host_growth_bytes_per_step"]
     local peak = p.fact["memory.peak_bytes"]
-    if not p.fact["memory.is_growing"] or not growth or growth < cfg.min_bytes or growth < cfg.min_growth * peak then return nil end
+    if not p.fact["memory.is_growing"] or not growth or growth < cfg.min_bytes or growth < cfg.min_growth * peak then
+      return nil
+    end
     local title = ("Memory grows by %s in each step"):format(fmt.bytes(growth))
     local evidence = { { "growth a step", growth, "bytes" }, { "peak", peak, "bytes" }, { "steps",
         p.fact["step.used"] or 0, "count" } }

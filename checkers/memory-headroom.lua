@@ -3,11 +3,14 @@ return rule {
   id = "memory-headroom", api = 1, version = "1.0.0",
   title = "Much memory is free while the device waits for the host",
   category = "memory", severity = "info",
-  needs = { "device.idle_share", "device.idle_launch_share", "device.idle_host_late_share", "memory.peak_bytes", "memory.capacity_bytes", "memory.peak_share" },
+  needs = { "device.idle_share", "device.idle_launch_share", "device.idle_host_late_share", "memory.peak_bytes",
+            "memory.capacity_bytes", "memory.peak_share" },
   tags = { "memory", "batch" },
   params = {
-    max_share = { default = 0.50, min = 0, max = 1, unit = "share", doc = "peak over capacity below which there is room" },
-    min_idle = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the step in which the device waits for launches" },
+    max_share = { default = 0.50, min = 0, max = 1, unit = "share",
+                  doc = "peak over capacity below which there is room" },
+    min_idle = { default = 0.15, min = 0, max = 1, unit = "share",
+                 doc = "share of the step in which the device waits for launches" },
   },
   doc = [[
 A larger batch gives each launch more work and the host as many launches as before. No price: the gain
@@ -21,10 +24,13 @@ device is busy or memory is used.]],
     local times = math.max(2, math.floor(0.8 / share))
     times = math.min(times, 16)
     return finding {
-      title = ("%s of memory is free while the device waits for the host %s of the step"):format(fmt.pct(1 - share), fmt.pct(idle)),
-      evidence = { { "peak in use", p.fact["memory.peak_bytes"], "bytes" }, { "capacity", p.fact["memory.capacity_bytes"], "bytes" },
+      title = ("%s of memory is free while the device waits for the host %s of the step"):format(
+        fmt.pct(1 - share), fmt.pct(idle)),
+      evidence = { { "peak in use", p.fact["memory.peak_bytes"], "bytes" },
+                   { "capacity", p.fact["memory.capacity_bytes"], "bytes" },
                    { "share of the step in which the device waits for launches", idle, "share" } },
-      condition = ("%s in use, %s accepted; waits %s, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.max_share), fmt.pct(idle), fmt.pct(cfg.min_idle)),
+      condition = ("%s in use, %s accepted; waits %s, %s accepted"):format(
+        fmt.pct(share), fmt.pct(cfg.max_share), fmt.pct(idle), fmt.pct(cfg.min_idle)),
       remedy = { text = ("Raise the batch where training allows it: %d times as large should fit."):format(times) },
       impact = impact.none(),
       confidence = "medium",
@@ -33,10 +39,12 @@ device is busy or memory is used.]],
 
   examples = {
     { name = "a fifth used", finding = true,
-      facts = { ["device.idle_share"] = 0.4, ["device.idle_launch_share"] = 0.05, ["device.idle_host_late_share"] = 0.35,
-                ["memory.peak_bytes"] = 8e9, ["memory.capacity_bytes"] = 40e9, ["memory.peak_share"] = 0.2 } },
+      facts = { ["device.idle_share"] = 0.4, ["device.idle_launch_share"] = 0.05,
+                ["device.idle_host_late_share"] = 0.35, ["memory.peak_bytes"] = 8e9, ["memory.capacity_bytes"] = 40e9,
+                ["memory.peak_share"] = 0.2 } },
     { name = "the device is busy", finding = false,
-      facts = { ["device.idle_share"] = 0.02, ["device.idle_launch_share"] = 0.01, ["device.idle_host_late_share"] = 0.01,
-                ["memory.peak_bytes"] = 8e9, ["memory.capacity_bytes"] = 40e9, ["memory.peak_share"] = 0.2 } },
+      facts = { ["device.idle_share"] = 0.02, ["device.idle_launch_share"] = 0.01,
+                ["device.idle_host_late_share"] = 0.01, ["memory.peak_bytes"] = 8e9, ["memory.capacity_bytes"] = 40e9,
+                ["memory.peak_share"] = 0.2 } },
   },
 }

@@ -6,7 +6,8 @@ return rule {
   needs = { "device.idle_share", "memory.peak_bytes", "memory.capacity_bytes", "memory.peak_share" },
   tags = { "memory" },
   params = {
-    min_share = { default = 0.90, min = 0, max = 1, unit = "share", doc = "peak over capacity from which this is said" },
+    min_share = { default = 0.90, min = 0, max = 1, unit = "share",
+                  doc = "peak over capacity from which this is said" },
     high_share = { default = 0.97, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
   },
   doc = [[
@@ -16,19 +17,22 @@ program. Counts bytes in use, not what a pool reserved. No price. Silent below m
   check = function(p, cfg)
     local share, peak = p.fact["memory.peak_share"], p.fact["memory.peak_bytes"]
     if share < cfg.min_share then return nil end
-    local evidence = { { "peak in use", peak, "bytes" }, { "capacity", p.fact["memory.capacity_bytes"], "bytes" }, { "peak over capacity", share, "share" } }
+    local evidence = { { "peak in use", peak, "bytes" }, { "capacity", p.fact["memory.capacity_bytes"], "bytes" },
+                       { "peak over capacity", share, "share" } }
     if p:has("memory_owners") then
       for _, row in ipairs(p:table("memory_owners"):top("bytes", 5):rows()) do
         evidence[#evidence + 1] = { row.owner or "unknown owner", row.bytes, "bytes" }
       end
     end
     return finding {
-      title = ("Memory peaks at %s of %s (%s)"):format(fmt.bytes(peak), fmt.bytes(p.fact["memory.capacity_bytes"]), fmt.pct(share)),
+      title = ("Memory peaks at %s of %s (%s)"):format(
+        fmt.bytes(peak), fmt.bytes(p.fact["memory.capacity_bytes"]), fmt.pct(share)),
       severity = share >= cfg.high_share and "error" or "warn",
       evidence = evidence,
       condition = ("%s in use, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Checkpoint activations, shard the optimiser, or accumulate smaller batches.",
-                 code = p.framework == "pytorch" and "y = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)" or
+                 code = p.framework == "pytorch"
+                   and "y = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)" or
                         p.framework == "jax" and "block = jax.checkpoint(block)" or nil },
       impact = impact.none(),
       confidence = "high",
@@ -37,9 +41,11 @@ program. Counts bytes in use, not what a pool reserved. No price. Silent below m
 
   examples = {
     { name = "95 %", framework = "pytorch", finding = true,
-      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 38e9, ["memory.capacity_bytes"] = 40e9, ["memory.peak_share"] = 0.95 },
+      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 38e9, ["memory.capacity_bytes"] = 40e9,
+                ["memory.peak_share"] = 0.95 },
       tables = { memory_owners = { { owner = "aten::mm", bytes = 4e9 } } } },
     { name = "half", finding = false,
-      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 20e9, ["memory.capacity_bytes"] = 40e9, ["memory.peak_share"] = 0.5 } },
+      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 20e9, ["memory.capacity_bytes"] = 40e9,
+                ["memory.peak_share"] = 0.5 } },
   },
 }

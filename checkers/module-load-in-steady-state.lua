@@ -7,7 +7,8 @@ return rule {
   needs = { "step.ns", "step.used", "device.idle_share", "activities" },
   cause = "compile", tags = { "compile", "launch" },
   params = {
-    min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "steps, so that the first two do not count alone" },
+    min_steps = { default = 3, min = 1, max = 1e6, unit = "count",
+                  doc = "steps, so that the first two do not count alone" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "loading over the step" },
   },
   doc = [[
@@ -16,18 +17,23 @@ spread over the steps. Silent in short recordings, where it is warm-up.]],
 
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
-    local loads = p:table("activities"):where { name = { like = "^(cu|hip)(Module|Library)Load|Lazy Function Loading|Runtime Triggered Module Loading" } }
+    local loads = p:table("activities"):where {
+      name = { like = "^(cu|hip)(Module|Library)Load|Lazy Function Loading|Runtime Triggered Module Loading" } }
     local ns, step_ns = math.max(loads:sum("path_ns"), 0), p.fact["step.ns"]
     if ns / step_ns < cfg.min_share then return nil end
     local top = loads:top("total_ns", 1):rows()[1]
     return finding {
       title = ("Loading code takes %s a step"):format(fmt.ms(ns)),
       subject = { op = top.name },
-      evidence = { { "loading on the path a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "loads a step", loads:sum("events"), "count" },
+      evidence = { { "loading on the path a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                   { "loads a step", loads:sum("events"), "count" },
                    { "longest", top.max_ns or 0, "ns" } },
       condition = ("loading takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Run each path of the program once before training, or load all kernels at the start.", flags = "CUDA_MODULE_LOADING=EAGER" },
-      impact = impact.replay { { "scale", name = "(cu|hip)(Module|Library)Load.*|Lazy Function Loading|Runtime Triggered Module Loading" },
+      remedy = { text = "Run each path of the program once before training, or load all kernels at the start.",
+                 flags = "CUDA_MODULE_LOADING=EAGER" },
+      impact = impact.replay { { "scale",
+                                 name = "(cu|hip)(Module|Library)Load.*|Lazy Function Loading|Runtime Triggered "
+                                   .. "Module Loading" },
                                fallback = impact.exposed { ns = ns } },
       confidence = "medium",
     }
@@ -36,7 +42,8 @@ spread over the steps. Silent in short recordings, where it is warm-up.]],
   examples = {
     { name = "each step", format = "kineto", finding = true, replay = { 3e5 },
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
-      tables = { activities = { { name = "cuModuleLoadData", events = 2, path_ns = 3e5, total_ns = 6e5, max_ns = 2e5 } } } },
+      tables = { activities = { { name = "cuModuleLoadData", events = 2, path_ns = 3e5, total_ns = 6e5,
+                                  max_ns = 2e5 } } } },
     { name = "none", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 }, tables = { activities = {} } },
   },

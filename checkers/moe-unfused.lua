@@ -12,9 +12,10 @@ return rule {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "their time over the step" },
   },
   doc = [[
-A mixture of experts computes two products for each expert. Kernels named for the first and the second product that one call
-of the op launches several times mean one launch an expert, where one grouped product does all. Priced as a share of their
-time. Says nothing of how evenly tokens are spread, which a recording does not tell. Silent with one launch a call.]],
+A mixture of experts computes two products for each expert. Kernels named for the first and the second product that one
+call of the op launches several times mean one launch an expert, where one grouped product does all. Priced as a share
+of their time. Says nothing of how evenly tokens are spread, which a recording does not tell. Silent with one launch a
+call.]],
 
   check = function(p, cfg)
     local step_ns, first, second = p.fact["step.ns"], nil, nil
@@ -31,12 +32,15 @@ time. Says nothing of how evenly tokens are spread, which a recording does not t
     return finding {
       title = ("%s expert products run in sequence"):format(fmt.count(math.floor(first.calls + second.calls + 0.5))),
       subject = { kernel = first.name, op = first.op },
-      evidence = { { "products of experts a step", ns, "ns", share = ns / step_ns }, { "first ones a step", first.calls, "count" },
+      evidence = { { "products of experts a step", ns, "ns", share = ns / step_ns },
+                   { "first ones a step", first.calls, "count" },
                    { "second ones a step", second.calls, "count" } },
       condition = ("%s products and more in each call of %s"):format(fmt.count(cfg.min_experts), first.op),
-      remedy = { text = "Use a grouped product over all experts.", code = "torch._grouped_mm(x, w1, offs=offsets)   # or the fused MoE kernel of the serving library" },
+      remedy = { text = "Use a grouped product over all experts.",
+                 code = "torch._grouped_mm(x, w1, offs=offsets)   # or the fused MoE kernel of the serving library" },
       impact = impact.share { ns = ns },
-      claims = { { parts = { "compute" }, name = ("\\Q%s\\E|\\Q%s\\E"):format(first.name:gsub(",", "."), second.name:gsub(",", ".")) } },
+      claims = { { parts = { "compute" },
+                   name = ("\\Q%s\\E|\\Q%s\\E"):format(first.name:gsub(",", "."), second.name:gsub(",", ".")) } },
       confidence = "low",
     }
   end,
@@ -51,6 +55,7 @@ time. Says nothing of how evenly tokens are spread, which a recording does not t
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { type = "aiter::fused_moe", calls = 32 } },
                  kernels = { { name = "ck_moe_gemm1_stage", op = "aiter::fused_moe", calls = 32, total_ns = 1.5e6 },
-                             { name = "ck_moe_gemm2_stage", op = "aiter::fused_moe", calls = 32, total_ns = 1.5e6 } } } },
+                             { name = "ck_moe_gemm2_stage", op = "aiter::fused_moe", calls = 32,
+                               total_ns = 1.5e6 } } } },
   },
 }

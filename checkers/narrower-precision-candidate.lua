@@ -11,12 +11,13 @@ return rule {
     min_efficiency = { default = 0.6, min = 0, max = 1, unit = "share", doc = "of the device's rate that they reach" },
   },
   doc = [[
-Hopper, Ada, Blackwell and MI300 multiply 8 bit floats twice as fast. Worth a try only where 16 bit products fill the step
-and already run near the device's rate; else other findings come first. Not priced: whether the model bears it is a
+Hopper, Ada, Blackwell and MI300 multiply 8 bit floats twice as fast. Worth a try only where 16 bit products fill the
+step and already run near the device's rate; else other findings come first. Not priced: whether the model bears it is a
 question of its loss. Silent where 8 bits are in use.]],
 
   check = function(p, cfg)
-    if not p.fact["device.model"]:find("H100|H200|H20|H800|B100|B200|B300|GB200|GB300|L4\\b|L40|RTX 40|RTX 50|RTX 6000 Ada|MI300|MI308|MI325|MI35") then
+    if not p.fact["device.model"]:find("H100|H200|H20|H800|B100|B200|B300|GB200|GB300|L4\\b|L40|RTX 40|RTX 50|"
+                                       .. "RTX 6000 Ada|MI300|MI308|MI325|MI35") then
       return nil
     end
     local step_ns, products = p.fact["step.ns"], p:table("kernels"):where { category = "gemm" }
@@ -24,7 +25,8 @@ question of its loss. Silent where 8 bits are in use.]],
     local half = products:where { dtype = { like = "^(b?float16)$" } }
     local ns = math.min(half:sum("total_ns"), step_ns)
     if ns < cfg.min_share * step_ns then return nil end
-    local good = p:table("roofline"):where { bound = "compute", dtype = { like = "^(b?float16)$" }, efficiency = { min = cfg.min_efficiency } }
+    local good = p:table("roofline"):where { bound = "compute", dtype = { like = "^(b?float16)$" },
+                                             efficiency = { min = cfg.min_efficiency } }
     if good:sum("ns") < 0.5 * ns then return nil end
     return finding {
       title = ("%s of each step is 16 bit matrix work on a device with an 8 bit type"):format(fmt.ms(ns)),
@@ -32,9 +34,12 @@ question of its loss. Silent where 8 bits are in use.]],
       evidence = { { "16 bit products a step", ns, "ns", share = ns / step_ns },
                    { "of them, near the device's rate", math.min(good:sum("ns"), ns), "ns" },
                    { "device", p.fact["device.model"] } },
-      condition = ("16 bit products take %s of the step, %s wanted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("16 bit products take %s of the step, %s wanted"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Try an fp8 recipe on the largest layers, and compare the loss.",
-                 code = p.framework == "pytorch" and "from torchao.float8 import convert_to_float8_training\nconvert_to_float8_training(model)" or nil },
+                 code = p.framework == "pytorch"
+                   and "from torchao.float8 import convert_to_float8_training\nconvert_to_float8_training(model)"
+                   or nil },
       impact = impact.none(),
       confidence = "low",
     }
@@ -44,14 +49,17 @@ question of its loss. Silent where 8 bits are in use.]],
     { name = "two thirds of the step", framework = "pytorch", format = "kineto", finding = true,
       facts = { ["step.ns"] = 1e7, ["device.model"] = "NVIDIA H100 80GB HBM3" },
       tables = { kernels = { { name = "nvjet_hsh_128x256", category = "gemm", dtype = "bfloat16", total_ns = 6.6e6 } },
-                 roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.7, ns = 6e6 } } } },
+                 roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.7,
+                                ns = 6e6 } } } },
     { name = "far from the device's rate", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.model"] = "NVIDIA H100 80GB HBM3" },
       tables = { kernels = { { name = "nvjet_hsh_128x256", category = "gemm", dtype = "bfloat16", total_ns = 6.6e6 } },
-                 roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.2, ns = 6e6 } } } },
+                 roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.2,
+                                ns = 6e6 } } } },
     { name = "a device without", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.model"] = "NVIDIA A100-SXM4-80GB" },
       tables = { kernels = { { name = "gemm", category = "gemm", dtype = "bfloat16", total_ns = 6.6e6 } },
-                 roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.7, ns = 6e6 } } } },
+                 roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.7,
+                                ns = 6e6 } } } },
   },
 }

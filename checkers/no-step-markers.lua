@@ -10,13 +10,13 @@ return rule {
     min_repeats = { default = 3, min = 2, max = 100, unit = "count",
                     doc = "repeats from which inferred steps are good enough for an info" },
     max_idle = { default = 0.10, min = 0, max = 1, unit = "share",
-                 doc = "idle time of a device that works through the whole recording: what its kernels take of it holds without steps" },
+                 doc = "idle time of a device that works through the whole recording: what its kernels take of it "
+                   .. "holds without steps" },
   },
   doc = [[
 Without markers the steps are inferred from what repeats, or the whole recording counts as one step.
-Per-step numbers are then less certain, or missing. Where a device works nearly all of the recording, shares of its time hold
-anyway, and this is an info. Silent when steps were marked, or are calls of a
-session or requests.]],
+Per-step numbers are then less certain, or missing. Where a device works nearly all of the recording, shares of its time
+hold anyway, and this is an info. Silent when steps were marked, or are calls of a session or requests.]],
 
   check = function(p, cfg)
     local source = p.fact["step.source"]
@@ -36,7 +36,8 @@ session or requests.]],
         or "No step markers; the recording counts as one step",
       severity = (is_inferred or is_busy) and "info" or "veto",
       evidence = { { "steps come from", source }, { "steps", used, "count" },
-                   is_busy and { "what holds without steps", "shares of the device's time; times are of the whole recording" } or nil },
+                   is_busy and { "what holds without steps",
+                                 "shares of the device's time; times are of the whole recording" } or nil },
       condition = ("steps come from '%s', not from markers"):format(source),
       remedy = { text = "Mark each step of the training loop, taking the next batch included.",
                  code = code[p.framework] },

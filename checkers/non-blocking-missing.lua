@@ -9,7 +9,8 @@ return rule {
   more_specific_than = { "blocking-sync-in-step", "long-gpu-gap" },
   params = {
     min_count = { default = 1, min = 0, max = 1e6, unit = "count", doc = "waits of such copies a step" },
-    min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "idle time of the device after them, over the step" },
+    min_share = { default = 0.005, min = 0, max = 1, unit = "share",
+                  doc = "idle time of the device after them, over the step" },
   },
   doc = [[
 `.to(device)` waits for its copy unless told otherwise. From pinned memory it need not. Priced as the device's idle time
@@ -19,7 +20,8 @@ after the waits. Silent where nothing is copied from pinned memory, and where wo
     local step_ns = p.fact["step.ns"]
     local pinned = p:table("copies"):where { direction = "h2d", is_pageable = false, name = { like = "(?i)pinned" } }
     if pinned:count() == 0 then return nil end
-    local waits = p:table("syncs"):where { owner = { like = "^aten::(to|_to_copy|copy_|cuda)$" }, name = { like = "StreamSynchronize" } }
+    local waits = p:table("syncs"):where { owner = { like = "^aten::(to|_to_copy|copy_|cuda)$" },
+                                           name = { like = "StreamSynchronize" } }
     local count, bubble_ns = waits:sum("count"), math.min(waits:sum("bubble_ns"), step_ns)
     -- A wait inside a copy may be that of a download; those end in pageable memory.
     local down = p:table("copies"):where { direction = "d2h" }:sum("count")
@@ -32,7 +34,8 @@ after the waits. Silent where nothing is copied from pinned memory, and where wo
                    { "waits a step", count, "count" },
                    { "copies from pinned memory a step", pinned:sum("count"), "count" },
                    { "their bytes a step", pinned:sum("bytes"), "bytes" } },
-      condition = ("idle after such waits takes %s of the step, %s accepted"):format(fmt.pct(bubble_ns / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("idle after such waits takes %s of the step, %s accepted"):format(
+        fmt.pct(bubble_ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Copy without waiting: the device's own order keeps it right.",
                  code = "x = x.to(device, non_blocking=True)" },
       impact = impact.exposed { ns = bubble_ns },
@@ -44,16 +47,20 @@ after the waits. Silent where nothing is copied from pinned memory, and where wo
   examples = {
     { name = "two waits", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4e5,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
-      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false, count = 2, bytes = 2e7 } },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false,
+                              count = 2, bytes = 2e7 } },
                  syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
     { name = "from pageable memory", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
-      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pageable -> Device)", is_pageable = true, count = 2, bytes = 2e7 } },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pageable -> Device)", is_pageable = true,
+                              count = 2, bytes = 2e7 } },
                  syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
     { name = "downloads", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
-      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false, count = 2, bytes = 2e7 },
-                            { direction = "d2h", name = "Memcpy DtoH (Device -> Pageable)", is_pageable = true, count = 2, bytes = 8 } },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false,
+                              count = 2, bytes = 2e7 },
+                            { direction = "d2h", name = "Memcpy DtoH (Device -> Pageable)", is_pageable = true,
+                              count = 2, bytes = 8 } },
                  syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
   },
 }

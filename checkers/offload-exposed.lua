@@ -8,15 +8,17 @@ return rule {
   cause = "copies", tags = { "copies", "memory" },
   more_specific_than = { "h2d-share", "d2h-share", "memcpy-storm" },
   params = {
-    most_hidden = { default = 4, min = 1, max = 1e6, unit = "ratio", doc = "uncovered copies over computing from which hiding them is no remedy" },
-    min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "uncovered time of such copies over the step" },
+    most_hidden = { default = 4, min = 1, max = 1e6, unit = "ratio",
+                    doc = "uncovered copies over computing from which hiding them is no remedy" },
+    min_share = { default = 0.03, min = 0, max = 1, unit = "share",
+                  doc = "uncovered time of such copies over the step" },
     min_bytes = { default = 16777216, min = 0, max = 1e15, unit = "bytes", doc = "bytes a step in each direction" },
     evenness = { default = 0.25, min = 0, max = 1, unit = "share", doc = "how much the two directions may differ" },
   },
   doc = [[
-Optimizer state, activations or weights that live in host memory leave the device and come back in each step: about as many
-bytes go down as come up, by pinned copies. Managed memory does the same page by page. Priced as the uncovered part,
-as far as there is computing to hide it behind; where that is far too little, as what moving less could save.
+Optimizer state, activations or weights that live in host memory leave the device and come back in each step: about as
+many bytes go down as come up, by pinned copies. Managed memory does the same page by page. Priced as the uncovered
+part, as far as there is computing to hide it behind; where that is far too little, as what moving less could save.
 Silent where copies run beside computing. Moving less may not be possible: the memory may be needed.]],
 
   check = function(p, cfg)
@@ -24,7 +26,8 @@ Silent where copies run beside computing. Moving less may not be possible: the m
     local managed_ns = 0
     for row in p:table("copies"):each() do
       local sum = sums[row.direction]
-      if (row.kind or ""):find("(?i)managed|unified") or (row.name or ""):find("(?i)unified memory|page ?fault|\\bUVM\\b") then
+      if (row.kind or ""):find("(?i)managed|unified")
+          or (row.name or ""):find("(?i)unified memory|page ?fault|\\bUVM\\b") then
         managed_ns = managed_ns + (row.exposed_ns or 0)
       elseif sum and not row.is_pageable then
         sum[1], sum[2] = sum[1] + (row.bytes or 0), sum[2] + (row.exposed_ns or 0)
@@ -40,20 +43,30 @@ Silent where copies run beside computing. Moving less may not be possible: the m
       evidence[#evidence + 1] = { "to the device a step", up[1], "bytes" }
       evidence[#evidence + 1] = { "to the host a step", down[1], "bytes" }
     end
-    if managed_ns > 0 then evidence[#evidence + 1] = { "uncovered traffic of managed memory a step", managed_ns, "ns" } end
+    if managed_ns > 0 then
+      evidence[#evidence + 1] = { "uncovered traffic of managed memory a step", managed_ns, "ns" }
+    end
     -- What computes for a small part of that time cannot hide it: only what is not moved is saved.
     local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
-    local is_too_much = ns > cfg.most_hidden * compute_ns and compute_ns >= 0.01 * step_ns -- a program that only copies is about them
-    if is_too_much then evidence[#evidence + 1] = { "computing a step, beside which it could run", compute_ns, "ns" } end
+    -- a program that only copies is about them
+    local is_too_much = ns > cfg.most_hidden * compute_ns and compute_ns >= 0.01 * step_ns
+    if is_too_much then
+      evidence[#evidence + 1] = { "computing a step, beside which it could run", compute_ns, "ns" }
+    end
     return finding {
       title = ("Offloading is uncovered for %s a step"):format(fmt.ms(ns)),
       evidence = evidence,
       condition = ("%s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = is_too_much and "Keep more on the device, in fewer bits or over more devices: there is too little computing to hide these copies behind." or
-                   "Fetch one layer earlier on a stream of its own, and offload less if memory allows: the recording tells the peak "
-                   .. "(tfprof info), not what would fit without offloading.",
-                 code = not is_too_much and p.framework == "pytorch" and "with torch.cuda.stream(prefetch): next_layer.weight.data = host[i + 1].to('cuda', non_blocking=True)" or nil },
-      impact = is_too_much and impact.exposed { ns = ns } or impact.replay { { "overlap", parts = { "copy" } }, fallback = impact.exposed { ns = ns } },
+      remedy = { text = is_too_much
+                   and "Keep more on the device, in fewer bits or over more devices: there is too little computing to "
+                       .. "hide these copies behind." or
+                   "Fetch one layer earlier on a stream of its own, and offload less if memory allows: the recording "
+                   .. "tells the peak (tfprof info), not what would fit without offloading.",
+                 code = not is_too_much and p.framework == "pytorch"
+                   and "with torch.cuda.stream(prefetch): next_layer.weight.data = host[i + 1].to('cuda', "
+                       .. "non_blocking=True)" or nil },
+      impact = is_too_much and impact.exposed { ns = ns }
+        or impact.replay { { "overlap", parts = { "copy" } }, fallback = impact.exposed { ns = ns } },
       claims = { { parts = { "copy" } } },
       confidence = "low",
     }
@@ -64,17 +77,24 @@ Silent where copies run beside computing. Moving less may not be possible: the m
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 5e5 },
       tables = { copies = { { direction = "h2d", name = "copy-done", bytes = 1e9, exposed_ns = 4e6 },
                             { direction = "d2h", name = "copy-done", bytes = 1e9, exposed_ns = 4e6 } } } },
-    { name = "optimizer state on the host", framework = "pytorch", format = "kineto", finding = true, impact_ns = 9.5e5, replay = { 1e6 },
+    { name = "optimizer state on the host", framework = "pytorch", format = "kineto", finding = true, impact_ns = 9.5e5,
+      replay = { 1e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD", kind = "Pinned -> Device", bytes = 1e8, exposed_ns = 6e5 },
-                            { direction = "d2h", name = "Memcpy DtoH", kind = "Device -> Pinned", bytes = 1e8, exposed_ns = 6e5 } } } },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD", kind = "Pinned -> Device", bytes = 1e8,
+                              exposed_ns = 6e5 },
+                            { direction = "d2h", name = "Memcpy DtoH", kind = "Device -> Pinned", bytes = 1e8,
+                              exposed_ns = 6e5 } } } },
     { name = "batches go up", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD", kind = "Pinned -> Device", bytes = 1e8, exposed_ns = 6e5 },
-                            { direction = "d2h", name = "Memcpy DtoH", kind = "Device -> Pinned", bytes = 64, exposed_ns = 1e4 } } } },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD", kind = "Pinned -> Device", bytes = 1e8,
+                              exposed_ns = 6e5 },
+                            { direction = "d2h", name = "Memcpy DtoH", kind = "Device -> Pinned", bytes = 64,
+                              exposed_ns = 1e4 } } } },
     { name = "covered", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD", kind = "Pinned -> Device", bytes = 1e8, exposed_ns = 1e4 },
-                            { direction = "d2h", name = "Memcpy DtoH", kind = "Device -> Pinned", bytes = 1e8, exposed_ns = 1e4 } } } },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD", kind = "Pinned -> Device", bytes = 1e8,
+                              exposed_ns = 1e4 },
+                            { direction = "d2h", name = "Memcpy DtoH", kind = "Device -> Pinned", bytes = 1e8,
+                              exposed_ns = 1e4 } } } },
   },
 }

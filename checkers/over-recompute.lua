@@ -52,7 +52,8 @@ return rule {
   doc = [[
 Rematerialisation trades computing for memory: the forward pass runs again inside the backward one.
 Where memory is not short the second pass buys nothing. Recognised by the scope that the compiler
-gives such instructions, in PyTorch by layers of the forward pass inside the backward one. Priced as their time. Silent when the device's memory is nearly full.]],
+gives such instructions, in PyTorch by layers of the forward pass inside the backward one. Priced as their time. Silent
+when the device's memory is nearly full.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end

@@ -8,7 +8,8 @@ return rule {
   more_specific_than = { "h2d-share", "d2h-share" },
   params = {
     min_bytes = { default = 65536, min = 1, max = 1e12, unit = "bytes", doc = "a copy from which it matters" },
-    min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "uncovered time of these copies over the step" },
+    min_share = { default = 0.01, min = 0, max = 1, unit = "share",
+                  doc = "uncovered time of these copies over the step" },
     gain = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of that time, what pinned memory saves" },
   },
   doc = [[
@@ -21,16 +22,20 @@ host waits. Priced at half of the uncovered time. Silent for copies up to 64 KiB
     if ns / step_ns < cfg.min_share then return nil end
     local top = copies:top("exposed_ns", 1):rows()[1]
     local locations = {}
-    if top.source_file and top.source_file ~= "" then locations[1] = { file = top.source_file, line = top.source_line } end
+    if top.source_file and top.source_file ~= "" then
+      locations[1] = { file = top.source_file, line = top.source_line }
+    end
     return finding {
       title = ("%s a step is copied from or to pageable memory"):format(fmt.bytes(copies:sum("bytes"))),
       subject = { op = top.name }, locations = locations,
       evidence = { { "pageable copies that nothing hides, a step", ns, "ns", share = math.min(1, ns / step_ns) },
                    { "bytes a step", copies:sum("bytes"), "bytes" }, { "copies a step", copies:sum("count"), "count" },
                    { "rate of the largest", top.bytes_per_s or 0, "bytes_per_s" } },
-      condition = ("pageable copies take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("pageable copies take %s of the step, %s accepted"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Copy from pinned memory, without waiting.",
-                 code = p.framework == "pytorch" and "DataLoader(ds, pin_memory=True)\nx = x.to(device, non_blocking=True)" or nil },
+                 code = p.framework == "pytorch"
+                   and "DataLoader(ds, pin_memory=True)\nx = x.to(device, non_blocking=True)" or nil },
       impact = impact.exposed { ns = cfg.gain * math.min(ns, step_ns) },
       claims = { { parts = { "copy" }, name = "(?i).*pageable.*" } },
       confidence = "medium",
@@ -38,9 +43,13 @@ host waits. Priced at half of the uncovered time. Silent for copies up to 64 KiB
   end,
 
   examples = {
-    { name = "a tenth", framework = "pytorch", finding = true, impact_ns = 4e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6 },
-      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pageable -> Device)", is_pageable = true, count = 2, bytes = 2e7, mean_bytes = 1e7, exposed_ns = 1e6 } } } },
-    { name = "small", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6 },
-      tables = { copies = { { direction = "d2h", name = "Memcpy DtoH (Device -> Pageable)", is_pageable = true, count = 2, bytes = 8, mean_bytes = 4, exposed_ns = 1e6 } } } },
+    { name = "a tenth", framework = "pytorch", finding = true, impact_ns = 4e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6 },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pageable -> Device)", is_pageable = true,
+                              count = 2, bytes = 2e7, mean_bytes = 1e7, exposed_ns = 1e6 } } } },
+    { name = "small", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["part.copy_ns"] = 1e6 },
+      tables = { copies = { { direction = "d2h", name = "Memcpy DtoH (Device -> Pageable)", is_pageable = true,
+                              count = 2, bytes = 8, mean_bytes = 4, exposed_ns = 1e6 } } } },
   },
 }

@@ -8,7 +8,8 @@ return rule {
   tags = { "model", "parameters" },
   params = {
     min_share = { default = 0.30, min = 0, max = 1, unit = "share", doc = "of all parameters, those of one variable" },
-    min_count = { default = 1e6, min = 0, max = 1e15, unit = "count", doc = "parameters from which it is worth a line" },
+    min_count = { default = 1e6, min = 0, max = 1e15, unit = "count",
+                  doc = "parameters from which it is worth a line" },
   },
   doc = [[
 Often an embedding or the last layer: it can be sharded, tied or factored. Slots of optimisers count as
@@ -20,7 +21,8 @@ variables of their own. A fact without a price. Silent for small models.]],
     return finding {
       title = ("%s holds %s of %s parameters"):format(top.variable, fmt.pct(top.count / total), fmt.count(total)),
       subject = { op = top.variable },
-      evidence = { { "parameters of it", top.count, "count" }, { "of all", top.count / total, "share" }, { "all parameters", total, "count" } },
+      evidence = { { "parameters of it", top.count, "count" }, { "of all", top.count / total, "share" },
+                   { "all parameters", total, "count" } },
       condition = ("%s of the parameters, %s worth a line"):format(fmt.pct(top.count / total), fmt.pct(cfg.min_share)),
       remedy = { text = "Shard it over devices, tie input and output embeddings, or factor it." },
       impact = impact.none(),
@@ -30,7 +32,8 @@ variables of their own. A fact without a price. Silent for small models.]],
 
   examples = {
     { name = "an embedding", finding = true, facts = { ["parameters.total"] = 1e8 },
-      tables = { parameters = { { variable = "embedding", count = 6e7, share = 0.6 }, { variable = "dense", count = 4e6, share = 0.04 } } } },
+      tables = { parameters = { { variable = "embedding", count = 6e7, share = 0.6 },
+                                { variable = "dense", count = 4e6, share = 0.04 } } } },
     { name = "a small model", finding = false, facts = { ["parameters.total"] = 7850 },
       tables = { parameters = { { variable = "w", count = 7840, share = 0.99 } } } },
   },

@@ -2,7 +2,8 @@
 -- A call in or between training steps: its function and the one that trains both run.
 local function beside(p, cfg, builds, setup_ns)
   local step_ns, functions = p.fact["step.ns"], 0
-  local calls = p:table("activities"):where { name = { like = "^EagerLocalExecute: __inference_" }, events = { min = cfg.min_beside } }
+  local calls = p:table("activities"):where { name = { like = "^EagerLocalExecute: __inference_" },
+                                              events = { min = cfg.min_beside } }
   local is_keras = false
   for row in calls:each() do
     if not row.name:find("[Dd]ataset") then
@@ -13,8 +14,10 @@ local function beside(p, cfg, builds, setup_ns)
   setup_ns = setup_ns + (p:has("compile.path_ns") and p.fact["compile.path_ns"] or 0)
   if builds < cfg.min_beside or functions < 2 or not is_keras or setup_ns < cfg.min_share * step_ns then return nil end
   return finding {
-    title = ("evaluate or predict builds a dataset beside training: %s of each step"):format(fmt.ms(math.min(setup_ns, step_ns))),
-    evidence = { { "building iterators and tracing their functions a step", setup_ns, "ns", share = math.min(setup_ns / step_ns, 1) },
+    title = ("evaluate or predict builds a dataset beside training: %s of each step"):format(
+      fmt.ms(math.min(setup_ns, step_ns))),
+    evidence = { { "building iterators and tracing their functions a step", setup_ns, "ns",
+                   share = math.min(setup_ns / step_ns, 1) },
                  { "iterators built a step", builds, "count" },
                  { "graph functions that run", functions, "count" } },
     condition = ("%s iterators built a step beside training, %s accepted; %s of the step"):format(fmt.count(builds),
@@ -39,7 +42,8 @@ return rule {
     min_calls = { default = 3, min = 2, max = 1e6, unit = "count",
                   doc = "datasets built a step from which calls are said to be in a loop" },
     min_beside = { default = 0.3, min = 0, max = 1, unit = "count",
-                   doc = "datasets built and calls of each of two functions a step, from which a call beside training is meant" },
+                   doc = "datasets built and calls of each of two functions a step, from which a call beside training "
+                     .. "is meant" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio",
              doc = "part of the time outside of ops that a step keeps without such a call" },
     min_share = { default = 0.3, min = 0, max = 1, unit = "share",
@@ -49,10 +53,12 @@ return rule {
 Model.predict and evaluate build a dataset, its iterator and their functions in every call. Called
 for one row at a time, that set-up is the work. Priced as all of the step but one call in n. A call beside
 each training step, to validate or from a callback, costs the same: priced as all but a twentieth of what
-the step spends outside of ops. Silent where a step builds few datasets, and for single calls without other functions.]],
+the step spends outside of ops. Silent where a step builds few datasets, and for single calls without other
+functions.]],
 
   check = function(p, cfg)
-    local made = p:table("activities"):where { name = { like = "^MakeIterator::RootDataset$|^EagerLocalExecute: MakeIterator$" } }
+    local made =
+      p:table("activities"):where { name = { like = "^MakeIterator::RootDataset$|^EagerLocalExecute: MakeIterator$" } }
     local builds = made:max("events") or 0
     local setup_ns = made:max("path_ns") or 0
     local step_ns = p.fact["step.ns"]
@@ -61,7 +67,8 @@ the step spends outside of ops. Silent where a step builds few datasets, and for
 
     local calls = math.max(p.fact["eager.function_calls"], 2)
     return finding {
-      title = ("Datasets are built %s times a step, as predict does in each call"):format(fmt.count(math.floor(builds + 0.5))),
+      title = ("Datasets are built %s times a step, as predict does in each call"):format(
+        fmt.count(math.floor(builds + 0.5))),
       evidence = { { "building iterators a step", setup_ns, "ns", share = math.min(setup_ns / step_ns, 1) },
                    { "iterators built a step", builds, "count" },
                    { "graph function calls a step", calls, "count" } },
@@ -77,29 +84,37 @@ the step spends outside of ops. Silent where a step builds few datasets, and for
   examples = {
     { name = "sixteen calls", framework = "tensorflow", finding = true, replay = { 9e8 },
       facts = { ["step.ns"] = 1e9, ["eager.function_calls"] = 16, ["step.used"] = 4 },
-      tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 32, path_ns = 5e8 } } } },
+      tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 32,
+                                  path_ns = 5e8 } } } },
     { name = "validation beside each step", framework = "tensorflow", finding = true, replay = { 8e7 },
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 3, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2, path_ns = 3e7 },
                                 { name = "EagerLocalExecute: __inference_train_8", kind = "dispatch", events = 1 },
-                                { name = "EagerLocalExecute: __inference_Dataset_map_3", kind = "dispatch", events = 1 },
-                                { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch", events = 1 } } } },
+                                { name = "EagerLocalExecute: __inference_Dataset_map_3", kind = "dispatch",
+                                  events = 1 },
+                                { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch",
+                                  events = 1 } } } },
     { name = "one call of predict", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 3, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 3e7 },
-                                { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch", events = 4 } } } },
+                                { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch",
+                                  events = 4 } } } },
     { name = "a function traced again in each step", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 8, ["step.used"] = 4, ["compile.path_ns"] = 4e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 2e6 },
-                                { name = "EagerLocalExecute: __inference_one_step_on_data_8", kind = "dispatch", events = 0.25 },
-                                { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch", events = 0.25 } } } },
+                                { name = "EagerLocalExecute: __inference_one_step_on_data_8", kind = "dispatch",
+                                  events = 0.25 },
+                                { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch",
+                                  events = 0.25 } } } },
     { name = "an iterator a step by hand", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 2, ["step.used"] = 4, ["compile.path_ns"] = 0 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 4e7 },
                                 { name = "EagerLocalExecute: __inference_train_8", kind = "dispatch", events = 1 },
-                                { name = "EagerLocalExecute: __inference_metrics_9", kind = "dispatch", events = 1 } } } },
+                                { name = "EagerLocalExecute: __inference_metrics_9", kind = "dispatch",
+                                  events = 1 } } } },
     { name = "one call", finding = false,
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4 },
-      tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2, path_ns = 5e7 } } } },
+      tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2,
+                                  path_ns = 5e7 } } } },
   },
 }

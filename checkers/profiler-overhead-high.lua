@@ -20,10 +20,12 @@ fact without a price. Silent where it lies outside of steps.]],
     return finding {
       title = ("Profiling itself takes %s of the step"):format(fmt.pct(share)),
       severity = share >= cfg.veto_share and "veto" or "warn",
-      evidence = { { "idle while the profiler worked, a step", p.fact["device.idle_profiler_ns"], "ns", share = math.min(1, share) } },
+      evidence = { { "idle while the profiler worked, a step", p.fact["device.idle_profiler_ns"], "ns",
+                     share = math.min(1, share) } },
       condition = ("%s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Record fewer steps, without stacks, shapes or memory, one at a time.",
-                 code = p.framework == "pytorch" and "profile(with_stack=False, record_shapes=False, profile_memory=False)" or nil },
+                 code = p.framework == "pytorch"
+                   and "profile(with_stack=False, record_shapes=False, profile_memory=False)" or nil },
       impact = impact.none(),
       confidence = "high",
     }
@@ -31,8 +33,10 @@ fact without a price. Silent where it lies outside of steps.]],
 
   examples = {
     { name = "a tenth", framework = "pytorch", format = "kineto", finding = true,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_profiler_ns"] = 1e6, ["device.idle_profiler_share"] = 0.1 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_profiler_ns"] = 1e6,
+                ["device.idle_profiler_share"] = 0.1 } },
     { name = "little", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_profiler_ns"] = 1e4, ["device.idle_profiler_share"] = 0.001 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3, ["device.idle_profiler_ns"] = 1e4,
+                ["device.idle_profiler_share"] = 0.001 } },
   },
 }

@@ -19,8 +19,10 @@ the path. Silent for collections below a millisecond.]],
     if count <= 0 or ns / step_ns < cfg.min_share or ns / count < cfg.min_ns then return nil end
     return finding {
       title = ("Garbage collection takes %s a step"):format(fmt.ms(ns)),
-      evidence = { { "collections on the path a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "collections a step", count, "count" } },
-      condition = ("collections take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      evidence = { { "collections on the path a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                   { "collections a step", count, "count" } },
+      condition = ("collections take %s of the step, %s accepted"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Freeze what setup made, and collect at chosen steps, on all ranks together.",
                  code = "gc.freeze(); gc.disable()\nif step % 500 == 0: gc.collect()" },
       impact = impact.replay { { "scale", kinds = { "gc" }, factor = 0.05 }, fallback = impact.exposed { ns = ns } },

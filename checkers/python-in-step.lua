@@ -19,7 +19,9 @@ local function of_pauses(p, cfg, cells)
     evidence = evidence,
     condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")),
         fmt.pct(cfg.min_pause_share)),
-    remedy = { text = is_input and "Prepare the next batch beside the step, in threads or processes, or do it for the whole batch in the compiled function."
+    remedy = { text = is_input
+                 and "Prepare the next batch beside the step, in threads or processes, or do it for the whole batch "
+                     .. "in the compiled function."
                    or "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
                    (has_stacks and "" or " Record with Python stacks to see what it is."),
                code = not has_stacks and "with torch.profiler.profile(with_stack=True) as prof: ..." or nil },
@@ -77,7 +79,8 @@ Priced as that time. Silent where it hides behind computation.]],
     if waits >= cfg.min_waits and total < waits * cfg.short_ns then return nil end
     -- A loader's Python in another thread is input that the step waits for.
     if p:has("activities") then
-      total = math.max(total - p:table("activities"):where { kind = "python", on_leader = false }:sum("path_self_ns"), 0)
+      total = math.max(
+        total - p:table("activities"):where { kind = "python", on_leader = false }:sum("path_self_ns"), 0)
     end
     local locations, evidence = {}, {}
     if p:has("activities") then
@@ -114,7 +117,8 @@ Priced as that time. Silent where it hides behind computation.]],
     { name = "a loader's Python in its own thread", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 },
-      tables = { activities = { { name = "$load.py:3 decode", kind = "python", on_leader = false, path_self_ns = 3.7e6 } } } },
+      tables = { activities = { { name = "$load.py:3 decode", kind = "python", on_leader = false,
+                                  path_self_ns = 3.7e6 } } } },
     { name = "metrics in Python", framework = "tensorflow", finding = true, severity = "info", impact_ns = 3.4e6,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
@@ -131,26 +135,29 @@ Priced as that time. Silent where it hides behind computation.]],
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e6, share = 0.4, factor = 0,
-                              region = "behind aten::item" } } } },
+               region = "behind aten::item" } } } },
     { name = "a mask made in NumPy", format = "xspace", framework = "jax", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0 },
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 2e6, share = 0.2, factor = 0,
-                              region = "$train.py:9 build_mask", source_file = "train.py", source_line = 9 } } } },
+               region = "$train.py:9 build_mask", source_file = "train.py", source_line = 9 } } } },
     { name = "pauses that nobody's frame explains", format = "xspace", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0 },
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 2e6, share = 0.2, factor = 0,
-                              region = "between copy and dot" } } } },
+               region = "between copy and dot" } } } },
     { name = "a library's pauses at many places", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
-      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e5, share = 0.04, factor = 0, region = "a" },
-                            { cell = 2, flaw = "long-pause", cause = "python", ns = 3e5, share = 0.03, factor = 0, region = "b" },
-                            { cell = 3, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0, region = "c" },
-                            { cell = 4, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0, region = "d" },
-                            { cell = 5, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0, region = "e" } } } },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e5, share = 0.04, factor = 0,
+                              region = "a" },
+             { cell = 2, flaw = "long-pause", cause = "python", ns = 3e5, share = 0.03, factor = 0, region = "b" },
+             { cell = 3, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0, region = "c" },
+             { cell = 4, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0, region = "d" },
+             { cell = 5, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0,
+               region = "e" } } } },
     { name = "small pauses", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
-      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e5, share = 0.04, factor = 0 } } } },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e5, share = 0.04,
+                              factor = 0 } } } },
   },
 }

@@ -7,7 +7,8 @@ return rule {
   needs = { "step.ns", "kernels" },
   cause = "dequant", tags = { "precision", "kernels" },
   params = {
-    min_ratio = { default = 0.10, min = 0, max = 10, unit = "ratio", doc = "of the products' time from which this is said" },
+    min_ratio = { default = 0.10, min = 0, max = 10, unit = "ratio",
+                  doc = "of the products' time from which this is said" },
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
     keep = { default = 0.1, min = 0, max = 1, unit = "share", doc = "of its time, what a fused product still needs" },
   },
@@ -18,7 +19,8 @@ Priced as their time less a tenth. Silent below a tenth of the products and 2 % 
   check = function(p, cfg)
     local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
     local unpack = kernels:where { name = { like = "(?i)dequant" }, category = { like = "^(?!gemm|attention)" } }
-    local ns, product_ns = math.min(unpack:sum("total_ns"), step_ns), kernels:where { category = "gemm" }:sum("total_ns")
+    local ns, product_ns = math.min(unpack:sum("total_ns"), step_ns),
+      kernels:where { category = "gemm" }:sum("total_ns")
     if ns < cfg.min_share * step_ns or product_ns == 0 or ns < cfg.min_ratio * product_ns then return nil end
     local top = unpack:top("total_ns", 1):rows()[1]
     return finding {
@@ -29,7 +31,8 @@ Priced as their time less a tenth. Silent below a tenth of the products and 2 % 
                    { "products a step", product_ns, "ns" },
                    { "kernels a step", unpack:sum("calls"), "count" } },
       condition = ("%s of the products' time, %s accepted"):format(fmt.pct(ns / product_ns), fmt.pct(cfg.min_ratio)),
-      remedy = { text = "Use a product that unpacks its weights itself (Marlin, Machete, CUTLASS mixed input), or another group size." },
+      remedy = { text = "Use a product that unpacks its weights itself (Marlin, Machete, CUTLASS mixed input), or "
+                   .. "another group size." },
       impact = impact.exposed { ns = (1 - cfg.keep) * ns },
       confidence = "low",
     }

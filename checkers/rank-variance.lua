@@ -32,7 +32,8 @@ steps vary so much that their medians differ by chance.]],
     local slowest = ranks:top("step_ns", 1):rows()[1]
     local excess_ns = slowest.step_ns - mean_ns
     return finding {
-      title = ("Median steps of the ranks differ by %s"):format(fmt.pct((slowest.step_ns - ranks:min("step_ns")) / mean_ns)),
+      title = ("Median steps of the ranks differ by %s"):format(
+        fmt.pct((slowest.step_ns - ranks:min("step_ns")) / mean_ns)),
       subject = { rank = slowest.rank, host = slowest.host },
       evidence = {
         { "deviation over mean", cv, "ratio" },

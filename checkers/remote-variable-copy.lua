@@ -7,9 +7,11 @@ return rule {
   needs = { "step.ns", "graph_patterns" },
   cause = "communication", tags = { "tensorflow", "communication" },
   params = {
-    max_used = { default = 0.5, min = 0, max = 1, unit = "share", doc = "rows looked up over rows of the table, at most" },
+    max_used = { default = 0.5, min = 0, max = 1, unit = "share",
+                 doc = "rows looked up over rows of the table, at most" },
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "share of the step that the copy takes" },
-    network = { default = 1.25e9, min = 1e6, max = 1e12, unit = "bytes_per_s", doc = "rate between the tasks; 1.25 GB/s is 10 Gbit/s" },
+    network = { default = 1.25e9, min = 1e6, max = 1e12, unit = "bytes_per_s",
+                doc = "rate between the tasks; 1.25 GB/s is 10 Gbit/s" },
   },
   doc = [[
 A lookup that stands on the worker makes the parameter server send the whole variable; on the server it sends the rows.
@@ -23,12 +25,15 @@ are in one task, and where the table is small.]],
       local ns = math.min(row.bytes * (1 - used) / cfg.network * 1e9, step_ns)
       if used <= cfg.max_used and ns >= cfg.min_share * step_ns then
         findings[#findings + 1] = finding {
-          title = ("%s of %s come from %s for %s rows"):format(fmt.bytes(row.bytes), row.op, row.device, fmt.count(row.elements)),
+          title = ("%s of %s come from %s for %s rows"):format(
+            fmt.bytes(row.bytes), row.op, row.device, fmt.count(row.elements)),
           subject = { op = row.op, device = row.device },
           evidence = { { "the variable", row.bytes, "bytes" }, { "rows looked up a step", row.elements, "count" },
-                       { "rows", row.count, "count" }, { "sending the others a step", ns, "ns", share = ns / step_ns } },
+                       { "rows", row.count, "count" },
+                       { "sending the others a step", ns, "ns", share = ns / step_ns } },
           condition = ("%s of the rows are used, less than %s accepted"):format(fmt.pct(used), fmt.pct(cfg.max_used)),
-          remedy = { text = "Look rows up where the variable is.", code = "with tf.compat.v1.colocate_with(table):\n    rows = tf.gather(table, ids)" },
+          remedy = { text = "Look rows up where the variable is.",
+                     code = "with tf.compat.v1.colocate_with(table):\n    rows = tf.gather(table, ids)" },
           impact = impact.exposed { ns = ns },
           confidence = "low",
         }
@@ -38,11 +43,14 @@ are in one task, and where the table is small.]],
   end,
 
   examples = {
-    { name = "an embedding", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3e7, facts = { ["step.ns"] = 5e7 },
-      tables = { graph_patterns = { { pattern = "remote-table", op = "table", device = "/job:ps/replica:0/task:0/device:CPU:0", bytes = 4e7,
+    { name = "an embedding", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3e7,
+      facts = { ["step.ns"] = 5e7 },
+      tables = { graph_patterns = { { pattern = "remote-table", op = "table",
+                                      device = "/job:ps/replica:0/task:0/device:CPU:0", bytes = 4e7,
                                       count = 1e5, elements = 256, ns = 0 } } } },
     { name = "most rows", format = "graph", framework = "tensorflow", finding = false, facts = { ["step.ns"] = 5e7 },
-      tables = { graph_patterns = { { pattern = "remote-table", op = "table", device = "/job:ps/replica:0/task:0/device:CPU:0", bytes = 4e7,
+      tables = { graph_patterns = { { pattern = "remote-table", op = "table",
+                                      device = "/job:ps/replica:0/task:0/device:CPU:0", bytes = 4e7,
                                       count = 100, elements = 256, ns = 0 } } } },
   },
 }

@@ -16,7 +16,8 @@ local function stem_of(name)
   return name:match("^(.*)_\\d+$") or name
 end
 
--- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and the rest.
+-- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and
+-- the rest.
 local function written_out(p, cfg)
   local step_ns, all_ns, groups = p.fact["step.ns"], 0, {}
   for row in p:table("ops"):each() do
@@ -29,7 +30,9 @@ local function written_out(p, cfg)
   end
   local rounds = 0
   for key, group in sorted_pairs(groups) do
-    if key:find("^(StridedSlice|Slice|GatherV2|ResourceGather|Split|SplitV|Unpack) (strided_slice|Slice|Gather|GatherV2|split|unstack)$") then
+    if key:find(
+        "^(StridedSlice|Slice|GatherV2|ResourceGather|Split|SplitV|Unpack) "
+        .. "(strided_slice|Slice|Gather|GatherV2|split|unstack)$") then
       rounds = math.max(rounds, group.count)
     end
   end
@@ -51,14 +54,15 @@ local function written_out(p, cfg)
     title = ("The graph holds the same few ops %s times, as a Python loop writes them"):format(fmt.count(rounds)),
     subject = { op = worst.row.name },
     evidence = { { "those ops a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "rounds", rounds, "count" },
-                 { "ops in them", count, "count" }, { "executor a step", executor_ns, "ns" },
-                 { "longest of them, " .. worst.row.type, worst.ns, "ns" } },
-    condition = ("%s rounds, %s accepted, and %s of the time of all ops"):format(fmt.count(rounds), fmt.count(cfg.min_rounds),
-      fmt.pct(ns / all_ns)),
-    remedy = { text = "Do all rounds at once over another dimension: a batched product, one gather, a grouped convolution.",
+         { "ops in them", count, "count" }, { "executor a step", executor_ns, "ns" },
+         { "longest of them, " .. worst.row.type, worst.ns, "ns" } },
+    condition = ("%s rounds, %s accepted, and %s of the time of all ops"):format(
+      fmt.count(rounds), fmt.count(cfg.min_rounds), fmt.pct(ns / all_ns)),
+    remedy = { text = "Do all rounds at once over another dimension: a batched product, one gather, a grouped "
+                 .. "convolution.",
                code = "y = tf.einsum('bni,nio->bno', x, w)   # instead of [x[:, k] @ w[k] for k in range(n)]" },
     impact = impact.exposed { ns = ops_ns + dispatch_ns, low = 0.5 * ops_ns + dispatch_ns,
-                              high = (1 - cfg.kept) * ops_ns + dispatch_ns },
+                      high = (1 - cfg.kept) * ops_ns + dispatch_ns },
     claims = { parts = { "compute" } },
     confidence = "low",
   }
@@ -79,22 +83,27 @@ return rule {
       doc = "repeats a step" },
     min_reads = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step of a sequence that reads a value, which layers of a network do not" },
-    min_rounds = { default = 32, min = 2, max = 1e7, unit = "count", doc = "rounds of a loop that a TensorFlow graph holds" },
-    min_written_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "their ops' share of the time of all ops" },
-    kept = { default = 0.1, min = 0, max = 1, unit = "ratio", doc = "part of their time that one larger op needs at least" },
+    min_rounds = { default = 32, min = 2, max = 1e7, unit = "count",
+                   doc = "rounds of a loop that a TensorFlow graph holds" },
+    min_written_share = { default = 0.25, min = 0, max = 1, unit = "share",
+                          doc = "their ops' share of the time of all ops" },
+    kept = { default = 0.1, min = 0, max = 1, unit = "ratio",
+             doc = "part of their time that one larger op needs at least" },
     max_op_ns = { default = 20e3, min = 0, max = 1e9, unit = "ns",
       doc = "mean op, above which the ops do enough work each" },
   },
   doc = [[
-Hundreds of small ops in a repeating pattern pay more for dispatch than for arithmetic, whatever loop makes them. Priced as
-a part of the time with low confidence. In TensorFlow a Python loop over slices leaves its rounds in the graph, numbered:
-priced as the executor's time for them and half to nine tenths of their own. Silent where a rule knows the loop, for long ops and below min_share.]],
+Hundreds of small ops in a repeating pattern pay more for dispatch than for arithmetic, whatever loop makes them. Priced
+as a part of the time with low confidence. In TensorFlow a Python loop over slices leaves its rounds in the graph,
+numbered: priced as the executor's time for them and half to nine tenths of their own. Silent where a rule knows the
+loop, for long ops and below min_share.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
     if p.format == "xspace" and p.framework == "tensorflow" and p:has("ops") then return written_out(p, cfg) end
     if not p:has("sequences") or not p:has("torch.forward_ns") then
-      return skip { reason = "neither the ops of a graph nor those of eager PyTorch are recorded", capture = "a host timeline" }
+      return skip { reason = "neither the ops of a graph nor those of eager PyTorch are recorded",
+                    capture = "a host timeline" }
     end
     local worst
     for row in p:table("sequences"):each() do
@@ -138,10 +147,12 @@ priced as the executor's time for them and half to nine tenths of their own. Sil
       tables = { sequences = { { ops = "aten::a > aten::b", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },
     { name = "a value of each parameter", framework = "pytorch", finding = true, impact_ns = 2.5e6,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
-      tables = { sequences = { { ops = "aten::abs > aten::max > aten::item", repeats = 10, total_ns = 5e6, mean_op_ns = 3e3 } } } },
+      tables = { sequences = { { ops = "aten::abs > aten::max > aten::item", repeats = 10, total_ns = 5e6,
+                                 mean_op_ns = 3e3 } } } },
     { name = "a deep network's backward pass", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
-      tables = { sequences = { { ops = "AddmmBackward0 > aten::sum", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },
+      tables = { sequences = { { ops = "AddmmBackward0 > aten::sum", repeats = 100, total_ns = 5e6,
+                                 mean_op_ns = 3e3 } } } },
     { name = "long ops", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::a > aten::b", repeats = 100, total_ns = 5e6, mean_op_ns = 3e5 } } } },

@@ -7,20 +7,24 @@ return rule {
   needs = { "step.ns", "streams.waits_per_step", "sync.count_per_step", "stream_pairs" },
   cause = "streams", tags = { "idle", "kernels" },
   params = {
-    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "computing of each of the two over the step" },
-    max_overlap = { default = 0.05, min = 0, max = 1, unit = "share", doc = "of the shorter one's time, side by side with the other" },
-    min_small = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of the shorter one's time, kernels that leave multiprocessors free" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "computing of each of the two over the step" },
+    max_overlap = { default = 0.05, min = 0, max = 1, unit = "share",
+                    doc = "of the shorter one's time, side by side with the other" },
+    min_small = { default = 0.5, min = 0, max = 1, unit = "share",
+                  doc = "of the shorter one's time, kernels that leave multiprocessors free" },
   },
   doc = [[
 Work goes onto several streams to run at once. Where it never does although neither stream waits for the other, the host
-launches one after the other, or a default stream stands between them. Priced as up to the shorter one's time. Silent where
-kernels fill the device anyway or their launch is not recorded, where events order the streams, and where the host waits
-inside the step.]],
+launches one after the other, or a default stream stands between them. Priced as up to the shorter one's time. Silent
+where kernels fill the device anyway or their launch is not recorded, where events order the streams, and where the host
+waits inside the step.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
     if p.fact["streams.waits_per_step"] > 0 or p.fact["sync.count_per_step"] > 1 then return nil end
-    local pairs_of = p:table("stream_pairs"):where { b_ns = { min = cfg.min_share * step_ns }, small_share = { min = cfg.min_small } }
+    local pairs_of = p:table("stream_pairs"):where { b_ns = { min = cfg.min_share * step_ns },
+                                                     small_share = { min = cfg.min_small } }
     local worst
     for row in pairs_of:each() do
       if row.overlap_ns < cfg.max_overlap * row.b_ns and (not worst or row.b_ns > worst.b_ns) then worst = row end
@@ -31,11 +35,14 @@ inside the step.]],
       title = ("%s and %s never run side by side: %s a step"):format(worst.a, worst.b, fmt.ms(ns)),
       subject = { device = worst.device },
       evidence = { { "computing on " .. worst.a .. " a step", worst.a_ns, "ns" },
-                   { "computing on " .. worst.b .. " a step", worst.b_ns, "ns", share = math.min(1, worst.b_ns / step_ns) },
+                   { "computing on " .. worst.b .. " a step", worst.b_ns, "ns",
+                     share = math.min(1, worst.b_ns / step_ns) },
                    { "of that, side by side", worst.overlap_ns, "ns" },
                    { "of it, kernels that leave room", worst.small_share, "share" } },
-      condition = ("%s of the shorter stream's time side by side, no event between the two"):format(fmt.pct(worst.overlap_ns / worst.b_ns)),
-      remedy = { text = "Launch the second stream's work first or from another thread, and keep both off the default stream." },
+      condition = ("%s of the shorter stream's time side by side, no event between the two"):format(
+        fmt.pct(worst.overlap_ns / worst.b_ns)),
+      remedy = { text = "Launch the second stream's work first or from another thread, and keep both off the default "
+                   .. "stream." },
       impact = impact.exposed { ns = ns, low = 0.25 * ns, high = 0.75 * ns },
       confidence = "low",
     }
@@ -44,15 +51,19 @@ inside the step.]],
   examples = {
     { name = "two branches", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1e6,
       facts = { ["step.ns"] = 1e7, ["streams.waits_per_step"] = 0, ["sync.count_per_step"] = 1 },
-      tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6, overlap_ns = 0, small_share = 0.9 } } } },
+      tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6,
+                                    overlap_ns = 0, small_share = 0.9 } } } },
     { name = "kernels that fill the device", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["streams.waits_per_step"] = 0, ["sync.count_per_step"] = 1 },
-      tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6, overlap_ns = 0, small_share = 0 } } } },
+      tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6,
+                                    overlap_ns = 0, small_share = 0 } } } },
     { name = "events order them", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["streams.waits_per_step"] = 4, ["sync.count_per_step"] = 1 },
-      tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6, overlap_ns = 0, small_share = 0.9 } } } },
+      tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6,
+                                    overlap_ns = 0, small_share = 0.9 } } } },
     { name = "side by side", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["streams.waits_per_step"] = 0, ["sync.count_per_step"] = 1 },
-      tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6, overlap_ns = 1.5e6, small_share = 0.9 } } } },
+      tables = { stream_pairs = { { device = "GPU 0", a = "stream 20", b = "stream 24", a_ns = 5e6, b_ns = 2e6,
+                                    overlap_ns = 1.5e6, small_share = 0.9 } } } },
   },
 }

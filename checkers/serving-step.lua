@@ -4,38 +4,53 @@ return rule {
   title = "What a step of the serving engine does",
   category = "kernels", severity = "info",
   formats = { "kineto" },
-  needs = { "serving.steps", "serving.phase", "serving.requests", "serving.step_ns", "serving.tokens_per_s", "serving.graph_share" },
+  needs = { "serving.steps", "serving.phase", "serving.requests", "serving.step_ns", "serving.tokens_per_s",
+            "serving.graph_share" },
   tags = { "serving" },
   params = {
-    min_graph = { default = 0.5, min = 0, max = 1, unit = "share", doc = "kernels of a decoding step in replayed graphs, from which it is captured" },
-    max_gap = { default = 0.1, min = 0, max = 10, unit = "ratio", doc = "pause between steps over a step, from which the scheduler holds it up" },
+    min_graph = { default = 0.5, min = 0, max = 1, unit = "share",
+                  doc = "kernels of a decoding step in replayed graphs, from which it is captured" },
+    max_gap = { default = 0.1, min = 0, max = 10, unit = "ratio",
+                doc = "pause between steps over a step, from which the scheduler holds it up" },
   },
   doc = [[
-Engines mark their steps with the requests and tokens in them. Says what most of the time goes to, how long a step takes on
-the device, and how many new tokens a second that is. A decoding step reads all weights for one token of each request: it gains from more
-requests, narrower weights and replayed graphs. Reading prompts (prefill) is arithmetic. A fact without a price.]],
+Engines mark their steps with the requests and tokens in them. Says what most of the time goes to, how long a step takes
+on the device, and how many new tokens a second that is. A decoding step reads all weights for one token of each
+request: it gains from more requests, narrower weights and replayed graphs. Reading prompts (prefill) is arithmetic. A
+fact without a price.]],
 
   check = function(p, cfg)
     local phase, requests, step_ns = p.fact["serving.phase"], p.fact["serving.requests"], p.fact["serving.step_ns"]
     local graph, gap_ns = p.fact["serving.graph_share"], p:has("serving.gap_ns") and p.fact["serving.gap_ns"] or 0
-    local names = { decode = "Decoding for", prefill = "Reading the prompts of", mixed = "Prompts and decoding of", unknown = "Work of" }
+    local names = { decode = "Decoding for", prefill = "Reading the prompts of", mixed = "Prompts and decoding of",
+                    unknown = "Work of" }
     local evidence = { { "steps", p.fact["serving.steps"], "count" }, { "requests a step", requests, "count" },
                        { "a step on the device", step_ns, "ns" }, { "kernels in replayed graphs", graph, "share" } }
-    if p:has("serving.tokens") then evidence[#evidence + 1] = { "tokens through the model a step", p.fact["serving.tokens"], "count" } end
-    if p:has("serving.kv_tokens") then evidence[#evidence + 1] = { "tokens that attention looks back at", p.fact["serving.kv_tokens"], "count" } end
+    if p:has("serving.tokens") then
+      evidence[#evidence + 1] = { "tokens through the model a step", p.fact["serving.tokens"], "count" }
+    end
+    if p:has("serving.kv_tokens") then
+      evidence[#evidence + 1] = { "tokens that attention looks back at", p.fact["serving.kv_tokens"], "count" }
+    end
     if gap_ns > 0 then evidence[#evidence + 1] = { "pause between steps", gap_ns, "ns" } end
-    local text = { decode = "More requests a step, as weights are read once for all of them; 8 bits for weights and for what attention looks back at.",
-                   prefill = "Prompts are arithmetic: products in 8 bits, longer chunks, shared beginnings read once.",
-                   mixed = "Prompts hold up those that decode: read them in smaller chunks, or on other devices.",
-                   unknown = "Mark steps with the requests in them." }
+    local text =
+      { decode = "More requests a step, as weights are read once for all of them; "
+          .. "8 bits for weights and for what attention looks back at.",
+        prefill = "Prompts are arithmetic: products in 8 bits, longer chunks, shared beginnings read once.",
+        mixed = "Prompts hold up those that decode: read them in smaller chunks, or on other devices.",
+        unknown = "Mark steps with the requests in them." }
     local remedy = text[phase]
-    if phase == "decode" and graph < cfg.min_graph then remedy = "Capture the decoding step as a graph for each size of batch. " .. remedy end
+    if phase == "decode" and graph < cfg.min_graph then
+      remedy = "Capture the decoding step as a graph for each size of batch. " .. remedy
+    end
     if gap_ns > cfg.max_gap * step_ns then remedy = "Schedule the next step while this one runs. " .. remedy end
     return finding {
-      title = ("%s %s requests takes %s a step: %s new tokens a second"):format(names[phase] or "Work of", fmt.count(math.floor(requests + 0.5)),
+      title = ("%s %s requests takes %s a step: %s new tokens a second"):format(
+        names[phase] or "Work of", fmt.count(math.floor(requests + 0.5)),
         fmt.ms(step_ns), fmt.count(math.floor(p.fact["serving.tokens_per_s"] + 0.5))),
       evidence = evidence,
-      condition = ("%s of kernels in replayed graphs, %s wanted where a step decodes"):format(fmt.pct(graph), fmt.pct(cfg.min_graph)),
+      condition = ("%s of kernels in replayed graphs, %s wanted where a step decodes"):format(
+        fmt.pct(graph), fmt.pct(cfg.min_graph)),
       remedy = { text = remedy },
       impact = impact.none(),
       confidence = "high",
@@ -44,10 +59,11 @@ requests, narrower weights and replayed graphs. Reading prompts (prefill) is ari
 
   examples = {
     { name = "decoding in a graph", format = "kineto", finding = true,
-      facts = { ["serving.steps"] = 1, ["serving.phase"] = "decode", ["serving.requests"] = 32, ["serving.step_ns"] = 1.03e7,
-                ["serving.tokens_per_s"] = 3107, ["serving.graph_share"] = 0.98 } },
+      facts = { ["serving.steps"] = 1, ["serving.phase"] = "decode", ["serving.requests"] = 32,
+                ["serving.step_ns"] = 1.03e7, ["serving.tokens_per_s"] = 3107, ["serving.graph_share"] = 0.98 } },
     { name = "decoding launch by launch", format = "kineto", finding = true,
-      facts = { ["serving.steps"] = 9, ["serving.phase"] = "decode", ["serving.requests"] = 2, ["serving.step_ns"] = 1.03e7, ["serving.gap_ns"] = 4e6,
+      facts = { ["serving.steps"] = 9, ["serving.phase"] = "decode", ["serving.requests"] = 2,
+                ["serving.step_ns"] = 1.03e7, ["serving.gap_ns"] = 4e6,
                 ["serving.tokens_per_s"] = 140, ["serving.graph_share"] = 0 } },
     { name = "no engine", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },

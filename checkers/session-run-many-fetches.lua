@@ -26,18 +26,21 @@ return rule {
   cause = "output", tags = { "tensorflow", "host" },
   more_specific_than = { "hot-op", "host-bound", "feed-dict-input", "duplicate-compute" },
   params = {
-    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in runs that repeat others, from which this is said" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "share of the step in runs that repeat others, from which this is said" },
     max_fetches = { default = 10, min = 1, max = 1e6, unit = "count", doc = "results a run from which this is said" },
   },
   doc = [[
-Every fetch is copied to the host and made a Python object before the loop goes on. The recording does not show that time,
-so it is a fact without a price. Silent for a loss and a few metrics.
-Where runs of a step share ops with the run that trains, they compute them again: that has a price.]],
+Every fetch is copied to the host and made a Python object before the loop goes on. The recording does not show that
+time, so it is a fact without a price. Silent for a loss and a few metrics. Where runs of a step share ops with the run
+that trains, they compute them again: that has a price.]],
 
   check = function(p, cfg)
     local again = runs_again(p, cfg)
     if again then return again end
-    if not p:has("graph_patterns.fetches") then return skip { reason = "the graph of the runs is not known", capture = "the graph beside the runs" } end
+    if not p:has("graph_patterns.fetches") then
+      return skip { reason = "the graph of the runs is not known", capture = "the graph beside the runs" }
+    end
     local fetches = p.fact["graph_patterns.fetches"]
     if fetches < cfg.max_fetches then return nil end
     return finding {
@@ -52,11 +55,14 @@ Where runs of a step share ops with the run that trains, they compute them again
   end,
 
   examples = {
-    { name = "loss and accuracy fetched one by one", format = "graph", framework = "tensorflow", finding = true, replay = { 4e6 },
+    { name = "loss and accuracy fetched one by one", format = "graph", framework = "tensorflow", finding = true,
+      replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 1, flaw = "repeated-run", ns = 4e6, share = 0.4, factor = 0, detail = "3 runs a step" } } } },
+      tables = { excess = { { cell = 1, flaw = "repeated-run", ns = 4e6, share = 0.4, factor = 0,
+                              detail = "3 runs a step" } } } },
     { name = "all gradients", format = "graph", framework = "tensorflow", finding = true,
       facts = { ["step.ns"] = 1e7, ["graph_patterns.fetches"] = 40 } },
-    { name = "a loss", format = "graph", finding = false, facts = { ["step.ns"] = 1e7, ["graph_patterns.fetches"] = 2 } },
+    { name = "a loss", format = "graph", finding = false,
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.fetches"] = 2 } },
   },
 }

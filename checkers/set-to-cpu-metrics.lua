@@ -9,8 +9,10 @@ local function of_library(p, cfg)
     subject = { scope = worst.region }, locations = cells:places(),
     evidence = { { "computing metrics a step", ns, "ns", share = math.min(1, cells:sum("share")) },
                  { "in", worst.detail or "a range" } },
-    condition = ("metrics take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_library_share)),
-    remedy = { text = "Update metrics every fifty steps, or only in validation; keep costly ones such as curves for the end of an epoch.",
+    condition = ("metrics take %s of the step, %s accepted"):format(
+      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_library_share)),
+    remedy = { text = "Update metrics every fifty steps, or only in validation; "
+                 .. "keep costly ones such as curves for the end of an epoch.",
                code = "if step % 50 == 0: metrics.update(pred, y)" },
     impact = impact.cells(cells),
     confidence = "high",
@@ -26,15 +28,17 @@ return rule {
   cause = "copies", tags = { "copies", "sync" },
   more_specific_than = { "d2h-share", "scalar-readback", "blocking-sync-in-step" },
   params = {
-    min_library_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in metrics of a library" },
+    min_library_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                          doc = "share of the step in metrics of a library" },
     min_count = { default = 0.5, min = 0, max = 1e9, unit = "count", doc = "such copies a step" },
-    min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "their uncovered time and the idle time behind them, over the step" },
+    min_share = { default = 0.005, min = 0, max = 1, unit = "share",
+                  doc = "their uncovered time and the idle time behind them, over the step" },
   },
   doc = [[
-Accuracy, meters and loggers that call .cpu() or .item() make the host wait for the device in each step. Seen where the line of
-the program that downloads lies in a file named for metrics or logging. Priced as the uncovered copies and the idle time
-behind the waits. Silent without stacks, and where it happens every few steps. On any hardware, ranges and modules of a library's metrics
-that take part of a step that does something else as well.]],
+Accuracy, meters and loggers that call .cpu() or .item() make the host wait for the device in each step. Seen where the
+line of the program that downloads lies in a file named for metrics or logging. Priced as the uncovered copies and the
+idle time behind the waits. Silent without stacks, and where it happens every few steps. On any hardware, ranges and
+modules of a library's metrics that take part of a step that does something else as well.]],
 
   check = function(p, cfg)
     local library = of_library(p, cfg)
@@ -42,7 +46,8 @@ that take part of a step that does something else as well.]],
     if not p:has("copies") or not p:has("syncs") or not p:has("coverage.has_stacks") then
       return skip { reason = "no copies to the host with stacks are recorded", capture = "with_stack=True" }
     end
-    local step_ns, like = p.fact["step.ns"], "(?i)(metric|accurac|meter|logg|callback)[^/]*$|/(metrics?|loggers?|callbacks?)/"
+    local step_ns, like = p.fact["step.ns"],
+      "(?i)(metric|accurac|meter|logg|callback)[^/]*$|/(metrics?|loggers?|callbacks?)/"
     local copies = p:table("copies"):where { direction = "d2h", source_file = { like = like } }
     local syncs = p:table("syncs"):where { source_file = { like = like } }
     local count = math.max(copies:sum("count"), syncs:sum("count"))
@@ -50,11 +55,14 @@ that take part of a step that does something else as well.]],
     if count < cfg.min_count or ns < cfg.min_share * step_ns then return nil end
     local places = copies:count() > 0 and copies:places() or syncs:places()
     return finding {
-      title = ("Metrics are moved to the CPU %s a step"):format(count >= 1.5 and ("%s times"):format(fmt.count(math.floor(count + 0.5))) or "once"),
-      evidence = { { "uncovered copies and idle behind them a step", ns, "ns", share = ns / step_ns }, { "such downloads a step", count, "count" } },
+      title = ("Metrics are moved to the CPU %s a step"):format(
+        count >= 1.5 and ("%s times"):format(fmt.count(math.floor(count + 0.5))) or "once"),
+      evidence = { { "uncovered copies and idle behind them a step", ns, "ns", share = ns / step_ns },
+                   { "such downloads a step", count, "count" } },
       locations = places,
       condition = ("%s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Add up metrics on the device and read them every 50 steps.", code = "total += (logits.argmax(-1) == y).sum()   # stays on the device" },
+      remedy = { text = "Add up metrics on the device and read them every 50 steps.",
+                 code = "total += (logits.argmax(-1) == y).sum()   # stays on the device" },
       impact = impact.exposed { ns = ns },
       claims = { { parts = { "idle.sync", "copy" } } },
       confidence = "medium",
@@ -64,21 +72,26 @@ that take part of a step that does something else as well.]],
   examples = {
     { name = "metrics of a library", framework = "pytorch", format = "kineto", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 1, flaw = "library-range", detail = "metrics: MetricCollection", ns = 5e6, share = 0.5, factor = 0.02 } } } },
+      tables = { excess = { { cell = 1, flaw = "library-range", detail = "metrics: MetricCollection", ns = 5e6,
+                              share = 0.5, factor = 0.02 } } } },
     { name = "small metrics", framework = "pytorch", format = "kineto", skipped = true,
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 1, flaw = "library-range", detail = "metrics: MetricCollection", ns = 2e5, share = 0.02, factor = 0.02 } } } },
+      tables = { excess = { { cell = 1, flaw = "library-range", detail = "metrics: MetricCollection", ns = 2e5,
+                              share = 0.02, factor = 0.02 } } } },
     { name = "a meter that reads", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.75e5,
       facts = { ["step.ns"] = 1e7, ["coverage.has_stacks"] = true },
-      tables = { copies = { { direction = "d2h", source_file = "train/metrics.py", source_line = 12, count = 1, exposed_ns = 1e5 } },
+      tables = { copies = { { direction = "d2h", source_file = "train/metrics.py", source_line = 12, count = 1,
+                              exposed_ns = 1e5 } },
                  syncs = { { source_file = "train/metrics.py", source_line = 12, count = 1, bubble_ns = 4e5 } } } },
     { name = "another file", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["coverage.has_stacks"] = true },
-      tables = { copies = { { direction = "d2h", source_file = "train/model.py", source_line = 12, count = 1, exposed_ns = 1e5 } },
+      tables = { copies = { { direction = "d2h", source_file = "train/model.py", source_line = 12, count = 1,
+                              exposed_ns = 1e5 } },
                  syncs = { { source_file = "train/model.py", source_line = 12, count = 1, bubble_ns = 4e5 } } } },
     { name = "now and then", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["coverage.has_stacks"] = true },
-      tables = { copies = { { direction = "d2h", source_file = "train/metrics.py", source_line = 12, count = 0.1, exposed_ns = 1e5 } },
+      tables = { copies = { { direction = "d2h", source_file = "train/metrics.py", source_line = 12, count = 0.1,
+                              exposed_ns = 1e5 } },
                  syncs = {} } },
   },
 }

@@ -12,21 +12,26 @@ local function on_hosts(p, cfg)
   local merged = math.max(1, math.ceil(small:sum("bytes") / 26214400))
   local saved_ns, what = ns * math.max(0, 1 - merged / math.max(count, 1)), nil
   if count < cfg.min_host_count then saved_ns = 0 end
-  local other_ns = math.min(others:sum("exposed_ns"), exposed_ns * others:sum("exposed_ns") / math.max(all:sum("exposed_ns"), 1))
+  local other_ns = math.min(
+    others:sum("exposed_ns"), exposed_ns * others:sum("exposed_ns") / math.max(all:sum("exposed_ns"), 1))
   if not is_sharded and others:sum("count") >= 2 and other_ns >= saved_ns then
     what = others:top("exposed_ns", 1):rows()[1].type
     saved_ns, ns, count = other_ns, other_ns, others:sum("count")
   end
   if saved_ns < cfg.min_host_share * step_ns then return nil end
   return finding {
-    title = what and ("%s collectives a step (%s) are not for gradients: %s"):format(fmt.count(math.floor(count + 0.5)), what, fmt.ms(ns))
-        or ("%s collectives a step carry less than %s each"):format(fmt.count(math.floor(count + 0.5)), fmt.bytes(cfg.max_bytes)),
+    title = what and ("%s collectives a step (%s) are not for gradients: %s"):format(
+      fmt.count(math.floor(count + 0.5)), what, fmt.ms(ns))
+        or ("%s collectives a step carry less than %s each"):format(
+          fmt.count(math.floor(count + 0.5)), fmt.bytes(cfg.max_bytes)),
     evidence = { { what and "such collectives a step" or "small collectives a step", count, "count" },
                  { "their uncovered time a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "all collectives a step", all:sum("count"), "count" } },
     condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_host_share)),
-    remedy = what and { text = "Gather metrics and objects every hundred steps, as one tensor; parameters are alike after the first broadcast.",
-                        code = "DDP(model, broadcast_buffers=False)   # and: if step % 100 == 0: dist.all_gather_object(...)" } or
+    remedy = what
+      and { text = "Gather metrics and objects every hundred steps, as one tensor; "
+              .. "parameters are alike after the first broadcast.",
+            code = "DDP(model, broadcast_buffers=False)   # and: if step % 100 == 0: dist.all_gather_object(...)" } or
         { text = "Join them: larger buckets, values stacked into one tensor, coalesced calls.",
           code = "dist.all_reduce(torch.stack(values))   # and DDP(model, bucket_cap_mb=25)" },
     impact = impact.exposed { ns = saved_ns, low = 0.9 * saved_ns, high = saved_ns },
@@ -68,13 +73,16 @@ few or hidden ones, and where payloads were not recorded.]],
     local merged = math.max(1, math.ceil(bytes / 26214400))
     local saved_ns = ns * math.max(0, 1 - merged / count)
     return finding {
-      title = ("%s collectives a step carry less than %s each"):format(fmt.count(math.floor(count + 0.5)), fmt.bytes(cfg.max_bytes)),
+      title = ("%s collectives a step carry less than %s each"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.bytes(cfg.max_bytes)),
       evidence = { { "small collectives a step", count, "count" }, { "their payload a step", bytes, "bytes" },
                    { "their uncovered time a step", ns, "ns", share = math.min(1, ns / step_ns) },
                    { "transfers of 25 MiB instead", merged, "count" } },
-      condition = ("%s small collectives, %s accepted"):format(fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count)),
+      condition = ("%s small collectives, %s accepted"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count)),
       remedy = { text = "Join them: larger buckets, flattened parameters, coalesced calls.",
-                 code = p.framework == "pytorch" and "DDP(model, bucket_cap_mb=25)   # or FSDP with larger units" or nil },
+                 code = p.framework == "pytorch" and "DDP(model, bucket_cap_mb=25)   # or FSDP with larger units"
+                   or nil },
       impact = impact.exposed { ns = math.min(saved_ns, step_ns) },
       claims = { { parts = { "communication" } } },
       confidence = "medium",
@@ -82,24 +90,34 @@ few or hidden ones, and where payloads were not recorded.]],
   end,
 
   examples = {
-    { name = "one for each parameter, on hosts", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.88e6,
+    { name = "one for each parameter, on hosts", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 1.88e6,
       facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },
-      tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128, exposed_ns = 2e6 } } } },
-    { name = "objects are gathered in each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.85e6,
-      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 3, ["comm.small_count"] = 3, ["part.communication_ns"] = 4e6 },
+      tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128,
+                                   exposed_ns = 2e6 } } } },
+    { name = "objects are gathered in each step", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 2.85e6,
+      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 3, ["comm.small_count"] = 3,
+                ["part.communication_ns"] = 4e6 },
       tables = { collectives = { { type = "all-gather", count = 2, mean_bytes = 8192, bytes = 16384, exposed_ns = 3e6 },
-                                 { type = "all-reduce", count = 1, mean_bytes = 1e5, bytes = 1e5, exposed_ns = 1e6 } } } },
+                                 { type = "all-reduce", count = 1, mean_bytes = 1e5, bytes = 1e5,
+                                   exposed_ns = 1e6 } } } },
     { name = "the gradients alone, on hosts", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 2, ["comm.small_count"] = 2 },
-      tables = { collectives = { { type = "all-reduce", count = 2, mean_bytes = 8192, bytes = 16384, exposed_ns = 4e6 } } } },
+      tables = { collectives = { { type = "all-reduce", count = 2, mean_bytes = 8192, bytes = 16384,
+                                   exposed_ns = 4e6 } } } },
     { name = "on hosts, without a timeline of ops", framework = "tensorflow", format = "xspace", skipped = true,
       facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },
-      tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128, exposed_ns = 1e6 } } } },
+      tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128,
+                                   exposed_ns = 1e6 } } } },
     { name = "a hundred", framework = "pytorch", finding = true, impact_ns = 9e5,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.count_per_step"] = 100, ["comm.small_count"] = 100 },
-      tables = { collectives = { { type = "all-reduce", count = 100, mean_bytes = 4096, bytes = 409600, exposed_ns = 1e6 } } } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.count_per_step"] = 100,
+                ["comm.small_count"] = 100 },
+      tables = { collectives = { { type = "all-reduce", count = 100, mean_bytes = 4096, bytes = 409600,
+                                   exposed_ns = 1e6 } } } },
     { name = "few", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.count_per_step"] = 2, ["comm.small_count"] = 2 },
-      tables = { collectives = { { type = "all-reduce", count = 2, mean_bytes = 4096, bytes = 8192, exposed_ns = 1e6 } } } },
+      tables = { collectives = { { type = "all-reduce", count = 2, mean_bytes = 4096, bytes = 8192,
+                                   exposed_ns = 1e6 } } } },
   },
 }

@@ -7,7 +7,8 @@ return rule {
   cause = "compute.kernel", tags = { "kernels" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "the kernel's time over the step" },
-    max_use = { default = 0.75, min = 0, max = 1, unit = "share", doc = "blocks over multiprocessors below which it is said" },
+    max_use = { default = 0.75, min = 0, max = 1, unit = "share",
+                doc = "blocks over multiprocessors below which it is said" },
   },
   doc = [[
 Each block runs on one multiprocessor: fewer blocks leave the others idle. Priced as the share of the
@@ -16,19 +17,24 @@ collectives, which use few on purpose, and for libraries' products, which size t
 
   check = function(p, cfg)
     local step_ns, findings = p.fact["step.ns"], {}
-    local kernels = p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, grid_blocks = { min = 1 }, sm_count = { min = 1 } }
+    local kernels = p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, grid_blocks = { min = 1 },
+                                               sm_count = { min = 1 } }
     for _, row in ipairs(kernels:top("total_ns", 20):rows()) do
       local use = row.grid_blocks / row.sm_count
       if use < cfg.max_use and row.category ~= "collective" and #findings < 3 then
         local ns = row.total_ns * (1 - use)
         findings[#findings + 1] = finding {
-          title = ("%s runs %d blocks on %d multiprocessors, %s a step"):format(row.family or row.name, row.grid_blocks, row.sm_count, fmt.ms(row.total_ns)),
+          title = ("%s runs %d blocks on %d multiprocessors, %s a step"):format(
+            row.family or row.name, row.grid_blocks, row.sm_count, fmt.ms(row.total_ns)),
           subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
-          locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or {},
-          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) }, { "blocks", row.grid_blocks, "count" },
+          locations = row.source_file and row.source_file ~= ""
+            and { { file = row.source_file, line = row.source_line } } or {},
+          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
+                       { "blocks", row.grid_blocks, "count" },
                        { "multiprocessors", row.sm_count, "count" }, { "calls a step", row.calls or 1, "count" } },
           condition = ("%s of the multiprocessors, %s wanted"):format(fmt.pct(use), fmt.pct(cfg.max_use)),
-          remedy = { text = "Give one launch more work: a larger batch, split the reduction, join calls; or run it beside others on a stream of its own." },
+          remedy = { text = "Give one launch more work: a larger batch, split the reduction, join calls; "
+                       .. "or run it beside others on a stream of its own." },
           impact = impact.exposed { ns = ns, low = 0.25 * ns, high = 0.75 * ns },
           claims = { { parts = { "compute" }, name = row.name:gsub("[^A-Za-z0-9_]", ".") } },
           confidence = "low",
@@ -39,11 +45,15 @@ collectives, which use few on purpose, and for libraries' products, which size t
   end,
 
   examples = {
-    { name = "eight blocks", finding = true, impact_ns = 4e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { kernels = { { name = "softmax<float>", family = "softmax", category = "softmax", grid_blocks = 8, sm_count = 80, total_ns = 1e6, op = "" } } } },
+    { name = "eight blocks", finding = true, impact_ns = 4e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { kernels = { { name = "softmax<float>", family = "softmax", category = "softmax", grid_blocks = 8,
+                               sm_count = 80, total_ns = 1e6, op = "" } } } },
     { name = "a collective", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { kernels = { { name = "nccl", category = "collective", grid_blocks = 8, sm_count = 80, total_ns = 1e6 } } } },
+      tables = { kernels = { { name = "nccl", category = "collective", grid_blocks = 8, sm_count = 80,
+                               total_ns = 1e6 } } } },
     { name = "a full grid", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
-      tables = { kernels = { { name = "softmax", category = "softmax", grid_blocks = 800, sm_count = 80, total_ns = 1e6 } } } },
+      tables = { kernels = { { name = "softmax", category = "softmax", grid_blocks = 800, sm_count = 80,
+                               total_ns = 1e6 } } } },
   },
 }

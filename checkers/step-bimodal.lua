@@ -17,10 +17,10 @@ return rule {
                 doc = "gap between the groups over the deviation inside them" },
   },
   doc = [[
-Sorted step times are cut at the place that leaves least variance inside two groups. The groups count when a wide gap parts
-them. Then some steps do work that others do not: an evaluation, a checkpoint, logging, a longer batch. Priced as the
-slow group's excess over all steps, with low confidence: it may be work that must be done; in a short recording it is a
-fact without a price. Silent for a smooth spread.]],
+Sorted step times are cut at the place that leaves least variance inside two groups. The groups count when a wide gap
+parts them. Then some steps do work that others do not: an evaluation, a checkpoint, logging, a longer batch. Priced as
+the slow group's excess over all steps, with low confidence: it may be work that must be done; in a short recording it
+is a fact without a price. Silent for a smooth spread.]],
 
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
@@ -66,8 +66,8 @@ fact without a price. Silent for a smooth spread.]],
       },
       condition = ("two groups of steps, %s apart, %s accepted, with a gap of %s deviations"):format(
         fmt.pct((slow_ns - fast_ns) / fast_ns), fmt.pct(cfg.min_distance), fmt.ratio(gap_ns / math.max(inside_ns, 1))),
-      remedy = { text = "Find what the slow steps do besides (logging, saving, evaluation, longer batches); do it less often, "
-                   .. "beside the step, or level the batches." },
+      remedy = { text = "Find what the slow steps do besides (logging, saving, evaluation, longer batches); "
+                   .. "do it less often, beside the step, or level the batches." },
       impact = n >= cfg.sure_steps and impact.exposed { ns = excess_ns } or impact.none(),
       confidence = "low",
     }

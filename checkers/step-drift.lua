@@ -16,9 +16,9 @@ return rule {
               doc = "Mann-Kendall statistic; 2.58 leaves one per cent to chance" },
   },
   doc = [[
-The slope is Theil and Sen's, the significance Mann and Kendall's: both look at pairs of steps, so that single slow steps do
-not make a trend. Growing lists, leaks, fragmentation, heat and growing input do. Priced as half of the growth, in a short
-recording without a price. Silent where chance can do it.]],
+The slope is Theil and Sen's, the significance Mann and Kendall's: both look at pairs of steps, so that single slow
+steps do not make a trend. Growing lists, leaks, fragmentation, heat and growing input do. Priced as half of the growth,
+in a short recording without a price. Silent where chance can do it.]],
 
   check = function(p, cfg)
     local step_ns, drift = p.fact["step.ns"], p.fact["step.drift_share"]
@@ -52,8 +52,8 @@ recording without a price. Silent where chance can do it.]],
       },
       condition = ("growth of %s, %s accepted, at a statistic of %.1f, %.2f accepted"):format(
         fmt.pct(drift), fmt.pct(cfg.min_share), z, cfg.min_z),
-      remedy = { text = "Look for what grows: lists that keep tensors, metrics kept on the device, longer inputs, memory; and "
-                   .. "for clocks that fall with heat." },
+      remedy = { text = "Look for what grows: lists that keep tensors, metrics kept on the device, longer inputs, "
+                   .. "memory; and for clocks that fall with heat." },
       severity = n >= cfg.sure_steps and "warn" or "info",
       impact = n >= cfg.sure_steps and impact.exposed { ns = growth_ns / 2 } or impact.none(),
       confidence = "low",
@@ -64,18 +64,28 @@ recording without a price. Silent where chance can do it.]],
     { name = "each step a little longer", finding = true,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.drift_share"] = 0.1 },
       tables = { steps = {
-        { host = "h", start_ns = 0, duration_ns = 9.5e6, used = true }, { host = "h", start_ns = 1e7, duration_ns = 9.6e6, used = true },
-        { host = "h", start_ns = 2e7, duration_ns = 9.7e6, used = true }, { host = "h", start_ns = 3e7, duration_ns = 9.8e6, used = true },
-        { host = "h", start_ns = 4e7, duration_ns = 9.9e6, used = true }, { host = "h", start_ns = 5e7, duration_ns = 1e7, used = true },
-        { host = "h", start_ns = 6e7, duration_ns = 1.01e7, used = true }, { host = "h", start_ns = 7e7, duration_ns = 1.02e7, used = true },
-        { host = "h", start_ns = 8e7, duration_ns = 1.03e7, used = true }, { host = "h", start_ns = 9e7, duration_ns = 1.04e7, used = true } } } },
+        { host = "h", start_ns = 0, duration_ns = 9.5e6, used = true },
+        { host = "h", start_ns = 1e7, duration_ns = 9.6e6, used = true },
+        { host = "h", start_ns = 2e7, duration_ns = 9.7e6, used = true },
+        { host = "h", start_ns = 3e7, duration_ns = 9.8e6, used = true },
+        { host = "h", start_ns = 4e7, duration_ns = 9.9e6, used = true },
+        { host = "h", start_ns = 5e7, duration_ns = 1e7, used = true },
+        { host = "h", start_ns = 6e7, duration_ns = 1.01e7, used = true },
+        { host = "h", start_ns = 7e7, duration_ns = 1.02e7, used = true },
+        { host = "h", start_ns = 8e7, duration_ns = 1.03e7, used = true },
+        { host = "h", start_ns = 9e7, duration_ns = 1.04e7, used = true } } } },
     { name = "up and down", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.drift_share"] = 0.05 },
       tables = { steps = {
-        { host = "h", start_ns = 0, duration_ns = 9.5e6, used = true }, { host = "h", start_ns = 1e7, duration_ns = 1.1e7, used = true },
-        { host = "h", start_ns = 2e7, duration_ns = 9.7e6, used = true }, { host = "h", start_ns = 3e7, duration_ns = 1.08e7, used = true },
-        { host = "h", start_ns = 4e7, duration_ns = 9.9e6, used = true }, { host = "h", start_ns = 5e7, duration_ns = 1e7, used = true },
-        { host = "h", start_ns = 6e7, duration_ns = 9.1e6, used = true }, { host = "h", start_ns = 7e7, duration_ns = 1.12e7, used = true },
-        { host = "h", start_ns = 8e7, duration_ns = 9.3e6, used = true }, { host = "h", start_ns = 9e7, duration_ns = 1.04e7, used = true } } } },
+        { host = "h", start_ns = 0, duration_ns = 9.5e6, used = true },
+        { host = "h", start_ns = 1e7, duration_ns = 1.1e7, used = true },
+        { host = "h", start_ns = 2e7, duration_ns = 9.7e6, used = true },
+        { host = "h", start_ns = 3e7, duration_ns = 1.08e7, used = true },
+        { host = "h", start_ns = 4e7, duration_ns = 9.9e6, used = true },
+        { host = "h", start_ns = 5e7, duration_ns = 1e7, used = true },
+        { host = "h", start_ns = 6e7, duration_ns = 9.1e6, used = true },
+        { host = "h", start_ns = 7e7, duration_ns = 1.12e7, used = true },
+        { host = "h", start_ns = 8e7, duration_ns = 9.3e6, used = true },
+        { host = "h", start_ns = 9e7, duration_ns = 1.04e7, used = true } } } },
   },
 }

@@ -38,7 +38,8 @@ fewer than min_steps steps.]],
     local longest_ns = p.fact["step.max_ns"]
     if longest_ns then evidence[#evidence + 1] = { "longest step", longest_ns, "ns" } end
     return finding {
-      title = ("%d of %d steps %s slow, %s a step on average"):format(slow, used, slow == 1 and "is" or "are", fmt.ms(excess_ns)),
+      title = ("%d of %d steps %s slow, %s a step on average"):format(
+        slow, used, slow == 1 and "is" or "are", fmt.ms(excess_ns)),
       evidence = evidence,
       condition = ("%s with a modified z over 3.5; their excess is %s of the step, %s accepted")
         :format(fmt.many(slow, "step", "steps"), fmt.pct(share), fmt.pct(cfg.min_share)),

@@ -53,7 +53,8 @@ too few collectives were recorded to tell that from chance.]],
       { "the others' time in collectives a step", others_ns / math.max(others, 1), "ns" },
     }
     if p.fact["comm.matched_by"] == "ends" then
-      evidence[#evidence + 1] = { "collectives told to be the same by when they end", p.fact["comm.matched_count"], "count" }
+      evidence[#evidence + 1] = { "collectives told to be the same by when they end", p.fact["comm.matched_count"],
+                                  "count" }
       evidence[#evidence + 1] = { "collectives recorded on one rank alone", p.fact["comm.alone_count"], "count" }
     end
     local function compare(what, own_ns, other_ns)
@@ -76,7 +77,9 @@ too few collectives were recorded to tell that from chance.]],
         end
       end
       for row in late:each() do
-        if not longer and row.host == slowest.host and row.rank == slowest.rank and row.why == most then longer = row end
+        if not longer and row.host == slowest.host and row.rank == slowest.rank and row.why == most then
+          longer = row
+        end
       end
     end
     if longer then
@@ -85,14 +88,16 @@ too few collectives were recorded to tell that from chance.]],
       evidence[#evidence + 1] = { "how much longer, before the latest one", longer.why_ns, "ns" }
     end
     local path = not longer and p:table("path")
-    local busiest = path and path:where { part = { like = "^(host|input|copy|output|compile)$" } }:top("ns", 1):rows()[1]
+    local busiest = path
+      and path:where { part = { like = "^(host|input|copy|output|compile)$" } }:top("ns", 1):rows()[1]
     if busiest then
       evidence[#evidence + 1] = { "most of its path", busiest.name }
       evidence[#evidence + 1] = { "time of that a step", busiest.ns, "ns", share = math.min(1, busiest.ns / step_ns) }
     end
     return finding {
       title = ("%s joins collectives %s late; %s for it"):format(
-        (name:gsub("^r", "R")), fmt.ms(late_ns), others == 1 and "the other rank waits" or ("%d ranks wait"):format(others)),
+        (name:gsub("^r", "R")), fmt.ms(late_ns),
+        others == 1 and "the other rank waits" or ("%d ranks wait"):format(others)),
       subject = { rank = slowest.rank, host = slowest.host },
       evidence = evidence,
       condition = ("one rank is last in %s of the collectives, %s accepted, by %s of the step"):format(

@@ -9,13 +9,16 @@ return rule {
   more_specific_than = { "collective-skew" },
   params = {
     min_steps = { default = 10, min = 3, max = 1e6, unit = "count", doc = "steps in which a rank came late" },
-    max_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of these steps, those of one and the same rank" },
-    min_late_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "the latest arrival of a step over the step, median" },
+    max_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                  doc = "of these steps, those of one and the same rank" },
+    min_late_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "the latest arrival of a step over the step, median" },
   },
   doc = [[
-In each step the ranks wait for the one that comes last. When that is another one each time, no machine and no rank's own work
-is to blame but what happens now and then on any of them: a garbage collection, a longer sequence, a slow read. Priced as the
-median of the latest arrivals. Silent when it is mostly the same rank, which is a straggler, or in less than ten steps.]],
+In each step the ranks wait for the one that comes last. When that is another one each time, no machine and no rank's
+own work is to blame but what happens now and then on any of them: a garbage collection, a longer sequence, a slow read.
+Priced as the median of the latest arrivals. Silent when it is mostly the same rank, which is a straggler, or in less
+than ten steps.]],
 
   check = function(p, cfg)
     local step_ns, latest, steps, ranks = p.fact["step.ns"], {}, 0, 0
@@ -41,20 +44,22 @@ median of the latest arrivals. Silent when it is mostly the same rank, which is 
     -- With two ranks each is last half of the time by chance: then a little more is no rank's habit.
     local accepted = p.fact["ranks.count"] == 2 and math.max(cfg.max_share, 0.65) or cfg.max_share
     if ranks < 2 or most / steps > accepted or late_ns < cfg.min_late_share * step_ns then return nil end
-    local evidence = { { "latest arrival at a collective of a step, median", late_ns, "ns", share = math.min(1, late_ns / step_ns) },
-                       { "ranks that were the last one in a step", ranks, "count" },
-                       { "of the steps, those of the rank that was it most", most / steps, "share" } }
+    local evidence =
+      { { "latest arrival at a collective of a step, median", late_ns, "ns", share = math.min(1, late_ns / step_ns) },
+        { "ranks that were the last one in a step", ranks, "count" },
+        { "of the steps, those of the rank that was it most", most / steps, "share" } }
     for why, count in pairs(causes) do
       evidence[#evidence + 1] = { "late for " .. why, count, "count" }
     end
     return finding {
       title = ("Another rank is late in each step, by %s"):format(fmt.ms(late_ns)),
       evidence = evidence,
-      condition = ("%s ranks in %s steps, none in more than %s of them, %s accepted"):format(fmt.count(ranks), fmt.count(steps),
-        fmt.pct(most / steps), fmt.pct(accepted)),
-      remedy = { text = "Let all ranks collect garbage in the same step, give them batches of equal cost (sort or bucket by length), "
-                   .. "and keep more batches ready; if none of that is it, look at the network.",
-                 code = p.framework == "pytorch" and "gc.disable()\nif step % 100 == 0: gc.collect()   # on all ranks at once" or nil },
+      condition = ("%s ranks in %s steps, none in more than %s of them, %s accepted"):format(
+        fmt.count(ranks), fmt.count(steps), fmt.pct(most / steps), fmt.pct(accepted)),
+      remedy = { text = "Let all ranks collect garbage in the same step, give them batches of equal cost (sort or "
+                   .. "bucket by length), and keep more batches ready; if none of that is it, look at the network.",
+                 code = p.framework == "pytorch"
+                   and "gc.disable()\nif step % 100 == 0: gc.collect()   # on all ranks at once" or nil },
       impact = impact.exposed { ns = math.min(late_ns, step_ns) },
       confidence = "low",
     }
@@ -64,19 +69,27 @@ median of the latest arrivals. Silent when it is mostly the same rank, which is 
     { name = "three ranks take turns", framework = "pytorch", format = "kineto", finding = true, impact_ns = 7.5e5,
       facts = { ["step.ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.4 },
       tables = { ranks = {}, collective_lateness = {
-        { step = 1, rank = 0, late_ns = 1e6, why = "host" }, { step = 1, rank = 2, late_ns = 2e5 }, { step = 2, rank = 1, late_ns = 1e6 },
-        { step = 3, rank = 2, late_ns = 1e6 }, { step = 4, rank = 0, late_ns = 1e6 }, { step = 5, rank = 1, late_ns = 1e6 },
-        { step = 6, rank = 2, late_ns = 1e6 }, { step = 7, rank = 0, late_ns = 1e6 }, { step = 8, rank = 1, late_ns = 1e6 },
+        { step = 1, rank = 0, late_ns = 1e6, why = "host" }, { step = 1, rank = 2, late_ns = 2e5 },
+        { step = 2, rank = 1, late_ns = 1e6 },
+        { step = 3, rank = 2, late_ns = 1e6 }, { step = 4, rank = 0, late_ns = 1e6 },
+        { step = 5, rank = 1, late_ns = 1e6 },
+        { step = 6, rank = 2, late_ns = 1e6 }, { step = 7, rank = 0, late_ns = 1e6 },
+        { step = 8, rank = 1, late_ns = 1e6 },
         { step = 9, rank = 2, late_ns = 1e6 }, { step = 10, rank = 0, late_ns = 1e6 } } } },
     { name = "one rank", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.9 },
       tables = { ranks = {}, collective_lateness = {
-        { step = 1, rank = 1, late_ns = 1e6 }, { step = 2, rank = 1, late_ns = 1e6 }, { step = 3, rank = 1, late_ns = 1e6 },
-        { step = 4, rank = 1, late_ns = 1e6 }, { step = 5, rank = 1, late_ns = 1e6 }, { step = 6, rank = 1, late_ns = 1e6 },
-        { step = 7, rank = 1, late_ns = 1e6 }, { step = 8, rank = 1, late_ns = 1e6 }, { step = 9, rank = 2, late_ns = 1e6 },
+        { step = 1, rank = 1, late_ns = 1e6 }, { step = 2, rank = 1, late_ns = 1e6 },
+        { step = 3, rank = 1, late_ns = 1e6 },
+        { step = 4, rank = 1, late_ns = 1e6 }, { step = 5, rank = 1, late_ns = 1e6 },
+        { step = 6, rank = 1, late_ns = 1e6 },
+        { step = 7, rank = 1, late_ns = 1e6 }, { step = 8, rank = 1, late_ns = 1e6 },
+        { step = 9, rank = 2, late_ns = 1e6 },
         { step = 10, rank = 0, late_ns = 1e6 } } } },
     { name = "two steps", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.4 },
-      tables = { ranks = {}, collective_lateness = { { step = 1, rank = 0, late_ns = 1e6 }, { step = 2, rank = 1, late_ns = 1e6 } } } },
+      tables = { ranks = {},
+                 collective_lateness = { { step = 1, rank = 0, late_ns = 1e6 },
+                                         { step = 2, rank = 1, late_ns = 1e6 } } } },
   },
 }

@@ -13,7 +13,8 @@ return rule {
                 doc = "eager ops for each function call, from which they prepare summaries" },
     max_ops_a_write = { default = 60, min = 0, max = 1e6, unit = "count",
                         doc = "eager ops for each write, up to which they belong to it" },
-    ops_a_call = { default = 5, min = 1, max = 100, unit = "ratio", doc = "host time of a function call over an eager op's" },
+    ops_a_call = { default = 5, min = 1, max = 100, unit = "ratio",
+                   doc = "host time of a function call over an eager op's" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "share of the steps that write" },
   },
@@ -29,7 +30,8 @@ Silent where writing takes little of the step.]],
     -- What a summary is made from runs op by op beside a compiled step: scaling, counting, encoding.
     local count, eager = p.fact["output.count"], p:has("eager.ops") and p.fact["eager.ops"] or 0
     local calls = p:has("eager.function_calls") and p.fact["eager.function_calls"] or 0
-    local is_prepared = count > 0 and calls >= 1 and eager >= cfg.min_ops * calls and eager <= cfg.max_ops_a_write * count
+    local is_prepared = count > 0 and calls >= 1 and eager >= cfg.min_ops * calls
+      and eager <= cfg.max_ops_a_write * count
     if is_prepared and p:has("eager.path_ns") then path_ns = path_ns + p.fact["eager.path_ns"] end
     if path_ns / step_ns < cfg.min_share then return nil end
 
@@ -49,9 +51,11 @@ Silent where writing takes little of the step.]],
                    { "summary ops a step", count, "count" },
                    { "ops run eagerly for them, at most", is_prepared and eager or 0, "count" },
                    { "steps that write", p.fact["output.steps_share"], "share" } },
-      condition = ("writing takes %s of the step, %s accepted"):format(fmt.pct(path_ns / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("writing takes %s of the step, %s accepted"):format(
+        fmt.pct(path_ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Write every 50 or 100 steps.",
-                 code = p.format == "graph" and "if step % 100 == 0: writer.add_summary(session.run(merged, feed), step)" or
+                 code = p.format == "graph"
+                   and "if step % 100 == 0: writer.add_summary(session.run(merged, feed), step)" or
                    "with tf.summary.record_if(lambda: step % 50 == 0): ..." },
       impact = impact.replay(edits),
       confidence = "high",

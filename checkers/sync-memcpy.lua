@@ -8,27 +8,33 @@ return rule {
   cause = "copy", tags = { "copies", "sync" },
   more_specific_than = { "long-gpu-gap", "blocking-sync-in-step", "host-bound" },
   params = {
-    min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "time on the path in such calls over the step" },
+    min_share = { default = 0.01, min = 0, max = 1, unit = "share",
+                  doc = "time on the path in such calls over the step" },
   },
   doc = [[
 cudaMemcpy, without Async, holds the host until the copy is done. Priced as its time on the path.
 Silent where the device has other work meanwhile.]],
 
   check = function(p, cfg)
-    local calls = p:table("activities"):where { name = { like = "^(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol)?$|^cuMemcpy(HtoD|DtoH|DtoD)(_v2)?$|^hipMemcpyWithStream$" } }
+    local calls =
+      p:table("activities"):where {
+        name = { like = "^(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol)?$|^cuMemcpy(HtoD|DtoH|DtoD)(_v2)?$|"
+                   .. "^hipMemcpyWithStream$" } }
     local ns, count, step_ns = calls:sum("path_ns"), calls:sum("events"), p.fact["step.ns"]
     if ns / step_ns < cfg.min_share then return nil end
     local top = calls:top("path_ns", 1):rows()[1]
     return finding {
       title = ("%s for %s"):format(fmt.many(math.max(1, count), "copy a step waits", "copies a step wait"), fmt.ms(ns)),
       subject = { op = top.name },
-      evidence = { { "waiting in copies on the path a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "calls a step", count, "count" },
+      evidence = { { "waiting in copies on the path a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                   { "calls a step", count, "count" },
                    { "all of their time a step", calls:sum("total_ns"), "ns" } },
       condition = ("such calls take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Copy asynchronously from pinned memory, on a stream of its own.",
                  code = p.framework == "pytorch" and "x = x.pin_memory().to(device, non_blocking=True)" or nil },
       impact = impact.replay { { "scale", parts = { "host", "copy", "idle.sync" }, factor = 0.1,
-                                 name = "(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol)?|cuMemcpy(HtoD|DtoH|DtoD)(_v2)?|hipMemcpyWithStream" },
+                                 name = "(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol)?|cuMemcpy(HtoD|DtoH|DtoD)(_v2)?|"
+                                   .. "hipMemcpyWithStream" },
                                fallback = impact.exposed { ns = ns } },
       confidence = "medium",
     }
@@ -38,7 +44,8 @@ Silent where the device has other work meanwhile.]],
     { name = "a tenth", framework = "pytorch", format = "kineto", finding = true, replay = { 9e5 },
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaMemcpy", events = 4, path_ns = 1e6, total_ns = 2e6 } } } },
-    { name = "asynchronous", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2 },
+    { name = "asynchronous", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2 },
       tables = { activities = { { name = "cudaMemcpyAsync", events = 4, path_ns = 1e6, total_ns = 2e6 } } } },
   },
 }

@@ -11,21 +11,24 @@ return rule {
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of the steps, those with such calls" },
   },
   doc = [[
-cudaMemset on pinned or managed memory waits for the device; its asynchronous form does not. Priced as the calls' time on
-the path. Silent for a few microseconds.]],
+cudaMemset on pinned or managed memory waits for the device; its asynchronous form does not. Priced as the calls' time
+on the path. Silent for a few microseconds.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
-    local calls = p:table("activities"):where { name = { like = "^(cuda|hip)Memset(2D|3D)?$" }, steps_share = { min = cfg.min_steps_share } }
+    local calls = p:table("activities"):where { name = { like = "^(cuda|hip)Memset(2D|3D)?$" },
+                                                steps_share = { min = cfg.min_steps_share } }
     local ns = math.min(calls:sum("path_ns"), step_ns)
     if calls:count() == 0 or ns < cfg.min_share * step_ns then return nil end
     return finding {
-      title = ("%s device memory, waiting: %s"):format(fmt.many(calls:sum("events"), "call a step sets", "calls a step set"), fmt.ms(ns)),
+      title = ("%s device memory, waiting: %s"):format(
+        fmt.many(calls:sum("events"), "call a step sets", "calls a step set"), fmt.ms(ns)),
       subject = { op = calls:top("path_ns", 1):rows()[1].name },
       evidence = { { "their time on the path, a step", ns, "ns", share = ns / step_ns },
                    { "calls a step", calls:sum("events"), "count" } },
       condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Use the asynchronous form, or allocate set memory on the device.", code = "cudaMemsetAsync(p, 0, bytes, stream);" },
+      remedy = { text = "Use the asynchronous form, or allocate set memory on the device.",
+                 code = "cudaMemsetAsync(p, 0, bytes, stream);" },
       impact = impact.exposed { ns = ns },
       confidence = "medium",
     }

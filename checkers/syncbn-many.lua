@@ -10,7 +10,8 @@ return rule {
   params = {
     min_count = { default = 20, min = 1, max = 1e6, unit = "count", doc = "synchronised batch norms a step" },
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "their uncovered collectives over the step" },
-    max_bytes = { default = 1048576, min = 1, max = 1e12, unit = "bytes", doc = "payload of such a collective at most" },
+    max_bytes = { default = 1048576, min = 1, max = 1e12, unit = "bytes",
+                  doc = "payload of such a collective at most" },
   },
   doc = [[
 Each SyncBatchNorm gathers statistics from all ranks forward and reduces gradients backward: two small collectives that
@@ -33,7 +34,8 @@ them, and below 1 % of the step.]],
                    { "small collectives a step", small:sum("count"), "count" } },
       condition = ("%s of them, %s accepted, at %s of the step"):format(
         fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count), fmt.pct(ns / step_ns)),
-      remedy = { text = "With 16 or more samples a device, plain batch norm does; else group norm, which needs no other rank.",
+      remedy = { text = "With 16 or more samples a device, plain batch norm does; "
+                   .. "else group norm, which needs no other rank.",
                  code = "norm = nn.GroupNorm(32, channels)   # instead of SyncBatchNorm" },
       impact = impact.exposed { ns = ns },
       claims = { { parts = { "communication" } } },

@@ -17,17 +17,23 @@ kernels of many waves, and for full last ones.]],
 
   check = function(p, cfg)
     local step_ns, findings = p.fact["step.ns"], {}
-    for _, row in ipairs(p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, waves = { min = 1.001, max = 1 / cfg.min_waste } }
-                           :top("total_ns", 20):rows()) do
+    for _, row in ipairs(
+        p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns },
+                                   waves = { min = 1.001, max = 1 / cfg.min_waste } }
+          :top("total_ns", 20):rows()) do
       local full = math.floor(row.waves)
       local fill, waste = row.waves - full, 1 / (full + 1)
-      if fill > 0.001 and fill < cfg.max_fill and waste >= cfg.min_waste and #findings < 3 and row.category ~= "collective" then
+      if fill > 0.001 and fill < cfg.max_fill and waste >= cfg.min_waste and #findings < 3
+          and row.category ~= "collective" then
         findings[#findings + 1] = finding {
-          title = ("%s runs in %.2f waves: the last is %s full"):format(row.family or row.name, row.waves, fmt.pct(fill)),
+          title = ("%s runs in %.2f waves: the last is %s full"):format(
+            row.family or row.name, row.waves, fmt.pct(fill)),
           subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
-          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) }, { "waves", row.waves, "none" },
+          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
+                       { "waves", row.waves, "none" },
                        { "blocks", row.grid_blocks or 0, "count" }, { "of the time, the last wave", waste, "share" } },
-          condition = ("the last wave takes %s of the kernel, %s accepted"):format(fmt.pct(waste), fmt.pct(cfg.min_waste)),
+          condition = ("the last wave takes %s of the kernel, %s accepted"):format(
+            fmt.pct(waste), fmt.pct(cfg.min_waste)),
           remedy = { text = "Choose a batch that fills whole waves, or another tile." },
           impact = impact.exposed { ns = waste * row.total_ns, low = 0, high = waste * row.total_ns },
           claims = { { parts = { "compute" }, name = row.name:gsub("[^A-Za-z0-9_]", ".") } },
@@ -39,9 +45,13 @@ kernels of many waves, and for full last ones.]],
   end,
 
   examples = {
-    { name = "one wave and a tenth", finding = true, impact_ns = 2.5e5, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.waves_known_share"] = 1 },
-      tables = { kernels = { { name = "dgrad", family = "dgrad", category = "conv", waves = 1.1, grid_blocks = 896, total_ns = 1e6, op = "" } } } },
-    { name = "many waves", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.waves_known_share"] = 1 },
-      tables = { kernels = { { name = "dgrad", category = "conv", waves = 39.2, grid_blocks = 50000, total_ns = 1e6 } } } },
+    { name = "one wave and a tenth", finding = true, impact_ns = 2.5e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.waves_known_share"] = 1 },
+      tables = { kernels = { { name = "dgrad", family = "dgrad", category = "conv", waves = 1.1, grid_blocks = 896,
+                               total_ns = 1e6, op = "" } } } },
+    { name = "many waves", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["kernels.waves_known_share"] = 1 },
+      tables = { kernels = { { name = "dgrad", category = "conv", waves = 39.2, grid_blocks = 50000,
+                               total_ns = 1e6 } } } },
   },
 }

@@ -6,7 +6,8 @@ return rule {
   needs = { "memory_owners" },
   tags = { "memory" },
   params = {
-    min_bytes = { default = 1073741824, min = 0, max = 1e15, unit = "bytes", doc = "temporary bytes of one op, or of the region at the peak" },
+    min_bytes = { default = 1073741824, min = 0, max = 1e15, unit = "bytes",
+                  doc = "temporary bytes of one op, or of the region at the peak" },
     min_share = { default = 0.40, min = 0, max = 1, unit = "share", doc = "of the peak, the region of temporaries" },
   },
   doc = [[
@@ -24,7 +25,8 @@ A fact without a price. Silent below a gigabyte.]],
       title = top and ("%s needs %s of temporary memory"):format(name, fmt.bytes(top.temporary_bytes)) or
               ("Temporaries hold %s of memory at the peak"):format(fmt.pct(math.min(1, share))),
       subject = { op = name },
-      evidence = { { "temporary bytes", top and top.temporary_bytes or bytes, "bytes" }, { "of the peak, temporaries", math.min(1, share), "share" } },
+      evidence = { { "temporary bytes", top and top.temporary_bytes or bytes, "bytes" },
+                   { "of the peak, temporaries", math.min(1, share), "share" } },
       condition = ("more than %s"):format(fmt.bytes(cfg.min_bytes)),
       remedy = { text = "Limit the workspace of convolutions, or recompute smaller pieces.",
                  flags = p.framework == "tensorflow" and "TF_CUDNN_WORKSPACE_LIMIT_IN_MB=512" or nil },
@@ -38,6 +40,7 @@ A fact without a price. Silent below a gigabyte.]],
       tables = { memory_owners = { { owner = "conv1", temporary_bytes = 2e9, bytes = 3e9 } } } },
     { name = "a program's buffers", framework = "jax", finding = true,
       tables = { memory_owners = { { owner = "fusion", region = "temp", bytes = 5e9, share = 0.6 } } } },
-    { name = "small", finding = false, tables = { memory_owners = { { owner = "conv1", temporary_bytes = 8704, bytes = 14592 } } } },
+    { name = "small", finding = false,
+      tables = { memory_owners = { { owner = "conv1", temporary_bytes = 8704, bytes = 14592 } } } },
   },
 }

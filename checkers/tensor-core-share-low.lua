@@ -3,7 +3,8 @@ return rule {
   id = "tensor-core-share-low", api = 1, version = "1.0.0",
   title = "Much of the products' time is outside the tensor cores",
   category = "precision", severity = "info",
-  needs = { "step.ns", "device.idle_share", "device.count", "kernels.product_ns", "kernels.no_tensor_core_ns", "kernels.tensor_core_ns", "kernels" },
+  needs = { "step.ns", "device.idle_share", "device.count", "kernels.product_ns", "kernels.no_tensor_core_ns",
+            "kernels.tensor_core_ns", "kernels" },
   cause = "precision", tags = { "precision", "kernels" },
   params = {
     min_share = { default = 0.30, min = 0, max = 1, unit = "share", doc = "products over the step" },
@@ -25,7 +26,9 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
                        { "surely with tensor cores", p.fact["kernels.tensor_core_ns"], "ns" } }
     local rows = p:table("kernels"):where { tensor_core = "no" }:top("total_ns", 3):rows()
     for _, row in ipairs(rows) do
-      evidence[#evidence + 1] = { ("%s (%s)"):format(row.family or row.name, row.dtype ~= "" and row.dtype or "type unknown"), row.total_ns, "ns" }
+      evidence[#evidence + 1] =
+        { ("%s (%s)"):format(row.family or row.name, row.dtype ~= "" and row.dtype or "type unknown"), row.total_ns,
+          "ns" }
     end
     -- Before Ampere matrix units take float16 alone, whose gradients need a scaler.
     local is_float16 = p:has("device.half_type") and p.fact["device.half_type"] == "float16"
@@ -35,7 +38,10 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
       evidence = evidence,
       condition = ("%s surely without, %s accepted"):format(fmt.pct(without_ns / ns), fmt.pct(cfg.min_without)),
       remedy = { text = "Compute them in 16 bits with dimensions that are multiples of 8.",
-                 code = p.framework == "pytorch" and (is_float16 and "with torch.autocast('cuda', torch.float16):   # and a torch.amp.GradScaler('cuda') in training"
+                 code = p.framework == "pytorch"
+                   and (is_float16
+                          and "with torch.autocast('cuda', torch.float16):   "
+                              .. "# and a torch.amp.GradScaler('cuda') in training"
                    or "with torch.autocast('cuda', torch.bfloat16):") or nil },
       impact = impact.amdahl { ns = math.min(without_ns, step_ns), speedup = cfg.speedup },
       claims = { { parts = { "compute" } } },
@@ -47,7 +53,8 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
     { name = "most", framework = "pytorch", finding = true, impact_ns = 1.5e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
                 ["kernels.no_tensor_core_ns"] = 3e6, ["kernels.tensor_core_ns"] = 1e6 },
-      tables = { kernels = { { name = "sgemm_128", family = "sgemm", tensor_core = "no", dtype = "float32", total_ns = 3e6 } } } },
+      tables = { kernels = { { name = "sgemm_128", family = "sgemm", tensor_core = "no", dtype = "float32",
+                               total_ns = 3e6 } } } },
     { name = "little", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
                 ["kernels.no_tensor_core_ns"] = 1e6, ["kernels.tensor_core_ns"] = 4e6 }, tables = { kernels = {} } },

@@ -3,11 +3,14 @@ return rule {
   id = "tensor-cores-unused", api = 1, version = "1.0.0",
   title = "No product of matrices uses the tensor cores",
   category = "precision", severity = "error",
-  needs = { "step.ns", "device.idle_share", "device.count", "device.model", "kernels.product_ns", "kernels.no_tensor_core_ns", "kernels.tensor_core_ns" },
+  needs = { "step.ns", "device.idle_share", "device.count", "device.model", "kernels.product_ns",
+            "kernels.no_tensor_core_ns", "kernels.tensor_core_ns" },
   cause = "precision", tags = { "precision", "kernels" },
   params = {
-    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "products, convolutions and attention over the step" },
-    min_known = { default = 0.95, min = 0, max = 1, unit = "share", doc = "of them, those that surely use no tensor cores" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "products, convolutions and attention over the step" },
+    min_known = { default = 0.95, min = 0, max = 1, unit = "share",
+                  doc = "of them, those that surely use no tensor cores" },
     speedup = { default = 3, min = 1, max = 16, unit = "ratio", doc = "how much faster such kernels are with 16 bits" },
   },
   doc = [[
@@ -20,12 +23,15 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
     local devices = p.fact["device.count"] -- their kernels are summed, but they run side by side
     local ns, without_ns = p.fact["kernels.product_ns"] / devices, p.fact["kernels.no_tensor_core_ns"] / devices
     if model:find("(K20|K40|K80|M40|M60|P4|P40|P100|GTX|TITAN X)\\b") or model:find("TPU") then return nil end
-    if ns / step_ns < cfg.min_share or p.fact["kernels.tensor_core_ns"] > 0 or without_ns < cfg.min_known * ns then return nil end
+    if ns / step_ns < cfg.min_share or p.fact["kernels.tensor_core_ns"] > 0 or without_ns < cfg.min_known * ns then
+      return nil
+    end
     -- Before Ampere matrix units take float16 alone, whose gradients need a scaler.
     local is_float16 = p:has("device.half_type") and p.fact["device.half_type"] == "float16"
-    local code = is_float16 and { pytorch = "with torch.autocast('cuda', torch.float16):   # and a torch.amp.GradScaler('cuda') in training",
-                                  tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_float16')",
-                                  jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.float16), (x, params))" } or
+    local code = is_float16
+      and { pytorch = "with torch.autocast('cuda', torch.float16):   # and a torch.amp.GradScaler('cuda') in training",
+            tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_float16')",
+            jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.float16), (x, params))" } or
                  { pytorch = "with torch.autocast('cuda', torch.bfloat16):",
                    tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')",
                    jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.bfloat16), (x, params))" }
@@ -34,8 +40,10 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
       subject = { device = model },
       evidence = { { "products, convolutions and attention a step", ns, "ns", share = math.min(1, ns / step_ns) },
                    { "of that, surely without tensor cores", without_ns, "ns" }, { "with tensor cores", 0, "ns" } },
-      condition = ("products take %s of the step, %s accepted; none on tensor cores"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Compute products in 16 bits, and keep the weights' master copy in 32.", code = code[p.framework] },
+      condition = ("products take %s of the step, %s accepted; none on tensor cores"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Compute products in 16 bits, and keep the weights' master copy in 32.",
+                 code = code[p.framework] },
       impact = impact.amdahl { ns = math.min(ns, step_ns), speedup = cfg.speedup },
       claims = { { parts = { "compute" } } },
       confidence = "medium",
@@ -44,14 +52,17 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
 
   examples = {
     { name = "float32 training on V100", framework = "pytorch", finding = true, impact_ns = 2e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla V100-SXM2-32GB",
-                ["kernels.product_ns"] = 4e6, ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
+                ["device.model"] = "Tesla V100-SXM2-32GB", ["kernels.product_ns"] = 4e6,
+                ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
     { name = "unknown kernels", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla V100-SXM2-32GB",
-                ["kernels.product_ns"] = 4e6, ["kernels.no_tensor_core_ns"] = 2e6, ["kernels.tensor_core_ns"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
+                ["device.model"] = "Tesla V100-SXM2-32GB", ["kernels.product_ns"] = 4e6,
+                ["kernels.no_tensor_core_ns"] = 2e6, ["kernels.tensor_core_ns"] = 0 } },
     { name = "a device without them", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla P100-PCIE-16GB",
-                ["kernels.product_ns"] = 4e6, ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
+                ["device.model"] = "Tesla P100-PCIE-16GB", ["kernels.product_ns"] = 4e6,
+                ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
     { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

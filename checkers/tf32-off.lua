@@ -8,8 +8,10 @@ return rule {
   cause = "precision", tags = { "precision", "kernels" },
   more_specific_than = { "tensor-cores-unused", "tensor-core-share-low" },
   params = {
-    min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "float32 products without tensor cores over the step" },
-    speedup = { default = 6, min = 1, max = 16, unit = "ratio", doc = "how much faster they are in TF32, where arithmetic bounds them" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "float32 products without tensor cores over the step" },
+    speedup = { default = 6, min = 1, max = 16, unit = "ratio",
+                doc = "how much faster they are in TF32, where arithmetic bounds them" },
   },
   doc = [[
 Since Ampere, tensor cores take float32 with a mantissa of ten bits: 156 instead of 19.5 TFLOP/s on an
@@ -17,7 +19,10 @@ A100. PyTorch leaves it off for products unless told. Priced as Amdahl's law has
 of the parameter. Silent on older devices, on AMD's, and where kernels are of unknown kind.]],
 
   check = function(p, cfg)
-    if not p.fact["device.model"]:find("(A10|A30|A40|A100|A800|H20|H100|H200|H800|GH200|B100|B200|GB200|L4|L40S?|RTX (A|30|40|50)\\d*)\\b") then return nil end
+    if not p.fact["device.model"]:find(
+        "(A10|A30|A40|A100|A800|H20|H100|H200|H800|GH200|B100|B200|GB200|L4|L40S?|RTX (A|30|40|50)\\d*)\\b") then
+      return nil
+    end
     local slow = p:table("kernels"):where { tensor_core = "no", dtype = "float32", category = { like = "gemm|conv" } }
     local ns, step_ns = slow:sum("total_ns") / p.fact["device.count"], p.fact["step.ns"]
     if ns / step_ns < cfg.min_share then return nil end
@@ -32,7 +37,8 @@ of the parameter. Silent on older devices, on AMD's, and where kernels are of un
       title = ("%s of float32 products a step run without TF32"):format(fmt.ms(ns)),
       subject = { kernel = top[1].name },
       evidence = evidence,
-      condition = ("such products take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("such products take %s of the step, %s accepted"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Allow TF32 unless the program needs all of float32's bits.", code = code[p.framework] },
       impact = impact.amdahl { ns = math.min(ns, step_ns), speedup = cfg.speedup },
       claims = { { parts = { "compute" } } },
@@ -42,11 +48,15 @@ of the parameter. Silent on older devices, on AMD's, and where kernels are of un
 
   examples = {
     { name = "sgemm on A100", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.16e6,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "NVIDIA A100-SXM4-40GB" },
-      tables = { kernels = { { name = "ampere_sgemm_128x64_tn", family = "ampere_sgemm", category = "gemm", tensor_core = "no", dtype = "float32", total_ns = 4e6 } } } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
+                ["device.model"] = "NVIDIA A100-SXM4-40GB" },
+      tables = { kernels = { { name = "ampere_sgemm_128x64_tn", family = "ampere_sgemm", category = "gemm",
+                               tensor_core = "no", dtype = "float32", total_ns = 4e6 } } } },
     { name = "a V100 has none", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.model"] = "Tesla V100-SXM2-32GB" },
-      tables = { kernels = { { name = "volta_sgemm_128x64_tn", category = "gemm", tensor_core = "no", dtype = "float32", total_ns = 4e6 } } } },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
+                ["device.model"] = "Tesla V100-SXM2-32GB" },
+      tables = { kernels = { { name = "volta_sgemm_128x64_tn", category = "gemm", tensor_core = "no", dtype = "float32",
+                               total_ns = 4e6 } } } },
     { name = "a CPU program", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

@@ -17,9 +17,9 @@ return rule {
   },
   doc = [[
 The stage that holds the step runs in parallel already and its result is the same in every epoch: no random op
-in it or below it. The data is read again and again (a repeat, or several epochs in the recording) and nothing caches it.
-Priced by replay: the stage and what feeds it cost nothing. The data must fit in memory, or be prepared once on disk.
-Silent for random augmentation, and where a stage is merely not parallel.]],
+in it or below it. The data is read again and again (a repeat, or several epochs in the recording) and nothing caches
+it. Priced by replay: the stage and what feeds it cost nothing. The data must fit in memory, or be prepared once on
+disk. Silent for random augmentation, and where a stage is merely not parallel.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -31,7 +31,8 @@ Silent for random augmentation, and where a stage is merely not parallel.]],
     if not worst or not worst.type:find("^(ParallelMap|MapAndBatch|ParallelInterleave|ParseExample|ParallelBatch)") then
       return nil
     end
-    if worst.parallelism == 1 or worst.random_below or worst.python_ns > cfg.max_python_share * math.max(worst.self_ns, worst.cpu_ns) then
+    if worst.parallelism == 1 or worst.random_below
+        or worst.python_ns > cfg.max_python_share * math.max(worst.self_ns, worst.cpu_ns) then
       return nil
     end
     local repeats = stages:where { type = { like = "Repeat" } }:count()
@@ -45,7 +46,8 @@ Silent for random augmentation, and where a stage is merely not parallel.]],
     }
     if worst.top_op and worst.top_op ~= "" then evidence[#evidence + 1] = { "mostly", worst.top_op } end
     return finding {
-      title = ("%s repeats the same work every epoch; the step waits %s for it"):format(worst.type, fmt.ms(worst.path_ns)),
+      title = ("%s repeats the same work every epoch; the step waits %s for it"):format(
+        worst.type, fmt.ms(worst.path_ns)),
       subject = { op = worst.name },
       evidence = evidence,
       condition = ("the step waits %s for a deterministic stage that repeats and is not cached, %s accepted"):format(

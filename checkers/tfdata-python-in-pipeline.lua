@@ -55,7 +55,8 @@ Silent where the step does not wait for input or Python is a small part of the p
         fmt.pct(share), fmt.pct(cfg.min_python_share), fmt.pct(p.fact["input.wait_share"])),
       remedy = { text = "Write the function in TensorFlow ops, or prepare the data once and store it as TFRecords. "
                    .. "More parallel calls do not help: Python runs one at a time.",
-                 code = "ds = ds.batch(n).map(lambda x: tf.io.decode_csv(x, defaults), num_parallel_calls=tf.data.AUTOTUNE)" },
+                 code = "ds = ds.batch(n).map(lambda x: tf.io.decode_csv(x, defaults), "
+                   .. "num_parallel_calls=tf.data.AUTOTUNE)" },
       impact = impact.replay(edits),
       confidence = "high",
     }

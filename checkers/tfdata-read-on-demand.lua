@@ -45,8 +45,8 @@ replay: the reads run beside the step. Silent where a prefetch or a parallel sta
   examples = {
     { name = "no prefetch after the reader", framework = "tensorflow", finding = true, impact_ns = 2e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.4 },
-      tables = { iterators = { { name = "Iterator::Root::BatchV2::TFRecord", type = "TFRecord", section = "", calls = 32,
-                                 path_ns = 2e6 } } },
+      tables = { iterators = { { name = "Iterator::Root::BatchV2::TFRecord", type = "TFRecord", section = "",
+                                 calls = 32, path_ns = 2e6 } } },
       replay = { 2e6 }, selected_ns = 2e6 },
     { name = "read ahead", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.4 },

@@ -23,20 +23,25 @@ local function wasted(p, cfg)
   if not map or not map.type:find("^(Map|ParallelMap)") or map.path_ns < cfg.min_path_share * step_ns or
      (map.python_ns or 0) > cfg.max_python_share * math.max(map.self_ns, map.cpu_ns) then return nil end
   local filter = map.parent and map.parent ~= "" and stages:where { name = map.parent }:rows()[1]
-  if filter and filter.type:find("^(Prefetch|Shuffle)") then filter = stages:where { name = filter.parent }:rows()[1] end
+  if filter and filter.type:find("^(Prefetch|Shuffle)") then
+    filter = stages:where { name = filter.parent }:rows()[1]
+  end
   if not filter or not filter.type:find("^Filter") or filter.calls > cfg.max_kept * map.calls then return nil end
   local kept = math.max(filter.calls, 1e-3) / map.calls
   return finding {
-    title = ("A filter keeps %s of what %s makes for it; the step waits %s"):format(fmt.pct(kept), map.type, fmt.ms(map.path_ns)),
+    title = ("A filter keeps %s of what %s makes for it; the step waits %s"):format(
+      fmt.pct(kept), map.type, fmt.ms(map.path_ns)),
     subject = { op = filter.name },
     evidence = { { "filter", filter.name }, { "elements it takes a step", map.calls, "count" },
                  { "elements it hands on a step", filter.calls, "count" },
-                 { "the map's time on the path a step", map.path_ns, "ns", share = math.min(1, map.path_ns / step_ns) } },
+                 { "the map's time on the path a step", map.path_ns, "ns",
+                   share = math.min(1, map.path_ns / step_ns) } },
     condition = ("the filter keeps %s of the elements, %s accepted"):format(fmt.pct(kept), fmt.pct(cfg.max_kept)),
     remedy = { text = "Filter before the costly map, on what the record holds already.",
                code = "ds = ds.filter(keep).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" },
     -- The filter's own thread waits for the map, and both do less.
-    impact = impact.exposed { ns = (1 - kept) * (map.path_ns + filter.path_ns), low = 0.7 * (1 - kept) * (map.path_ns + filter.path_ns),
+    impact = impact.exposed { ns = (1 - kept) * (map.path_ns + filter.path_ns),
+                              low = 0.7 * (1 - kept) * (map.path_ns + filter.path_ns),
                               high = math.min((1 - kept) * (map.path_ns + filter.path_ns), step_ns) },
     claims = { parts = { "input" } },
     confidence = "medium",
@@ -69,8 +74,8 @@ return rule {
   doc = [[
 Filter, batch, unbatch and scan run one element at a time in the thread of their consumer and take no
 num_parallel_calls (batch does). A filter that decodes or computes to decide can mostly decide from what the
-record holds already, before the costly work; one behind a costly map wastes it on what is thrown away. Priced by replay with a tenth of the filter's time left, half
-for other stages. Silent where another stage holds the step longer.]],
+record holds already, before the costly work; one behind a costly map wastes it on what is thrown away. Priced by replay
+with a tenth of the filter's time left, half for other stages. Silent where another stage holds the step longer.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -112,13 +117,15 @@ for other stages. Silent where another stage holds the step longer.]],
         text = "Cut windows out of whole arrays by index instead of joining single elements to windows again.",
         code = "ds = tf.data.Dataset.range(n).batch(b).map(lambda i: tf.gather(x, i[:, None] + tf.range(w)))" }
         or is_filter and {
-        text = "Filter before the costly map, on what the record holds already; keep decoding for the elements that stay.",
+        text = "Filter before the costly map, on what the record holds already; "
+          .. "keep decoding for the elements that stay.",
         code = "ds = ds.filter(keep).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" }
         or is_batch and {
         text = "Let the batch be copied in parallel, and batch smaller elements: crop or cast before it.",
         code = "ds = ds.batch(n, num_parallel_calls=tf.data.AUTOTUNE)" }
         or {
-        text = "Move costly work out of this stage into a parallel map, or interleave copies of the pipeline over shards.",
+        text = "Move costly work out of this stage into a parallel map, or interleave copies of the pipeline over "
+          .. "shards.",
         code = "ds = tf.data.Dataset.range(k).interleave(shard, num_parallel_calls=tf.data.AUTOTUNE)" },
       impact = impact.replay {
         { "stage_scale", stage = "\\Q" .. stage.name .. "\\E" .. (stage == windows and "(::.*)?" or ""),
@@ -133,15 +140,19 @@ for other stages. Silent where another stage holds the step longer.]],
     { name = "a filter behind a costly map", framework = "tensorflow", finding = true, impact_ns = 3.825e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {
-        { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 16, self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 2e5 },
-        { name = "Iterator::Root::Prefetch::Filter::ParallelMapV2", type = "ParallelMapV2", parent = "Iterator::Root::Prefetch::Filter",
-          calls = 64, self_ns = 2e5, cpu_ns = 1e7, python_ns = 0, path_ns = 5.8e6 } } } },
+        { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 16, self_ns = 1e5, cpu_ns = 0,
+          python_ns = 0, path_ns = 2e5 },
+        { name = "Iterator::Root::Prefetch::Filter::ParallelMapV2", type = "ParallelMapV2",
+          parent = "Iterator::Root::Prefetch::Filter", calls = 64, self_ns = 2e5, cpu_ns = 1e7, python_ns = 0,
+          path_ns = 5.8e6 } } } },
     { name = "a filter that keeps nearly all", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {
-        { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 60, self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 2e5 },
-        { name = "Iterator::Root::Prefetch::Filter::ParallelMapV2", type = "ParallelMapV2", parent = "Iterator::Root::Prefetch::Filter",
-          calls = 64, self_ns = 2e5, cpu_ns = 1e7, python_ns = 0, path_ns = 5.8e6 } } } },
+        { name = "Iterator::Root::Prefetch::Filter", type = "Filter", calls = 60, self_ns = 1e5, cpu_ns = 0,
+          python_ns = 0, path_ns = 2e5 },
+        { name = "Iterator::Root::Prefetch::Filter::ParallelMapV2", type = "ParallelMapV2",
+          parent = "Iterator::Root::Prefetch::Filter", calls = 64, self_ns = 2e5, cpu_ns = 1e7, python_ns = 0,
+          path_ns = 5.8e6 } } } },
     { name = "a filter decodes", framework = "tensorflow", finding = true, impact_ns = 1.2e7,
       facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {
@@ -153,11 +164,13 @@ for other stages. Silent where another stage holds the step longer.]],
     { name = "windows joined from single elements", framework = "tensorflow", finding = true, impact_ns = 1.2e7,
       facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.7 },
       tables = { iterators = {
-        { name = "Iterator::Root::Prefetch", type = "Prefetch", calls = 1, self_ns = 0, cpu_ns = 0, python_ns = 0, path_ns = 7e6 },
+        { name = "Iterator::Root::Prefetch", type = "Prefetch", calls = 1, self_ns = 0, cpu_ns = 0, python_ns = 0,
+          path_ns = 7e6 },
         { name = "Iterator::Root::Prefetch::FlatMap", type = "FlatMap", parent = "Iterator::Root::Prefetch", calls = 64,
           self_ns = 1.2e7, cpu_ns = 0, python_ns = 0, path_ns = 3e6 },
-        { name = "Iterator::Root::Prefetch::FlatMap::Window", type = "Window", parent = "Iterator::Root::Prefetch::FlatMap",
-          calls = 64, self_ns = 3e6, cpu_ns = 0, python_ns = 0, path_ns = 2e6 } } },
+        { name = "Iterator::Root::Prefetch::FlatMap::Window", type = "Window",
+          parent = "Iterator::Root::Prefetch::FlatMap", calls = 64, self_ns = 3e6, cpu_ns = 0, python_ns = 0,
+          path_ns = 2e6 } } },
       replay = { 1.2e7 } },
     { name = "the map below is slower", finding = false,
       facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.6 },

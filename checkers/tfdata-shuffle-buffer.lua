@@ -20,8 +20,8 @@ return rule {
   doc = [[
 A shuffle hands out its first element only when its buffer is full, so each new iterator (each epoch, unless repeat
 stands below the shuffle) begins with reading and decoding that many elements. Priced as the longest call of the shuffle
-stage for each iterator that was seen, spread over the steps. Silent where no call of it lasts several steps, or where the
-steps between wait for input as well.]],
+stage for each iterator that was seen, spread over the steps. Silent where no call of it lasts several steps, or where
+the steps between wait for input as well.]],
 
   check = function(p, cfg)
     local step_ns, steps = p.fact["step.ns"], math.max(p.fact["step.used"], 1)
@@ -51,8 +51,8 @@ steps between wait for input as well.]],
       },
       condition = ("a call of the shuffle stage lasts %s steps, %s accepted, and costs %s of the step"):format(
         fmt.ratio(shuffle.max_call_ns / step_ns), fmt.ratio(cfg.min_steps_waited), fmt.pct(fill_ns / step_ns)),
-      remedy = { text = "Shuffle what is cheap (file names, records before they are decoded), with a smaller buffer, and "
-                   .. "repeat below the shuffle so that the buffer stays full between epochs.",
+      remedy = { text = "Shuffle what is cheap (file names, records before they are decoded), with a smaller buffer, "
+                   .. "and repeat below the shuffle so that the buffer stays full between epochs.",
                  code = "ds = records.repeat().shuffle(2048).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" },
       impact = impact.exposed { ns = fill_ns, low = 0.8 * fill_ns, high = fill_ns },
       confidence = "medium",

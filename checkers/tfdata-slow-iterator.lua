@@ -8,17 +8,22 @@ local function made_again(p, cfg)
   local builds = made:max("events") or 0
   local is_keras = activities:where { name = { like = "step_on_|(train|test|predict)_function" } }:count() > 0
   local waiting_ns = p.fact["input.wait_ns"] + (p.fact["compile.path_ns"] or 0)
-  if builds < cfg.min_made or builds > cfg.max_made or is_keras or waiting_ns < cfg.min_made_share * step_ns then return nil end
+  if builds < cfg.min_made or builds > cfg.max_made or is_keras or waiting_ns < cfg.min_made_share * step_ns then
+    return nil
+  end
   return finding {
-    title = ("An iterator is made %s times a step; the step waits %s for it"):format(fmt.count(builds), fmt.ms(waiting_ns)),
-    evidence = { { "input wait and tracing of its functions a step", waiting_ns, "ns", share = math.min(1, waiting_ns / step_ns) },
+    title = ("An iterator is made %s times a step; the step waits %s for it"):format(
+      fmt.count(builds), fmt.ms(waiting_ns)),
+    evidence = { { "input wait and tracing of its functions a step", waiting_ns, "ns",
+                   share = math.min(1, waiting_ns / step_ns) },
                  { "iterators made a step", builds, "count" },
                  { "making them a step", made:max("path_ns"), "ns" },
                  { "host code a step", p.fact["part.host_ns"], "ns", share = p.fact["part.host_ns"] / step_ns } },
-    condition = ("%s iterators a step, %s accepted; the step waits %s"):format(fmt.count(builds), fmt.count(cfg.min_made),
-      fmt.pct(waiting_ns / step_ns)),
+    condition = ("%s iterators a step, %s accepted; the step waits %s"):format(
+      fmt.count(builds), fmt.count(cfg.min_made), fmt.pct(waiting_ns / step_ns)),
     remedy = { text = "Make the dataset and its iterator once, repeat it, and take the next batch from it.",
-               code = "it = iter(ds.repeat().prefetch(tf.data.AUTOTUNE))   # before the loop; in it: batch = next(it)" },
+               code = "it = iter(ds.repeat().prefetch(tf.data.AUTOTUNE))   "
+                 .. "# before the loop; in it: batch = next(it)" },
     impact = impact.replay { { "scale", parts = { "input", "compile", "host" }, factor = cfg.left } },
     confidence = "high",
   }
@@ -39,10 +44,12 @@ return rule {
                        doc = "share of the step that waits for the stage" },
     min_call_ns = { default = 50000, min = 0, max = 1e9, unit = "ns",
                     doc = "time of a call of the pipeline that is slow" },
-    min_made = { default = 0.3, min = 0, max = 1e6, unit = "count", doc = "iterators made a step, from which that is the matter" },
+    min_made = { default = 0.3, min = 0, max = 1e6, unit = "count",
+                 doc = "iterators made a step, from which that is the matter" },
     max_made = { default = 3, min = 0, max = 1e6, unit = "count", doc = "up to which they are the loop's own" },
     min_made_share = { default = 0.3, min = 0, max = 1, unit = "share", doc = "share of the step that waits for them" },
-    left = { default = 0.1, min = 0, max = 1, unit = "ratio", doc = "part of the time outside of ops that stays with one iterator" },
+    left = { default = 0.1, min = 0, max = 1, unit = "ratio",
+             doc = "part of the time outside of ops that stays with one iterator" },
     max_python_share = { default = 0.5, min = 0, max = 1, unit = "share",
                          doc = "of the stage's time in Python, from which another rule speaks" },
   },
@@ -50,7 +57,8 @@ return rule {
 Where branches are zipped or sampled, the pipeline is as slow as its slowest branch: this names it. It also names a
 slow stage of a kind that no other rule is about. Priced by replay: the stage and what feeds it prepared beforehand,
 or costing a tenth where it draws random numbers. Where the loop makes an iterator in every step or every few, that is
-said instead: priced as nine tenths of the step outside of ops. Silent where a call of the pipeline returns within 50 us.]],
+said instead: priced as nine tenths of the step outside of ops. Silent where a call of the pipeline returns within 50
+us.]],
 
   check = function(p, cfg)
     local again = made_again(p, cfg)
@@ -74,9 +82,10 @@ said instead: priced as nine tenths of the step outside of ops. Silent where a c
       end
       above = parent
     end
-    local has_own_rule = worst.type:find("^(Map|ParallelMap|MapAndBatch|Filter|Batch|PaddedBatch|Unbatch|Rebatch|Window|Scan|"
-                                         .. "GroupBy|Sliding|Unique|Dense|TakeWhile|TFRecord|TextLine|FixedLength|LMDB|Csv|"
-                                         .. "SSTable|RecordIO|Sql|Interleave|ParallelInterleave|FlatMap|Generator)") ~= nil
+    local has_own_rule = worst.type:find(
+      "^(Map|ParallelMap|MapAndBatch|Filter|Batch|PaddedBatch|Unbatch|Rebatch|Window|Scan|"
+      .. "GroupBy|Sliding|Unique|Dense|TakeWhile|TFRecord|TextLine|FixedLength|LMDB|Csv|"
+      .. "SSTable|RecordIO|Sql|Interleave|ParallelInterleave|FlatMap|Generator)") ~= nil
     if not zip and has_own_rule then return nil end
 
     local evidence = {
@@ -89,7 +98,8 @@ said instead: priced as nine tenths of the step outside of ops. Silent where a c
       for sibling in stages:where { parent = zip.name }:each() do
         if sibling.name ~= branch then
           local below = stages:where { name = { like = "^\\Q" .. sibling.name .. "\\E(::|$)" } }
-          evidence[#evidence + 1] = { "work of the other branch " .. sibling.type, below:sum("self_ns") + below:sum("cpu_ns"), "ns" }
+          evidence[#evidence + 1] = { "work of the other branch " .. sibling.type,
+                                      below:sum("self_ns") + below:sum("cpu_ns"), "ns" }
         end
       end
     end
@@ -106,7 +116,8 @@ said instead: priced as nine tenths of the step outside of ops. Silent where a c
       remedy = worst.random_below and {
         text = "Make this stage cheaper or give it all cores; prefetch its branch so that it runs beside the others.",
         code = "slow = slow.map(f, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)" } or {
-        text = "Its result is the same in every epoch: prepare it once and cache it. Else make it cheaper and give it all cores.",
+        text = "Its result is the same in every epoch: prepare it once and cache it. "
+          .. "Else make it cheaper and give it all cores.",
         code = "slow = slow.map(f, num_parallel_calls=tf.data.AUTOTUNE).cache()" },
       impact = impact.replay {
         { "stage_scale", stage = edit, factor = worst.random_below and 0.1 or 0 },
@@ -122,8 +133,8 @@ said instead: priced as nine tenths of the step outside of ops. Silent where a c
       tables = { iterators = {
         { name = "Iterator::Root", type = "Root", depth = 0, call_ns = 3e6, path_ns = 0 },
         { name = "Iterator::Root::Zip", type = "Zip", parent = "Iterator::Root", depth = 1, path_ns = 0 },
-        { name = "Iterator::Root::Zip::ParallelMapV2", type = "ParallelMapV2", parent = "Iterator::Root::Zip", depth = 2,
-          self_ns = 1e5, cpu_ns = 1.2e7, python_ns = 0, path_ns = 2.8e6, random_below = false },
+        { name = "Iterator::Root::Zip::ParallelMapV2", type = "ParallelMapV2", parent = "Iterator::Root::Zip",
+          depth = 2, self_ns = 1e5, cpu_ns = 1.2e7, python_ns = 0, path_ns = 2.8e6, random_below = false },
         { name = "Iterator::Root::Zip::TensorSlice", type = "TensorSlice", parent = "Iterator::Root::Zip", depth = 2,
           self_ns = 1e4, cpu_ns = 0, python_ns = 0, path_ns = 0, random_below = false } } },
       replay = { 4e6 } },

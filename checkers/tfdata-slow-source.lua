@@ -31,8 +31,9 @@ where the source is Python, or where later stages hold the step longer.]],
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
-    local sources = stages:where { type = { like = "^(TFRecord|TextLine|FixedLength|LMDB|Csv|SSTable|RecordIO|Sql|"
-                                                    .. "Avro|Parquet|Arrow|Bigtable|BigQuery|Kafka|Matching|Snapshot)" } }
+    local sources = stages:where {
+      type = { like = "^(TFRecord|TextLine|FixedLength|LMDB|Csv|SSTable|RecordIO|Sql|"
+                 .. "Avro|Parquet|Arrow|Bigtable|BigQuery|Kafka|Matching|Snapshot)" } }
     local source = sources:top("self_ns", 1):rows()[1]
     if not source then return nil end
 
@@ -80,7 +81,8 @@ where the source is Python, or where later stages hold the step longer.]],
     }
     if files > 0 then evidence[#evidence + 1] = { "files that end a step", files, "count" } end
     return finding {
-      title = is_small and ("Files of few records: the step waits %s for opening and reading them"):format(fmt.ms(path_ns))
+      title = is_small
+        and ("Files of few records: the step waits %s for opening and reading them"):format(fmt.ms(path_ns))
         or ("The step waits %s for reading files"):format(fmt.ms(path_ns)),
       subject = { op = source.name },
       evidence = evidence,
@@ -104,7 +106,8 @@ where the source is Python, or where later stages hold the step longer.]],
     { name = "one record a file", framework = "tensorflow", finding = true, impact_ns = 9e6,
       facts = { ["step.ns"] = 1.6e7, ["input.wait_share"] = 0.6 },
       tables = { iterators = {
-        { name = "Iterator::Root::Prefetch::Interleave", type = "Interleave", calls = 64, self_ns = 8e6, path_ns = 2.5e6 },
+        { name = "Iterator::Root::Prefetch::Interleave", type = "Interleave", calls = 64, self_ns = 8e6,
+          path_ns = 2.5e6 },
         { name = "Iterator::Root::Prefetch::Interleave::TFRecord", type = "TFRecord", calls = 128, self_ns = 6e6,
           parent = "Iterator::Root::Prefetch::Interleave", path_ns = 4e6 } } },
       replay = { 4e6, 9e6 } },

@@ -9,7 +9,8 @@ return rule {
   params = {
     min_time = { default = 0.20, min = 0, max = 1, unit = "share", doc = "of the computing time" },
     max_flops = { default = 0.02, min = 0, max = 1, unit = "share", doc = "of the operations" },
-    min_known = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of the computing time, with known operations" },
+    min_known = { default = 0.5, min = 0, max = 1, unit = "share",
+                  doc = "of the computing time, with known operations" },
   },
   doc = [[
 Such ops move bytes or wait for launches: their arithmetic is not the problem. A fact without a price,
@@ -25,11 +26,14 @@ for ops of known operations alone. Silent where most operations are unknown.]],
     for _, group in ipairs(types:group("type", "share")) do
       if group.sum >= cfg.min_time and flops_of[group.key] / all < cfg.max_flops then
         return finding {
-          title = ("%s takes %s of computing but does %s of the operations"):format(group.key, fmt.pct(math.min(1, group.sum)), fmt.pct(flops_of[group.key] / all)),
+          title = ("%s takes %s of computing but does %s of the operations"):format(
+            group.key, fmt.pct(math.min(1, group.sum)), fmt.pct(flops_of[group.key] / all)),
           subject = { op = group.key },
-          evidence = { { "of the computing time", math.min(1, group.sum), "share" }, { "its operations a step", flops_of[group.key], "flops" },
+          evidence = { { "of the computing time", math.min(1, group.sum), "share" },
+                       { "its operations a step", flops_of[group.key], "flops" },
                        { "all known operations a step", all, "flops" }, { "most time", top.key } },
-          condition = ("%s of the time, %s of the operations"):format(fmt.pct(math.min(1, group.sum)), fmt.pct(flops_of[group.key] / all)),
+          condition = ("%s of the time, %s of the operations"):format(
+            fmt.pct(math.min(1, group.sum)), fmt.pct(flops_of[group.key] / all)),
           remedy = { text = "Fuse it with its neighbours, or call it less often on more." },
           impact = impact.none(),
           confidence = "medium",
@@ -40,9 +44,13 @@ for ops of known operations alone. Silent where most operations are unknown.]],
   end,
 
   examples = {
-    { name = "elementwise", finding = true, facts = { ["step.ns"] = 1e7, ["flops.per_step"] = 1e9, ["flops.known_share"] = 0.9 },
-      tables = { roofline = { { type = "MatMul", flops = 9.9e8, share = 0.5 }, { type = "Mul", flops = 1e7, share = 0.4 } } } },
-    { name = "as it should be", finding = false, facts = { ["step.ns"] = 1e7, ["flops.per_step"] = 1e9, ["flops.known_share"] = 0.9 },
-      tables = { roofline = { { type = "MatMul", flops = 9.9e8, share = 0.8 }, { type = "Mul", flops = 1e7, share = 0.1 } } } },
+    { name = "elementwise", finding = true,
+      facts = { ["step.ns"] = 1e7, ["flops.per_step"] = 1e9, ["flops.known_share"] = 0.9 },
+      tables = { roofline = { { type = "MatMul", flops = 9.9e8, share = 0.5 },
+                              { type = "Mul", flops = 1e7, share = 0.4 } } } },
+    { name = "as it should be", finding = false,
+      facts = { ["step.ns"] = 1e7, ["flops.per_step"] = 1e9, ["flops.known_share"] = 0.9 },
+      tables = { roofline = { { type = "MatMul", flops = 9.9e8, share = 0.8 },
+                              { type = "Mul", flops = 1e7, share = 0.1 } } } },
   },
 }

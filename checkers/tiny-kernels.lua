@@ -10,15 +10,16 @@ return rule {
   params = {
     min_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "share of kernels below 10 us" },
     min_count = { default = 50, min = 1, max = 1e9, unit = "count", doc = "such kernels a step" },
-    min_gap_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "idle time before kernels over the step" },
+    min_gap_share = { default = 0.03, min = 0, max = 1, unit = "share",
+                      doc = "idle time before kernels over the step" },
     max_queue = { default = 16, min = 0, max = 1e6, unit = "count",
                   doc = "launches waiting from which the host is ahead and their cost is hidden" },
   },
   doc = [[
 A kernel below 10 us is over before the next one is there, so the device waits for the host between
 them. Priced by replay: the share of launches that are tiny, without nine tenths of the idle time that
-late launches and starts leave; Python outside of ops is the business of other rules. Silent where the pauses are shorter than the kernels, and where the
-host is well ahead.]],
+late launches and starts leave; Python outside of ops is the business of other rules. Silent where the pauses are
+shorter than the kernels, and where the host is well ahead.]],
 
   check = function(p, cfg)
     local step_ns, share = p.fact["step.ns"], p.fact["kernels.tiny_share"]
@@ -39,22 +40,28 @@ host is well ahead.]],
                    { "their time a step", p.fact["kernels.tiny_ns"], "ns" },
                    { "idle before kernels a step, for late launches", p.fact["device.idle_host_late_ns"], "ns" },
                    { "idle before kernels a step, launched in time", p.fact["device.idle_launch_ns"], "ns" } },
-      condition = ("%s of kernels below 10 us, %s accepted; pauses longer than these kernels"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.", code = code[p.framework] },
-      impact = impact.replay { { "scale", parts = { "host" }, kinds = { "launch", "dispatch", "op", "executor", "run" }, factor = left }, { "scale", parts = { "idle.launch" }, factor = left } },
-      claims = { { parts = { "idle.launch" } }, { parts = { "host" }, kinds = { "launch", "dispatch", "op", "executor", "run" } } },
+      condition = ("%s of kernels below 10 us, %s accepted; pauses longer than these kernels"):format(
+        fmt.pct(share), fmt.pct(cfg.min_share)),
+      remedy = { text = "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.",
+                 code = code[p.framework] },
+      impact = impact.replay { { "scale", parts = { "host" }, kinds = { "launch", "dispatch", "op", "executor", "run" },
+                                 factor = left }, { "scale", parts = { "idle.launch" }, factor = left } },
+      claims = { { parts = { "idle.launch" } },
+                 { parts = { "host" }, kinds = { "launch", "dispatch", "op", "executor", "run" } } },
       confidence = "medium",
     }
   end,
 
   examples = {
     { name = "half of a thousand", framework = "pytorch", finding = true, replay = { 3e6, 3.5e6 },
-      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 6e6, ["device.idle_share"] = 0.6, ["device.idle_launch_ns"] = 1e6,
-                ["device.idle_host_late_ns"] = 5e6, ["kernels.count_per_step"] = 1000, ["kernels.tiny_count"] = 500,
+      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 6e6, ["device.idle_share"] = 0.6,
+                ["device.idle_launch_ns"] = 1e6, ["device.idle_host_late_ns"] = 5e6, ["kernels.count_per_step"] = 1000,
+                ["kernels.tiny_count"] = 500,
                 ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
     { name = "hidden behind large ones", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 1e5, ["device.idle_share"] = 0.01, ["device.idle_launch_ns"] = 1e5,
-                ["device.idle_host_late_ns"] = 0, ["kernels.count_per_step"] = 1000, ["kernels.tiny_count"] = 500,
+      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 1e5, ["device.idle_share"] = 0.01,
+                ["device.idle_launch_ns"] = 1e5, ["device.idle_host_late_ns"] = 0, ["kernels.count_per_step"] = 1000,
+                ["kernels.tiny_count"] = 500,
                 ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
     { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },

@@ -37,11 +37,15 @@ long or few, or the executor hides behind them.]],
     count = math.max(count, turns)
     -- A step of several batches holds the ops of each.
     local batches = p:has("work.per_step") and math.max(1, p.fact["work.per_step"]) or 1
-    if count / batches < cfg.min_ops or median_ns > cfg.max_op_ns or executor_ns / step_ns < cfg.min_executor then return nil end
+    if count / batches < cfg.min_ops or median_ns > cfg.max_op_ns or executor_ns / step_ns < cfg.min_executor then
+      return nil
+    end
     -- Of ops this short most is starting and ending them.
     local ops_ns = p:has("ops.tiny_self_ns") and p.fact["ops.tiny_self_ns"] or 0
     local is_fact = executor_ns / step_ns < cfg.min_share
-    if is_fact and (recorded < cfg.min_many_ops or (executor_ns + ops_ns) / step_ns < cfg.min_with_ops) then return nil end
+    if is_fact and (recorded < cfg.min_many_ops or (executor_ns + ops_ns) / step_ns < cfg.min_with_ops) then
+      return nil
+    end
 
     -- The loop of a library's recurrent layer is its only form on a host: a fact, not a flaw.
     local is_layer = false
@@ -68,13 +72,14 @@ long or few, or the executor hides behind them.]],
 
   examples = {
     { name = "hundreds beside a product", framework = "tensorflow", finding = true, replay = { 2e6, 2e6 },
-      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 2.4e6, ["ops.count_per_step"] = 670, ["ops.median_ns"] = 1.2e3,
-                ["ops.tiny_self_ns"] = 3.2e6 } },
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 2.4e6, ["ops.count_per_step"] = 670,
+                ["ops.median_ns"] = 1.2e3, ["ops.tiny_self_ns"] = 3.2e6 } },
     { name = "hundreds that take little", framework = "tensorflow", finding = false,
-      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 2.4e6, ["ops.count_per_step"] = 670, ["ops.median_ns"] = 1.2e3,
-                ["ops.tiny_self_ns"] = 1e6 } },
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 2.4e6, ["ops.count_per_step"] = 670,
+                ["ops.median_ns"] = 1.2e3, ["ops.tiny_self_ns"] = 1e6 } },
     { name = "thousands", framework = "tensorflow", finding = true, replay = { 6e6 },
-      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000, ["ops.median_ns"] = 1e3 } },
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000,
+                ["ops.median_ns"] = 1e3 } },
     { name = "a loop of ops too short to be recorded", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 86, ["ops.median_ns"] = 1e5 },
       tables = { activities = { { name = "ExecutorState::Process", kind = "executor", events = 3700 } } } },
@@ -84,8 +89,10 @@ long or few, or the executor hides behind them.]],
     { name = "a recurrent layer", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000, ["ops.median_ns"] = 1e3 },
       tables = { activities = { { name = "ExecutorState::Process", kind = "executor", events = 9000 } },
-                 ops = { { name = "model/gru_1/while/body/_1/model/gru_1/while/gru_cell/split", type = "Split", calls = 2000 },
-                         { name = "model/gru_1/while/body/_1/model/gru_1/while/gru_cell/MatMul", type = "_MklMatMul", calls = 1900 },
+                 ops = { { name = "model/gru_1/while/body/_1/model/gru_1/while/gru_cell/split", type = "Split",
+                           calls = 2000 },
+                         { name = "model/gru_1/while/body/_1/model/gru_1/while/gru_cell/MatMul", type = "_MklMatMul",
+                           calls = 1900 },
                          { name = "dense/MatMul", type = "_MklMatMul", calls = 100 } } } },
     { name = "twenty batches of few ops", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 5e6, ["host.executor_ns"] = 2.6e6, ["ops.count_per_step"] = 1085, ["ops.median_ns"] = 331,

@@ -12,8 +12,8 @@ return rule {
     drift = { default = 10, min = 1, max = 1e6, unit = "count", doc = "steps that a trend needs" },
   },
   doc = [[
-Averages need 3 steps, variance 5, a trend 10. Silent from the first of these on that the recording has too few for, when
-steps are not marked at all (another rule says that).]],
+Averages need 3 steps, variance 5, a trend 10. Silent from the first of these on that the recording has too few for,
+when steps are not marked at all (another rule says that).]],
 
   check = function(p, cfg)
     local used = p.fact["step.used"]
@@ -25,7 +25,8 @@ steps are not marked at all (another rule says that).]],
       pytorch = "schedule=torch.profiler.schedule(wait=1, warmup=2, active=10)",
     }
     return finding {
-      title = ("Only %d whole %s recorded: %s are uncertain"):format(used, used == 1 and "step was" or "steps were", lost),
+      title = ("Only %d whole %s recorded: %s are uncertain"):format(
+        used, used == 1 and "step was" or "steps were", lost),
       evidence = { { "steps that count", used, "count" }, { "averages need", cfg.averages, "count" },
                    { "variance needs", cfg.variance, "count" }, { "a trend needs", cfg.drift, "count" } },
       condition = ("%s, %d needed"):format(fmt.many(used, "step", "steps"), cfg.variance),
@@ -36,7 +37,8 @@ steps are not marked at all (another rule says that).]],
   end,
 
   examples = {
-    { name = "two steps", framework = "pytorch", finding = true, facts = { ["step.used"] = 2, ["step.source"] = "marker" } },
+    { name = "two steps", framework = "pytorch", finding = true,
+      facts = { ["step.used"] = 2, ["step.source"] = "marker" } },
     { name = "twelve steps", finding = false, facts = { ["step.used"] = 12, ["step.source"] = "marker" } },
   },
 }

@@ -11,9 +11,9 @@ return rule {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "time between graphs over the step" },
   },
   doc = [[
-PyTorch/XLA collects ops until mark_step, a .item() or a print asks for a value; each of those compiles and runs what was
-collected. Priced as the time between graphs, of which all but one gap would go. Silent for one graph an iteration, and
-where iterations are not marked.]],
+PyTorch/XLA collects ops until mark_step, a .item() or a print asks for a value; each of those compiles and runs what
+was collected. Priced as the time between graphs, of which all but one gap would go. Silent for one graph an iteration,
+and where iterations are not marked.]],
 
   check = function(p, cfg)
     if p.framework ~= "torch-xla" or p.fact["step.source"] ~= "marker" then return nil end
@@ -21,11 +21,14 @@ where iterations are not marked.]],
     local ns = math.max(0, step_ns - p.fact["runs.total_ns"])
     if count < cfg.min_runs or ns < cfg.min_share * step_ns then return nil end
     return finding {
-      title = ("%s graphs run in each iteration, with %s between them"):format(fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+      title = ("%s graphs run in each iteration, with %s between them"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
       evidence = { { "time outside graphs a step", ns, "ns", share = ns / step_ns },
                    { "graphs a step", count, "count" } },
-      condition = ("%s graphs, fewer than %s accepted"):format(fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_runs)),
-      remedy = { text = "One mark_step at the end of the iteration; read values every 100 steps.", code = "torch_xla.sync()   # once a step" },
+      condition = ("%s graphs, fewer than %s accepted"):format(
+        fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_runs)),
+      remedy = { text = "One mark_step at the end of the iteration; read values every 100 steps.",
+                 code = "torch_xla.sync()   # once a step" },
       impact = impact.exposed { ns = ns * (1 - 1 / count) },
       confidence = "low",
     }

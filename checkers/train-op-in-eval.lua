@@ -16,9 +16,9 @@ return rule {
       doc = "time of the forward pass that recording costs at most" },
   },
   doc = [[
-Each op is recorded with its inputs for a backward pass, and its results are kept until the last one is done, but no backward
-pass and no optimizer runs in any step. Priced as a part of the forward pass. Silent where any backward node ran, and where
-an accelerator computes: recording is the host's work.]],
+Each op is recorded with its inputs for a backward pass, and its results are kept until the last one is done, but no
+backward pass and no optimizer runs in any step. Priced as a part of the forward pass. Silent where any backward node
+ran, and where an accelerator computes: recording is the host's work.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -29,10 +29,12 @@ an accelerator computes: recording is the host's work.]],
     local forward_ns = p.fact["torch.forward_ns"] + (p.fact["torch.forward_gap_ns"] or 0)
     local high_ns = math.min(cfg.gain * forward_ns, step_ns)
     local low_ns = high_ns / 3
-    local title = ("%s of the calls are recorded for a backward pass that never comes"):format(fmt.pct(recorded / calls))
+    local title = ("%s of the calls are recorded for a backward pass that never comes"):format(
+      fmt.pct(recorded / calls))
     local evidence = { { "calls a step", calls, "count" }, { "of them recorded", recorded, "count" },
         { "forward pass a step", forward_ns, "ns" } }
-    local condition = ("%s of the calls recorded, %s accepted; no backward node in any step"):format(fmt.pct(recorded / calls), fmt.pct(cfg.min_recorded))
+    local condition = ("%s of the calls recorded, %s accepted; no backward node in any step"):format(
+      fmt.pct(recorded / calls), fmt.pct(cfg.min_recorded))
 
     return finding {
       title = title,

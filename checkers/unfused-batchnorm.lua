@@ -28,10 +28,12 @@ ops, so confidence is low. Silent where every such scope is fused, and where the
     for _, row in ipairs(norms:top("ns", 3):rows()) do evidence[#evidence + 1] = { row.op, row.ns, "ns" } end
     local worst = norms:top("ns", 1):rows()[1]
     return finding {
-      title = ("%s as small ops: %s of each step"):format(fmt.many(norms:count(), "batch norm runs", "batch norms run"), fmt.ms(ns)),
+      title = ("%s as small ops: %s of each step"):format(
+        fmt.many(norms:count(), "batch norm runs", "batch norms run"), fmt.ms(ns)),
       subject = { scope = worst.op },
       evidence = evidence,
-      condition = ("unfused batch norms take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      condition = ("unfused batch norms take %s of the step, %s accepted"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Ask for the fused op, which takes 4-D input.",
                  code = "tf.compat.v1.nn.fused_batch_norm(x, scale, offset, is_training=is_training)" },
       impact = impact.exposed { ns = ns, low = 0.5 * (1 - cfg.kept) * ns, high = (1 - cfg.kept) * ns },
@@ -40,11 +42,13 @@ ops, so confidence is low. Silent where every such scope is fused, and where the
   end,
 
   examples = {
-    { name = "two scopes", format = "graph", framework = "tensorflow", finding = true, impact_ns = 5e5, facts = { ["step.ns"] = 1e7 },
+    { name = "two scopes", format = "graph", framework = "tensorflow", finding = true, impact_ns = 5e5,
+      facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "unfused-batch-norm", op = "a/BatchNorm", ns = 6e5, count = 1 },
                                     { pattern = "unfused-batch-norm", op = "b/BatchNorm", ns = 4e5, count = 1 } } } },
     { name = "hardly any time", format = "graph", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "unfused-batch-norm", op = "a/BatchNorm", ns = 6e4, count = 1 } } } },
-    { name = "all fused", format = "profile", finding = false, facts = { ["step.ns"] = 1e7 }, tables = { graph_patterns = {} } },
+    { name = "all fused", format = "profile", finding = false, facts = { ["step.ns"] = 1e7 },
+      tables = { graph_patterns = {} } },
   },
 }

@@ -15,8 +15,8 @@ return rule {
       doc = "elements of the tensor" },
   },
   doc = [[
-A sigmoid and a product or two each read and write the whole tensor. Priced as a part of it. Silent for small tensors and
-below min_share.]],
+A sigmoid and a product or two each read and write the whole tensor. Priced as a part of it. Silent for small tensors
+and below min_share.]],
 
   check = function(p, cfg)
     local step_ns, rows = p.fact["step.ns"], p:table("eager_idioms"):where { idiom = { like = "^(glu)$" } }

@@ -6,12 +6,15 @@ local function by_hand(p, cfg)
   if p:has("device.idle_share") or calls < cfg.min_calls or ns < cfg.min_share * step_ns or
      ns / calls > cfg.max_call_ns then return nil end
   return finding {
-    title = ("A loop over the parameters calls %s ops a step: %s"):format(fmt.count(math.floor(calls + 0.5)), fmt.ms(ns)),
+    title = ("A loop over the parameters calls %s ops a step: %s"):format(
+      fmt.count(math.floor(calls + 0.5)), fmt.ms(ns)),
     evidence = { { "the loop a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "ops it calls a step", calls, "count" }, { "of them, those that write", writes, "count" } },
-    condition = ("%s ops a step behind the backward pass, none over many parameters"):format(fmt.count(math.floor(calls + 0.5))),
+    condition = ("%s ops a step behind the backward pass, none over many parameters"):format(
+      fmt.count(math.floor(calls + 0.5))),
     remedy = { text = "Let one op do all parameters.",
-               code = "torch._foreach_lerp_(averages, parameters, 0.01)   # or optimizer = torch.optim.SGD(…, foreach=True)" },
+               code = "torch._foreach_lerp_(averages, parameters, 0.01)   "
+                 .. "# or optimizer = torch.optim.SGD(…, foreach=True)" },
     impact = impact.exposed { ns = 0.7 * ns, low = 0.2 * ns, high = 0.7 * ns },
     confidence = "medium",
   }

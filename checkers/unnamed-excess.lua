@@ -1,13 +1,16 @@
 -- Time that the step's work does not need, and that no other rule knows by name.
 local named = "unused-gradients|recompute|forward-again|evaluation|growing-prefix|thrown-rows|derived-weight|"
-  .. "repeated-block|gathered-items|long-pause|costly-class|own-python|batch-of-items|fixed-work|gathered-rows|both-branches|"
-  .. "calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run"
+  .. "repeated-block|gathered-items|long-pause|costly-class|own-python|batch-of-items|fixed-work|gathered-rows|"
+  .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run"
 local ways = {
-  ["wait.input"] = { "waits for data", "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },
-  ["wait.rank"] = { "waits for others", "Give all ranks equal work, and start collectives before their results are needed." },
+  ["wait.input"] = { "waits for data",
+                     "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },
+  ["wait.rank"] = { "waits for others",
+                    "Give all ranks equal work, and start collectives before their results are needed." },
   ["wait.sync"] = { "waits for a device", "Read results once every fifty steps, and start the next work before." },
   ["wait.io"] = { "waits for files", "Write less often, from another thread, or less at a time." },
-  ["python"] = { "is in Python", "Move it out of the step: to every hundredth step, to another process, or into tensor ops." },
+  ["python"] = { "is in Python",
+                 "Move it out of the step: to every hundredth step, to another process, or into tensor ops." },
   ["dispatch"] = { "starts small calls", "Do them for the whole batch at once, or compile the loop around them." },
   ["repeat"] = { "does work again", "Keep the first result where its inputs do not change." },
   ["unused"] = { "makes results that nothing reads", "Leave them out, or cut to what is read before they are made." },
@@ -26,17 +29,19 @@ return rule {
   cause = "excess", tags = { "ops" },
   more_specific_than = { "hot-op", "host-bound" },
   params = {
-    min_share = { default = 0.1, min = 0, max = 1, unit = "share", doc = "share of the step from which a cell is said" },
+    min_share = { default = 0.1, min = 0, max = 1, unit = "share",
+                  doc = "share of the step from which a cell is said" },
     most = { default = 3, min = 1, max = 10, unit = "count", doc = "cells that are said" },
   },
   doc = [[
 The ledger of excess explains each step by what its work needs, and what is left over by cause and place (the table
-`excess`). Cells that a rule of their own knows are said by it; this one says the rest, in the words of their cause. A cell of
-grade C rests on names alone: a note, and an upper bound.]],
+`excess`). Cells that a rule of their own knows are said by it; this one says the rest, in the words of their cause. A
+cell of grade C rests on names alone: a note, and an upper bound.]],
 
   check = function(p, cfg)
     local list = {}
-    local cells = p:table("excess"):where { flaw = { like = "^(?!(" .. named .. ")$)" }, share = { min = cfg.min_share } }
+    local cells = p:table("excess"):where { flaw = { like = "^(?!(" .. named .. ")$)" },
+                                            share = { min = cfg.min_share } }
     for _, row in ipairs(cells:top("ns", cfg.most):rows()) do
       -- Metrics of a library have a rule; saving and evaluation of a library do not.
       if row.flaw == "library-range" and (row.detail or ""):find("^metrics") then goto next end
@@ -61,12 +66,15 @@ grade C rests on names alone: a note, and an upper bound.]],
   examples = {
     { name = "a structure without a rule", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 4, flaw = "odd-work", cause = "repeat", grade = "B", ns = 3e6, share = 0.3, factor = 0 } } } },
+      tables = { excess = { { cell = 4, flaw = "odd-work", cause = "repeat", grade = "B", ns = 3e6, share = 0.3,
+                              factor = 0 } } } },
     { name = "one that has a rule", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 4, flaw = "thrown-rows", cause = "unused", grade = "A", ns = 3e6, share = 0.3, factor = 0 } } } },
+      tables = { excess = { { cell = 4, flaw = "thrown-rows", cause = "unused", grade = "A", ns = 3e6, share = 0.3,
+                              factor = 0 } } } },
     { name = "a little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 4, flaw = "odd-work", cause = "repeat", grade = "B", ns = 5e5, share = 0.05, factor = 0 } } } },
+      tables = { excess = { { cell = 4, flaw = "odd-work", cause = "repeat", grade = "B", ns = 5e5, share = 0.05,
+                              factor = 0 } } } },
   },
 }

@@ -8,7 +8,8 @@ local function of_pytorch(p, cfg)
     subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
     evidence = { { "stacking samples and looking at each a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
                  { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_gather_share)),
+    condition = ("it takes %s of the step, %s accepted"):format(
+      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_gather_share)),
     remedy = { text = "Keep samples in tensors that are allocated once, and pick a batch with one index.",
                code = "batch = storage[torch.randint(count, (batch_size,))]   # instead of torch.stack([...])" },
     impact = impact.cells(cells),
@@ -27,7 +28,8 @@ return rule {
   params = {
     min_turns = { default = 8, min = 2, max = 1e7, unit = "count", doc = "turns of the loop a step" },
     min_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "share of the step inside the loop" },
-    min_gather_share = { default = 0.08, min = 0, max = 1, unit = "share", doc = "PyTorch: share of the step in stacking single samples" },
+    min_gather_share = { default = 0.08, min = 0, max = 1, unit = "share",
+                         doc = "PyTorch: share of the step in stacking single samples" },
     kept = { default = 0.2, min = 0, max = 1, unit = "ratio", doc = "part of the loop's time that a batched op needs" },
   },
   doc = [[
@@ -39,7 +41,8 @@ small tensors, one a sample, with the small ops that look at each of them.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end
-    local inside = p:table("ops"):where { name = { like = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while/" } }
+    local inside =
+      p:table("ops"):where { name = { like = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while/" } }
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
     local step_ns = p.fact["step.ns"]
     if turns < cfg.min_turns then return nil end
@@ -55,7 +58,8 @@ small tensors, one a sample, with the small ops that look at each of them.]],
     return finding {
       title = ("A loop runs %s times a step, an element a turn"):format(fmt.count(math.floor(turns + 0.5))),
       evidence = evidence,
-      condition = ("%s turns a step, %s accepted; %s of the step"):format(fmt.count(turns), fmt.count(cfg.min_turns), fmt.pct(ns / step_ns)),
+      condition = ("%s turns a step, %s accepted; %s of the step"):format(
+        fmt.count(turns), fmt.count(cfg.min_turns), fmt.pct(ns / step_ns)),
       remedy = { text = "Batch the dimension the loop walks over.",
                  code = "y = tf.vectorized_map(f, xs)   # or write f for a whole batch" },
       impact = impact.replay { { "scale", name = ".*(map|map_fn)(_[0-9]+)?/while/.*", factor = cfg.kept },
@@ -68,14 +72,19 @@ small tensors, one a sample, with the small ops that look at each of them.]],
   examples = {
     { name = "map_fn", framework = "tensorflow", finding = true, replay = { 2e6, 6e6 },
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
-      tables = { ops = { { name = "map/while/body/_1/map/while/MatMul", type = "MatMul", calls = 64, self_ns = 3e6 } } } },
+      tables = { ops = { { name = "map/while/body/_1/map/while/MatMul", type = "MatMul", calls = 64,
+                           self_ns = 3e6 } } } },
     { name = "a replay memory of tuples", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "gathered-items", ns = 3e6, share = 0.3, factor = 0.05, op = "aten::stack" } } } },
+      tables = { ops = {},
+                 excess = { { cell = 1, flaw = "gathered-items", ns = 3e6, share = 0.3, factor = 0.05,
+                              op = "aten::stack" } } } },
     { name = "a few samples", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "gathered-items", ns = 3e5, share = 0.03, factor = 0.05 } } } },
+      tables = { ops = {},
+                 excess = { { cell = 1, flaw = "gathered-items", ns = 3e5, share = 0.03, factor = 0.05 } } } },
     { name = "a scan over time", finding = false, facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
-      tables = { ops = { { name = "while/body/_1/while/lstm_cell/MatMul", type = "MatMul", calls = 64, self_ns = 3e6 } } } },
+      tables = { ops = { { name = "while/body/_1/while/lstm_cell/MatMul", type = "MatMul", calls = 64,
+                           self_ns = 3e6 } } } },
   },
 }

@@ -13,9 +13,9 @@ return rule {
     min_idle = { default = 0.15, min = 0, max = 1, unit = "share", doc = "of the step without work on the device" },
   },
   doc = [[
-Each step is cut into twenty slices. Slices of full use beside slices of none, several times a step, mean that device and
-host take turns. A fact without a price: the causes of the idle time have findings of their own. Silent where use falls
-once a step, which is a phase, and where steps are not marked.]],
+Each step is cut into twenty slices. Slices of full use beside slices of none, several times a step, mean that device
+and host take turns. A fact without a price: the causes of the idle time have findings of their own. Silent where use
+falls once a step, which is a phase, and where steps are not marked.]],
 
   check = function(p, cfg)
     local low, high, swings = p.fact["device.use_p5"], p.fact["device.use_p95"], p.fact["device.use_swings"]
@@ -24,12 +24,14 @@ once a step, which is a phase, and where steps are not marked.]],
       return nil
     end
     return finding {
-      title = ("Use of the device swings between %s and %s, %s times a step"):format(fmt.pct(low), fmt.pct(high), fmt.count(math.floor(swings + 0.5))),
+      title = ("Use of the device swings between %s and %s, %s times a step"):format(
+        fmt.pct(low), fmt.pct(high), fmt.count(math.floor(swings + 0.5))),
       evidence = { { "use in the busiest twentieth of the steps", high, "share" },
                    { "use in the idlest twentieth", low, "share" },
                    { "falls from full use to none a step", swings, "count" },
                    { "idle", p.fact["device.idle_share"], "share" } },
-      condition = ("%s falls a step, fewer than %s accepted"):format(fmt.count(math.floor(swings + 0.5)), fmt.count(cfg.min_swings)),
+      condition = ("%s falls a step, fewer than %s accepted"):format(
+        fmt.count(math.floor(swings + 0.5)), fmt.count(cfg.min_swings)),
       remedy = { text = "Let the host run ahead: fewer waits for results inside the step, input made ahead." },
       impact = impact.none(),
       confidence = "medium",
@@ -38,10 +40,13 @@ once a step, which is a phase, and where steps are not marked.]],
 
   examples = {
     { name = "taking turns", framework = "pytorch", format = "kineto", finding = true,
-      facts = { ["device.use_p5"] = 0, ["device.use_p95"] = 1, ["device.use_swings"] = 4, ["device.idle_share"] = 0.4, ["step.source"] = "marker" } },
+      facts = { ["device.use_p5"] = 0, ["device.use_p95"] = 1, ["device.use_swings"] = 4, ["device.idle_share"] = 0.4,
+                ["step.source"] = "marker" } },
     { name = "one phase", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["device.use_p5"] = 0, ["device.use_p95"] = 1, ["device.use_swings"] = 1, ["device.idle_share"] = 0.4, ["step.source"] = "marker" } },
+      facts = { ["device.use_p5"] = 0, ["device.use_p95"] = 1, ["device.use_swings"] = 1, ["device.idle_share"] = 0.4,
+                ["step.source"] = "marker" } },
     { name = "evenly used", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["device.use_p5"] = 0.5, ["device.use_p95"] = 0.9, ["device.use_swings"] = 0, ["device.idle_share"] = 0.3, ["step.source"] = "marker" } },
+      facts = { ["device.use_p5"] = 0.5, ["device.use_p95"] = 0.9, ["device.use_swings"] = 0,
+                ["device.idle_share"] = 0.3, ["step.source"] = "marker" } },
   },
 }

@@ -11,9 +11,10 @@ return rule {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
   },
   doc = [[
-Between runs of the function that computes gradients, others run that compute none: functions whose names say evaluation, that
-read batches of their own, or that come in some of the steps only. A function without gradients that runs in each step and reads
-no data (a policy that acts) is no evaluation. Priced as its time over all steps, of which one in fifty stays.]],
+Between runs of the function that computes gradients, others run that compute none: functions whose names say
+evaluation, that read batches of their own, or that come in some of the steps only. A function without gradients that
+runs in each step and reads no data (a policy that acts) is no evaluation. Priced as its time over all steps, of which
+one in fifty stays.]],
 
   check = function(p, cfg)
     local cells = p:table("excess"):where { flaw = "evaluation-calls" }
@@ -35,7 +36,8 @@ no data (a policy that acts) is no evaluation. Priced as its time over all steps
   end,
 
   examples = {
-    { name = "a callback evaluates after every fourth batch", framework = "tensorflow", format = "xspace", finding = true, replay = { 6e6 },
+    { name = "a callback evaluates after every fourth batch", framework = "tensorflow", format = "xspace",
+      finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "evaluation-calls", ns = 6e6, share = 0.6, factor = 0.02, op = "MatMul",
                               detail = "runs of test_function between those that train" } } } },

@@ -8,13 +8,14 @@ return rule {
   cause = "copy", tags = { "tensorflow", "copies" },
   more_specific_than = { "h2d-share" },
   params = {
-    min_bytes = { default = 1048576, min = 0, max = 1e15, unit = "bytes", doc = "of such variables from which this is said" },
+    min_bytes = { default = 1048576, min = 0, max = 1e15, unit = "bytes",
+                  doc = "of such variables from which this is said" },
     link_bytes_per_s = { default = 12e9, min = 1, max = 1e15, unit = "none", doc = "how fast the bus is taken to be" },
   },
   doc = [[
-Each step copies such a variable to the device, and its gradient back. Priced as the bytes over the speed of the bus, with
-low confidence: copies may hide behind computation. Silent where the program has no accelerator, for small variables, and
-for those that only the CPU reads, as embeddings too large for the device whose lookups stay there.]],
+Each step copies such a variable to the device, and its gradient back. Priced as the bytes over the speed of the bus,
+with low confidence: copies may hide behind computation. Silent where the program has no accelerator, for small
+variables, and for those that only the CPU reads, as embeddings too large for the device whose lookups stay there.]],
 
   check = function(p, cfg)
     if p.fact["graph_patterns.accelerators"] == 0 then
@@ -34,7 +35,8 @@ for those that only the CPU reads, as embeddings too large for the device whose 
                    { worst.op, worst.bytes, "bytes" },
                    { "copying them once, estimated", ns, "ns", share = ns / p.fact["step.ns"] } },
       condition = ("%s of variables, %s accepted"):format(fmt.bytes(bytes), fmt.bytes(cfg.min_bytes)),
-      remedy = { text = "Place the variables on the device, or mirror them there.", code = "with tf.device('/GPU:0'):" },
+      remedy = { text = "Place the variables on the device, or mirror them there.",
+                 code = "with tf.device('/GPU:0'):" },
       impact = impact.exposed { ns = ns },
       confidence = "low",
     }
@@ -43,10 +45,12 @@ for those that only the CPU reads, as embeddings too large for the device whose 
   examples = {
     { name = "weights", format = "graph", framework = "tensorflow", finding = true, impact_ns = 2.5e6,
       facts = { ["step.ns"] = 2e7, ["graph_patterns.accelerators"] = 1 },
-      tables = { graph_patterns = { { pattern = "variable-on-cpu", op = "fc/weights", device = "/device:CPU:0", ns = 0, count = 1, bytes = 4e7, elements = 1e7 } } } },
+      tables = { graph_patterns = { { pattern = "variable-on-cpu", op = "fc/weights", device = "/device:CPU:0", ns = 0,
+                                      count = 1, bytes = 4e7, elements = 1e7 } } } },
     { name = "biases", format = "graph", finding = false,
       facts = { ["step.ns"] = 2e7, ["graph_patterns.accelerators"] = 1 },
-      tables = { graph_patterns = { { pattern = "variable-on-cpu", op = "fc/biases", device = "/device:CPU:0", ns = 0, count = 1, bytes = 4e3, elements = 1e3 } } } },
+      tables = { graph_patterns = { { pattern = "variable-on-cpu", op = "fc/biases", device = "/device:CPU:0", ns = 0,
+                                      count = 1, bytes = 4e3, elements = 1e3 } } } },
     { name = "CPU only", format = "profile", skipped = true,
       facts = { ["step.ns"] = 2e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
   },

@@ -12,10 +12,10 @@ return rule {
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "other steps needed to compare with" },
   },
   doc = [[
-The first step took more than twice the median of the rest: compiling, autotuning, first allocations, filling buffers. It
-is left out of all averages. Silent with few other steps. Where nothing marks steps, or only one or two are recorded, calls that a program makes once
-(loading a library or a kernel on first use, creating a context, first allocations) are part of the recording; they stand
-with compiling, and no finding prices them.]],
+The first step took more than twice the median of the rest: compiling, autotuning, first allocations, filling buffers.
+It is left out of all averages. Silent with few other steps. Where nothing marks steps, or only one or two are recorded,
+calls that a program makes once (loading a library or a kernel on first use, creating a context, first allocations) are
+part of the recording; they stand with compiling, and no finding prices them.]],
 
   check = function(p, cfg)
     local step_ns, warmup_ns = p.fact["step.ns"], p.fact["step.warmup_ns"] or 0
@@ -25,20 +25,24 @@ with compiling, and no finding prices them.]],
         title = ("%s of %s are start-up: first use, loading, first allocations"):format(fmt.ms(startup_ns),
           p.fact["step.source"] == "marker" and "the step" or "the recording"),
         evidence = { { "calls that are made once", startup_ns, "ns", share = startup_ns / step_ns } },
-        condition = ("start-up takes %s of the recording, %s accepted"):format(fmt.pct(startup_ns / step_ns), fmt.pct(cfg.min_share)),
+        condition = ("start-up takes %s of the recording, %s accepted"):format(
+          fmt.pct(startup_ns / step_ns), fmt.pct(cfg.min_share)),
         remedy = { text = "Run the program a few times before recording, and mark its steps.",
-                   code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)" or nil },
+                   code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)"
+                     or nil },
         severity = "warn", impact = impact.none(), confidence = "high",
       }
     end
     if warmup_ns <= 0 or p.fact["step.used"] < cfg.min_steps then return nil end
     local compiles = (p.fact["compile.count"] or 0) > 0 and " (compiling)" or ""
     return finding {
-      title = ("The first step took %s times the median%s; it is left out"):format(fmt.ratio(warmup_ns / step_ns), compiles),
+      title = ("The first step took %s times the median%s; it is left out"):format(
+        fmt.ratio(warmup_ns / step_ns), compiles),
       evidence = { { "first step", warmup_ns, "ns" }, { "median of the others", step_ns, "ns" } },
       condition = ("the first step took %s times the median, 2 accepted"):format(fmt.ratio(warmup_ns / step_ns)),
       remedy = { text = "Begin the recording after step 10, or give the profiler's schedule a warm-up.",
-                 code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)" or nil },
+                 code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)"
+                   or nil },
       impact = impact.none(),
       confidence = "high",
     }

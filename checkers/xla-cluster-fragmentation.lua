@@ -39,20 +39,23 @@ return rule {
     min_runs = { default = 10, min = 2, max = 1e6, unit = "count", doc = "program runs a step" },
     max_run_ns = { default = 300e3, min = 0, max = 1e12, unit = "ns", doc = "median run that counts as small" },
     tiny_run_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "a median run that is mostly overhead" },
-    min_loop = { default = 8, min = 2, max = 1e6, unit = "count", doc = "runs a step of one program, from which it is part of a loop" },
+    min_loop = { default = 8, min = 2, max = 1e6, unit = "count",
+                 doc = "runs a step of one program, from which it is part of a loop" },
     min_tiny_runs = { default = 32, min = 2, max = 1e6, unit = "count",
                       doc = "runs a step that are mostly overhead, from which their ops' share counts too" },
     max_busy = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the step inside ops, then" },
     kept_single = { default = 0.4, min = 0, max = 1, unit = "ratio",
                     doc = "part of the time that programs of a single elementwise op keep in one program" },
     min_elsewhere = { default = 0.1, min = 0, max = 1, unit = "share",
-                      doc = "share of the step in Python that starts no programs or makes the batch, from which other rules speak" },
+                      doc = "share of the step in Python that starts no programs or makes the batch, from which other "
+                        .. "rules speak" },
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
   },
   doc = [[
 Between two programs the host finds, prepares and launches the next one. Priced as the host time of
 the step divided by its runs: one program a step would remain; of runs that are mostly overhead a third
-of the computing stays, of longer ones that hold a single elementwise op two fifths. Also said of many such runs whose ops take less than half of the step. Silent when runs are long or the host hides behind them.]],
+of the computing stays, of longer ones that hold a single elementwise op two fifths. Also said of many such runs whose
+ops take less than half of the step. Silent when runs are long or the host hides behind them.]],
 
   check = function(p, cfg)
     local count, repeats = p.fact["runs.count"], p.fact["runs.main_count"]
@@ -71,7 +74,8 @@ of the computing stays, of longer ones that hold a single elementwise op two fif
     local small, large = 1, {}
     if p:has("ops") then small, large = small_share(p, cfg) end
     -- One program a step would remain, the calls of large ones, and the program's own work in Python.
-    local own_ns = p:has("excess") and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
+    local own_ns = p:has("excess")
+      and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
     local kept = (own_ns + kept_ns(p, large)) / math.max(p.fact["part.host_ns"], 1)
     local left = math.min(1, math.max(1 / math.max(count, 1), kept))
     return finding {
@@ -88,7 +92,8 @@ of the computing stays, of longer ones that hold a single elementwise op two fif
                  code = "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
       impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) },
                                tiny and { "scale", parts = { "compute" }, factor = 1 - 0.7 * small } or
-                               -- Programs of one elementwise op each pass over memory once an op; fused they do so once.
+                               -- Programs of one elementwise op each pass over memory once an op; fused they do so
+                               -- once.
                                { "scale", name = "(wrapped|broadcast|transpose)_.*", factor = cfg.kept_single } },
       confidence = "medium",
     }
@@ -100,10 +105,12 @@ of the computing stays, of longer ones that hold a single elementwise op two fif
                 ["runs.median_ns"] = 1e4, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
     { name = "layers that wait for each other", framework = "jax", finding = true, replay = { 2e6, 9e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
-                ["runs.median_ns"] = 6e3, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19, ["ops.self_share"] = 0.3 } },
+                ["runs.median_ns"] = 6e3, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19,
+                ["ops.self_share"] = 0.3 } },
     { name = "short runs full of work", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
-                ["runs.median_ns"] = 4e4, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19, ["ops.self_share"] = 0.8 } },
+                ["runs.median_ns"] = 4e4, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19,
+                ["ops.self_share"] = 0.8 } },
     { name = "one program", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
                 ["runs.median_ns"] = 9e6, ["part.host_ns"] = 1e6, ["part.host_share"] = 0.1 } },
