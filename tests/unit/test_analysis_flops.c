@@ -97,6 +97,32 @@ static void the_best_rate_is_the_yardstick_on_a_cpu(void **state)
     builder_free(&b);
 }
 
+/* aten::linear calls aten::addmm through a view; both tell 2·1000·1000·1000 operations, which are
+ * one product: 2e9 in the 2 ms of addmm, 1e12/s. What linear does beside it takes 1 us. */
+static void a_product_inside_a_call_counts_once(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, thread, outer, inner;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "worker");
+    outer = builder_op(&b, "aten::linear", "aten::linear", "f32[1000,1000] f32[1000,1000]");
+    inner = builder_op(&b, "aten::addmm", "aten::addmm", "f32[1000] f32[1000,1000] f32[1000,1000]");
+    builder_step(&b, host, 0, 10000000);
+    builder_event(&b, thread, builder_activity(&b, "aten::linear", ACTIVITY_OP, outer), 0, 2001000);
+    builder_slice(&b, thread, "aten::wrapper", ACTIVITY_OP, 0, 2000000);
+    builder_event(&b, thread, builder_activity(&b, "aten::addmm", ACTIVITY_OP, inner), 0, 2000000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_flops.run(&b.study, &err));
+    assert_true(fabs(builder_fact(&b, "flops.per_step") - 2e9) < 1);
+    assert_true(fabs(builder_fact(&b, "flops.best_f32_per_s") - 1e12) < 1);
+    builder_free(&b);
+}
+
 /* An A100 of 40 GB moves 1555 bytes and does 312000 operations of 16 bits a nanosecond. Of 10 us:
  *   thin    [65536,32]x[32,32]: 2·65536·32·32 = 134.2 M operations: 0.43 us; 2·(2·65536·32 + 32·32)
  *           = 8.39 MB: 5.40 us of 6: held by memory
@@ -151,6 +177,7 @@ int main(void)
         cmocka_unit_test(products_cost_two_mkn),
         cmocka_unit_test(models_are_found_by_name),
         cmocka_unit_test(the_best_rate_is_the_yardstick_on_a_cpu),
+        cmocka_unit_test(a_product_inside_a_call_counts_once),
         cmocka_unit_test(ops_that_memory_holds),
     };
 

@@ -196,7 +196,7 @@ static void add_costs(struct costs *costs)
         const struct op *op = &profile->ops.items[row.time->op];
         double          *best = &costs->best[row.time->dtype];
 
-        row.flops = op_flops(profile, op) * row.calls;
+        row.flops = row.time->is_counted_inside ? -1 : op_flops(profile, op) * row.calls;
         row.bytes = op_bytes(profile, op) * row.calls;
         if (row.flops >= 0) {
             costs->known_ns += row.ns;

@@ -6,6 +6,7 @@
 
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "analyze/ops/op_cost.h"
 #include "base/sample.h"
 
 #include <stdlib.h>
@@ -118,7 +119,9 @@ struct collector {
 
 static struct op_time new_row(const struct profile *profile, uint32_t op, uint32_t device)
 {
-    struct op_time row = { .op = op, .device = device, .last_device = NO_ID, .source = NO_ID };
+    struct op_time row = {
+        .op = op, .device = device, .last_device = NO_ID, .source = NO_ID, .flops = -1
+    };
 
     if (op == NO_ID)
         return row;
@@ -128,6 +131,7 @@ static struct op_time new_row(const struct profile *profile, uint32_t op, uint32
     row.source = profile->ops.items[op].source;
     row.dtype = (uint8_t)op_dtype(profile, &profile->ops.items[op]);
     row.is_eager = profile->ops.items[op].is_eager;
+    row.flops = op_flops(profile, &profile->ops.items[op]);
     return row;
 }
 
@@ -191,7 +195,8 @@ uint32_t op_times_eager_name(const struct profile *profile, uint32_t event)
 
 static uint32_t eager_row(struct collector *collector, uint32_t name)
 {
-    struct op_time row = { .name = name,
+    struct op_time row = { .flops = -1,
+                           .name = name,
                            .type = name,
                            .op = NO_ID,
                            .device = NO_ID,
@@ -231,6 +236,24 @@ static void count_gap(struct collector *collector, int64_t start_ns, int64_t end
     top->last_op_end = end_ns;
 }
 
+/* A product inside a call whose shapes tell the same product: aten::mm in aten::linear. The nearest
+ * call above that has a cost is told, so that the operations count once. */
+static void note_cost_inside(struct collector *collector, const struct call *call)
+{
+    struct op_time *rows = collector->rows.items;
+
+    for (size_t i = collector->stack.count; i-- > 0 && rows[call->row].flops > 0;) {
+        size_t above = collector->stack.items[i].op_call;
+
+        if (above == SIZE_MAX)
+            return;
+        if (rows[collector->calls.items[above].row].flops > 0) {
+            rows[collector->calls.items[above].row].is_counted_inside = true;
+            return;
+        }
+    }
+}
+
 static bool walk_event(struct collector *collector, uint32_t event, const struct timeline *timeline)
 {
     uint32_t              device = timeline->device;
@@ -268,6 +291,8 @@ static bool walk_event(struct collector *collector, uint32_t event, const struct
     }
     if (frame.op_call == SIZE_MAX && device == NO_ID)
         count_gap(collector, start_ns, frame.end_ns);
+    if (call.row != NO_ID)
+        note_cost_inside(collector, &call);
     frame.op_call = collector->calls.count;
     if (call.row == NO_ID || !vec_push(&collector->calls, collector->scratch, call))
         return false;

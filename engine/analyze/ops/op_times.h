@@ -17,6 +17,8 @@ struct op_time {
     uint8_t  kind;       /* enum activity_kind */
     uint8_t  dtype;      /* enum dtype: what it computes in */
     bool     is_eager;
+    bool     is_counted_inside; /* its operations are those of ops that it calls */
+    double   flops;             /* of one call; < 0 unknown */
     double   calls; /* over all used steps, like the rest; on accelerators the mean of them */
     double   total_ns;
     double   self_ns;   /* less the ops nested in it */
