@@ -12,6 +12,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const folder = mkdtempSync(join(tmpdir(), 'tfprof-page-'));
 const failures = [];
 let checks = 0;
+const drawn = { ranks: 0, roofline: 0, memory: 0 };
 
 function expect(what, condition) {
   checks++;
@@ -117,6 +118,23 @@ async function checkTimeline(page, name) {
   page.frame = frames;
 }
 
+// Every row that a chart is made of is in it: a cell a rank and step, a dot an op of known rate, the peak of memory.
+async function checkCharts(page, name) {
+  const of = await page.evaluate(() => Object.fromEntries(window.page.tables.map((table) =>
+    [table.name, table.rows.map((row) => Object.fromEntries(table.columns.map((column, i) => [column.name, row[i]])))])));
+  const steps = of.steps || [], hosts = new Set(steps.map((row) => row.host + ' ' + row.rank));
+  if (hosts.size > 1 && new Set(steps.map((row) => row.number)).size > 1)
+    expect(name + ': ' + steps.length + ' steps of ranks', await page.locator('#ranks rect').count() === steps.length);
+  const rated = (of.roofline || []).filter((row) => row.intensity > 0 && row.flops_per_s > 0);
+  expect(name + ': ' + rated.length + ' rated ops', await page.locator('#roofline circle').count() === (rated.length < 3 ? 0 : Math.min(400, rated.length)));
+  const uses = of.memory_use || [], first = uses.filter((row) => row.allocator === uses[0].allocator && row.device === uses[0].device);
+  if (first.length > 3 && Math.max(...first.map((row) => row.bytes)) * 100 >= Math.max(...uses.map((row) => row.bytes)))
+    expect(name + ': memory over time', await page.locator('#memory path.area').count() > 0 && await page.locator('#memory circle').count() > 0);
+  drawn.ranks += await page.locator('#ranks').count();
+  drawn.roofline += await page.locator('#roofline').count();
+  drawn.memory += await page.locator('#memory').count();
+}
+
 // Names that try to be markup, in every place a recording has names.
 function hostileTrace() {
   const names = ['</script><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '<!--<script>', '{{7*7}}', '=cmd|A1',
@@ -169,6 +187,7 @@ for (const profile of profiles) {
   await checkWidth(page, name);
   await checkTable(page, name);
   await checkTimeline(page, name);
+  await checkCharts(page, name);
   console.log(name + ': ' + Math.round(statSync(path).size / 1000) + ' kB, ready in ' + page.loadedIn + ' ms, ' +
     (page.frame ? 'a frame in ' + page.frame.toFixed(1) + ' ms' : 'no timeline'));
   await page.context().close();
@@ -183,6 +202,8 @@ for (const profile of profiles) {
     }
   }
 }
+if (profiles.length > 5)
+  for (const [chart, count] of Object.entries(drawn)) expect('some recording has the chart ' + chart, count > 0);
 await checkHostile(browser);
 await browser.close();
 rmSync(folder, { recursive: true });

@@ -96,6 +96,37 @@ static void peak_and_owners(void **state)
     assert_true(line->owners[0].bytes == 500 && line->owners[0].count == 2);
     assert_int_equal(line->owners[1].op_name, c);
     assert_false(line->has_growth);
+    /* Times of 1.125 ns each: every event has one of its own. */
+    assert_int_equal(line->moment_count, 6);
+    assert_true(line->moments[4].time_ns == 50 && line->moments[4].bytes == 550);
+    assert_true(line->moments[4].reserved_bytes == 800 && line->moments[5].bytes == 250);
+    release(&f);
+}
+
+/* 8000 events of 1 ns each in 400 times of 20 ns (20.9975): the bytes are 1000 at each 17th event
+ * and 1 elsewhere, so that each time holds one of 1000, and the first keeps the event at 16 ns. */
+static void moments_keep_what_is_fullest(void **state)
+{
+    struct fixture                f = { 0 };
+    const struct memory_timeline *line;
+    uint32_t                      host;
+
+    (void)state;
+    builder_start(&f.b, FORMAT_KINETO);
+    host = builder_host(&f.b, "h");
+    builder_step(&f.b, host, 0, 8000);
+    for (int i = 0; i < 8000; i++)
+        add(&f, (struct memory_event) { .time_ns = i,
+                                        .device = NO_ID,
+                                        .kind = MEMORY_ALLOCATE,
+                                        .bytes = 1,
+                                        .in_use_bytes = i % 17 == 16 ? 1000 : 1 });
+    make(&f);
+    line = &f.timelines.list.items[0];
+    assert_in_range(line->moment_count, 380, MEMORY_MOMENTS);
+    assert_true(line->moments[0].time_ns == 16);
+    for (size_t i = 0; i + 1 < line->moment_count; i++) /* the last time may end before a 17th */
+        assert_true(line->moments[i].bytes == 1000);
     release(&f);
 }
 
@@ -169,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peak_and_owners),
+        cmocka_unit_test(moments_keep_what_is_fullest),
         cmocka_unit_test(growth_over_steps),
         cmocka_unit_test(devices_come_first),
     };

@@ -124,9 +124,20 @@ static const struct column_spec owner_columns[] = {
     [O_PERSISTENT] = { "persistent_bytes", UNIT_BYTES, "persistent" },
     [O_DEVICE] = { "device", UNIT_NAME, "the allocator's device; none: host memory" },
 };
+enum uses_column { U_TIME, U_ALLOCATOR, U_DEVICE, U_BYTES, U_RESERVED, U_FRAGMENTATION };
+static const struct column_spec use_columns[] = {
+    [U_TIME] = { "time_ns", UNIT_NS, "on the clock of the steps" },
+    [U_ALLOCATOR] = { "allocator", UNIT_NAME, "allocator" },
+    [U_DEVICE] = { "device", UNIT_NAME, "its device; none: host memory" },
+    [U_BYTES] = { "bytes", UNIT_BYTES, "in use then" },
+    [U_RESERVED] = { "reserved_bytes", UNIT_BYTES, "held by the allocator then" },
+    [U_FRAGMENTATION] = { "fragmentation", UNIT_SHARE, "1 - largest free block / free bytes" },
+};
 static const struct table_spec tables[] = {
     { "allocators", "memory by allocator", allocator_columns, ARRAY_COUNT(allocator_columns) },
     { "memory_owners", "who holds memory at the peak", owner_columns, ARRAY_COUNT(owner_columns) },
+    { "memory_use", "memory over time: the fullest moment of each of 400 equal times", use_columns,
+      ARRAY_COUNT(use_columns) },
 };
 enum { MOST_OWNERS = 200 };
 #define STACK "stack of running programs"
@@ -163,6 +174,33 @@ static bool fill_allocators(struct study *study, const struct memory_timelines *
         }
         emit_number(table, A_ALLOCATIONS, row, from->allocation_count / steps);
         emit_number(table, A_ALLOCATED, row, from->allocated_bytes / steps);
+    }
+    return table != NULL;
+}
+
+static bool fill_uses(struct study *study, const struct memory_timelines *timelines)
+{
+    struct table *table = facts_table(&study->facts, &tables[2]);
+
+    for (size_t i = 0; table && i < timelines->list.count; i++) {
+        const struct memory_timeline *from = &timelines->list.items[i];
+
+        for (size_t j = 0; j < from->moment_count; j++) {
+            const struct memory_moment *moment = &from->moments[j];
+            size_t                      row = table_add(table, study->arena);
+
+            if (row == SIZE_MAX)
+                return false;
+            emit_number(table, U_TIME, row, moment->time_ns);
+            emit_name(table, U_ALLOCATOR, row, from->allocator);
+            if (from->device != NO_ID)
+                emit_name(table, U_DEVICE, row, study->profile->devices.items[from->device].name);
+            emit_number(table, U_BYTES, row, moment->bytes);
+            if (moment->reserved_bytes >= 0)
+                emit_number(table, U_RESERVED, row, moment->reserved_bytes);
+            if (moment->fragmentation >= 0)
+                emit_number(table, U_FRAGMENTATION, row, moment->fragmentation);
+        }
     }
     return table != NULL;
 }
@@ -384,6 +422,7 @@ static bool make(struct study *study, struct arena *scratch)
     if (study->profile->memory_events.count + study->profile->op_memory.count == 0)
         return facts_absent(&study->facts, "memory.", capture, reason) &&
                facts_absent(&study->facts, "allocators", capture, reason) &&
+               facts_absent(&study->facts, "memory_use", capture, reason) &&
                facts_absent(&study->facts, "memory_owners", capture, reason);
     owners = facts_table(&study->facts, &tables[1]);
     if (!owners || !windows_make(study, scratch, &windows) ||
@@ -394,10 +433,12 @@ static bool make(struct study *study, struct arena *scratch)
     if (timelines.list.count == 0)
         return facts_absent(&study->facts, "allocators", NULL,
                             "memory is recorded by op, not over time") &&
+               facts_absent(&study->facts, "memory_use", NULL,
+                            "memory is recorded by op, not over time") &&
                facts_absent(&study->facts, "memory.", NULL,
                             "memory is recorded by op, not over time");
     return fill_allocators(study, &timelines, (double)windows.count) &&
-           fill_owners(study, owners, &timelines) &&
+           fill_uses(study, &timelines) && fill_owners(study, owners, &timelines) &&
            set_facts(study, &timelines, (double)windows.count) &&
            facts_absent(&study->facts, "memory.", NULL,
                         "the recording does not tell, or has fewer than 5 steps");

@@ -116,14 +116,37 @@ static bool fit_growth(struct memory_timeline *timeline, const double *ends, con
     return true;
 }
 
+/* Keeps the fullest moment of each of MEMORY_MOMENTS equal times between `first_ns` and `last_ns`:
+ * a picture has no more columns, and the peak is one of them. */
+static void note_moment(struct memory_timeline *timeline, const struct memory_event *event,
+                        double bytes, double first_ns, double last_ns)
+{
+    double               wide_ns = (last_ns - first_ns) / MEMORY_MOMENTS + 1;
+    double               time_ns = (double)event->time_ns;
+    struct memory_moment moment = { time_ns, bytes, (double)event->reserved_bytes,
+                                    event->fragmentation };
+    size_t               count = timeline->moment_count;
+
+    if (count > 0 && (int)((timeline->moments[count - 1].time_ns - first_ns) / wide_ns) ==
+                         (int)((time_ns - first_ns) / wide_ns)) {
+        if (bytes >= timeline->moments[count - 1].bytes)
+            timeline->moments[count - 1] = moment;
+        return;
+    }
+    timeline->moments[timeline->moment_count++] = moment;
+}
+
 static size_t replay_until(struct replay *replay, const struct sorted_event *events, size_t count,
                            struct memory_timeline *timeline, double *ends, bool *is_seen)
 {
+    const struct memory_event *all = replay->profile->memory_events.items;
+    double                     first_ns = (double)all[events[0].row].time_ns,
+           last_ns = (double)all[events[count - 1].row].time_ns;
     size_t peak = 0;
     bool   is_full = false;
 
     for (size_t i = 0; i < count; i++) {
-        const struct memory_event *event = &replay->profile->memory_events.items[events[i].row];
+        const struct memory_event *event = &all[events[i].row];
         size_t                     window = windows_find(replay->windows, event->time_ns);
         double                     bytes;
 
@@ -131,6 +154,7 @@ static size_t replay_until(struct replay *replay, const struct sorted_event *eve
         if (is_full)
             return SIZE_MAX;
         bytes = event->in_use_bytes >= 0 ? (double)event->in_use_bytes : replay->running_bytes;
+        note_moment(timeline, event, bytes, first_ns, last_ns);
         /* Of equal peaks the last: most of what is held then was seen being taken. */
         if (i == 0 || bytes >= timeline->peak_bytes) {
             note_peak(timeline, event, bytes);
@@ -220,8 +244,9 @@ static bool make_one(const struct study *study, const struct windows *windows, s
                                            .capacity_bytes = -1,
                                            .fragmentation = -1,
                                            .lifetime_peak_bytes = -1 };
+    timeline->moments = arena_new_array(arena, struct memory_moment, MEMORY_MOMENTS + 1);
     replay.blocks_by_address.arena = arena;
-    if (!ends || !is_seen)
+    if (!ends || !is_seen || !timeline->moments)
         return false;
     peak = replay_until(&replay, events, count, timeline, ends, is_seen);
     if (peak == SIZE_MAX)

@@ -9,6 +9,10 @@ struct memory_owner {
     double   bytes;
     double   count;
 };
+struct memory_moment {
+    double time_ns, bytes;
+    double reserved_bytes, fragmentation; /* < 0 unknown */
+};
 struct memory_timeline {
     uint32_t allocator, device; /* device NO_ID: host memory */
     uint32_t host;              /* NO_ID unknown */
@@ -24,9 +28,12 @@ struct memory_timeline {
     double   growth_bytes;       /* a step; slope of the bytes in use at the ends of windows */
     bool     is_growing;         /* they never fall over at least 5 windows, and rise */
     bool     has_growth;         /* there were at least 5 windows with events */
-    struct memory_owner *owners; /* live at the peak, most bytes first */
-    size_t               owner_count;
+    struct memory_owner  *owners; /* live at the peak, most bytes first */
+    size_t                owner_count;
+    struct memory_moment *moments; /* the fullest one of each of MEMORY_MOMENTS equal times */
+    size_t                moment_count;
 };
+enum { MEMORY_MOMENTS = 400 };
 struct memory_timelines {
     VEC(struct memory_timeline) list; /* devices before hosts, then largest peak first */
 };

@@ -83,6 +83,7 @@ static const struct column_spec step_columns[] = {
     { "marker_ns", UNIT_NS, "time inside the marker" },
     { "used", UNIT_BOOL, "counts for averages" },
     { "left_out", UNIT_NAME, "why it does not" },
+    { "rank", UNIT_COUNT, "rank of the host's process, where its recording tells" },
 };
 static const struct table_spec tables[] = {
     { "steps", "one row a step and host", step_columns, ARRAY_COUNT(step_columns) },
@@ -433,6 +434,9 @@ static bool fill_table(struct study *study)
         table->columns[5][row] = step->is_used;
         if (step->left_out)
             table->columns[6][row] = facts_name(&study->facts, str_from(step->left_out));
+        if (step->host < study->profile->hosts.count &&
+            study->profile->hosts.items[step->host].rank >= 0)
+            table->columns[7][row] = study->profile->hosts.items[step->host].rank;
     }
     return table != NULL;
 }

@@ -156,8 +156,8 @@ static bool add_column(struct commit *commit, enum stat_key key)
     return profile_add_stats(commit->profile, key, column->events, column->values, column->count);
 }
 
-/* The profiler prints an owner that it does not know as C prints a null pointer. */
-static uint32_t owner_name(struct commit *commit, uint32_t local)
+/* The profiler prints an owner or a region that it does not know as C prints a null pointer. */
+static uint32_t told_name(struct commit *commit, uint32_t local)
 {
     uint32_t name = global_name(commit, local);
 
@@ -173,8 +173,8 @@ static bool add_memory_events(struct commit *commit)
 
         event.event += profile->event_count;
         event.allocator = global_name(commit, event.allocator);
-        event.region = global_name(commit, event.region);
-        event.op_name = owner_name(commit, event.op_name);
+        event.region = told_name(commit, event.region);
+        event.op_name = told_name(commit, event.op_name);
         if (event.allocator == NO_ID || event.region == NO_ID || event.op_name == NO_ID ||
             !xspace_memory_place(profile, commit->task->host->host, &event) ||
             !vec_push(&profile->memory_events, profile->arena, event))

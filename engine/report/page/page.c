@@ -48,6 +48,21 @@ static bool put_tables(struct json_writer *json, const struct facts *facts, size
     return true;
 }
 
+/* Numbers that the page draws beside its tables: the roofs of the device. */
+static void put_facts(struct json_writer *json, const struct facts *facts)
+{
+    static const char *const names[] = { "flops.peak_per_s", "flops.memory_peak_per_s" };
+
+    put_object(json, "facts");
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        double value;
+
+        if (facts_get(facts, names[i], &value))
+            put_number(json, names[i], value);
+    }
+    json_object_end(json);
+}
+
 static void open_page(struct text *text)
 {
     text_print(text,
@@ -79,6 +94,7 @@ static bool put_data(const struct advice *advice, const struct study *study,
     json.after_key = false;
     if (!put_tables(&json, &study->facts, options->most_rows, err))
         return false;
+    put_facts(&json, &study->facts);
     if (slices) {
         json_key(&json, "slices");
         slices_about(&json, slices);

@@ -20,7 +20,7 @@ function stepTimes(tables, number) {
 
 async function start() {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const { advice, tables, slices } = data;
+  const { advice, tables, facts, slices } = data;
   const main = document.querySelector('main');
   const packed = document.getElementById('slices').textContent.trim();
   let timeline = null;
@@ -33,6 +33,9 @@ async function start() {
   section(main, 'The composition', () => drawComposition(advice));
   section(main, 'The steps', () => drawSteps(tables, go));
   const place = slices ? main.appendChild(el('div', { class: 'stack' })) : null;
+  section(main, 'The ranks', () => drawRanks(tables, go));
+  section(main, 'The memory', () => drawMemory(tables, slices ? (ns) => timeline?.go(ns - 1e6, ns + 1e6) : null));
+  section(main, 'The roofline', () => drawRoofline(tables, facts));
   section(main, 'The tables', () => drawTables(tables));
   section(main, 'The coverage', () => drawCoverage(advice));
   main.append(el('footer', { class: 'quiet' }, 'tfprof ' + advice.tool.version));
