@@ -1,0 +1,96 @@
+/* hlo: programs as they were compiled, and graphs as they were built. */
+#include "analyze/program/program_view.h"
+
+#include "base/macros.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+#include "cli/result.h"
+#include "report/program_report.h"
+
+#include <string.h>
+
+struct hlo_values {
+    struct input_values  input;
+    struct result_values result;
+    const char          *module, *op;
+    int64_t              depth, top;
+};
+
+#define INPUT(field) offsetof(struct hlo_values, input.field)
+#define RESULT(field) offsetof(struct hlo_values, result.field)
+#define RESULT_FORMATS "text|json|dot"
+/* clang-format off */
+static const struct option options[] = {
+    { .name = "module", .kind = OPTION_TEXT, .offset = offsetof(struct hlo_values, module),
+      .choices = "NAME", .help = "the instructions of this module; a part of its name will do" },
+    { .name = "op", .kind = OPTION_TEXT, .offset = offsetof(struct hlo_values, op),
+      .choices = "NAME", .help = "this instruction, and those around it" },
+    { .name = "depth", .kind = OPTION_INTEGER, .offset = offsetof(struct hlo_values, depth),
+      .preset = "1", .choices = "N", .help = "how many edges around it, each way" },
+    { .name = "top", .kind = OPTION_INTEGER, .offset = offsetof(struct hlo_values, top),
+      .preset = "200", .choices = "N", .help = "text: at most so many lines; 0: all" },
+#include "cli/result_options.def"
+#include "cli/input_options.def"
+};
+/* clang-format on */
+
+static bool show(const struct hlo_values *values, struct input *input, struct err *err)
+{
+    struct program_question question = { values->module, values->op, values->depth };
+    struct output_options   shape = result_options(&values->result);
+    struct text             text = { .arena = &input->report_arena };
+    struct program_view     view;
+
+    if (!program_view_make(&input->study, &question, &input->report_arena, &view, err))
+        return false;
+    if (strcmp(values->result.format, "json") == 0)
+        program_json(&view, &text);
+    else if (strcmp(values->result.format, "dot") == 0)
+        program_dot(&view, &text);
+    else
+        program_text(&view, (size_t)values->top, &shape, &text);
+    return result_write(&values->result, &text, err);
+}
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct hlo_values *values = call->values;
+    struct input             input;
+    bool                     is_done;
+
+    if (values->input.is_list)
+        return input_list(&call->operands, call->arena, err);
+    if (values->depth < 0 || values->top < 0)
+        return err_set(err, ERR_USAGE, "--depth and --top are 0 or more");
+    if (strcmp(values->result.format, "dot") == 0 && !values->module && !values->op) {
+        err_set(err, ERR_USAGE, "--format dot draws instructions, and no module was named");
+        return err_advise(err, "add --module NAME or --op NAME");
+    }
+    is_done = input_load(&input, &values->input, &call->operands, err);
+    if (is_done) {
+        is_done = show(values, &input, err);
+        input_free(&input);
+    }
+    progress_end();
+    return is_done;
+}
+
+const struct command command_hlo = {
+    .name = "hlo",
+    .summary = "show compiled programs: modules, instructions, what is around an op",
+    .operands = "PROFILE...",
+    .description =
+        "Lists the programs that a recording holds: modules that XLA compiled, functions and "
+        "graphs "
+        "that TensorFlow built. With --module it prints a module's instructions, what fusions, "
+        "calls "
+        "and loops hold indented below them; with --op an instruction, what it needs and what "
+        "needs "
+        "it. Beside each stand its time a step, its operations and the line that it comes from, "
+        "where known.",
+    .options = options,
+    .option_count = ARRAY_COUNT(options),
+    .values_bytes = sizeof(struct hlo_values),
+    .run = run,
+};

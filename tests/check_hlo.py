@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Holds `tfprof hlo` against the HLO in the recordings, read here by itself: modules, instructions and operands; JSON
+against its schema; text, DOT and neighbourhoods against JSON.
+usage: check_hlo.py TFPROF DOCS RECORDING.xplane.pb..."""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import jsonschema
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "opinion"))
+import wire
+
+tfprof, docs, recordings = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
+validator = jsonschema.Draft202012Validator(json.loads((docs / "hlo.schema.json").read_text(encoding="utf-8")))
+failures, checked = [], 0
+
+
+def hlo(*arguments, status=0):
+    done = subprocess.run([tfprof, "hlo", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        failures.append(f"hlo {' '.join(arguments)}: status {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def expect(what, condition):
+    global checked
+    checked += 1
+    if not condition:
+        failures.append(what)
+
+
+def fields(data):
+    """{field: [values]} of a message; bytes or integers."""
+    found = collections.defaultdict(list)
+    for number, _, value in wire.fields(data):
+        found[number].append(data[value[0]:value[1]] if isinstance(value, tuple) else value)
+    return found
+
+
+def ids(packed):
+    """Integers of a repeated field, packed or one by itself."""
+    at, found = 0, []
+    while isinstance(packed, bytes) and at < len(packed):
+        one, at = wire.varint(packed, at)
+        found.append(one)
+    return found if isinstance(packed, bytes) else [packed]
+
+
+def modules_of(path):
+    """{module: [{instruction: (opcode, [operands])}, ...]}, programs of one name together: XSpace.planes 1, XPlane.name 2, event_metadata 4, XEventMetadata.stats 5,
+    XStat.bytes_value 6, HloProto.hlo_module 1, HloModuleProto.name 1, computations 3, HloComputationProto.instructions 2,
+    HloInstructionProto.name 1, opcode 2, id 35, operand_ids 36."""
+    modules = collections.defaultdict(list)
+    for plane in map(fields, fields(pathlib.Path(path).read_bytes())[1]):
+        if not plane[2] or plane[2][0] != b"/host:metadata":
+            continue
+        for entry in plane[4]:
+            for stat in (stat for value in fields(entry)[2] for stat in fields(value)[5]):
+                for proto in fields(stat)[6]:
+                    for module in map(fields, fields(proto)[1]):
+                        modules[module[1][0].decode()].append(read_module(module))
+    return modules
+
+
+def read_module(module):
+    names, rows = {}, {}
+    for computation in module[3]:
+        for item in map(fields, fields(computation)[2]):
+            name = item[1][0].decode()
+            names[item[35][0]] = name
+            rows[name] = (item[2][0].decode(), [one for packed in item[36] for one in ids(packed)])
+    return {name: (opcode, [names[one] for one in operands]) for name, (opcode, operands) in rows.items()}
+
+
+def check_module(path, name, module):
+    answer = json.loads(hlo(path, "--module", name, "--format", "json"))
+    for error in list(validator.iter_errors(answer))[:3]:
+        failures.append(f"{path} {name}: schema: {error.message}")
+    got = {item["name"]: item for item in answer["instructions"]}
+    expect(f"{path} {name}: instructions differ: {sorted(set(got) ^ set(module))[:5]}", set(got) == set(module))
+    for item, (opcode, operands) in module.items():
+        expect(f"{path} {name}: {item}: {got[item]['opcode']}, not {opcode}", got[item]["opcode"] == opcode)
+        lacks = [one for one in operands if one not in got[item]["needs"]]
+        expect(f"{path} {name}: {item} lacks {lacks}", not lacks)
+    text = hlo(path, "--module", name, "--top", "0").splitlines()[1:]
+    expect(f"{path} {name}: {len(text)} lines for {len(module)} instructions", len(text) == len(module))
+    check_dot(path, name, answer)
+    return got
+
+
+def check_dot(path, name, answer):
+    dot = hlo(path, "--module", name, "--format", "dot")
+    names = {item["name"] for item in answer["instructions"]}
+    edges = sum(1 for item in answer["instructions"] for one in item["needs"] if one in names)
+    expect(f"{path} {name}: DOT has other nodes", len(re.findall(r"^  \d+ \[", dot, re.M)) == len(names))
+    expect(f"{path} {name}: DOT has other edges", len(re.findall(r"^  \d+ -> \d+;$", dot, re.M)) == edges)
+    expect(f"{path} {name}: a quote of DOT is open", all(len(re.findall(r'(?<!\\)"', line)) % 2 == 0 for line in dot.splitlines()))
+
+
+def around(got, centre, depth):
+    """{name: distance} by walking needs and needed_by, each way by itself."""
+    found = {centre: 0}
+    for way, key in ((-1, "needs"), (1, "needed_by")):
+        ring = [centre]
+        for distance in range(1, depth + 1):
+            ring = [one for name in ring for one in got[name][key] if one not in found]
+            found.update((name, way * distance) for name in ring)
+            ring = list(dict.fromkeys(ring))
+    return found
+
+
+for recording in recordings:
+    modules = modules_of(recording)
+    expect(f"{recording}: no HLO found in it", modules)
+    listed = json.loads(hlo(recording, "--format", "json"))
+    counts = {row["name"]: row["instructions"] for row in listed["modules"]}
+    expect(f"{recording}: modules differ: {sorted(set(counts) ^ set(modules))}", set(counts) == set(modules))
+    for name, programs in modules.items():
+        expect(f"{recording}: {name}: {counts.get(name)} instructions", counts.get(name) == sum(map(len, programs)))
+    main = next(row["name"] for row in listed["modules"] if len(modules[row["name"]]) == 1)
+    got = check_module(recording, main, modules[main][0])
+    for centre in list(got)[:: max(1, len(got) // 7)]:
+        near = json.loads(hlo(recording, "--module", main, "--op", centre, "--depth", "2", "--format", "json"))
+        want = around(got, centre, 2)
+        expect(f"{recording}: around {centre}: {near['instructions']}", {item["name"]: item["distance"] for item in near["instructions"]} == want)
+    hlo(recording, "--module", "no module is called so", status=2)
+    hlo(recording, "--format", "dot", status=2)
+    hlo(recording, "--op", "a", "--depth", "-1", status=2)
+
+for failure in failures:
+    print("FAILED", failure[:1000])
+print(f"{checked} checks, {len(failures)} failures")
+sys.exit(1 if failures or not checked else 0)
