@@ -37,8 +37,9 @@ Silent where writing takes little of the step.]],
 
     local ops = p:has("ops.count_per_step") and p.fact["ops.count_per_step"] or 0
     local edits = { { "scale", parts = { "output" }, factor = 0.02 } }
-    if count + ops > 0 then
-      edits[2] = { "scale", parts = { "host" }, kinds = { "executor" }, factor = 1 - 0.98 * count / (count + ops) }
+    if math.max(count, ops) > 0 then
+      edits[2] = { "scale", parts = { "host" }, kinds = { "executor" },
+                   factor = 1 - 0.98 * count / math.max(count, ops) }
     end
     -- Python calls each of those ops; a call of a compiled function costs it as much as a few.
     if is_prepared then

@@ -33,7 +33,7 @@ static void add(struct counter *counter, enum count_id id, size_t step, double a
     counter->by_step[id][step] += amount;
 }
 
-/* Which count an event adds one to; COUNT_ID_COUNT: none. */
+/* Which count an event adds one to; COUNT_ID_COUNT: none. An op that prepares output is an op. */
 static enum count_id count_of(const struct activity *activity, bool on_device)
 {
     static const uint8_t ids[ACTIVITY_KIND_COUNT] = {
@@ -43,7 +43,8 @@ static enum count_id count_of(const struct activity *activity, bool on_device)
         [ACTIVITY_TRANSFER] = COUNT_TRANSFERS + 1,     [ACTIVITY_OP] = COUNT_OPS + 1,
         [ACTIVITY_COLLECTIVE] = COUNT_COLLECTIVES + 1,
     };
-    unsigned id = ids[activity->kind];
+    unsigned id = activity->kind == ACTIVITY_OUTPUT && activity->op != NO_ID ? COUNT_OPS + 1
+                                                                             : ids[activity->kind];
 
     if (id == 0 || (on_device && id == COUNT_OPS + 1) ||
         (!on_device && (id == COUNT_KERNELS + 1 || id == COUNT_COPIES + 1)))
@@ -201,19 +202,25 @@ static void walk(struct counter *counter)
     walk_memory(counter);
 }
 
+/* What nearly every step does, which a few steps that noise or the profiler disturbed do not move;
+ * where steps differ there is no such number, and the mean is what the facts say, too. */
 static struct count_value settle(double *values, size_t count)
 {
     struct count_value value = { .low = values[0], .high = values[0] };
+    double             sum = 0;
     size_t             same = 0;
 
     for (size_t i = 0; i < count; i++) {
         value.low = fmin(value.low, values[i]);
         value.high = fmax(value.high, values[i]);
+        sum += values[i];
     }
     value.value = sample_median(values, count);
     for (size_t i = 0; i < count; i++)
         same += values[i] == value.value;
     value.is_steady = (double)same >= STEADY_SHARE * (double)count;
+    if (!value.is_steady)
+        value.value = sum / (double)count;
     return value;
 }
 

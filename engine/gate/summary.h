@@ -38,7 +38,7 @@ struct count_spec { /* gate/counts.def */
     enum count_cost   cost;
 };
 struct count_value { /* of one run */
-    double value;     /* median over steps; NaN: the recording does not show it */
+    double value;     /* of nearly all steps, else their mean; NaN: the recording does not show it */
     double low, high; /* over steps */
     bool   is_steady; /* nearly all steps have exactly `value` */
 };

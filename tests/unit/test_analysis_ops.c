@@ -184,6 +184,32 @@ static void ops_over_the_edge_keep_their_self_time(void **state)
     builder_free(&b);
 }
 
+/* 100 us: Add takes 20, then the op that prepares a summary 30: two ops that take 50. Printing from
+ * Python is none. */
+static void ops_that_prepare_output_are_ops(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, thread, add, summary;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    add = builder_activity(&b, "Add", ACTIVITY_OP, builder_op(&b, "Add", "AddV2", NULL));
+    summary =
+        builder_activity(&b, "s", ACTIVITY_OUTPUT, builder_op(&b, "s", "HistogramSummary", NULL));
+    builder_step(&b, host, 0, 100000);
+    builder_event(&b, thread, add, 0, 20000);
+    builder_event(&b, thread, summary, 20000, 30000);
+    builder_slice(&b, thread, "print", ACTIVITY_OUTPUT, 60000, 10000);
+    builder_finish(&b);
+    assert_true(analysis_ops.run(&b.study, &err));
+    assert_true(builder_fact(&b, "ops.count_per_step") == 2);
+    assert_true(builder_fact(&b, "ops.self_ns") == 50000);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +217,7 @@ int main(void)
         cmocka_unit_test(ops_over_the_edge_keep_their_self_time),
         cmocka_unit_test(recorded_runs_are_summed_a_step),
         cmocka_unit_test(eager_executions_are_ops),
+        cmocka_unit_test(ops_that_prepare_output_are_ops),
         cmocka_unit_test(no_ops_is_said),
     };
 

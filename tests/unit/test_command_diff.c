@@ -5,6 +5,7 @@
 #define AFTER CASES_DIR "/published-example/step1.pbtxt"
 #define PROFILE CASES_DIR "/recordings/tf1-mnist-softmax/profile/profile_11"
 #define KERAS CASES_DIR "/pairs/tf2-keras-fit-overhead"
+#define SUMMARIES CASES_DIR "/pairs/tf1-summaries-each-run"
 #define GRAPH CASES_DIR "/recordings/tf1-mnist-softmax/profile/graph.pbtxt"
 
 /* Step 0 goes from 990 to 1700 + 4000, its stream works from 1040 to 1340; of the bytes MatMul
@@ -81,6 +82,28 @@ static void steps_of_more_batches_are_compared_by_the_batch(void **state)
     arena_free(&arena);
 }
 
+/* The graph has 14 nodes of the type, which run once a step; the fixed program runs them in none.
+ * Runs and time are one row. */
+static void ops_that_prepare_output_have_a_row(void **state)
+{
+    static const char *const arguments[] = {
+        "diff", SUMMARIES "/slow", SUMMARIES "/fixed", "--format", "json", NULL
+    };
+    struct arena arena = { 0 };
+    struct str   answer, row;
+    size_t       at;
+
+    (void)state;
+    answer = command_answer(arguments, &arena);
+    at = str_search(answer, STR("\"part\": \"output\",\n      \"name\": \"HistogramSummary\""));
+    assert_true(at < answer.len);
+    row = str_slice(answer, at, at + str_find(str_slice(answer, at, answer.len), '}'));
+    assert_true(str_contains(row, STR("\"before_runs\": 14,")));
+    assert_true(str_contains(row, STR("\"after_runs\": 0,")));
+    assert_false(str_contains(row, STR("\"before_ns\": 0,")));
+    arena_free(&arena);
+}
+
 static void a_side_without_steps_is_told(void **state)
 {
     static const char *const arguments[] = { "diff", BEFORE, GRAPH, NULL };
@@ -108,6 +131,7 @@ int main(void)
         cmocka_unit_test(depth_says_what_a_scope_is),
         cmocka_unit_test(a_profile_of_the_session_has_parts),
         cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
+        cmocka_unit_test(ops_that_prepare_output_have_a_row),
         cmocka_unit_test(a_side_without_steps_is_told),
         cmocka_unit_test(two_recordings_are_needed),
     };

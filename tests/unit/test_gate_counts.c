@@ -71,11 +71,45 @@ static void kernels_of_an_op_are_no_ops(void **state)
     builder_free(&builder);
 }
 
+/* Three steps of 2, 2 and 5 ops, an op that prepares a summary among them: 3 in the mean, 2 to 5.
+ * What Python prints is no op. */
+static void of_steps_that_differ_the_mean_counts(void **state)
+{
+    static const int       ops[] = { 1, 1, 4 };
+    struct profile_builder builder;
+    struct count_value    *counts;
+    uint32_t               host, thread, add, summary;
+
+    (void)state;
+    builder_start(&builder, FORMAT_XSPACE);
+    host = builder_host(&builder, "h");
+    thread = builder_timeline(&builder, host, NO_ID, "python");
+    add =
+        builder_activity(&builder, "Add", ACTIVITY_OP, builder_op(&builder, "Add", "AddV2", NULL));
+    summary = builder_activity(&builder, "s", ACTIVITY_OUTPUT,
+                               builder_op(&builder, "s", "HistogramSummary", NULL));
+    for (int64_t step = 0; step < 3; step++) {
+        for (int i = 0; i < ops[step]; i++)
+            builder_event(&builder, thread, add, step * STEP_NS + i * 100, 50);
+        builder_event(&builder, thread, summary, step * STEP_NS + 600, 50);
+        builder_slice(&builder, thread, "print", ACTIVITY_OUTPUT, step * STEP_NS + 700, 50);
+        builder_step(&builder, host, step * STEP_NS, (step + 1) * STEP_NS);
+    }
+    builder_finish(&builder);
+    counts = counts_make(&builder.study, &builder.arena);
+    assert_non_null(counts);
+    assert_true(counts[COUNT_OPS].value == 3);
+    assert_true(counts[COUNT_OPS].low == 2 && counts[COUNT_OPS].high == 5);
+    assert_false(counts[COUNT_OPS].is_steady);
+    builder_free(&builder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(eager_executions_are_ops),
         cmocka_unit_test(kernels_of_an_op_are_no_ops),
+        cmocka_unit_test(of_steps_that_differ_the_mean_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

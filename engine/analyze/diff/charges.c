@@ -6,7 +6,8 @@
 
 #define KIND(kind) (UINT32_C(1) << (kind))
 static const uint32_t OP_KINDS = KIND(ACTIVITY_OP) | KIND(ACTIVITY_KERNEL) | KIND(ACTIVITY_MEMCPY) |
-                                 KIND(ACTIVITY_MEMSET) | KIND(ACTIVITY_COLLECTIVE);
+                                 KIND(ACTIVITY_MEMSET) | KIND(ACTIVITY_COLLECTIVE) |
+                                 KIND(ACTIVITY_OUTPUT);
 /* What has no op, but says what is done. */
 static const uint32_t NAMED_KINDS = KIND(ACTIVITY_INPUT_WAIT) | KIND(ACTIVITY_INPUT_STAGE) |
                                     KIND(ACTIVITY_INPUT_WORK) | KIND(ACTIVITY_COMPILE) |
@@ -304,6 +305,8 @@ enum part charges_part(const struct charges *charges, uint32_t event)
             return PART_HOST;
         if (kind == ACTIVITY_COLLECTIVE)
             return PART_COMMUNICATION;
+        if (kind == ACTIVITY_OUTPUT)
+            return PART_OUTPUT;
         if (OP_KINDS & KIND(kind))
             return PART_COMPUTE;
     }

@@ -64,6 +64,8 @@ static enum part part_of_op(const struct op_time *row)
         return PART_COMMUNICATION;
     if (row->kind == ACTIVITY_MEMCPY)
         return PART_COPY;
+    if (row->kind == ACTIVITY_OUTPUT)
+        return PART_OUTPUT;
     return row->kind == ACTIVITY_CALLBACK || (row->is_eager && row->op == NO_ID) ? PART_HOST
                                                                                  : PART_COMPUTE;
 }

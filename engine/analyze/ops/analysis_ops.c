@@ -22,7 +22,8 @@ enum ops_fact {
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
-    [COUNT_PER_STEP] = { "ops.count_per_step", UNIT_COUNT, "calls of host ops a step" },
+    [COUNT_PER_STEP] = { "ops.count_per_step", UNIT_COUNT,
+                         "calls of host ops a step, those that prepare output among them" },
     [DISTINCT] = { "ops.distinct", UNIT_COUNT, "different ops that ran" },
     [MEDIAN_NS] = { "ops.median_ns", UNIT_NS, "median duration of one call of a host op" },
     [TOTAL_NS] = { "ops.total_ns", UNIT_NS, "time inside host ops a step, summed over threads" },
@@ -261,7 +262,7 @@ static bool set_facts(struct study *study, const struct op_times *times)
             values[EAGER_SELF_NS] += time->self_ns / times->step_count;
         if (time->kind == ACTIVITY_KERNEL && !op_time_is_of_unit(study->profile, time))
             values[DEVICE_SELF_NS] += time->self_ns / times->step_count;
-        if (time->kind != ACTIVITY_OP) /* collectives and callbacks mostly wait */
+        if (!op_time_is_host_op(study->profile, time))
             continue;
         values[SELF_NS] += time->self_ns / times->step_count;
         values[TOTAL_NS] += time->total_ns / times->step_count;

@@ -326,11 +326,34 @@ static bool has_stream_all(const struct profile *profile)
     return false;
 }
 
+/* By op: whether it prepares output; NULL: scratch is exhausted. */
+static bool *find_output_ops(const struct collector *collector)
+{
+    const struct profile *profile = collector->profile;
+    bool *is_output = arena_new_array(collector->scratch, bool, profile->ops.count + 1);
+
+    for (size_t i = 0; is_output && i < profile->activities.count; i++)
+        if (profile->activities.items[i].kind == ACTIVITY_OUTPUT &&
+            profile->activities.items[i].op != NO_ID)
+            is_output[profile->activities.items[i].op] = true;
+    return is_output;
+}
+
+static uint8_t kind_of_run(const struct op_run *run, const bool *is_output)
+{
+    if (run->is_accelerator)
+        return ACTIVITY_KERNEL;
+    return is_output[run->op] ? ACTIVITY_OUTPUT : ACTIVITY_OP;
+}
+
 static bool collect_runs(struct collector *collector, const bool *is_used)
 {
     const struct profile *profile = collector->profile;
     bool                  only_all = has_stream_all(profile);
+    const bool           *is_output = find_output_ops(collector);
 
+    if (!is_output)
+        return false;
     for (size_t i = 0; i < profile->op_runs.count; i++) {
         const struct op_run *run = &profile->op_runs.items[i];
         size_t               slot = (size_t)run->op * 2 + run->is_accelerator;
@@ -345,7 +368,7 @@ static bool collect_runs(struct collector *collector, const bool *is_used)
         if (!collector->row_of[slot]) {
             struct op_time row = new_row(profile, run->op, run->device);
 
-            row.kind = run->is_accelerator ? ACTIVITY_KERNEL : ACTIVITY_OP;
+            row.kind = kind_of_run(run, is_output);
             if (!vec_push(&collector->rows, collector->scratch, row))
                 return false;
             collector->row_of[slot] = (uint32_t)collector->rows.count;
@@ -403,7 +426,7 @@ static bool settle(struct collector *collector, struct op_times *times)
         row->total_ns += (double)call->duration_ns;
         row->self_ns += (double)self_ns;
         first[call->row + 1]++;
-        if (row->kind != ACTIVITY_OP)
+        if (!op_time_is_host_op(collector->profile, row))
             continue;
         host[host_count++] = (double)call->duration_ns;
         if (call->duration_ns < OP_TINY_NS) {
@@ -505,6 +528,13 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
     if (times->count > 1)
         qsort(times->rows, times->count, sizeof *times->rows, compare_rows);
     return true;
+}
+
+bool op_time_is_host_op(const struct profile *profile, const struct op_time *time)
+{
+    return time->kind == ACTIVITY_OP ||
+           (time->kind == ACTIVITY_OUTPUT && /* an outfeed is its device's */
+            (time->device == NO_ID || profile->devices.items[time->device].kind == DEVICE_CPU));
 }
 
 bool op_time_is_of_unit(const struct profile *profile, const struct op_time *time)

@@ -40,6 +40,8 @@ enum { OP_TINY_NS = 10000 };
 /* Rows live in scratch, or are those that op_times_keep kept. false: it is exhausted. O(events +
  * rows log rows). */
 bool op_times_make(const struct study *study, struct arena *scratch, struct op_times *times);
+/* A host op: whatever it is for, also for output, but no collective or callback, which mostly waits. */
+bool op_time_is_host_op(const struct profile *profile, const struct op_time *time);
 /* It ran on a unit beside a device, as a SparseCore is. */
 bool op_time_is_of_unit(const struct profile *profile, const struct op_time *time);
 /* Keeps a copy in the study, so that they are summed once. */
