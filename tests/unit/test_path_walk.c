@@ -169,6 +169,33 @@ static void python_is_placed_around_the_computation(void **state)
     builder_free(&b);
 }
 
+/*
+ * A function of Python 0..100 us; at 10 us XLA's runtime marks for 1 us that it begins to wait for
+ * a buffer; an op runs 20..60 us elsewhere. What follows the mark is the wait: host 0..10 = 10 us,
+ * compute 20..60 = 40 us, waiting 10..20 + 60..100 = 50 us.
+ */
+static void python_behind_the_mark_of_a_wait_waits(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python, worker;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
+    builder_slice(&b, python, "$_jit.py:229 _call", ACTIVITY_PYTHON, 0, 100000);
+    builder_slice(&b, python, "CommonPjRtBuffer::Await", ACTIVITY_SYNC, 10000, 1000);
+    builder_slice(&b, worker, "dot.1", ACTIVITY_OP, 20000, 40000);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    walk(&b, python);
+    assert_float_equal(builder_fact(&b, "part.host_ns"), 10000, 1);
+    assert_float_equal(builder_fact(&b, "part.compute_ns"), 40000, 1);
+    assert_float_equal(builder_fact(&b, "part.idle_sync_ns"), 50000, 1);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_host_that_runs_ahead_does_not_hold_the_step),
         cmocka_unit_test(dispatch_holds_a_step_of_small_programs),
         cmocka_unit_test(python_is_placed_around_the_computation),
+        cmocka_unit_test(python_behind_the_mark_of_a_wait_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,6 +117,8 @@ static bool is_base(const struct finder *finder, const struct work_unit *unit)
     for (uint32_t f = unit->frame; f != NO_ID; f = path->frames.items[f].parent) {
         const struct activity *activity = event_activity(profile, path->frames.items[f].event);
 
+        if (activity->kind == ACTIVITY_SYNC && !ledger->is_torch)
+            return true;
         if (activity->kind != ACTIVITY_PYTHON)
             continue;
         if (activity->source != NO_ID && ledger->is_user[activity->source]) {

@@ -20,6 +20,7 @@ size_t path_step_at(const struct study *study, int64_t time_ns)
 /* Who is at work just before a moment. */
 struct moment {
     const struct leaf *leader; /* open leaf of the leading thread, or NULL */
+    uint32_t           frame;  /* what it does, or waits in; NO_ID */
     enum work          leading;
     const struct leaf *busy; /* leaf of the worker that the path follows, or NULL */
     enum work          working;
@@ -113,12 +114,33 @@ struct worker *path_leader(struct walk *walk)
     return row == NO_ID ? NULL : &walk->workers.workers[row];
 }
 
+/* XLA's runtime marks where a thread begins to wait for a buffer, with a name that ends in a
+ * moment: what a function of Python, whose calls were recorded, then does without any event is that
+ * wait. */
+static bool is_behind_await(const struct walk *walk, const struct worker *leader,
+                            const struct leaf *leaf)
+{
+    enum { MARK_NS = 10000 }; /* a wait that is recorded as a whole is longer */
+    const struct leaf     *before = leaf - 1;
+    const struct activity *activity;
+
+    if (leaf == leader->line->leaves.items || before->end_ns != leaf->start_ns ||
+        before->end_ns - before->start_ns > MARK_NS || before->frame == NO_ID ||
+        walk->path->frames.items[before->frame].parent != leaf->frame ||
+        event_activity(walk->profile, walk->path->frames.items[leaf->frame].event)->kind !=
+            ACTIVITY_PYTHON)
+        return false;
+    activity = event_activity(walk->profile, walk->path->frames.items[before->frame].event);
+    return activity->kind == ACTIVITY_SYNC &&
+           str_ends(profile_str(walk->profile, activity->name), STR("::Await"));
+}
+
 static struct moment look(struct walk *walk, int64_t t_ns)
 {
     struct worker          *leader = path_leader(walk);
     const struct leaf      *leading = leader ? worker_leaf_before(leader, t_ns) : NULL;
     const struct crew_view *view;
-    struct moment           moment = { 0 };
+    struct moment           moment = { .frame = NO_ID };
 
     if (walk->led != walk->leader) {
         crew_forget(&walk->workers, walk->led == NO_ID ? NO_ID : walk->worker_of[walk->led]);
@@ -128,7 +150,9 @@ static struct moment look(struct walk *walk, int64_t t_ns)
     view = crew_look(&walk->workers, look_at, walk, t_ns);
     if (leading && leading->end_ns >= t_ns) {
         moment.leader = leading;
-        moment.leading = walk->path->frame_work[leading->frame];
+        moment.frame =
+            is_behind_await(walk, leader, leading) ? (leading - 1)->frame : leading->frame;
+        moment.leading = walk->path->frame_work[moment.frame];
     }
     moment.busy = leaf_of(walk, view->busy);
     if (moment.busy)
@@ -330,7 +354,7 @@ static bool step_without_workers(struct walk *walk, struct position *at,
 {
     int64_t        floor_ns = moment->last_end_ns, run_start_ns = INT64_MIN;
     bool           is_in_run = path_in_run(walk, at->t_ns, &run_start_ns);
-    struct segment gap = { .frame = frame_of(moment->leader), .owner = frame_of(moment->leader) };
+    struct segment gap = { .frame = moment->frame, .owner = moment->frame };
 
     if (walk->leader != NO_ID &&
         ((at->t_ns <= at->waiting_since_ns && !leader_waits(moment) && !is_in_run) ||
