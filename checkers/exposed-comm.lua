@@ -1,14 +1,46 @@
 -- Collectives run while nothing is computed.
+-- Devices of one process on a host share its cores: waiting for the others' work is part of their collectives, and
+-- no recording tells how much.
+local function on_cores(p, cfg)
+  local step_ns, ns = p.fact["step.ns"], p.fact["part.communication_ns"]
+  if p.framework ~= "jax" or p.fact["coverage.hosts"] ~= 1 then
+    return skip { reason = "the program ran on the CPU: there is no accelerator" }
+  end
+  if ns < cfg.min_core_share * step_ns then return nil end
+  local trains = p:has("ops") and p:table("ops"):where { scope = { like = "transpose\\(jvp" } }:count() > 0
+  local worst = p:table("collectives"):top("ns", 3)
+  local evidence = { { "collectives on the path of a step", ns, "ns", share = math.min(1, ns / step_ns) } }
+  for row in worst:each() do
+    evidence[#evidence + 1] = { row.type .. " " .. row.name .. ", payload", row.mean_bytes or 0, "bytes" }
+  end
+  return finding {
+    title = ("Collectives take %s of each step (%s)"):format(fmt.ms(ns), fmt.pct(ns / step_ns)),
+    severity = "info", subject = { op = worst:rows()[1] and worst:rows()[1].name or nil }, locations = worst:places(),
+    evidence = evidence,
+    condition = ("collectives take %s of the step, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(cfg.min_core_share)),
+    remedy = { text = "Send less and more seldom: gather what is read next instead of whole tables, look up where the "
+                 .. "rows are and add up the results, exchange all gradients at once.",
+               code = "rows = jax.lax.psum(jnp.where(is_mine, table[local_ids], 0), \"data\")   "
+                 .. "# not all_gather(table)[ids]" },
+    impact = trains and impact.share { ns = ns } or impact.exposed { ns = ns, low = 0.25 * ns, high = ns },
+    claims = { { parts = { "communication" } } },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "exposed-comm", api = 1, version = "1.0.0",
   title = "Collectives run while nothing is computed",
   category = "communication", severity = "warn",
-  needs = { "step.ns", "device.idle_share", "comm.exposed_ns", "comm.ns", "comm.count_per_step",
+  needs = { "step.ns", "comm.exposed_ns", "comm.ns", "comm.count_per_step",
             "part.communication_ns", "collectives" },
   cause = "communication", tags = { "communication" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in collectives that no kernel hides" },
+    min_core_share = { default = 0.20, min = 0, max = 1, unit = "share",
+                       doc = "the same among devices of one process on a host" },
     high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
   },
   doc = [[
@@ -18,6 +50,7 @@ enough of it; in a program that does not train, as what sending less could save.
 covers them, and where there is none to run them beside.]],
 
   check = function(p, cfg)
+    if not p:has("device.idle_share") then return on_cores(p, cfg) end
     local step_ns, ns = p.fact["step.ns"], p.fact["part.communication_ns"]
     local share = ns / step_ns
     if share < cfg.min_share then return nil end
@@ -69,6 +102,14 @@ covers them, and where there is none to run them beside.]],
   end,
 
   examples = {
+    { name = "a table is gathered by devices of a host", framework = "jax", format = "xspace", finding = true,
+      severity = "info", impact_ns = 4e6,
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 2.6e7, ["comm.ns"] = 2.6e7, ["comm.count_per_step"] = 4,
+                ["part.communication_ns"] = 6.4e6, ["coverage.hosts"] = 1 },
+      tables = { collectives = { { type = "all-gather", name = "all_gather.3", ns = 2.6e7, mean_bytes = 7680000 } } } },
+    { name = "a tenth of the step among devices of a host", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 4e6, ["comm.ns"] = 4e6, ["comm.count_per_step"] = 4,
+                ["part.communication_ns"] = 1e6, ["coverage.hosts"] = 1 }, tables = { collectives = {} } },
     { name = "a fifth of the step", framework = "pytorch", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.exposed_ns"] = 2e6, ["comm.ns"] = 4e6,
                 ["comm.count_per_step"] = 9, ["part.communication_ns"] = 2e6 },
@@ -77,6 +118,8 @@ covers them, and where there is none to run them beside.]],
     { name = "hidden", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.exposed_ns"] = 1e5, ["comm.ns"] = 4e6,
                 ["comm.count_per_step"] = 9, ["part.communication_ns"] = 1e5 }, tables = { collectives = {} } },
-    { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
+    { name = "processes on hosts", skipped = true,
+      facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 4e6, ["comm.ns"] = 4e6, ["comm.count_per_step"] = 4,
+                ["part.communication_ns"] = 4e6, ["coverage.hosts"] = 2 }, tables = { collectives = {} } },
   },
 }

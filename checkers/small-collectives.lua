@@ -40,13 +40,41 @@ local function on_hosts(p, cfg)
   }
 end
 
+-- XLA on the CPU joins collectives into one instruction, but its devices still meet once for each array in it.
+local function on_cores(p, cfg)
+  local step_ns, ns, devices, bytes = p.fact["step.ns"], p.fact["part.communication_ns"], 1, 0
+  for row in p:table("collectives"):each() do
+    devices = math.max(devices, row.group_size or 1)
+    bytes = bytes + (row.bytes or 0) / math.max(row.group_size or 1, 1)
+  end
+  local events = p:has("activities") and p:table("activities"):where { name = "Rendezvous" }:sum("events") or 0
+  local meetings = events / devices
+  if bytes / math.max(meetings, 1) > cfg.max_bytes then return nil end
+  if meetings < cfg.min_count then return nil end
+  if ns < cfg.min_host_share * step_ns then return nil end
+  return finding {
+    title = ("Devices meet %s times a step to exchange small arrays"):format(fmt.count(math.floor(meetings + 0.5))),
+    severity = "info",
+    evidence = { { "meetings of a device a step", meetings, "count" }, { "payload of one", bytes / meetings, "bytes" },
+                 { "in collectives a step", ns, "ns", share = ns / step_ns } },
+    condition = ("each device meets the others %s times a step, %s accepted"):format(
+      fmt.count(math.floor(meetings + 0.5)), fmt.count(cfg.min_count)),
+    remedy = { text = "Put them into one array before, and take them apart behind.",
+               code = "flat, unravel = jax.flatten_util.ravel_pytree(grads)\n"
+                 .. "grads = unravel(jax.lax.pmean(flat, \"data\"))" },
+    impact = impact.share { ns = ns },
+    claims = { { parts = { "communication" } } },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "small-collectives", api = 1, version = "1.0.0",
   title = "Many collectives carry little",
   category = "communication", severity = "warn",
   needs = { "step.ns", "comm.count_per_step", "comm.small_count", "collectives" },
   cause = "communication", tags = { "communication" },
-  more_specific_than = { "exposed-comm", "rank-variance", "collective-skew", "loop-indexing" },
+  more_specific_than = { "exposed-comm", "rank-variance", "collective-skew", "loop-indexing", "collective-outlier" },
   params = {
     min_count = { default = 20, min = 1, max = 1e9, unit = "count", doc = "collectives below 1 MiB a step" },
     min_host_count = { default = 4, min = 1, max = 1e9, unit = "count", doc = "the same between processes on hosts" },
@@ -56,12 +84,16 @@ return rule {
   },
   doc = [[
 Each collective has a cost of its own that does not shrink with its payload. Priced as their uncovered
-time, less what one for each 25 MiB would take at the median of them. Between processes on
-hosts a few are enough, and broadcasts and gatherings beside the gradients are priced as all of their time. Silent for
-few or hidden ones, and where payloads were not recorded.]],
+time, less what one for each 25 MiB would take at the median of them. Between processes on hosts a few are enough, and
+broadcasts and gatherings beside the gradients are priced as all of their time. Devices of one process on a host meet
+once for each array, also where XLA joined their collectives: what that costs is a guess. Silent for few or hidden
+ones, and where payloads were not recorded.]],
 
   check = function(p, cfg)
     -- Processes on hosts: what their collectives cost shows in PyTorch's own timeline alone.
+    if p.framework == "jax" and not p:has("device.idle_share") and p:has("part.communication_ns") then
+      return on_cores(p, cfg)
+    end
     if not p:has("device.idle_share") and p.format ~= "kineto" then
       return skip { reason = "the program ran on the CPU: there is no accelerator" }
     end
@@ -90,6 +122,19 @@ few or hidden ones, and where payloads were not recorded.]],
   end,
 
   examples = {
+    { name = "a sum for each gradient among devices of a host", framework = "jax", format = "xspace", finding = true,
+      severity = "info", impact_ns = 2.1e6,
+      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 4, ["comm.small_count"] = 4,
+                ["part.communication_ns"] = 7e6 },
+      tables = { activities = { { name = "Rendezvous", kind = "other", events = 196 } },
+                 collectives = { { type = "all-reduce", count = 4, group_size = 4, mean_bytes = 117508,
+                                   bytes = 470032, ns = 3e7 } } } },
+    { name = "one sum of all gradients among devices of a host", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 4, ["comm.small_count"] = 4,
+                ["part.communication_ns"] = 7e6 },
+      tables = { activities = { { name = "Rendezvous", kind = "other", events = 8 } },
+                 collectives = { { type = "all-reduce", count = 4, group_size = 4, mean_bytes = 117508,
+                                   bytes = 470032, ns = 3e7 } } } },
     { name = "one for each parameter, on hosts", framework = "pytorch", format = "kineto", finding = true,
       impact_ns = 1.88e6,
       facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },

@@ -407,7 +407,8 @@ static size_t put_run(char *line, size_t line_len, char id)
                put(event, len, XEVENT_STATS, program, sizeof program));
 }
 
-/* Two programs of one name: what an instruction of that name is depends on program_id. */
+/* Two programs of one name: what an instruction of that name is depends on
+ * program_id, and that it is a collective is told by its opcode alone. */
 static void tells_programs_of_one_name_apart(void **state)
 {
     char           line[128], plane[512], space[1024];
@@ -420,7 +421,7 @@ static void tells_programs_of_one_name_apart(void **state)
     plane_len = put(plane, 0, XPLANE_NAME, "/host:metadata", 14);
     plane_len = put_stat_name(plane, plane_len, 1, "hlo_proto");
     plane_len = put_program(plane, plane_len, 1, "add");
-    plane_len = put_program(plane, plane_len, 2, "dot");
+    plane_len = put_program(plane, plane_len, 2, "all-gather");
     len = put_long(space, 0, XSPACE_PLANES, plane, plane_len);
     line_len = put_run(line, line_len, 1);
     line_len = put_run(line, line_len, 2);
@@ -438,7 +439,9 @@ static void tells_programs_of_one_name_apart(void **state)
 
         assert_int_not_equal(op, NO_ID);
         assert_string_equal(profile_str(&profile, profile.ops.items[op].type).data,
-                            event ? "dot" : "add");
+                            event ? "all-gather" : "add");
+        assert_int_equal(event_activity(&profile, event)->kind,
+                         event ? ACTIVITY_COLLECTIVE : ACTIVITY_OP);
     }
     arena_free(&arena);
 }

@@ -1,4 +1,5 @@
 #include "read/hlo/hlo_text.h"
+#include "read/op_kinds.h"
 #include "read/xspace/xspace_decode.h"
 #include "read/xspace/xspace_meta.h"
 #include "read/xspace/xspace_shapes.h"
@@ -233,6 +234,11 @@ static uint32_t split_row(struct tables *tables, const struct variant *variant, 
     if (row != NO_ID || tables->is_full)
         return row;
     activity.op = op;
+    /* Instructions are called after what made them, all_gather.3: only the program has the opcode.
+     */
+    if (!tables->is_full && activity.kind == ACTIVITY_OP)
+        activity.kind =
+            (uint8_t)op_type_kind(profile_str(profile, profile->ops.items[op].type), ACTIVITY_OP);
     row = (uint32_t)profile->activities.count;
     if (!vec_push(&profile->activities, profile->arena, activity) ||
         !id_map_put(&tables->variants, pair(base, op), row))
