@@ -187,6 +187,11 @@ local compiled = {
       .. "enough to share. Look for a sharding constraint, an out_sharding or a device_get that replicates it.",
     code = "sums = jax.tree.map(lambda m: m.sum(), metrics)   "
       .. "# on sharded rows, instead of replicating the rows themselves" },
+  ["whole-copies"] = {
+    title = "Every device computes all of the same: %s of each step",
+    text = "Shard the batch over the devices: what is put with PartitionSpec() goes to each of them whole.",
+    code = "batch = jax.device_put(batch, NamedSharding(mesh, PartitionSpec(\"data\")))",
+  },
   ["both-branches"] = {
     title = "A condition that is mapped over a batch computes its rare side for all: %s of each step",
     text = "Mapped, lax.cond computes both sides for every row. Make the rare side ahead and pick one (a pool of "
@@ -197,7 +202,7 @@ local compiled = {
 
 local function of_compiled(p, cfg)
   local list = {}
-  for _, flaw in ipairs { "gathered-rows", "fixed-work", "both-branches" } do
+  for _, flaw in ipairs { "whole-copies", "gathered-rows", "fixed-work", "both-branches" } do
     local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
     if cells and cells:sum("share") >= cfg.min_built_share then
       local ns, worst, says = cells:sum("ns"), cells:top("ns", 1):rows()[1], compiled[flaw]
@@ -247,7 +252,8 @@ forward call are losses that go back one by one. Also said where the trained pro
 the update (validation in each step), where a weight is derived from the same parameters for each use, and where a
 constant is built again. In TensorFlow, products that run more often than the gradients named after
 them, and layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions
-of matrices that come from arguments and not from what the program gives back, what only a mapped condition takes, the
+of matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
+arguments and exchange nothing, what only a mapped condition takes, the
 other side of which was there before, and results that every device gathers from the others and then works on as a
 whole.]],
 
@@ -277,6 +283,10 @@ whole.]],
   end,
 
   examples = {
+    { name = "a batch that is not sharded", framework = "jax", format = "xspace", finding = true, impact_ns = 6.65e6,
+      facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "whole-copies", ns = 7e6, share = 0.7, factor = 0.25,
+                                        detail = "4 devices run it, each with all of its arguments" } } } },
     { name = "a gradient for each of three losses", framework = "tensorflow", format = "xspace", finding = true,
       impact_ns = 3.33e6,
       facts = { ["step.ns"] = 1e7 },

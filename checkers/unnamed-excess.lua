@@ -1,7 +1,8 @@
 -- Time that the step's work does not need, and that no other rule knows by name.
 local named = "unused-gradients|recompute|forward-again|evaluation|growing-prefix|thrown-rows|derived-weight|"
   .. "repeated-block|gathered-items|long-pause|costly-class|own-python|batch-of-items|fixed-work|gathered-rows|"
-  .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run"
+  .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run|"
+  .. "whole-copies"
 local ways = {
   ["wait.input"] = { "waits for data",
                      "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },

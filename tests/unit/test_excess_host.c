@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
+#include "base/macros.h"
 #include "profile_builder.h"
 
 #include <math.h>
@@ -144,11 +145,21 @@ static void state_that_is_saved(void **state)
 }
 
 /* A training function of 4 ms, then a function without gradients twice: with batches of its own it
- * is evaluation, 2 x 2 ms of which one in fifty stays; without it may be a policy that acts. */
+ * is evaluation, 2 x 2 ms of which one in fifty stays; so it is where it computes a loss, which
+ * nobody acts on; else it may be a policy that acts. */
 static void evaluation_between_training(void **state)
 {
+    static const struct {
+        const char *function, *first_type;
+        bool        is_evaluation;
+    } cases[] = {
+        { "EagerLocalExecute: __inference_other_2", "Identity", false },
+        { "EagerLocalExecute: __inference_other_2", "IteratorGetNext", true },
+        { "EagerLocalExecute: __inference_loss_fn_2", "Identity", true },
+    };
+
     (void)state;
-    for (int reads = 0; reads < 2; reads++) {
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
         struct program program;
 
         start(&program, "tensorflow");
@@ -156,13 +167,41 @@ static void evaluation_between_training(void **state)
         run(&program, "MatMul", "MatMul", 2000000);
         run(&program, "gradient_tape/MatMul", "MatMul", 2000000);
         for (int i = 0; i < 2; i++) {
-            open_slice(&program, "EagerLocalExecute: __inference_other_2", ACTIVITY_DISPATCH,
-                       2000000);
-            run(&program, "read", reads ? "IteratorGetNext" : "Identity", 500000);
+            open_slice(&program, cases[c].function, ACTIVITY_DISPATCH, 2000000);
+            run(&program, "read", cases[c].first_type, 500000);
             run(&program, "MatMul_1", "MatMul", 1500000);
         }
         finish(&program);
-        assert_true(fabs(claimed(&program, "evaluation-calls") - (reads ? 0.98 * 4e6 : 0)) < 1);
+        assert_true(fabs(claimed(&program, "evaluation-calls") -
+                         (cases[c].is_evaluation ? 0.98 * 4e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* An instruction of 4 ms of a program that four devices run with the same arguments: three of them
+ * need not. An all-reduce shows that they do different things. */
+static void devices_that_do_the_same(void **state)
+{
+    (void)state;
+    for (int talk = 0; talk < 2; talk++) {
+        struct program program;
+        struct attr    copies;
+        struct op     *op;
+
+        start(&program, "jax");
+        run(&program, "dot.1", "dot", 4000000);
+        if (talk)
+            run(&program, "all-reduce.2", "all-reduce", 1000000);
+        copies =
+            (struct attr) { builder_name(&program.b, "copies"), builder_name(&program.b, "4") };
+        op = program.b.profile.ops.items;
+        op->first_attr = (uint32_t)program.b.profile.attrs.count;
+        op->attr_count = 1;
+        for (size_t i = 0; i < program.b.profile.ops.count; i++)
+            op[i].module = builder_name(&program.b, "jit_f");
+        assert_true(vec_push(&program.b.profile.attrs, &program.b.arena, copies));
+        finish(&program);
+        assert_true(fabs(claimed(&program, "whole-copies") - (talk ? 0 : 3e6)) < 1);
         builder_free(&program.b);
     }
 }
@@ -188,6 +227,7 @@ int main(void)
         cmocka_unit_test(python_by_its_lines),
         cmocka_unit_test(state_that_is_saved),
         cmocka_unit_test(evaluation_between_training),
+        cmocka_unit_test(devices_that_do_the_same),
         cmocka_unit_test(kinds_of_which_little_is_needed),
     };
 

@@ -441,6 +441,48 @@ static void tells_what_is_donated(void **state)
     release(&fixture);
 }
 
+/* A program for four devices (DeviceAssignmentProto: computation_count 2) of two arguments: where
+ * no sharding divides one, all devices get the same. OpSharding: type 1, parts of a tuple 5. */
+static void tells_devices_that_get_the_same(void **state)
+{
+    static const struct {
+        const char *sharding, *copies;
+        size_t      len;
+    } cases[] = {
+        { "", "4", 0 },                        /* REPLICATED is 0, which is not written */
+        { "\x08\x03", "", 2 },                 /* OTHER: tiles */
+        { "\x08\x04", "", 2 },                 /* MANUAL: the program divides it */
+        { "\x08\x02\x2a\x00", "4", 4 },        /* a tuple of one that is not divided */
+        { "\x08\x02\x2a\x02\x08\x03", "", 6 }, /* and of one that is */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct out     small = shape(F32, (int[]) { 4 }, 1), computation = { .len = 0 };
+        struct out     module = { .len = 0 }, program = { .len = 0 }, devices = { .len = 0 }, root;
+        struct fixture fixture = { .rows.arena = &fixture.scratch };
+
+        root = instruction("negate.1", "negate", &small, 3, "");
+        put_varint(&computation, 5, 7);
+        put_varint(&computation, 6, 3); /* root_id */
+        put_message(&computation, 2, &root);
+        put_varint(&devices, 1, 1);
+        put_varint(&devices, 2, 4);
+        put_bytes(&module, 1, "jit_f", 5);
+        put_message(&module, 3, &computation);
+        put_varint(&module, 6, 7); /* entry_computation_id */
+        put_bytes(&module, 14, "", 0);
+        put_bytes(&module, 14, cases[i].sharding, cases[i].len);
+        put_message(&module, 15, &devices);
+        put_message(&program, 1, &module);
+        assert_true(profile_init(&fixture.profile, &fixture.arena));
+        assert_true(hlo_add((struct str) { program.bytes, program.len }, STR("jit_f(1)"),
+                            &fixture.profile, &fixture.scratch, &fixture.rows, &fixture.edges));
+        assert_string_equal(attr_of(&fixture, 0, "copies"), cases[i].copies);
+        release(&fixture);
+    }
+}
+
 /* The three ways in which groups are written: lists of ids, a regular list of 4 groups of 2, and
  * axes of a mesh of 2 x 3 (the second one: 3 in a group). */
 static void reads_groups(void **state)
@@ -483,6 +525,7 @@ int main(void)
         cmocka_unit_test(tells_holes),
         cmocka_unit_test(programs_of_one_name_are_told_apart),
         cmocka_unit_test(tells_what_is_donated),
+        cmocka_unit_test(tells_devices_that_get_the_same),
         cmocka_unit_test(reads_groups),
     };
 

@@ -1,6 +1,7 @@
 /* evaluation_calls: between runs of the function that trains, runs of others that compute no
- * gradients: evaluation, where their name says so, where they take batches of their own, or where
- * they come in some of the steps only. A policy that acts comes in all steps and reads no data. */
+ * gradients: evaluation, where their name says so (nobody acts on a loss), where they take batches
+ * of their own, or where they come in some of the steps only. A policy that acts comes in all steps
+ * and reads no data. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
@@ -132,8 +133,8 @@ static bool look_at_units(struct finder *finder)
 
 static bool says_evaluation(struct str name)
 {
-    static const char *const words[] = { "eval", "valid", "test_step", "test_function",
-                                         "accuracy" };
+    static const char *const words[] = { "eval",     "valid", "test_step", "test_function",
+                                         "accuracy", "loss",  "metric" };
 
     for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         if (str_contains(name, str_from(words[i])))

@@ -8,6 +8,13 @@ enum {
     MODULE_COMPUTATIONS = 3,
     MODULE_ENTRY_ID = 6,
     MODULE_ALIAS = 8,
+    MODULE_SHARDINGS = 14,
+    MODULE_DEVICES = 15,
+    SHARDING_TYPE = 1,
+    SHARDING_REPLICATED = 0, /* of the enum Type; 2 is a tuple of shardings */
+    SHARDING_TUPLE = 2,
+    SHARDING_PARTS = 5,
+    DEVICES_PARTITIONS = 2,
     COMPUTATION_INSTRUCTIONS = 2,
     COMPUTATION_ID = 5,
     COMPUTATION_ROOT_ID = 6,
@@ -40,6 +47,8 @@ struct entry_program {
     uint32_t             key; /* in rows */
     uint64_t             entry_id;
     struct str           alias;
+    uint64_t             partitions; /* devices that the program is divided over */
+    bool                 is_divided; /* a parameter is; else all devices get all of everything */
 };
 struct groups { /* of a collective: those who take part, or only how many */
     uint64_t size;
@@ -230,6 +239,21 @@ static struct op *find_op(const struct entry_program *program, struct str name)
     return row < program->profile->ops.count ? &program->profile->ops.items[row] : NULL;
 }
 
+/* "copies": on how many devices the program runs that all get the same. */
+static bool add_copies(const struct entry_program *program, struct op *op)
+{
+    struct arena scratch = { 0 };
+    struct text  count = { .arena = &scratch };
+    bool         is_added;
+
+    if (program->partitions < 2 || program->is_divided)
+        return true;
+    text_print(&count, "%llu", (unsigned long long)program->partitions);
+    is_added = add_attr(program->profile, op, "copies", text_str(&count));
+    arena_free(&scratch);
+    return is_added;
+}
+
 static bool add_instruction(const struct entry_program *program, struct str bytes, bool is_entry,
                             uint64_t root)
 {
@@ -247,7 +271,8 @@ static bool add_instruction(const struct entry_program *program, struct str byte
                          (is_donated(program, seen.parameter) &&
                           !add_attr(program->profile, op, "donated", STR("true")))))
         return false;
-    if (is_root && !add_attr(program->profile, op, "root", STR("true")))
+    if (is_root &&
+        (!add_attr(program->profile, op, "root", STR("true")) || !add_copies(program, op)))
         return false;
     return seen.groups.size == 0 || add_groups(program->profile, op, &seen.groups);
 }
@@ -269,6 +294,30 @@ static bool add_computation(const struct entry_program *program, struct str byte
     return true;
 }
 
+/* Whether a sharding gives devices different parts, or leaves that to the program. */
+static bool divides(struct str sharding)
+{
+    uint64_t type = SHARDING_REPLICATED;
+    bool     has_part = false;
+
+    for (struct wire field = wire_start(sharding); wire_next(&field);) {
+        if (field.number == SHARDING_TYPE && field.type == WIRE_VARINT)
+            type = field.value;
+        for (struct wire part = wire_start(field.bytes);
+             field.number == SHARDING_PARTS && field.type == WIRE_BYTES && wire_next(&part);)
+            has_part |= part.number == SHARDING_TYPE && part.type == WIRE_VARINT &&
+                        part.value != SHARDING_REPLICATED;
+    }
+    return has_part || (type != SHARDING_REPLICATED && type != SHARDING_TUPLE);
+}
+
+static void read_devices(struct str devices, struct entry_program *program)
+{
+    for (struct wire field = wire_start(devices); wire_next(&field);)
+        if (field.number == DEVICES_PARTITIONS && field.type == WIRE_VARINT)
+            program->partitions = field.value;
+}
+
 bool hlo_attrs_add(struct str module, struct profile *profile, const struct id_map *rows,
                    uint32_t key)
 {
@@ -281,6 +330,10 @@ bool hlo_attrs_add(struct str module, struct profile *profile, const struct id_m
             program.entry_id = field.value;
         else if (field.number == MODULE_ALIAS && field.type == WIRE_BYTES)
             program.alias = field.bytes;
+        else if (field.number == MODULE_SHARDINGS && field.type == WIRE_BYTES)
+            program.is_divided |= divides(field.bytes);
+        else if (field.number == MODULE_DEVICES && field.type == WIRE_BYTES)
+            read_devices(field.bytes, &program);
     }
     for (struct wire field = wire_start(module); wire_next(&field);)
         if (field.number == MODULE_COMPUTATIONS && field.type == WIRE_BYTES &&

@@ -1,7 +1,8 @@
 /*
  * hlo_attrs: what a program's instructions say besides shapes, as attributes of their ops: which
  * parameters of the entry there are and which of them are given away to a result ("entry",
- * "donated"), the entry's result ("root"), and the groups of collectives ("group", "group_size").
+ * "donated"), the entry's result ("root"), on how many devices it runs that all get the same arguments
+ * ("copies", there), and the groups of collectives ("group", "group_size").
  */
 #ifndef TFPROF_READ_HLO_ATTRS_H
 #define TFPROF_READ_HLO_ATTRS_H
