@@ -121,6 +121,36 @@ static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
     builder_free(&b);
 }
 
+/* Five runs of 107 us from 130 to 665 us, whose markers begin at 0, 129, 135, 363 and 372 us and
+ * are over at 380: the host was stopped twice, so that its median period is (9 + 129) / 2 = 69 us.
+ * That is more than 0.6 of a run, but less than 0.6 * 665 / 5 = 79.8 us of work a marker. */
+static void a_host_that_runs_ahead_is_stopped_at_times(void **state)
+{
+    static const int64_t   starts[] = { 0, 129000, 135000, 363000, 372000, 380000 };
+    struct profile_builder b;
+    uint32_t               host, thread, worker;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "worker");
+    for (int i = 0; i < 5; i++) {
+        uint32_t op = builder_slice(&b, worker, "fusion", ACTIVITY_OP, 130000 + i * 107000, 107000);
+
+        builder_stat(
+            &b,
+            builder_slice(&b, thread, "train", ACTIVITY_STEP, starts[i], starts[i + 1] - starts[i]),
+            STAT_STEP_NUMBER, i);
+        builder_stat(&b, op, STAT_RUN_ID, 100 + i);
+        builder_stat(&b, op, STAT_PROGRAM, 7);
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_float_equal(builder_fact(&b, "step.median_ns"), 107000, 0);
+    builder_free(&b);
+}
+
 /* Markers of 10 us, of which every fifth waits 160 us more before it runs its program of 8 us: the
  * host waits for the program each time, so the markers are the steps. With 8.2 us to the next
  * marker the mean of 15 is 10.2 + 160 / 5 = 42.2 us, over 1.5 medians of 10.2: steps are uneven.
@@ -291,6 +321,7 @@ int main(void)
         cmocka_unit_test(steps_reach_to_the_next_marker),
         cmocka_unit_test(evaluation_is_a_part_of_the_step),
         cmocka_unit_test(a_host_that_runs_ahead_is_timed_by_its_program),
+        cmocka_unit_test(a_host_that_runs_ahead_is_stopped_at_times),
         cmocka_unit_test(long_waits_are_the_steps),
         cmocka_unit_test(devices_number_their_own_runs),
         cmocka_unit_test(runs_that_overlap_count_by_completion),

@@ -49,6 +49,17 @@ static bool leaves_work_behind(const struct markers *markers, const struct marke
     return late * 2 > marker_count;
 }
 
+/* Time a step from the first marker to the end of all work, whatever held the first run back. */
+static double work_per_marker(const struct markers *markers, const struct markers *program)
+{
+    int64_t start_ns = markers->list.items[0].start_ns, end_ns = start_ns;
+
+    for (size_t i = 0; i < program->list.count; i++)
+        if (program->list.items[i].end_ns > end_ns)
+            end_ns = program->list.items[i].end_ns;
+    return (double)(end_ns - start_ns) / (double)markers->list.count;
+}
+
 bool markers_only_enqueue(const struct markers *markers, const struct markers *program,
                           struct arena *scratch)
 {
@@ -60,8 +71,11 @@ bool markers_only_enqueue(const struct markers *markers, const struct markers *p
     for (size_t i = 1; i < m; i++)
         periods[i - 1] =
             (double)(markers->list.items[i].start_ns - markers->list.items[i - 1].start_ns);
-    int64_t running_ns = program->list.items[p - 1].end_ns - program->list.items[0].start_ns;
+    double running_ns =
+        (double)(program->list.items[p - 1].end_ns - program->list.items[0].start_ns) / (double)p;
+    double work_ns = work_per_marker(markers, program);
 
-    return sample_median(periods, m - 1) < RUN_AHEAD_SHARE * (double)running_ns / (double)p &&
+    return sample_median(periods, m - 1) <
+               RUN_AHEAD_SHARE * (work_ns > running_ns ? work_ns : running_ns) &&
            leaves_work_behind(markers, program, scratch);
 }
