@@ -152,7 +152,8 @@ static const char *make_headline(const struct gate_result *result, struct arena 
 
 static bool explain(struct judging *judging)
 {
-    return !judging->is_comparable || (judge_parts(judging) && judge_changes(judging));
+    return !judging->is_comparable ||
+           (judge_parts(judging) && judge_masked(judging) && judge_changes(judging));
 }
 
 static bool compare(struct judging *judging)
@@ -178,7 +179,7 @@ bool gate_run(const struct summary *baseline, const struct summary *after,
               struct err *err)
 {
     struct arena   scratch = { .budget_bytes = arena->budget_bytes };
-    struct judging judging = { baseline, after, limits, arena, &scratch, result, true };
+    struct judging judging = { baseline, after, limits, arena, &scratch, result, true, 0 };
     bool           is_done;
 
     *result = (struct gate_result) {

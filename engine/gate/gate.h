@@ -34,6 +34,7 @@ struct check { /* one assertion and how it ended */
     const char     *file;   /* of the user's program; "" unknown */
     uint32_t        line;
     bool            has_before, has_after;
+    bool            is_varying; /* a count that is not the same in each step */
     bool            is_free; /* a count that costs no more than the time that the step takes */
     double          before, after; /* in `unit` */
     enum unit       unit;
@@ -58,6 +59,7 @@ struct difference { /* of hardware or work */
     const char *what, *before, *after;
     bool        is_hardware, is_fatal; /* fatal: times are not compared */
 };
+enum pace { PACE_UNKNOWN, PACE_SLOWER, PACE_FASTER };
 struct gate_result {
     enum outcome outcome;
     const char  *headline; /* one sentence: what came out, and of what first */
@@ -71,6 +73,7 @@ struct gate_result {
     double       change_low, change_high; /* holds 95 %, with fewer than four runs a side 99 %;
                                            * NaN: unknown */
     double       p_value; /* NaN: not from runs */
+    enum pace    pace; /* of the step, as far as that is sure */
     VEC(struct difference) differences;
     VEC(struct check)       checks;   /* failed first */
     VEC(struct part_change) parts;    /* largest change first; empty: not known */

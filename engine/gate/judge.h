@@ -11,6 +11,7 @@ struct judging {
     struct arena             *scratch;
     struct gate_result       *result;
     bool                      is_comparable;
+    double work_ratio; /* of other shapes: their arithmetic now over that before; 0 unknown */
 };
 
 /* Adds a check; fills its fingerprint. */
@@ -24,9 +25,12 @@ bool judge_workload(struct judging *judging);  /* workload.c: sets is_comparable
 bool judge_counts(struct judging *judging);    /* judge_counts.c */
 bool judge_memory(struct judging *judging);  /* judge_memory.c */
 bool judge_time(struct judging *judging);      /* judge_time.c: step, significance, uniform */
+/* "step slower: 2.00 ms, was 1.00 ms (+100 %)". */
+const char *judge_time_title(struct judging *judging, const char *verb);
 bool judge_policy(struct judging *judging);    /* judge_policy.c: after counts, memory and time */
 bool judge_findings(struct judging *judging);  /* judge_findings.c */
 bool judge_budgets(struct judging *judging, struct err *err); /* judge_budgets.c */
+bool judge_masked(struct judging *judging);    /* judge_masked.c: after parts */
 bool judge_parts(struct judging *judging);     /* changes.c: the change of the step in parts */
 bool judge_changes(struct judging *judging);   /* changes.c: ops, kernels, call sites */
 bool judge_items(struct judging *judging);     /* diff_items.c: rules on pairs of rows */

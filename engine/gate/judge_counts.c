@@ -117,6 +117,7 @@ static bool judge_count(struct judging *judging, size_t index)
     } else {
         bool is_more = has_grown(judging, spec, before.high, after.low);
 
+        check.is_varying = true;
         check.outcome = is_more ? OUTCOME_FAIL : OUTCOME_PASS;
         check.detail = is_more ? "varies, but every step has more than any step before"
                                : "varies from step to step";

@@ -1,101 +1,29 @@
 /* judge_time: is the step slower, and is that more than chance? Both significance and size are
  * asked for; with few runs the variation between runs is unknown, so small changes count less. */
-#include "gate/judge.h"
-
-#include "base/sample.h"
-#include "gate/statistics.h"
+#include "gate/sides.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { FEWEST_STEPS = 5, MANN_WHITNEY_RUNS = 4 };
-/* Two-sided: half of it is the chance that equal programs look slower, and four runs a side that
- * overlap nowhere are still below it. */
-static const double ALPHA = 0.03;
-static const double SMALLEST_CHANGE = 0.02, STEP_ALPHA = 0.01, OUTLIER_Z = 3.5,
-                    LEAST_MAD = 0.02,      /* of the median: steps of a few that happen to agree */
-    EXPLAINED_SHARE = 0.03,                /* a uniform factor explains a change up to this */
-    LARGE_CHANGE = 0.15,                   /* worth recording again when it may be chance */
-    TREND_ALPHA = 0.1, DRIFT_SHARE = 0.95; /* of a change, that a drift must make up */
-
-struct side {
-    struct observations observed;
-    double              step_ns; /* the median of all steps */
-    size_t              step_count;
-};
-
-/* Steps far above the median are pauses of the machine or of the program, not its pace. */
-static size_t drop_outliers(double *values, size_t count, struct arena *scratch)
-{
-    double *copy = arena_new_array(scratch, double, count + 1), median, mad;
-    size_t  kept = 0;
-
-    if (!copy || count < FEWEST_STEPS)
-        return count;
-    memcpy(copy, values, count * sizeof *copy);
-    median = sample_middle(copy, count);
-    for (size_t i = 0; i < count; i++)
-        copy[i] = fabs(values[i] - median);
-    mad = fmax(sample_middle(copy, count), median * LEAST_MAD);
-    for (size_t i = 0; i < count; i++)
-        kept += 0.6745 * (values[i] - median) / mad <= OUTLIER_Z;
-    if (count - kept > count / 5)
-        return count; /* too many to be outliers */
-    kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (0.6745 * (values[i] - median) / mad <= OUTLIER_Z)
-            values[kept++] = values[i];
-    return kept;
-}
-
-static bool side_start(struct side *side, const struct summary *summary, struct arena *scratch)
-{
-    size_t   runs = summary->runs.count;
-    double **values = arena_new_array(scratch, double *, runs + 1);
-    size_t  *counts = arena_new_array(scratch, size_t, runs + 1);
-
-    if (!values || !counts)
-        return false;
-    for (size_t i = 0; i < runs; i++) {
-        const struct run *run = &summary->runs.items[i];
-
-        values[i] = arena_new_array(scratch, double, run->step_count + 1);
-        if (!values[i])
-            return false;
-        if (run->step_count > 0)
-            memcpy(values[i], run->step_ns, run->step_count * sizeof(double));
-        counts[i] = run->step_count;
-    }
-    side->observed = (struct observations) { values, counts, runs };
-    side->step_ns = observations_median(&side->observed, scratch);
-    for (size_t i = 0; i < runs; i++) {
-        const struct run *run = &summary->runs.items[i];
-
-        counts[i] = drop_outliers(values[i], run->step_count, scratch);
-        side->step_count += counts[i];
-    }
-    return true;
-}
-
-/* Medians of runs that have steps, in `medians`. */
-static size_t run_medians(const struct side *side, double *medians, struct arena *scratch)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < side->observed.run_count; i++) {
-        struct observations one = { &side->observed.runs[i], &side->observed.counts[i], 1 };
-
-        if (side->observed.counts[i] > 0)
-            medians[kept++] = observations_median(&one, scratch);
-    }
-    return kept;
-}
+static const double SMALLEST_CHANGE = 0.02,
+                    EXPLAINED_SHARE = 0.03, /* a uniform factor explains a change up to this */
+    BLIND_CHANGE = 0.5, TREND_ALPHA = 0.1,
+                    DRIFT_SHARE = 0.95; /* of a change, that a drift must make up */
 
 struct judgement {
     bool        is_significant;
     double      p_value; /* over runs where there are enough of them, else over steps */
     const char *how;
 };
+
+/* p of the steps of all runs of one side against those of the other. */
+static double compare_steps(const struct side *before, const struct side *after,
+                            struct arena *scratch)
+{
+    size_t  n = 0, m = 0;
+    double *x = side_pooled(after, scratch, &n), *y = side_pooled(before, scratch, &m);
+
+    return x && y ? mann_whitney(x, n, y, m, scratch, NULL) : 1;
+}
 
 static bool all_above(const double *x, size_t x_count, const double *y, size_t y_count)
 {
@@ -104,31 +32,6 @@ static bool all_above(const double *x, size_t x_count, const double *y, size_t y
             if (x[i] <= y[j])
                 return false;
     return true;
-}
-
-/* p of the steps of all runs of one side against those of the other. */
-static double compare_steps(const struct side *before, const struct side *after,
-                            struct arena *scratch)
-{
-    enum { MOST = 1000 }; /* evenly spaced: the test looks at all pairs */
-    const struct side *sides[] = { before, after };
-    double            *pooled[2];
-    size_t             kept[2];
-
-    for (int i = 0; i < 2; i++) {
-        size_t at = 0;
-
-        pooled[i] = arena_new_array(scratch, double, sides[i]->step_count + 1);
-        if (!pooled[i])
-            return 1;
-        for (size_t run = 0; run < sides[i]->observed.run_count; run++)
-            for (size_t step = 0; step < sides[i]->observed.counts[run]; step++)
-                pooled[i][at++] = sides[i]->observed.runs[run][step];
-        kept[i] = at < MOST ? at : MOST;
-        for (size_t row = 0; row < kept[i]; row++)
-            pooled[i][row] = pooled[i][row * at / kept[i]];
-    }
-    return mann_whitney(pooled[1], kept[1], pooled[0], kept[0], scratch, NULL);
 }
 
 static bool judge_significance(struct judging *judging, const struct side *before,
@@ -140,8 +43,8 @@ static bool judge_significance(struct judging *judging, const struct side *befor
 
     if (!x || !y)
         return false;
-    size_t n = run_medians(after, x, judging->scratch);
-    size_t m = run_medians(before, y, judging->scratch);
+    size_t n = side_run_medians(after, x, judging->scratch);
+    size_t m = side_run_medians(before, y, judging->scratch);
 
     if (n >= MANN_WHITNEY_RUNS && m >= MANN_WHITNEY_RUNS) {
         result->p_value = mann_whitney(x, n, y, m, judging->scratch, NULL);
@@ -164,7 +67,7 @@ static bool judge_significance(struct judging *judging, const struct side *befor
     return judgement->how != NULL;
 }
 
-static const char *time_title(struct judging *judging, const char *verb)
+const char *judge_time_title(struct judging *judging, const char *verb)
 {
     const struct gate_result *result = judging->result;
 
@@ -189,72 +92,27 @@ static struct check time_check(const struct judging *judging)
     };
 }
 
-/* Scale of a side's steps about their median, as the deviation of a normal distribution. */
-static double spread_of(const struct side *side, struct arena *scratch)
-{
-    static const double NORMAL = 1.4826;
-    double             *values = arena_new_array(scratch, double, side->step_count + 1), median;
-    size_t              count = 0;
-
-    if (!values)
-        return 0;
-    for (size_t run = 0; run < side->observed.run_count; run++)
-        for (size_t step = 0; step < side->observed.counts[run]; step++)
-            values[count++] = side->observed.runs[run][step];
-    median = sample_middle(values, count);
-    for (size_t i = 0; i < count; i++)
-        values[i] = fabs(values[i] - median);
-    return NORMAL * sample_middle(values, count);
-}
-
-/* Steps a side that would show a difference as large as this one nine times in ten, at STEP_ALPHA:
- * 2 ((z(1 - alpha / 2) + z(0.9)) deviation / difference)^2, over the 0.955 that Mann and Whitney's
- * test needs more than Student's. */
-static size_t steps_to_settle(const struct judging *judging, const struct side *before,
-                              const struct side *after)
-{
-    static const double Z = 2.576 + 1.282, EFFICIENCY = 0.955, MOST = 1e6;
-    double              difference = judging->result->after_ns - judging->result->before_ns;
-    double x = spread_of(before, judging->scratch), y = spread_of(after, judging->scratch);
-    double steps = Z * Z * (x * x + y * y) / (difference * difference) / EFFICIENCY;
-
-    return (size_t)ceil(fmin(fmax(steps, FEWEST_STEPS), MOST));
-}
-
-/* What to record so that the next comparison can tell. Steps of one run share the state of the
- * machine: where there are enough of them, it is runs that are missing. */
-static const char *what_settles(struct judging *judging, const struct side *before,
-                                const struct side *after)
-{
-    size_t needed = steps_to_settle(judging, before, after);
-
-    if (needed > before->step_count || needed > after->step_count)
-        return arena_text(judging->arena,
-                          "about %zu steps a side would settle it, or %d runs a side", needed,
-                          MANN_WHITNEY_RUNS);
-    return arena_text(judging->arena, "%d runs a side would settle it", MANN_WHITNEY_RUNS);
-}
-
-/* No slow-down that is sure. A large one that chance rarely makes cannot be told from the
- * recordings; one of the limit or more that chance may well have made is a warning. */
+/* No slow-down that is sure. One of the limit or more that chance may have made cannot be told
+ * from the recordings; nor can a smaller one where steps vary so much that the program may be half
+ * as slow again. */
 static bool add_unsure(struct judging *judging, const struct judgement *judgement,
                        const struct side *before, const struct side *after)
 {
-    const struct gate_result *result = judging->result;
-    struct check              check = time_check(judging);
-    double                    limit = judging->limits->max_regression;
-    bool is_faster = result->change < -SMALLEST_CHANGE && result->change_high < 0;
-    bool is_doubtful = result->change >= SMALLEST_CHANGE;
-    bool is_probable =
-        is_doubtful && result->change >= fmax(LARGE_CHANGE, limit) && judgement->p_value < ALPHA;
+    struct gate_result *result = judging->result;
+    struct check        check = time_check(judging);
+    bool                is_faster = result->change < -SMALLEST_CHANGE && result->change_high < 0;
+    bool                is_doubtful = result->change >= SMALLEST_CHANGE;
+    bool                is_blind = result->change > 0 && result->change_high >= BLIND_CHANGE;
 
+    result->pace = is_faster ? PACE_FASTER : PACE_UNKNOWN;
     check.detail = judgement->how;
-    check.title = time_title(judging, is_faster     ? "faster"
-                                      : is_probable ? "probably slower"
-                                      : is_doubtful ? "not surely slower"
-                                                    : "not slower");
-    if (is_doubtful && result->change >= limit) {
-        check.outcome = is_probable ? OUTCOME_INCONCLUSIVE : OUTCOME_WARN;
+    check.title =
+        judge_time_title(judging, is_faster      ? "faster"
+                                  : !is_doubtful ? is_blind ? "not surely as fast" : "not slower"
+                                  : judgement->p_value < ALPHA ? "probably slower"
+                                                               : "not surely slower");
+    if ((is_doubtful && result->change >= judging->limits->max_regression) || is_blind) {
+        check.outcome = OUTCOME_INCONCLUSIVE;
         check.detail = arena_text(judging->arena, "%s; p = %.3g; %s", judgement->how,
                                   judgement->p_value, what_settles(judging, before, after));
     }
@@ -293,7 +151,7 @@ static bool is_drift(const struct judging *judging, const struct side *before,
 static bool add_drift(struct judging *judging, double share)
 {
     struct check check = time_check(judging);
-    const char  *title = time_title(judging, "slower");
+    const char  *title = judge_time_title(judging, "slower");
 
     check.outcome = OUTCOME_INCONCLUSIVE;
     check.title =
@@ -320,7 +178,7 @@ static bool add_verdict(struct judging *judging, const struct judgement *judgeme
         return add_unsure(judging, judgement, before, after);
     check.detail = judgement->how;
     factor = uniform_factor(judging);
-    check.title = time_title(judging, "slower");
+    check.title = judge_time_title(judging, "slower");
     if (factor > 0 && 1 + result->change <= factor + EXPLAINED_SHARE) {
         check.rule = "uniform-slowdown";
         check.outcome = OUTCOME_INCONCLUSIVE;
@@ -334,21 +192,9 @@ static bool add_verdict(struct judging *judging, const struct judgement *judgeme
     }
     if (is_drift(judging, before, after, &drift))
         return add_drift(judging, drift);
+    result->pace = PACE_SLOWER;
     check.outcome =
         result->change >= limit || result->change_high >= limit ? OUTCOME_FAIL : OUTCOME_WARN;
-    return judge_add(judging, check);
-}
-
-static bool add_too_few(struct judging *judging, const struct side *before,
-                        const struct side *after)
-{
-    struct check check = time_check(judging);
-
-    check.outcome = OUTCOME_INCONCLUSIVE;
-    check.title = arena_text(judging->arena,
-                             "too few steps to compare times: %zu before and %zu now, %d needed",
-                             before->step_count, after->step_count, FEWEST_STEPS);
-    check.detail = "record more steps, or give several runs on both sides";
     return judge_add(judging, check);
 }
 
@@ -369,13 +215,13 @@ static bool compare(struct judging *judging, const struct side *before, const st
     }
     result->has_step = result->before_ns > 0 && result->after_ns > 0;
     if (!result->has_step)
-        return add_too_few(judging, before, after);
+        return judge_few_steps(judging, before, after, time_check(judging));
     grain_ns = part_grain_ns(fmax(result->before_ns, result->after_ns));
     result->before_ns = round(result->before_ns / grain_ns) * grain_ns;
     result->after_ns = round(result->after_ns / grain_ns) * grain_ns;
     result->change = result->after_ns / result->before_ns - 1;
     if (before->step_count < FEWEST_STEPS || after->step_count < FEWEST_STEPS)
-        return add_too_few(judging, before, after);
+        return judge_few_steps(judging, before, after, time_check(judging));
     if (!bootstrap_change(&before->observed, &after->observed, has_runs ? 0.95 : 0.99,
                           judging->scratch, &change))
         return false;
@@ -396,7 +242,9 @@ bool judge_time(struct judging *judging)
         return false;
     judging->result->steps_before = before.step_count;
     judging->result->steps_after = after.step_count;
-    if (!judging->is_comparable || !isfinite(judging->limits->max_regression))
+    if (!isfinite(judging->limits->max_regression))
         return true;
+    if (!judging->is_comparable)
+        return judge_other_work(judging, &before, &after);
     return compare(judging, &before, &after);
 }

@@ -176,6 +176,24 @@ static bool compare_kernels(struct judging *judging)
     return add(judging, "sizes", before, after, false);
 }
 
+/* Functions of TensorFlow are numbered as they are traced. */
+static bool is_same_function(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "0123456789");
+        b += strspn(b, "0123456789");
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
+/* Where each call of a program's function is a step, another function is another step. */
+static bool is_other_function(const struct identity *before, const struct identity *after)
+{
+    return strcmp(after->step_source, "session") == 0 && before->step_marker[0] &&
+           after->step_marker[0] && !is_same_function(before->step_marker, after->step_marker);
+}
+
 static bool compare_work(struct judging *judging, const struct identity *before,
                          const struct identity *after)
 {
@@ -191,6 +209,10 @@ static bool compare_work(struct judging *judging, const struct identity *before,
         return false;
     if (strcmp(before->step_source, after->step_source) != 0 &&
         !add(judging, "steps", before->step_source, after->step_source, false))
+        return false;
+    if (strcmp(before->step_source, after->step_source) == 0 && is_other_function(before, after) &&
+        !add(judging, "steps", before->step_marker,
+             arena_text(judging->arena, "calls of %s", after->step_marker), false))
         return false;
     if (strcmp(before->framework_version, after->framework_version) != 0 &&
         !note(judging, "framework version", before->framework_version, after->framework_version))
@@ -225,6 +247,33 @@ static const char *explain_difference(struct judging *judging, const struct diff
                       before);
 }
 
+/* Nothing else differs than shapes of products. */
+static bool is_all_shapes(const struct gate_result *result)
+{
+    bool is_shapes = false;
+
+    for (size_t i = 0; i < result->differences.count; i++) {
+        const struct difference *difference = &result->differences.items[i];
+
+        if (difference->is_fatal && strcmp(difference->what, "shapes") != 0)
+            return false;
+        is_shapes |= difference->is_fatal;
+    }
+    return is_shapes;
+}
+
+/* How many times the arithmetic of a step it is now; 0: not known. */
+static double work_ratio(struct judging *judging)
+{
+    double before, after;
+
+    return summary_fact(judging->before, "flops.per_step", judging->scratch, &before) &&
+                   summary_fact(judging->after, "flops.per_step", judging->scratch, &after) &&
+                   before > 0
+               ? after / before
+               : 0;
+}
+
 static bool report(struct judging *judging)
 {
     const struct difference *first = NULL;
@@ -236,6 +285,8 @@ static bool report(struct judging *judging)
             first = difference;
     }
     judging->is_comparable = !first;
+    if (is_all_shapes(judging->result))
+        judging->work_ratio = work_ratio(judging);
     if (!first)
         return true;
     return judge_add(judging, (struct check) {

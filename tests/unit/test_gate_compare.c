@@ -79,7 +79,8 @@ static void the_same_program_passes(void **state)
 }
 
 /* Two runs of a program whose steps are drawn from a recording of it, a thousand times over all
- * recordings: at most ten may fail or be inconclusive. */
+ * recordings: at most five may fail. Where the draw looks slower by the limit or more, no gate can
+ * know that it is one program, and says what would settle it. */
 static void recorded_programs_pass(void **state)
 {
     enum { TRIALS = 1000 };
@@ -106,11 +107,15 @@ static void recorded_programs_pass(void **state)
                               .ms[random_below(&random, (uint32_t)recorded_steps[row].count)];
         }
         assert_true(gate_run(&sides[0], &sides[1], &limits, &arena, &result, &err));
-        failed += gate_status(&result, "fail") != 0;
+        failed += result.outcome == OUTCOME_FAIL;
+        if (result.outcome == OUTCOME_INCONCLUSIVE &&
+            !strstr(result.checks.items[0].detail, "drift") &&
+            !strstr(result.checks.items[0].detail, "record longer"))
+            assert_non_null(strstr(result.checks.items[0].detail, "would settle it"));
         arena_free(&arena);
     }
     print_message("%zu of %d false alarms\n", failed, TRIALS);
-    assert_true(failed <= TRIALS / 100);
+    assert_true(failed <= TRIALS / 200);
 }
 
 /* With one run a side a change of a percent is within what machines do by themselves. */
@@ -181,8 +186,8 @@ static void a_drift_is_inconclusive(void **state)
 }
 
 /* One run a side of a program whose steps vary by half; medians 105 and 135, 29 % slower. With a U
- * of 32 of 36, and so p = 2 * (1 + 1 + 2 + 3 + 5) / 924 = 0.026, that cannot be told; with 25 it is
- * far from sure. */
+ * of 32 of 36, and so p = 2 * (1 + 1 + 2 + 3 + 5) / 924 = 0.026, that is probable; with 25 it is
+ * far from sure. Neither passes. */
 static void a_large_change_of_a_noisy_run_is_not_passed_over(void **state)
 {
     static const double noisy[] = { 80, 100, 120, 90, 150, 110 };
@@ -194,7 +199,7 @@ static void a_large_change_of_a_noisy_run_is_not_passed_over(void **state)
         const char   *words;
     } rows[] = {
         { above, OUTCOME_INCONCLUSIVE, "step probably slower" },
-        { mixed, OUTCOME_WARN, "step not surely slower" },
+        { mixed, OUTCOME_INCONCLUSIVE, "step not surely slower" },
         { noisy, OUTCOME_PASS, "held" },
     };
     static const struct gate_limits limits = { .max_regression = 0.05 };

@@ -60,6 +60,83 @@ static void other_shapes_are_not_compared(void **state)
     }
 }
 
+/* Steps of 100 ms before, of other shapes and other lengths now. Twice the arithmetic explains
+ * steps of up to twice the time, and products that are less efficient up to twice that. */
+static void other_shapes_explain_only_so_much(void **state)
+{
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+    static const struct {
+        double       step_ns, flops;
+        enum outcome outcome;
+        const char  *words;
+    } rows[] = {
+        { 350e6, 2e9, OUTCOME_INCONCLUSIVE, "different work: shapes" },
+        { 600e6, 2e9, OUTCOME_FAIL, "step slower than its other shapes explain: " },
+        { 600e6, 0.5e9, OUTCOME_FAIL, "step slower than its other shapes explain: " },
+        { 60e6, 0.5e9, OUTCOME_INCONCLUSIVE, "different work: shapes" },
+        { 30e6, 0.5e9, OUTCOME_INCONCLUSIVE, "different work: shapes" },
+        { 10e6, 0.5e9, OUTCOME_PASS, "held" },
+        { 30e6, 2e9, OUTCOME_PASS, "held" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct program     other = usual;
+        struct summary     before, after;
+        struct random      random = { .state = 3 };
+        struct arena       arena = { 0 };
+        struct err         err = { 0 };
+        struct gate_result result;
+        struct work_item   was = { "dot [8,8]x[8,8]", 1e9, 1 };
+        struct work_item   is = { "dot [16,8]x[8,8]", rows[i].flops, 1 };
+
+        other.step_ns = rows[i].step_ns;
+        make(&before, &usual, 1, &random, &arena);
+        make(&after, &other, 1, &random, &arena);
+        assert_true(vec_push(&before.identity.work, &arena, was));
+        assert_true(vec_push(&after.identity.work, &arena, is));
+        assert_true(add_fact(&before, "flops.per_step", was.flops, &arena));
+        assert_true(add_fact(&after, "flops.per_step", is.flops, &arena));
+        assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+        if (result.outcome != rows[i].outcome || !strstr(result.headline, rows[i].words))
+            fail_msg("row %zu: %s", i, result.headline);
+        arena_free(&arena);
+    }
+}
+
+/* Numbers of functions come from tracing; another name is another function. */
+static void calls_of_other_functions_are_not_compared(void **state)
+{
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+    static const struct {
+        const char  *source, *before, *after;
+        enum outcome outcome;
+    } rows[] = {
+        { "session", "train_step_12", "train_step_7", OUTCOME_PASS },
+        { "session", "predict_last_753", "predict_next_739", OUTCOME_INCONCLUSIVE },
+        { "session", "", "predict_next_739", OUTCOME_PASS },
+        { "marker", "train", "Train step", OUTCOME_PASS }, /* what a program calls its steps */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct summary     before, after;
+        struct random      random = { .state = 3 };
+        struct arena       arena = { 0 };
+        struct err         err = { 0 };
+        struct gate_result result;
+
+        make(&before, &usual, 1, &random, &arena);
+        make(&after, &usual, 1, &random, &arena);
+        before.identity.step_source = after.identity.step_source = rows[i].source;
+        before.identity.step_marker = rows[i].before;
+        after.identity.step_marker = rows[i].after;
+        assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+        assert_int_equal(result.outcome, rows[i].outcome);
+        arena_free(&arena);
+    }
+}
+
 /* 10 ms for 2 GFLOP before, 18 ms for 3 now: 5 and 6 ms a GFLOP. */
 static void other_work_is_told_by_its_amount(void **state)
 {
@@ -201,6 +278,8 @@ int main(void)
         cmocka_unit_test(the_step_is_that_of_all_steps),
         cmocka_unit_test(other_hardware_is_not_compared),
         cmocka_unit_test(other_shapes_are_not_compared),
+        cmocka_unit_test(other_shapes_explain_only_so_much),
+        cmocka_unit_test(calls_of_other_functions_are_not_compared),
         cmocka_unit_test(other_work_is_told_by_its_amount),
         cmocka_unit_test(other_sizes_are_not_compared),
     };
