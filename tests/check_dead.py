@@ -4,8 +4,8 @@
     check_dead.py BUILD      BUILD: a build tree without link-time optimisation
 
 Names functions and data that no other file of the program uses (they should be static, or go), members of
-structs that nothing reads, or that are read and never set, and files that pages or comments name and that do
-not exist. Names alone decide, so two members of one name vouch for each other. Tests count as users of a
+structs that nothing reads, or that are read and never set, facts that neither a rule nor the program nor a page
+uses, and files that pages or comments name and that do not exist. Names alone decide, so two members of one name vouch for each other. Tests count as users of a
 function only where its own file uses it, too.
 """
 import collections, pathlib, re, subprocess, sys
@@ -115,6 +115,26 @@ def check_members(sources):
                     yield "%s: nothing sets %s of struct %s" % (path.relative_to(ROOT), name, struct)
 
 
+def check_facts():
+    """A share of a fact that is used, and the fact of a share, are the same measurement."""
+    facts = re.findall(r"^\| `(\w+\.[\w.]+)` \|", (ROOT / "docs/facts.md").read_text(), re.M)
+    rules = [path.read_text().split("\n  examples = {")[0] for path in files(["checkers"], ".lua")]
+    program = "\n".join(path.read_text() for path in files(["engine", "rules"], ".c", ".h", ".def"))
+    program = re.sub(r'"\s*\n\s*"', "", re.sub(r'\{ "[\w.]+", UNIT_', "", program))  # but for where facts are made
+    pages = "\n".join(path.read_text() for path in files(["docs"], ".md") if path.name != "facts.md")
+    used = {word for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', program) for word in text.split(",")}
+    used |= {"critical.%s_ns" % name for name in re.findall(r'^CRITICAL\(\w+, "(\w+)"', program, re.M)}
+    for fact in facts:
+        group, name = fact.split(".", 1)
+        if any('"%s"' % fact in text or '"%s."' % group in text and '"%s"' % name in text for text in rules) or \
+                re.search(r"(?<![\w.])%s(?!\w)" % re.escape(fact), pages):
+            used.add(fact)
+    for fact in facts:
+        stem = re.sub(r"_(ns|share)$", "", fact)
+        if not used & {fact, stem + "_ns", stem + "_share"}:
+            yield "docs/facts.md: nothing uses %s: a rule, a section of engine/report/tools.def" % fact
+
+
 def check_names_of_files():
     folders = ["engine", "rules", "docs", "tests", "checkers", "proto", "cases"]
     every = {str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*")}
@@ -135,7 +155,7 @@ def check_names_of_files():
 def main():
     build = pathlib.Path(sys.argv[1])
     sources = {path: code_of(path) for path in files(["engine", "rules"], ".c", ".h", ".def")}
-    found = [*check_exports(build, sources), *check_members(sources), *check_names_of_files()]
+    found = [*check_exports(build, sources), *check_members(sources), *check_facts(), *check_names_of_files()]
     print("\n".join(found) if found else "nothing is dead")
     sys.exit(bool(found))
 

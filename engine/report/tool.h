@@ -12,7 +12,7 @@
 struct output_options;
 struct study;
 
-enum { TOOL_SECTIONS = 8 };
+enum { TOOL_SECTIONS = 12 };
 
 struct tool_section {
     const char *title;
