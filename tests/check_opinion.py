@@ -16,9 +16,11 @@ Numbers of tfprof are means over the steps it looks at; that these steps are rea
 they are the program's markers, or begin and end where something in the recording does.
 """
 import argparse
+import gc
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,33 +34,33 @@ import profile_proto  # noqa: E402
 import xspace  # noqa: E402
 
 REFUSED = 3
-NOTHING_THERE = 4  # exit status of `tfprof table` where a recording has no such rows
 
 
 class Refused(Exception):
     """tfprof says that a file cannot be read."""
 
 
-def table(tfprof, path, name):
-    done = subprocess.run([tfprof, 'table', name, path, '--format=json'], capture_output=True, text=True)
-    if done.returncode == NOTHING_THERE:
-        return []
+def tables(tfprof, path):
+    """All tables of a recording, as its page has them: whole, and as `tfprof table` prints them (check_page.py)."""
+    done = subprocess.run([tfprof, 'report', path, '--rows=0', '--slices=0', '-o', '-'], capture_output=True, text=True)
     if done.returncode == REFUSED:
         raise Refused(done.stderr.strip())
     if done.returncode:
-        raise RuntimeError('table %s: exit %d: %s' % (name, done.returncode, done.stderr.strip()[-300:]))
-    return json.loads(done.stdout)['rows']
+        raise RuntimeError('report: exit %d: %s' % (done.returncode, done.stderr.strip()[-300:]))
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', done.stdout, re.S)[1])
+    return {table['name']: [{column['name']: value for column, value in zip(table['columns'], row) if value is not None}
+                            for row in table['rows']] for table in data['tables']}
 
 
 class Comparison:
     """One recording: what tfprof says and what we read, and where the two differ."""
 
     def __init__(self, tfprof, path, theirs):
-        self.tfprof, self.path, self.theirs, self.differences = tfprof, path, theirs, []
+        self.tables, self.theirs, self.differences = tables(tfprof, path), theirs, []
         self.windows = []  # of the steps looked at, in the recording's clock
 
     def table(self, name):
-        return table(self.tfprof, self.path, name)
+        return self.tables.get(name, [])
 
     def differ(self, what, name, ours, theirs):
         self.differences.append((what, str(name), 'tfprof %s, read %s' % (ours, theirs)))
@@ -253,11 +255,12 @@ def sketch_all(tfprof, sketches, folder):
 def look(job):
     tfprof, path, name = job
     check, read = formats_of(path, [path.name])
+    gc.collect()  # of the last one; within one there is nothing to collect
     try:
         return name, check(tfprof, str(path), read)
     except ValueError as error:  # no reader can make sense of it: then tfprof has to say so
         try:
-            table(tfprof, str(path), 'steps')
+            tables(tfprof, str(path))
         except Refused:
             return name, []
         return name, [('failed', '-', repr(error))]
@@ -278,7 +281,7 @@ def main():
     parser.add_argument('--sketches', type=pathlib.Path)
     options = parser.parse_args()
     known, met, wrong = known_differences(options.known), set(), 0
-    with tempfile.TemporaryDirectory() as made, ProcessPoolExecutor() as pool:
+    with tempfile.TemporaryDirectory() as made, ProcessPoolExecutor(initializer=gc.disable) as pool:
         folders = list(options.folders)
         if options.sketches:
             sketch_all(options.tfprof, options.sketches, made)

@@ -20,13 +20,22 @@ def varint(data, at):
 def fields(data, at=0, end=None):
     """(number, wire type, value) of each field; a nested message or text is (begin, end)."""
     end = len(data) if end is None else end
-    while at < end:
-        tag, at = varint(data, at)
+    while at < end:  # most numbers are one byte: varint() reads the others
+        tag = data[at]
+        at += 1
+        if tag > 0x7F:
+            tag, at = varint(data, at - 1)
         kind = tag & 7
         if kind == 0:
-            value, at = varint(data, at)
+            value = data[at]
+            at += 1
+            if value > 0x7F:
+                value, at = varint(data, at - 1)
         elif kind == 2:
-            length, at = varint(data, at)
+            length = data[at]
+            at += 1
+            if length > 0x7F:
+                length, at = varint(data, at - 1)
             value = (at, at + length)
             at += length
         elif kind == 1:
