@@ -2,15 +2,17 @@
 -- Saves of a library by its frames, or arrays that are copied out before nothing runs for long.
 local function of_cells(p, cfg)
   if not p:has("excess") then return nil end
-  local cells = p:table("excess"):where { flaw = { like = "^(state-copied|library-range)$" },
+  local cells = p:table("excess"):where { flaw = { like = "^(state-copied|library-range|saving-run|read-back)$" },
                                           cause = { like = "^(wait.io|rare)$" },
                                           detail = { like = "^saving|copied out" } }
   if cells:sum("share") < cfg.min_share then return nil end
   local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  local is_copied = worst.flaw == "state-copied"
+  local titles = {
+    ["state-copied"] = "The state is copied out and %s of each step follow in which nothing runs: a checkpoint",
+    ["read-back"] = "All variables are read back to Python: %s of each step, as a backup or a checkpoint takes",
+  }
   return finding {
-    title = (is_copied and "The state is copied out and %s of each step follow in which nothing runs: a checkpoint" or
-             "Saving takes %s of each step"):format(fmt.ms(ns)),
+    title = (titles[worst.flaw] or "Saving takes %s of each step"):format(fmt.ms(ns)),
     locations = cells:places(),
     evidence = { { "saving a step", ns, "ns", share = math.min(cells:sum("share"), 1) }, { "seen by", worst.detail } },
     condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
@@ -25,7 +27,7 @@ return rule {
   id = "checkpoint-every-step", api = 1, version = "1.0.0",
   title = "A checkpoint is written in every step",
   category = "output", severity = "error",
-  formats = { "xspace", "kineto" },
+  formats = { "xspace", "kineto", "graph" },
   needs = { "step.ns", "activities", "output.steps_share" },
   cause = "output", tags = { "output" },
   more_specific_than = { "logging-in-step", "summary-every-step", "eager-heavy", "output-bound", "host-bound",
@@ -39,6 +41,8 @@ Saving writes all variables and waits for the disk. Priced as the step's time in
 step in a hundred, and the eager ops around it where there are such. Silent where few steps save.]],
 
   check = function(p, cfg)
+    -- Runs of a session are known as a whole.
+    if p.format == "graph" then return of_cells(p, cfg) end
     local rows = p:table("activities"):where { kind = "output", name = {
       like = "SaveV2|MergeV2Checkpoints|[Ss]ave_?[Cc]heckpoint|savez|torch.save|serialization.*(save|zipfile_writer)|"
         .. "ShardedFilename|pickle dump" } }:top("path_ns", 5):rows()
@@ -79,6 +83,16 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
       tables = { activities = {},
                  excess = { { cell = 1, flaw = "state-copied", cause = "wait.io", grade = "B", ns = 4e6, share = 0.4,
                               factor = 0, detail = "3 arrays are copied out, and nothing runs behind that" } } } },
+    { name = "a session run that saves", framework = "tensorflow", format = "graph", finding = true, replay = { 8e6 },
+      facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 1 },
+      tables = { activities = {}, excess = { { cell = 1, flaw = "saving-run", cause = "wait.io", grade = "A", ns = 8e6,
+                                               share = 0.8, factor = 0,
+                                               detail = "saving: a run of 15 ops writes the variables" } } } },
+    { name = "variables are read back", framework = "tensorflow", format = "xspace", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0 },
+      tables = { activities = {}, excess = { { cell = 1, flaw = "read-back", cause = "rare", grade = "B", ns = 4e6,
+                                               share = 0.4, factor = 0.02,
+                                               detail = "saving: 25 variables are read one by one, 0 written" } } } },
     { name = "every step", framework = "tensorflow", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 1 },
       tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6,

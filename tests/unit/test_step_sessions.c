@@ -50,8 +50,8 @@ static void runs_that_take_turns(void **state)
     (void)state;
     start(&program);
     builder_op(&program.b, "next", "IteratorGetNext", NULL);
-    for (int i = 1; i < 3; i++)
-        builder_op(&program.b, "a", "Identity", NULL);
+    builder_op(&program.b, "a", "Identity", NULL);
+    builder_op(&program.b, "save", "SaveV2", NULL);
     builder_op(&program.b, "_arg_x_0_0", "_arg_x_0_0", NULL);
     for (int i = 4; i < 23; i++)
         builder_op(&program.b, "b", i == 22 ? "ApplyAdam" : "MatMul", NULL);
@@ -66,6 +66,7 @@ static void runs_that_take_turns(void **state)
     assert_int_equal(sessions.list.items[2].start_ns, 20 * MS);
     assert_int_equal(sessions.list.items[2].pause_ns, 9 * MS - SESSION_RECORDING_NS);
     assert_true(sessions.list.items[2].reads_input && !sessions.list.items[2].is_fed);
+    assert_true(sessions.list.items[2].saves && !sessions.list.items[3].saves);
     assert_true(sessions.list.items[3].is_fed && sessions.list.items[3].updates);
     assert_int_equal(sessions.list.items[3].own_ops, 0);
     assert_int_equal(sessions_behind(&sessions, 15 * MS), 2);

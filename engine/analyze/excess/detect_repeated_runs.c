@@ -71,12 +71,13 @@ static void begin_run(struct repeats *repeats, size_t run)
         repeats->shared[run] += is_again(repeats, run, repeats->ops[i]);
 }
 
-/* Runs that train do their own work, though they may share a forward pass. */
+/* Runs that train do their own work, though they may share a forward pass; those that save read all
+ * variables, as others do. */
 static bool may_go(const struct repeats *repeats, size_t run)
 {
     const struct sessions *sessions = &repeats->sessions;
 
-    return !sessions->list.items[run].updates &&
+    return !sessions->list.items[run].updates && !sessions->list.items[run].saves &&
            run != needed_run(sessions, run / sessions->period * sessions->period);
 }
 

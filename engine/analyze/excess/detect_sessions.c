@@ -1,6 +1,6 @@
-/* Runs of sessions of TensorFlow 1: what lies between them, by what they are. Three detectors over
+/* Runs of sessions of TensorFlow 1: what lies between them, by what they are. Four detectors over
  * one list of runs: a graph that grows, batches that are fetched and fed back, inputs that are
- * scored one by one. */
+ * scored one by one, checkpoints. */
 #include "analyze/excess/ledger.h"
 #include "analyze/step/step_sessions.h"
 #include "base/sample.h"
@@ -136,9 +136,48 @@ static bool find_single(struct ledger *ledger, const struct detector *self)
     return true;
 }
 
+/* The run that a unit is in, or that the pause it is leads to. NO_ID: behind the last run. */
+static uint32_t run_around(const struct sessions *sessions, const struct work_unit *unit)
+{
+    int64_t middle_ns = unit->start_ns + (unit->end_ns - unit->start_ns) / 2;
+    size_t  behind = sessions_behind(sessions, middle_ns);
+
+    if (behind > 0 && sessions->list.items[behind - 1].end_ns > middle_ns)
+        return (uint32_t)behind - 1;
+    return behind < sessions->list.count ? (uint32_t)behind : NO_ID;
+}
+
+/* Runs that write all variables, with the pauses before: Python names files and tidies up there. */
+static bool find_saving(struct ledger *ledger, const struct detector *self)
+{
+    struct sessions sessions;
+    uint32_t        cell = NO_ID;
+
+    if (!sessions_find(ledger->study->profile, ledger->scratch, &sessions))
+        return false;
+    for (size_t u = 0; sessions.list.count && u < ledger->units.count; u++) {
+        struct work_unit *unit = &ledger->units.items[u];
+        uint32_t          run = run_around(&sessions, unit);
+
+        if (run == NO_ID || !sessions.list.items[run].saves)
+            continue;
+        if (!open_cell(ledger, self, unit, &cell) ||
+            !ledger_tell(ledger, cell, "saving: a run of %u ops writes the variables",
+                         sessions.list.items[run].op_count))
+            return false;
+        ledger_claim(ledger, cell, unit,
+                     unit->start_ns < sessions.list.items[run].start_ns
+                         ? pause_share(&sessions, run, unit)
+                         : 1);
+    }
+    return true;
+}
+
 const struct detector detector_growing_graph = { "growing-graph", CAUSE_COMPILE, GRADE_STRUCTURE,
                                                  find_growing };
 const struct detector detector_fed_back = { "fed-back", CAUSE_WAIT_INPUT, GRADE_STRUCTURE,
                                             find_fed_back };
+const struct detector detector_saving_run = { "saving-run", CAUSE_WAIT_IO, GRADE_STRUCTURE,
+                                              find_saving };
 const struct detector detector_single_inputs = { "single-inputs", CAUSE_DISPATCH, GRADE_SIZES,
                                                  find_single };

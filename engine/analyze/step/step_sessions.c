@@ -94,6 +94,7 @@ static bool count_ops(const struct profile *profile, struct arena *arena, struct
         session->reads_input |= str_starts(type, STR("IteratorGetNext"));
         session->is_fed |= str_starts(name, STR("_arg_")) || str_equal(type, STR("_Arg"));
         session->updates |= is_update(type);
+        session->saves |= str_starts(type, STR("Save"));
         again[run->op] |= first[run->op] && first[run->op] != at;
         first[run->op] = first[run->op] ? first[run->op] : at;
     }

@@ -15,7 +15,7 @@ struct session {
     uint32_t step;     /* row of profile->recorded_steps */
     uint32_t op_count; /* ops that ran */
     uint32_t own_ops;  /* of them, those that ran in no other */
-    bool     reads_input, is_fed, updates;
+    bool     reads_input, is_fed, updates, saves;
 };
 struct sessions {
     VEC(struct session) list; /* by time */

@@ -1,0 +1,160 @@
+/* read_back: beside the functions that train, variable after variable is read one by one and none
+ * is written: Python takes the weights out, to save or to back them up. What follows until the next
+ * function is called belongs to it: files are written there. */
+#include "analyze/excess/ledger.h"
+#include "base/macros.h"
+
+#include <stdlib.h>
+
+static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
+static const double MOST_READ = 0.6;   /* of the ops of a stretch: others compute with variables */
+static const double FEW_WRITE = 0.25;  /* writes for each read: more give variables a new value */
+enum { FEWEST_READS = 8 };             /* a counter and a few metrics are read in any loop */
+
+enum call_kind { CALL_FUNCTION, CALL_READ, CALL_HANDLE, CALL_WRITE, CALL_OTHER };
+struct call { /* of an eager op, or of a graph function */
+    int64_t start_ns, end_ns;
+    uint8_t kind;
+};
+struct stretch {              /* between two calls of functions */
+    int64_t start_ns, end_ns; /* from the first read to the next function */
+    double  reads, handles, writes, others;
+};
+struct finder {
+    struct ledger *ledger;
+    VEC(struct call) calls; /* by start */
+    VEC(struct stretch) stretches;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct call *x = a, *y = b;
+
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* What an eager op does to variables. */
+static enum call_kind kind_of(struct str op)
+{
+    if (str_starts(op, STR("__")))
+        return CALL_FUNCTION;
+    if (str_equal(op, STR("ReadVariableOp")))
+        return CALL_READ;
+    /* What is read is handed on as a value; handles are found again. */
+    if (str_equal(op, STR("Identity")) || str_equal(op, STR("VarHandleOp")) ||
+        str_equal(op, STR("VarIsInitializedOp")))
+        return CALL_HANDLE;
+    if (str_starts(op, STR("Assign")) || str_contains(op, STR("Summary")))
+        return CALL_WRITE;
+    return CALL_OTHER;
+}
+
+static bool list_calls(struct finder *finder)
+{
+    const struct study   *study = finder->ledger->study;
+    const struct profile *profile = study->profile;
+    const struct str      prefix = STR("EagerLocalExecute: ");
+
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+        bool is_host = line->kind == TIMELINE_THREAD && line->host == study->steps.host;
+
+        for (uint32_t i = 0; is_host && i < line->event_count; i++) {
+            uint32_t               event = line->first_event + i;
+            const struct activity *activity = event_activity(profile, event);
+            struct str             name = profile_str(profile, activity->name);
+            struct call            call = { .start_ns = event_start_ns(profile, event) };
+
+            if (activity->kind != ACTIVITY_DISPATCH || !str_starts(name, prefix))
+                continue;
+            call.end_ns = event_end_ns(profile, event);
+            call.kind = (uint8_t)kind_of(str_slice(name, prefix.len, name.len));
+            if (!vec_push(&finder->calls, finder->ledger->scratch, call))
+                return false;
+        }
+    }
+    if (finder->calls.count)
+        qsort(finder->calls.items, finder->calls.count, sizeof(struct call), by_start);
+    return true;
+}
+
+static bool takes_weights_out(const struct stretch *stretch)
+{
+    return stretch->reads >= FEWEST_READS && stretch->writes <= FEW_WRITE * stretch->reads &&
+           stretch->reads + stretch->handles >=
+               MOST_READ * (stretch->reads + stretch->handles + stretch->writes + stretch->others);
+}
+
+static bool close_stretch(struct finder *finder, struct stretch *stretch, int64_t end_ns)
+{
+    bool is_kept = true;
+
+    stretch->end_ns = end_ns;
+    if (takes_weights_out(stretch))
+        is_kept = vec_push(&finder->stretches, finder->ledger->scratch, *stretch);
+    *stretch = (struct stretch) { 0 };
+    return is_kept;
+}
+
+static bool list_stretches(struct finder *finder)
+{
+    struct stretch stretch = { 0 };
+
+    for (size_t i = 0; i < finder->calls.count; i++) {
+        const struct call *call = &finder->calls.items[i];
+
+        if (call->kind == CALL_FUNCTION && !close_stretch(finder, &stretch, call->start_ns))
+            return false;
+        if (stretch.reads <= 0)
+            stretch.start_ns = call->start_ns;
+        stretch.reads += call->kind == CALL_READ;
+        stretch.handles += call->kind == CALL_HANDLE;
+        stretch.writes += call->kind == CALL_WRITE;
+        stretch.others += call->kind == CALL_OTHER;
+    }
+    return close_stretch(finder, &stretch, INT64_MAX);
+}
+
+/* Pauses reach over the ends of a stretch: their middle tells. */
+static const struct stretch *stretch_of(const struct finder *finder, const struct work_unit *unit)
+{
+    int64_t middle_ns = unit->start_ns + (unit->end_ns - unit->start_ns) / 2;
+
+    for (size_t i = 0; i < finder->stretches.count; i++)
+        if (finder->stretches.items[i].start_ns <= middle_ns &&
+            middle_ns < finder->stretches.items[i].end_ns)
+            return &finder->stretches.items[i];
+    return NULL;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct finder finder = { .ledger = ledger };
+    uint32_t      cell = NO_ID;
+
+    if (ledger->is_torch || ledger->study->profile->format != FORMAT_XSPACE)
+        return true;
+    if (!list_calls(&finder) || !list_stretches(&finder))
+        return false;
+    for (size_t u = 0; finder.stretches.count && u < ledger->units.count; u++) {
+        struct work_unit     *unit = &ledger->units.items[u];
+        const struct stretch *stretch = stretch_of(&finder, unit);
+
+        if (!stretch)
+            continue;
+        if (cell == NO_ID) {
+            cell = ledger_cell(ledger, self, unit);
+            if (cell == NO_ID ||
+                !ledger_tell(ledger, cell,
+                             "saving: %.0f variables are read one by one, %.0f written",
+                             stretch->reads, stretch->writes))
+                return false;
+        }
+        ledger_claim(ledger, cell, unit, RARE_SHARE);
+    }
+    return true;
+}
+
+const struct detector detector_read_back = { "read-back", CAUSE_RARE, GRADE_SIZES, find };
