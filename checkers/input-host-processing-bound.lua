@@ -1,4 +1,25 @@
--- The training thread itself prepares the batches, outside any tf.data pipeline.
+-- The training thread itself prepares the batches, outside any tf.data pipeline, or the model does in each step.
+-- Text that the model itself cleans, splits and looks up: the same for an example in every epoch.
+local function in_the_model(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "text-in-step" }
+  if not cells or cells:sum("share") < cfg.min_wait_share then return nil end
+  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
+  return finding {
+    title = ("The model prepares its input in each training step: %s"):format(fmt.ms(ns)),
+    severity = "warn",
+    subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
+    evidence = { { "preparing it a step", ns, "ns", share = math.min(1, cells:sum("share")) },
+                 { "seen by", worst.detail or "ops on text" } },
+    condition = ("it takes %s of the step, %s accepted"):format(
+      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_wait_share)),
+    remedy = { text = "Move the layer into the input pipeline, before cache(): each example is then prepared once, and "
+                 .. "beside the step.",
+               code = "ds = ds.map(lambda text, y: (vectorize(text), y), num_parallel_calls=tf.data.AUTOTUNE).cache()" },
+    impact = impact.cells(cells),
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "input-host-processing-bound", api = 1, version = "1.0.0",
   title = "Preparing batches on the host makes the step wait",
@@ -6,7 +27,7 @@ return rule {
   formats = { "xspace" },
   needs = { "step.ns", "input.wait_ns", "input.wait_share", "input.cpu_share", "host.cores", "activities" },
   cause = "input", tags = { "input", "host" },
-  more_specific_than = { "input-bound-step" },
+  more_specific_than = { "input-bound-step", "hot-op" },
   params = {
     min_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "share of the step spent waiting for input from which this is looked for" },
@@ -16,9 +37,12 @@ return rule {
   doc = [[
 The thread that runs the steps reads, decodes and assembles each batch while the model waits. Read threads or worker
 processes do that beside the step. Priced by replay: the batch is made beside the step, so that the longer of the two
-remains. Silent where a tf.data pipeline or other threads make the batches.]],
+remains. Ops on text and on the bytes of files inside of a graph that computes gradients, with their layer, are
+preparation too, done again in each epoch. Silent where a tf.data pipeline or other threads make the batches.]],
 
   check = function(p, cfg)
+    local of_model = in_the_model(p, cfg)
+    if of_model then return of_model end
     local step_ns, wait_ns = p.fact["step.ns"], p.fact["input.wait_ns"]
     if p.fact["input.wait_share"] < cfg.min_wait_share or p:has("iterators") then return nil end
 
@@ -52,6 +76,15 @@ remains. Silent where a tf.data pipeline or other threads make the batches.]],
   end,
 
   examples = {
+    { name = "text is split by the model", framework = "tensorflow", finding = true, replay = { 1.6e6 },
+      facts = { ["step.ns"] = 6e6, ["input.wait_ns"] = 2e4, ["input.wait_share"] = 0.003,
+                ["input.cpu_share"] = 0.01, ["host.cores"] = 2 },
+      tables = { activities = {}, excess = { { cell = 1, flaw = "text-in-step", ns = 1.6e6, share = 0.26, factor = 0,
+                                               op = "StringSplitV2", detail = "StringSplitV2 and the ops of its layer" } } } },
+    { name = "a look-up that takes little", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 6e6, ["input.wait_ns"] = 2e4, ["input.wait_share"] = 0.003,
+                ["input.cpu_share"] = 0.01, ["host.cores"] = 2 },
+      tables = { activities = {}, excess = { { cell = 1, flaw = "text-in-step", ns = 1e5, share = 0.016, factor = 0 } } } },
     { name = "decoding in next()", framework = "jax", finding = true, impact_ns = 4.5e6,
       facts = { ["step.ns"] = 1.9e7, ["input.wait_ns"] = 1.45e7, ["input.wait_share"] = 0.76,
                 ["input.cpu_share"] = 0.38, ["host.cores"] = 2 },

@@ -75,7 +75,7 @@ return rule {
   formats = { "kineto", "xspace" },
   needs = { "step.ns" },
   cause = "sequence", tags = { "ops" },
-  more_specific_than = { "hot-op" },
+  more_specific_than = { "hot-op", "cast-churn" },
   params = {
     min_share = { default = 0.25, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },

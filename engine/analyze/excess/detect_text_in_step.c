@@ -1,0 +1,116 @@
+/* text_in_step: a step that trains cleans, splits and looks up text, or decodes files: what it
+ * makes of one example is the same in every epoch, and belongs into the input pipeline, made once.
+ * With the ops of the same layer around it. */
+#include "analyze/excess/ledger.h"
+#include "base/macros.h"
+
+#include <string.h>
+
+struct finder {
+    struct ledger *ledger;
+    VEC(struct str) layers; /* "model/text_vectorization/": of ops on text */
+    uint32_t text_unit;     /* with most time; NO_ID none */
+    bool     trains;
+};
+
+/* Ops whose operands are texts or the bytes of files. */
+static bool is_on_text(struct str type)
+{
+    static const char *const types[] = {
+        "String",          "StaticRegex", "RegexReplace",      "Unicode",      "Substr",
+        "LookupTableFind", "Wordpiece",   "Sentencepiece",     "DecodeJpeg",   "DecodePng",
+        "DecodeImage",     "DecodeWav",   "DecodeAndCropJpeg", "ParseExample", "DecodeCSV"
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
+        if (str_starts(type, str_from(types[i])))
+            return true;
+    return false;
+}
+
+static bool is_gradient(struct str name)
+{
+    return str_starts(name, STR("gradient")) || str_contains(name, STR("/gradient_tape/"));
+}
+
+static struct str name_of(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct profile *profile = ledger->study->profile;
+
+    return unit->op == NO_ID ? (struct str) { 0 }
+                             : profile_str(profile, profile->ops.items[unit->op].name);
+}
+
+/* Layers have a name below the model's: an op right below the function has no layer. */
+static bool add_layer(struct finder *finder, struct str name)
+{
+    size_t     slash = str_find_last(name, '/');
+    struct str layer = str_slice(name, 0, slash < name.len ? slash + 1 : 0);
+
+    if (str_starts(layer, STR("StatefulPartitionedCall/")) &&
+        layer.len == strlen("StatefulPartitionedCall/"))
+        return true;
+    for (size_t i = 0; i < finder->layers.count; i++)
+        if (str_equal(finder->layers.items[i], layer))
+            return true;
+    return layer.len == 0 || vec_push(&finder->layers, finder->ledger->scratch, layer);
+}
+
+static bool look(struct finder *finder)
+{
+    const struct ledger *ledger = finder->ledger;
+
+    for (uint32_t u = 0; u < ledger->units.count; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP)
+            continue;
+        finder->trains |= is_gradient(name_of(ledger, unit));
+        if (!is_on_text(unit_type(ledger, unit)))
+            continue;
+        if (!add_layer(finder, name_of(ledger, unit)))
+            return false;
+        if (finder->text_unit == NO_ID || unit->ns > ledger->units.items[finder->text_unit].ns)
+            finder->text_unit = u;
+    }
+    return true;
+}
+
+static bool belongs(const struct finder *finder, const struct work_unit *unit)
+{
+    struct str name = name_of(finder->ledger, unit);
+
+    if (unit->kind != UNIT_OP || is_gradient(name))
+        return false;
+    if (is_on_text(unit_type(finder->ledger, unit)))
+        return true;
+    for (size_t i = 0; i < finder->layers.count; i++)
+        if (str_starts(name, finder->layers.items[i]))
+            return true;
+    return false;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct finder finder = { .ledger = ledger, .text_unit = NO_ID };
+    uint32_t      cell;
+
+    if (ledger->is_torch || ledger->study->profile->format == FORMAT_KINETO)
+        return true;
+    if (!look(&finder))
+        return false;
+    if (!finder.trains || finder.text_unit == NO_ID)
+        return true;
+    cell = ledger_cell(ledger, self, &ledger->units.items[finder.text_unit]);
+    if (cell == NO_ID ||
+        !ledger_tell(ledger, cell, "%.*s and the ops of its layer, in a step that trains",
+                     STR_ARG(unit_type(ledger, &ledger->units.items[finder.text_unit]))))
+        return false;
+    for (size_t u = 0; u < ledger->units.count; u++)
+        if (belongs(&finder, &ledger->units.items[u]))
+            ledger_claim(ledger, cell, &ledger->units.items[u], 1);
+    return true;
+}
+
+const struct detector detector_text_in_step = { "text-in-step", CAUSE_REPEAT, GRADE_STRUCTURE,
+                                                find };
