@@ -15,7 +15,8 @@ return rule {
 The first step took more than twice the median of the rest: compiling, autotuning, first allocations, filling buffers.
 It is left out of all averages. Silent with few other steps. Where nothing marks steps, or only one or two are recorded,
 calls that a program makes once (loading a library or a kernel on first use, creating a context, first allocations) are
-part of the recording; they stand with compiling, and no finding prices them.]],
+part of the recording; they stand with compiling, and no finding prices them. The same is said where the step waits for
+stages below a cache in memory: only the first epoch does.]],
 
   check = function(p, cfg)
     local step_ns, warmup_ns = p.fact["step.ns"], p.fact["step.warmup_ns"] or 0
@@ -31,6 +32,19 @@ part of the recording; they stand with compiling, and no finding prices them.]],
                    code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)"
                      or nil },
         severity = "warn", impact = impact.none(), confidence = "high",
+      }
+    end
+    local fill_ns = p.fact["input.cache_fill_ns"] or 0
+    if fill_ns >= cfg.min_share * step_ns then
+      return finding {
+        title = ("The input's cache was still being filled: %s of each step"):format(fmt.ms(fill_ns)),
+        evidence = { { "wait for what the cache keeps from now on, a step", fill_ns, "ns",
+                       share = math.min(1, fill_ns / step_ns) } },
+        condition = ("filling it takes %s of the step, %s accepted"):format(
+          fmt.pct(fill_ns / step_ns), fmt.pct(cfg.min_share)),
+        remedy = { text = "Record behind the first epoch; what stands here of the input says nothing of later ones.",
+                   code = "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(batches + 10, batches + 30))" },
+        impact = impact.none(), confidence = "high",
       }
     end
     if warmup_ns <= 0 or p.fact["step.used"] < cfg.min_steps then return nil end
@@ -51,6 +65,10 @@ part of the recording; they stand with compiling, and no finding prices them.]],
   examples = {
     { name = "compiled in the first step", finding = true,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.warmup_ns"] = 4e7 } },
+    { name = "the first epoch of a cached pipeline", finding = true,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["input.cache_fill_ns"] = 2e6 } },
+    { name = "hardly a wait for the cache", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["input.cache_fill_ns"] = 2e5 } },
     { name = "even from the start", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.warmup_ns"] = 0 } },
     { name = "nothing was left out", finding = false, facts = { ["step.ns"] = 1e7, ["step.used"] = 10 } },

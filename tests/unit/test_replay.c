@@ -373,9 +373,40 @@ static void bad_patterns_are_usage_errors(void **state)
     builder_free(&b);
 }
 
+/* The thread that leads a step of 100 us waits 60 us for a batch from a cache, of which a Map below
+ * it takes 50: the cache is being filled, all 60 us are gone in the next epoch, and the input keeps
+ * up then. A cache that is read has nothing below it. */
+static void a_cache_that_is_being_filled(void **state)
+{
+    (void)state;
+    for (int fills = 0; fills < 2; fills++) {
+        struct profile_builder b;
+        uint32_t               host, python;
+
+        builder_start(&b, FORMAT_XSPACE);
+        host = builder_host(&b, "h");
+        python = builder_timeline(&b, host, NO_ID, "python");
+        builder_slice(&b, python, "Iterator::Root::MemoryCacheImpl", ACTIVITY_INPUT_STAGE, 0,
+                      60000);
+        if (fills)
+            builder_slice(&b, python, "Iterator::Root::MemoryCacheImpl::Map", ACTIVITY_INPUT_STAGE,
+                          0, 50000);
+        builder_slice(&b, python, "matmul", ACTIVITY_OP, 60000, 40000);
+        builder_step(&b, host, 0, 100000);
+        builder_finish(&b);
+        b.study.steps.list.items[0].timeline = python;
+        b.study.steps.median_ns = 100000;
+        run_analyses(&b);
+        assert_float_equal(builder_fact(&b, "input.cache_fill_ns"), fills ? 60000 : 0, 1);
+        assert_int_equal((int)builder_fact(&b, "input.keeps_up"), fills);
+        builder_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cache_that_is_being_filled),
         cmocka_unit_test(parts_sum_to_the_step),
         cmocka_unit_test(edits_change_what_they_select),
         cmocka_unit_test(work_beside_needs_a_core),

@@ -15,12 +15,16 @@ static const struct fact_spec produces[] = {
     { "input.period_ns", UNIT_NS, "time a batch takes in the slowest asynchronous section" },
     { "input.is_prefetched", UNIT_BOOL, "batches are made ahead, in another thread" },
     { "input.keeps_up", UNIT_BOOL,
-      "batches are made ahead in well less than a step: what is waited for is handing them over" },
+      "batches are made ahead in well less than a step, or will be: what is waited for is handing "
+      "them "
+      "over, or a cache that the first epoch fills" },
     { "input.python_ns", UNIT_NS, "a step's time in Python inside the pipeline, all threads" },
     { "input.cpu_share", UNIT_SHARE, "of the cores' time in a step, spent on input" },
     { "input.bottleneck", UNIT_NAME, "stage with most time on the path of the step" },
     { "input.bottleneck_type", UNIT_NAME, "its type" },
     { "input.bottleneck_ns", UNIT_NS, "its time on the path of the step" },
+    { "input.cache_fill_ns", UNIT_NS,
+      "a step's wait for stages whose results a cache keeps from now on" },
 };
 enum {
     FACT_WAIT,
@@ -35,7 +39,8 @@ enum {
     FACT_CPU_SHARE,
     FACT_BOTTLENECK,
     FACT_BOTTLENECK_TYPE,
-    FACT_BOTTLENECK_NS
+    FACT_BOTTLENECK_NS,
+    FACT_CACHE_FILL
 };
 
 static const struct column_spec iterator_columns[] = {
@@ -165,6 +170,31 @@ static bool set_bottleneck(struct study *study)
            facts_set(facts, &produces[FACT_BOTTLENECK_NS], worst->path_ns);
 }
 
+static bool is_cache(const struct study *study, uint32_t stage)
+{
+    uint32_t type = study->pipeline->stages.items[stage].type;
+
+    return str_starts(intern_str(study->facts.names, type), STR("MemoryCache"));
+}
+
+/* Stages below a cache in memory run in the first epoch alone: that they run shows that it is being
+ * filled. On the path of a step, with the cache's own time to keep what they make. */
+static double cache_fill_ns(const struct study *study)
+{
+    const struct pipeline *pipeline = study->pipeline;
+    double                 below_ns = 0, own_ns = 0;
+
+    for (uint32_t i = 0; i < pipeline->stages.count; i++) {
+        uint32_t up = pipeline->stages.items[i].parent;
+
+        while (up != NO_ID && !is_cache(study, up))
+            up = pipeline->stages.items[up].parent;
+        below_ns += up == NO_ID ? 0 : pipeline->stages.items[i].path_ns;
+        own_ns += up == NO_ID && is_cache(study, i) ? pipeline->stages.items[i].path_ns : 0;
+    }
+    return below_ns > 0 ? below_ns + own_ns : 0;
+}
+
 /* The consumer finds its batches ready: it hardly waits in the first buffer below it. */
 static bool finds_batches_ready(const struct study *study)
 {
@@ -184,18 +214,22 @@ static bool finds_batches_ready(const struct study *study)
  * not hold the step. */
 static bool set_pace(struct study *study, double period_ns)
 {
-    static const double PACE = 0.5, INLINE = 0.1, INLINE_OF_STEP = 0.03;
+    static const double PACE = 0.5, INLINE = 0.1, INLINE_OF_STEP = 0.03, MOST_FILLS = 0.5;
     struct facts       *facts = &study->facts;
     double              step_ns = study->steps.mean_ns, inline_ns = study->pipeline->inline_ns;
     bool                is_prefetched =
         period_ns > 0 && (inline_ns < INLINE * period_ns || inline_ns < INLINE_OF_STEP * step_ns);
-    double wait_share = 0;
+    double wait_share = 0, wait_ns = 0, fill_ns = cache_fill_ns(study);
+    bool   fills_cache;
 
     facts_get(facts, "input.wait_share", &wait_share);
+    facts_get(facts, "input.wait_ns", &wait_ns);
+    fills_cache = fill_ns > 0 && fill_ns >= MOST_FILLS * wait_ns;
     return facts_set(facts, &produces[FACT_PREFETCHED], is_prefetched) &&
+           facts_set(facts, &produces[FACT_CACHE_FILL], fill_ns) &&
            facts_set(facts, &produces[FACT_KEEPS_UP],
-                     is_prefetched && wait_share < PACE &&
-                         (period_ns < PACE * step_ns || finds_batches_ready(study)));
+                     fills_cache || (is_prefetched && wait_share < PACE &&
+                                     (period_ns < PACE * step_ns || finds_batches_ready(study))));
 }
 
 static bool set_facts(struct study *study)
