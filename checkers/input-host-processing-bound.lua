@@ -14,7 +14,8 @@ local function in_the_model(p, cfg)
       fmt.pct(cells:sum("share")), fmt.pct(cfg.min_wait_share)),
     remedy = { text = "Move the layer into the input pipeline, before cache(): each example is then prepared once, and "
                  .. "beside the step.",
-               code = "ds = ds.map(lambda text, y: (vectorize(text), y), num_parallel_calls=tf.data.AUTOTUNE).cache()" },
+               code = "ds = ds.map(lambda text, y: (vectorize(text), y), "
+                 .. "num_parallel_calls=tf.data.AUTOTUNE).cache()" },
     impact = impact.cells(cells),
     confidence = "high",
   }
@@ -79,12 +80,14 @@ preparation too, done again in each epoch. Silent where a tf.data pipeline or ot
     { name = "text is split by the model", framework = "tensorflow", finding = true, replay = { 1.6e6 },
       facts = { ["step.ns"] = 6e6, ["input.wait_ns"] = 2e4, ["input.wait_share"] = 0.003,
                 ["input.cpu_share"] = 0.01, ["host.cores"] = 2 },
-      tables = { activities = {}, excess = { { cell = 1, flaw = "text-in-step", ns = 1.6e6, share = 0.26, factor = 0,
-                                               op = "StringSplitV2", detail = "StringSplitV2 and the ops of its layer" } } } },
+      tables = { activities = {},
+                 excess = { { cell = 1, flaw = "text-in-step", ns = 1.6e6, share = 0.26, factor = 0,
+                              op = "StringSplitV2", detail = "StringSplitV2 and the ops of its layer" } } } },
     { name = "a look-up that takes little", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 6e6, ["input.wait_ns"] = 2e4, ["input.wait_share"] = 0.003,
                 ["input.cpu_share"] = 0.01, ["host.cores"] = 2 },
-      tables = { activities = {}, excess = { { cell = 1, flaw = "text-in-step", ns = 1e5, share = 0.016, factor = 0 } } } },
+      tables = { activities = {},
+                 excess = { { cell = 1, flaw = "text-in-step", ns = 1e5, share = 0.016, factor = 0 } } } },
     { name = "decoding in next()", framework = "jax", finding = true, impact_ns = 4.5e6,
       facts = { ["step.ns"] = 1.9e7, ["input.wait_ns"] = 1.45e7, ["input.wait_share"] = 0.76,
                 ["input.cpu_share"] = 0.38, ["host.cores"] = 2 },
