@@ -70,6 +70,16 @@ def check_json(name, text, headline):
         parts = sum(round(part["change_ms"] * 1e6) for part in report["parts"])
         step = round((report["step"]["after_ms"] - report["step"]["before_ms"]) * 1e6)
         expect(parts == step, f"{name}: parts sum to {parts} ns, the step changed by {step} ns")
+    if report["pieces"]:
+        pieces = sum(round(piece["change_ms"] * 1e6) for piece in report["pieces"]) + round(report["rest_ms"] * 1e6)
+        step = round((report["step"]["after_ms"] - report["step"]["before_ms"]) * 1e6)
+        expect(pieces == step, f"{name}: pieces sum to {pieces} ns, the step changed by {step} ns")
+        sizes = [abs(piece["change_ms"]) for piece in report["pieces"]]
+        expect(sizes == sorted(sizes, reverse=True), f"{name}: the largest piece comes first")
+        said = [piece[key].split(":")[0] for piece in report["pieces"] for key in ("was", "is") if key in piece]
+        again = [change["title"] for change in report["changes"]
+                 if not change.get("rule") and change["what"] in ("op", "kernel") and change["name"].split(":")[0] in said]
+        expect(not again, f"{name}: said twice: {again}")
 
 
 def check_markdown(name, text, headline):
@@ -129,6 +139,7 @@ def check_pair(name, folder):
     status, _, stderr = run("baseline", fixed, "-o", baseline, "--config", "none")
     expect(status == 0, f"{name}: baseline: {stderr}")
     jsonschema.validate(load(baseline), load(f"{DOCS}/baseline.schema.json"))
+    expect(not any(run["name"].startswith("/") for run in load(baseline)["runs"]), f"{name}: a baseline names its run, not its folder")
     expect(os.path.getsize(baseline) <= 100 << 10, f"{name}: a baseline of {os.path.getsize(baseline)} bytes")
     status, stdout, _ = gate(fixed, baseline)
     expect(status == 0, f"{name}: a program is as fast as itself: {stdout}")

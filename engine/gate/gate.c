@@ -152,8 +152,8 @@ static const char *make_headline(const struct gate_result *result, struct arena 
 
 static bool explain(struct judging *judging)
 {
-    return !judging->is_comparable ||
-           (judge_parts(judging) && judge_masked(judging) && judge_changes(judging));
+    return !judging->is_comparable || (judge_parts(judging) && judge_masked(judging) &&
+                                       judge_pieces(judging) && judge_changes(judging));
 }
 
 static bool compare(struct judging *judging)
@@ -199,9 +199,7 @@ bool gate_run(const struct summary *baseline, const struct summary *after,
         qsort(result->checks.items, result->checks.count, sizeof *result->checks.items, by_weight);
     result->outcome = worst(result);
     result->headline = make_headline(result, arena);
-    result->command =
-        baseline ? arena_text(arena, "tfprof gate %s --baseline %s", after->name, baseline->name)
-                 : arena_text(arena, "tfprof advise %s", after->name);
+    result->command = arena_text(arena, "tfprof report %s", after->name);
     return (result->headline && result->command) ||
            err_set(err, ERR_LIMIT, "no memory left for the comparison");
 }

@@ -55,6 +55,12 @@ struct change { /* an op, kernel or call site that is not as it was */
     double        before_ns, after_ns, before_count, after_count; /* a step */
     char          fingerprint[17];
 };
+struct piece { /* of the step's change: something on its path, and what it replaced */
+    const char *title; /* "MatMul float32 -> MatMul float64", "new: aten::index" */
+    const char *was, *is, *file; /* names; NULL: new, or gone */
+    uint32_t    line;
+    double      before_ns, after_ns, before_count, after_count; /* a step */
+};
 struct difference { /* of hardware or work */
     const char *what, *before, *after;
     bool        is_hardware, is_fatal; /* fatal: times are not compared */
@@ -77,11 +83,12 @@ struct gate_result {
     VEC(struct difference) differences;
     VEC(struct check)       checks;   /* failed first */
     VEC(struct part_change) parts;    /* largest change first; empty: not known */
-    VEC(struct change)      changes;  /* those with a rule first, then by time */
+    VEC(struct piece)       pieces;   /* largest change first; those that are not small */
+    VEC(struct change)      changes;  /* beside them: those with a rule first, then by time */
     VEC(const struct finding *) added; /* advice that the baseline does not have */
     VEC(const struct known_finding *) fixed;
     const char *likely_cause; /* of a uniform slowdown; NULL otherwise */
-    const char *command;      /* to see it locally */
+    const char *command;      /* that shows more of it */
     const struct summary *before_summary, *after_summary; /* before NULL: no baseline */
 };
 

@@ -30,6 +30,7 @@ const char *judge_time_title(struct judging *judging, const char *verb);
 bool judge_policy(struct judging *judging);    /* judge_policy.c: after counts, memory and time */
 bool judge_findings(struct judging *judging);  /* judge_findings.c */
 bool judge_budgets(struct judging *judging, struct err *err); /* judge_budgets.c */
+bool judge_pieces(struct judging *judging);    /* pieces.c: its change by what is on the path */
 bool judge_masked(struct judging *judging);    /* judge_masked.c: after parts */
 bool judge_parts(struct judging *judging);     /* changes.c: the change of the step in parts */
 bool judge_changes(struct judging *judging);   /* changes.c: ops, kernels, call sites */

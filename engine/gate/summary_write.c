@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What is written until row_end stands on one line. */
 static void row_start(struct json_writer *json)
@@ -25,6 +26,14 @@ static void put_text(struct json_writer *json, const char *key, const char *text
         return;
     json_key(json, key);
     json_text(json, text);
+}
+
+/* Where a recording lay on the machine that wrote the baseline says nothing on others. */
+static const char *without_root(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return path[0] == '/' && slash[1] ? slash + 1 : path;
 }
 
 static void put_exact(struct json_writer *json, const char *key, double number)
@@ -115,7 +124,7 @@ static void write_runs(struct json_writer *json, const struct summary *summary)
         const struct run *run = &summary->runs.items[i];
 
         json_object(json);
-        put_text(json, "name", run->name);
+        put_text(json, "name", without_root(run->name));
         put_exact(json, "steps_left_out", run->left_out);
         json_key(json, "step_ms");
         json_array(json);
@@ -214,7 +223,7 @@ static void write_notes(struct json_writer *json, const struct summary *summary)
         const struct run_note *note = &summary->notes.items[i];
 
         row_start(json);
-        put_text(json, "run", note->run);
+        put_text(json, "run", without_root(note->run));
         put_text(json, "where", note->where);
         put_text(json, "what", note->what);
         put_exact(json, "count", note->count);

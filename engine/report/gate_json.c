@@ -104,6 +104,27 @@ static void write_parts(struct json_writer *json, const struct gate_result *resu
     json_array_end(json);
 }
 
+static void write_pieces(struct json_writer *json, const struct gate_result *result)
+{
+    put_array(json, "pieces");
+    for (size_t i = 0; i < result->pieces.count; i++) {
+        const struct piece *piece = &result->pieces.items[i];
+
+        json_object(json);
+        put_text(json, "title", piece->title);
+        put_text(json, "was", piece->was);
+        put_text(json, "is", piece->is);
+        put_exact(json, "before_ms", piece->before_ns / 1e6);
+        put_exact(json, "after_ms", piece->after_ns / 1e6);
+        put_exact(json, "change_ms", (piece->after_ns - piece->before_ns) / 1e6);
+        put_place(json, piece->file, piece->line);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    if (result->pieces.count > 0)
+        put_exact(json, "rest_ms", gate_words_rest(result, result->pieces.count) / 1e6);
+}
+
 static const char *how_name(const struct change *change)
 {
     switch (change->how) {
@@ -206,6 +227,7 @@ void gate_json(const struct gate_result *result, const struct output_options *op
     write_checks(&json, result);
     write_differences(&json, result);
     write_parts(&json, result);
+    write_pieces(&json, result);
     write_changes(&json, result);
     write_findings(&json, result);
     put_text(&json, "likely_cause", result->likely_cause);

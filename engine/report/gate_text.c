@@ -8,7 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CHANGES = 12, MOST_ADVICE = 5, NAME_COLUMNS = 22, TIME_COLUMNS = 14 };
+enum {
+    MOST_PIECES = 8,
+    CHANGE_COLUMNS = 14,
+    MOST_CHANGES = 12,
+    MOST_ADVICE = 5,
+    NAME_COLUMNS = 22,
+    TIME_COLUMNS = 14
+};
 
 static const char *mark(enum outcome outcome)
 {
@@ -129,13 +136,43 @@ static void write_parts(struct layout *layout, const struct gate_result *result)
     layout_line(layout);
 }
 
+static void write_piece(struct layout *layout, const struct gate_result *result, double change_ns,
+                        const char *title, const char *place)
+{
+    const char *time = gate_words_time(result, change_ns, true, layout->arena);
+    const char *head = arena_text(layout->arena, "%*s", CHANGE_COLUMNS, time);
+    struct text line = { .arena = layout->arena };
+
+    text_print(&line, "%s%s%s", title, place[0] ? "  " : "", place);
+    layout_wrap(layout, 0, head ? head : "", CHANGE_COLUMNS + 2,
+                clean(layout, text_str(&line).data));
+}
+
+/* Each said once; with the rest they are the change of the step. */
+static void write_pieces(struct layout *layout, const struct gate_result *result)
+{
+    size_t shown = result->pieces.count < MOST_PIECES ? result->pieces.count : MOST_PIECES;
+
+    if (shown == 0)
+        return;
+    text_print(layout->text, "What the change of the %s is made of\n", gate_words_unit(result));
+    for (size_t i = 0; i < shown; i++) {
+        const struct piece *piece = &result->pieces.items[i];
+
+        write_piece(layout, result, piece->after_ns - piece->before_ns, piece->title,
+                    gate_words_place(piece->file, piece->line, layout->arena));
+    }
+    write_piece(layout, result, gate_words_rest(result, shown), "everything else", "");
+    layout_line(layout);
+}
+
 static void write_changes(struct layout *layout, const struct gate_result *result)
 {
     size_t shown = result->changes.count < MOST_CHANGES ? result->changes.count : MOST_CHANGES;
 
     if (shown == 0)
         return;
-    text_add(layout->text, STR("What changed\n"));
+    text_add(layout->text, result->pieces.count > 0 ? STR("Beside that\n") : STR("What changed\n"));
     for (size_t i = 0; i < shown; i++) {
         const struct change *change = &result->changes.items[i];
         const char          *place = gate_words_place(change->file, change->line, layout->arena);
@@ -199,6 +236,7 @@ void gate_text(const struct gate_result *result, const struct output_options *op
     if (!is_explained)
         return;
     write_parts(&layout, result);
+    write_pieces(&layout, result);
     write_changes(&layout, result);
     write_advice(&layout, result);
     layout_wrap(&layout, 0, "See it here:", 13, clean(&layout, result->command));

@@ -41,6 +41,15 @@ struct part_change gate_words_total(const struct gate_result *result)
     return total;
 }
 
+double gate_words_rest(const struct gate_result *result, size_t count)
+{
+    double rest_ns = result->after_ns - result->before_ns;
+
+    for (size_t i = 0; i < count; i++)
+        rest_ns -= result->pieces.items[i].after_ns - result->pieces.items[i].before_ns;
+    return rest_ns;
+}
+
 const char *gate_words_place(const char *file, uint32_t line, struct arena *arena)
 {
     const char *text = "";

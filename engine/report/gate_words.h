@@ -12,6 +12,8 @@ const char *gate_words_time(const struct gate_result *result, double ns, bool is
 /* What times and counts are of: "step" or "batch". */
 const char *gate_words_unit(const struct gate_result *result);
 /* The sum of the parts' rows. */
+/* What the first `count` pieces leave of the step's change, in ns. */
+double gate_words_rest(const struct gate_result *result, size_t count);
 struct part_change gate_words_total(const struct gate_result *result);
 /* "in train.py:41", or "" */
 const char *gate_words_place(const char *file, uint32_t line, struct arena *arena);

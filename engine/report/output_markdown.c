@@ -82,6 +82,25 @@ static void add_parts(struct text *text, const struct gate_result *result)
     text_add_byte(text, '\n');
 }
 
+static void add_pieces(struct text *text, const struct gate_result *result)
+{
+    size_t i = 0;
+
+    if (result->pieces.count == 0)
+        return;
+    text_add(text, STR("| what the change is made of | change |\n|---|---:|\n"));
+    for (; i < result->pieces.count && i < MOST_ROWS && !is_full(text); i++) {
+        const struct piece *piece = &result->pieces.items[i];
+
+        text_add(text, STR("| "));
+        add_cell(text, piece->title);
+        text_print(text, " | %s |\n",
+                   gate_words_time(result, piece->after_ns - piece->before_ns, true, text->arena));
+    }
+    text_print(text, "| everything else | %s |\n\n",
+               gate_words_time(result, gate_words_rest(result, i), true, text->arena));
+}
+
 static void add_changes(struct text *text, const struct gate_result *result)
 {
     size_t i = 0;
@@ -141,6 +160,7 @@ static void gate_markdown(const struct gate_result *result, const struct output_
     add_checks(text, result);
     if (result->outcome != OUTCOME_PASS) {
         add_parts(text, result);
+        add_pieces(text, result);
         add_changes(text, result);
         add_advice(text, result);
     }
