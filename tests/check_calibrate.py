@@ -45,8 +45,19 @@ def check_numbers(calibrate):
     assert calibrate.names("pack/cast-churn", ["cast-churn"]) and not calibrate.names("cast-churn", ["cast"])
 
 
+def check_ledger(calibrate):
+    """A half of the step by the method, two thirds achieved: ln(2) more in log odds. What could not be told is left out."""
+    entry = {"rule": "r", "framework": "jax", "method": "replay", "confidence": "high", "outcome": "achieved", "same_work": True,
+             "model_share": 0.5, "achieved_share": 2 / 3}
+    assert is_near(calibrate.residual_of(entry)["residual"], math.log(2))
+    assert calibrate.residual_of({**entry, "achieved_share": -0.2})["truth"] == 0
+    assert calibrate.residual_of({**entry, "outcome": "untold"}) is None
+    assert calibrate.residual_of({**entry, "same_work": False}) is None
+
+
 def main():
     check_numbers(load())
+    check_ledger(load())
     done = subprocess.run([SCRIPT, sys.argv[1], sys.argv[2]], capture_output=True, text=True)
     assert done.returncode == 0 and "its framework left out" in done.stdout, done.stdout + done.stderr
     none = subprocess.run([SCRIPT, sys.argv[1], pathlib.Path(sys.argv[2]) / "nowhere"], capture_output=True, text=True)

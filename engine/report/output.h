@@ -21,6 +21,7 @@ struct rule_list;
 struct study;
 struct table_view;
 struct tool;
+struct verification;
 struct whatif;
 struct why;
 
@@ -61,6 +62,8 @@ struct output {
                  struct text *text);
     void (*history)(const struct history *histories, size_t count,
                     const struct output_options *options, struct text *text);
+    void (*verify)(const struct verification *verification, const struct output_options *options,
+                   struct text *text);
 };
 #define OUTPUT(name) extern const struct output output_##name;
 #include "report/outputs.def"

@@ -15,6 +15,7 @@
 #include "report/rules_json.h"
 #include "report/table_report.h"
 #include "report/tool.h"
+#include "report/verify_report.h"
 #include "report/whatif_json.h"
 #include "report/why_json.h"
 #include "rules/advice.h"
@@ -212,4 +213,5 @@ const struct output output_json = {
     .explain = explain_json,
     .gate = gate_json,
     .history = history_json,
+    .verify = verify_json,
 };

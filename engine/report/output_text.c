@@ -19,6 +19,7 @@
 #include "report/short_text.h"
 #include "report/table_report.h"
 #include "report/tool.h"
+#include "report/verify_report.h"
 #include "report/whatif_text.h"
 #include "report/why_text.h"
 #include "rules/advice.h"
@@ -282,4 +283,5 @@ const struct output output_text = {
     .explain = explain_text,
     .gate = gate_text,
     .history = history_text,
+    .verify = verify_text,
 };
