@@ -33,12 +33,12 @@ tests inside the backward pass.]],
     local forward_ns = p.fact["torch.forward_ns"] or 0
     local low_ns = ns + math.min(0.8 * excess_ns, 0.8 * forward_ns)
     local high_ns = ns + math.max(math.min(excess_ns, 0.9 * forward_ns), 0.3 * forward_ns)
-    local title = ("Anomaly detection tests %s gradients a step"):format(fmt.count(math.floor(checks + 0.5)))
+    local title = ("Anomaly detection tests %s gradients a step"):format(fmt.whole(checks))
     local evidence = { { "tests a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step", checks,
         "count" },
                        { "backward nodes a step", nodes, "count" } }
     local condition = ("%s tests for NaN inside the backward pass, %s accepted"):format(
-      fmt.count(math.floor(checks + 0.5)), fmt.count(cfg.min_checks - 1))
+      fmt.whole(checks), fmt.count(cfg.min_checks - 1))
 
     return finding {
       title = title,

@@ -65,12 +65,11 @@ local function of_pytorch(p, cfg)
   ns = math.max(ns, step_ns - (p.fact["torch.update_ns"] or step_ns))
   local kept = 1 / math.sqrt(passes)
   return finding {
-    title = ("%s backward passes a step, each over %s rows"):format(
-      fmt.count(math.floor(passes + 0.5)), fmt.count(rows)),
+    title = ("%s backward passes a step, each over %s rows"):format(fmt.whole(passes), fmt.count(rows)),
     evidence = { { "forward and backward passes a step", ns, "ns", share = ns / step_ns },
                  { "backward passes a step", passes, "count" }, { "rows of a product, median", rows, "count" } },
     condition = ("%s passes a step, %s accepted; %s rows a product, %s accepted"):format(
-      fmt.count(math.floor(passes + 0.5)), fmt.count(cfg.min_passes), fmt.count(rows), fmt.count(cfg.max_rows)),
+      fmt.whole(passes), fmt.count(cfg.min_passes), fmt.count(rows), fmt.count(cfg.max_rows)),
     remedy = { text = "Take more rows at once: gradients add up the same, and each weight is read once.",
                code = "for x, y in batches.split(64): loss(model(x), y).backward()   # instead of split(4)" },
     impact = impact.exposed { ns = (1 - 0.5 * kept) * ns, low = (1 - 2 * kept) * ns, high = (1 - 0.5 * kept) * ns },
@@ -170,7 +169,7 @@ backward many times over a few rows before they update do the same.]],
       * (1 - math.min(1, python_ns / math.max(1, p:has("part.host_ns") and p.fact["part.host_ns"] or 0)))
     return finding {
       severity = (rows or runs >= cfg.min_unknown_runs) and "warn" or "info",
-      title = ("%s runs %s times a step, each for one small input"):format(name, fmt.count(math.floor(runs + 0.5))),
+      title = ("%s runs %s times a step, each for one small input"):format(name, fmt.whole(runs)),
       subject = { op = name },
       evidence = { { "runs a step", runs, "count" }, { "median run", run_ns, "ns" },
                    { "program", name }, { "all program runs a step", all, "count" } },

@@ -14,8 +14,7 @@ local function only_read(p, cfg, evidence)
   evidence[#evidence + 1] = { "computing in them a step", ns, "ns", share = math.min(1, ns / step_ns) }
   local host_ns = math.min(p.fact["host.lead_ns"], step_ns - ns)
   return finding {
-    title = ("%s runs %s times beside each training step and its results are read"):format(
-      name, fmt.count(math.floor(runs + 0.5))),
+    title = ("%s runs %s times beside each training step and its results are read"):format(name, fmt.whole(runs)),
     subject = { op = name }, evidence = evidence,
     condition = ("%s runs a step that do not go backward, %s accepted, and %s waits"):format(fmt.count(runs),
       fmt.count(cfg.min_read_runs), fmt.count(reads)),
@@ -81,8 +80,7 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
     end
     if is_loop then
       return finding {
-        title = ("Python reads a result %s times a step to decide what to run next"):format(
-          fmt.count(math.floor(reads + 0.5))),
+        title = ("Python reads a result %s times a step to decide what to run next"):format(fmt.whole(reads)),
         evidence = evidence, locations = locations,
         condition = ("%s waits a step, %s accepted, and %s runs of programs"):format(fmt.count(reads),
           fmt.count(cfg.min_reads), fmt.count(runs)),

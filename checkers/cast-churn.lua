@@ -76,7 +76,7 @@ but one, and as six tenths of them. Silent for conversions made once a step and 
         count, "count" },
                        { "most often", (biggest.from or "") .. " " .. (biggest.shapes or "") } }
     local condition = ("%s conversions of the same shapes take %s of the step, %s accepted"):format(
-      fmt.count(math.floor(count + 0.5)), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share))
+      fmt.whole(count), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share))
 
     return finding {
       title = title,

@@ -24,14 +24,12 @@ the optimizer. Silent where few norms are taken there.]],
     local norms, clip_ns = p.fact["torch.clip_norms"], p.fact["torch.clip_ns"]
     if norms < cfg.min_norms or clip_ns < cfg.min_share * step_ns then return nil end
     local low_ns, high_ns = 0.7 * clip_ns, 0.95 * clip_ns
-    local title = ("Clipping takes %s norms one by one: %s a step"):format(fmt.count(math.floor(norms + 0.5)),
-        fmt.ms(clip_ns))
+    local title = ("Clipping takes %s norms one by one: %s a step"):format(fmt.whole(norms), fmt.ms(clip_ns))
     local evidence = { { "between backward pass and optimizer a step", clip_ns, "ns", share = math.min(1,
         clip_ns / step_ns) },
                        { "norms a step", norms, "count" },
                        { "calls a step", p.fact["torch.clip_calls"] or norms, "count" } }
-    local condition = ("%s norms a step, %s accepted"):format(fmt.count(math.floor(norms + 0.5)),
-        fmt.count(cfg.min_norms - 1))
+    local condition = ("%s norms a step, %s accepted"):format(fmt.whole(norms), fmt.count(cfg.min_norms - 1))
 
     return finding {
       title = title,

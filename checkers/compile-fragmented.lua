@@ -26,14 +26,13 @@ device.]],
       return nil
     end
     return finding {
-      title = ("Compiled code runs %s kernels a step of %s each"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.ms(total_ns / count)),
+      title = ("Compiled code runs %s kernels a step of %s each"):format(fmt.whole(count), fmt.ms(total_ns / count)),
       subject = { kernel = kernels:top("calls", 1):rows()[1].name },
       evidence = { { "kernels of the compiler a step", count, "count" },
                    { "their mean duration", total_ns / count, "ns" },
                    { "idle around launches a step", idle_ns, "ns", share = idle_ns / step_ns } },
       condition = ("%s kernels, fewer than %s accepted, and launches leave the device idle %s of the step"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_kernels), fmt.pct(idle_ns / step_ns)),
+        fmt.whole(count), fmt.count(cfg.min_kernels), fmt.pct(idle_ns / step_ns)),
       remedy = { text = "Look for graph breaks and custom ops between them; replay what is left as one graph.",
                  code = "TORCH_LOGS=graph_breaks,fusion python train.py\n"
                    .. "model = torch.compile(model, mode='reduce-overhead')" },

@@ -34,7 +34,7 @@ limit of memory, where graphs are launched, and where most kernels come from cod
     if triton:sum("calls") < cfg.min_compiled * count then return nil end
     return finding {
       title = ("Compiled code launches %s kernels one by one; the device waits %s a step"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+        fmt.whole(count), fmt.ms(ns)),
       evidence = { { "idle around launches a step", ns, "ns", share = ns / step_ns },
                    { "kernels a step", count, "count" },
                    { "of them, made by the compiler", triton:sum("calls"), "count" } },

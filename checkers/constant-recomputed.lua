@@ -17,21 +17,13 @@ in each call, say. Nothing of it changes between calls. Recordings make small op
 a bound.]],
 
   check = function(p, cfg)
-    local cells = p:table("excess"):where { flaw = "derived-weight" }
-    local share = cells:sum("share")
-    if share < cfg.min_share then return nil end
-    local ns = cells:sum("ns")
-    local worst = cells:top("ns", 1):rows()[1]
-    return finding {
-      title = ("Making weights again from parameters takes %s a step"):format(fmt.ms(ns)),
-      subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-      evidence = { { "products that make weights a step", ns, "ns", share = math.min(share, 1) },
-                   { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    return p:in_excess {
+      flaw = "derived-weight", min_share = cfg.min_share,
+      title = "Making weights again from parameters takes %s a step",
+      time = "products that make weights",
       remedy = { text = "Make the weight once, after loading or after an update; "
                    .. "or apply the two thin factors one after the other.",
                  code = "layer.weight += layer.B @ layer.A   # once; or y = x @ W.T + (x @ A.T) @ B.T" },
-      impact = impact.cells(cells),
       confidence = "medium",
     }
   end,

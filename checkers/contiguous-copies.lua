@@ -2,7 +2,7 @@
 local function of_appends(count, ns, step_ns)
   return finding {
     title = ("%s concatenations copy a long tensor to add a little to it: %s a step"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+        fmt.whole(count), fmt.ms(ns)),
     evidence = { { "such concatenations a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "how many", count, "count" } },
     condition = "what is added is at most a sixteenth of the result",
@@ -86,8 +86,7 @@ where they take more. Silent below min_share; a copy that makes a following prod
     if pairs_ns > high_ns then return nil end
     if count < cfg.min_copies or high_ns < cfg.min_share * step_ns then return nil end
     local low_ns = 0.5 * high_ns
-    local title = ("%s copies into another layout take %s a step"):format(fmt.count(math.floor(count + 0.5)),
-        fmt.ms(high_ns))
+    local title = ("%s copies into another layout take %s a step"):format(fmt.whole(count), fmt.ms(high_ns))
     local evidence = { { "copies a step", high_ns, "ns", share = math.min(1, high_ns / step_ns) }, { "how many",
         count, "count" } }
     local condition = ("copies take %s of the step, %s accepted"):format(fmt.pct(high_ns / step_ns),

@@ -16,20 +16,12 @@ The op behind a product keeps a few of its rows: a head over all positions of wh
 product times the share thrown away.]],
 
   check = function(p, cfg)
-    local cells = p:table("excess"):where { flaw = "thrown-rows" }
-    local share = cells:sum("share")
-    if share < cfg.min_share then return nil end
-    local ns = cells:sum("ns")
-    local worst = cells:top("ns", 1):rows()[1]
-    return finding {
-      title = ("Rows of products that are thrown away take %s a step"):format(fmt.ms(ns)),
-      subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-      evidence = { { "computing rows that the next op drops a step", ns, "ns", share = math.min(share, 1) },
-                   { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    return p:in_excess {
+      flaw = "thrown-rows", min_share = cfg.min_share,
+      title = "Rows of products that are thrown away take %s a step",
+      time = "computing rows that the next op drops",
       remedy = { text = "Cut to the rows that are needed before the product.",
                  code = "logits = head(h[:, -1])   # instead of head(h)[:, -1]" },
-      impact = impact.cells(cells),
       confidence = "high",
     }
   end,

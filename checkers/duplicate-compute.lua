@@ -22,8 +22,7 @@ local function twice_backward(p, ns, nodes)
     severity = "warn",
     evidence = { { "backward nodes that ran before, a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
                  { "such nodes a step", nodes, "count" } },
-    condition = ("%s nodes of the backward pass run again for the same forward call"):format(
-      fmt.count(math.floor(nodes + 0.5))),
+    condition = ("%s nodes of the backward pass run again for the same forward call"):format(fmt.whole(nodes)),
     remedy = { text = "Add up the losses and go back once.",
                code = "(loss_a + loss_b).backward()   # instead of retain_graph=True" },
     impact = impact.exposed { ns = ns, low = 0.8 * ns, high = ns },
@@ -104,7 +103,7 @@ local function passes_back(p, cfg)
   ns = math.min(ns, step_ns)
   return finding {
     title = ("The backward pass runs %s times through the same layers: %s a step too much"):format(
-      fmt.count(math.floor(passes + 0.5)), fmt.ms(ns)),
+      fmt.whole(passes), fmt.ms(ns)),
     severity = "warn",
     subject = { op = worst.name },
     evidence = { { "gradient ops beyond one pass a step", ns, "ns", share = ns / step_ns },

@@ -42,8 +42,7 @@ Silent where a step has few eager ops besides the functions it calls, and where 
     end
 
     return finding {
-      title = ("%s ops a step run eagerly; host code takes %s of the step"):format(
-        fmt.count(math.floor(ops + 0.5)), fmt.pct(share)),
+      title = ("%s ops a step run eagerly; host code takes %s of the step"):format(fmt.whole(ops), fmt.pct(share)),
       evidence = { { "eager ops a step", ops, "count" },
                    { "host code a step", host_ns, "ns", share = share },
                    { "graph functions called a step", calls, "count" } },

@@ -93,8 +93,7 @@ names and below min_share.]],
 
     return finding {
       title = (biggest.idiom == "outer" and "Tensors of all pairs that are summed at once take %s a step in %s calls" or
-          "Chains of elementwise ops take %s a step in %s calls"):format(
-            fmt.ms(ns), fmt.count(math.floor(calls + 0.5))),
+          "Chains of elementwise ops take %s a step in %s calls"):format(fmt.ms(ns), fmt.whole(calls)),
       subject = { op = biggest.first_op },
       locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
       evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },

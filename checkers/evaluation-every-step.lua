@@ -17,20 +17,12 @@ behind the update: evaluation, or metrics that call the model once more. Silent 
 and its gradients or compute no loss: a teacher or a target network.]],
 
   check = function(p, cfg)
-    local cells = p:table("excess"):where { flaw = "evaluation" }
-    local share = cells:sum("share")
-    if share < cfg.min_share then return nil end
-    local ns = cells:sum("ns")
-    local worst = cells:top("ns", 1):rows()[1]
-    return finding {
-      title = ("Evaluating the model takes %s of each training step"):format(fmt.ms(ns)),
-      subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-      evidence = { { "forward passes that nothing is trained by a step", ns, "ns", share = math.min(share, 1) },
-                   { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    return p:in_excess {
+      flaw = "evaluation", min_share = cfg.min_share,
+      title = "Evaluating the model takes %s of each training step",
+      time = "forward passes that nothing is trained by",
       remedy = { text = "Evaluate every few hundred steps, and take what metrics need from the training pass.",
                  code = "args = TrainingArguments(eval_strategy=\"steps\", eval_steps=500)" },
-      impact = impact.cells(cells),
       confidence = "medium",
     }
   end,

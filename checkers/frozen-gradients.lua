@@ -17,22 +17,13 @@ given to the optimizer. All of the backward pass behind the last gradient that i
 share their shape with an updated one count as updated, so that accumulating gradients over several steps is silent.]],
 
   check = function(p, cfg)
-    local cells = p:table("excess"):where { flaw = "unused-gradients" }
-    local share = cells:sum("share")
-    if share < cfg.min_share then return nil end
-    local ns = cells:sum("ns")
-    local worst = cells:top("ns", 1):rows()[1]
-    return finding {
-      title = ("Gradients that no update takes cost %s a step"):format(fmt.ms(ns)),
-      subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-      evidence = { { "the backward pass behind the last gradient that is used a step", ns, "ns",
-                     share = math.min(share, 1) },
-                   { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    return p:in_excess {
+      flaw = "unused-gradients", min_share = cfg.min_share,
+      title = "Gradients that no update takes cost %s a step",
+      time = "the backward pass behind the last gradient that is used",
       remedy = { text = "Freeze what is not trained, or run it without gradients.",
                  code = "for q in backbone.parameters(): q.requires_grad_(False)   "
                    .. "# or: with torch.no_grad(): h = backbone(x)" },
-      impact = impact.cells(cells),
       confidence = "high",
     }
   end,

@@ -29,7 +29,7 @@ without FSDP and where they are hidden. Prefetching keeps two layers' parameters
     if count < cfg.min_count or alone < cfg.min_alone * count or ns < cfg.min_share * step_ns then return nil end
     return finding {
       title = ("%s of %s all-gathers a step run with nothing beside them: %s"):format(
-        fmt.count(math.floor(alone + 0.5)), fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+        fmt.whole(alone), fmt.whole(count), fmt.ms(ns)),
       subject = { kernel = gathers:top("exposed_ns", 1):rows()[1].name },
       evidence = { { "all-gathers that nothing covers, a step", ns, "ns", share = ns / step_ns },
                    { "all-gathers a step", count, "count" },

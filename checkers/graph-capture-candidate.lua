@@ -42,7 +42,7 @@ the step, where graphs are launched already, and for few kernels.]],
         jax = "step = jax.jit(step)", tensorflow = "@tf.function(jit_compile=True)" }
     return finding {
       title = ("The same %s kernels run in every step, with %s of waiting for launches"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+        fmt.whole(count), fmt.ms(ns)),
       evidence = { { "idle for late launches and starts a step", ns, "ns", share = math.min(1, ns / step_ns) },
                    { "kernels a step", count, "count" },
                    { "of them, as many in each step", alike, "count" } },

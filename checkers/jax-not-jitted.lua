@@ -114,7 +114,7 @@ rules name.]],
     local single = p:has("ops") and single_share(p, cfg) or 1
     local own = math.min(own_ns / math.max(p.fact["part.host_ns"], 1), 1)
     return finding {
-      title = ("%s JAX programs a step are dispatched one by one"):format(fmt.count(math.floor(count + 0.5))),
+      title = ("%s JAX programs a step are dispatched one by one"):format(fmt.whole(count)),
       evidence = { { "program runs a step", count, "count" }, { "different programs", programs, "count" },
                    { "median run", p.fact["runs.median_ns"], "ns" },
                    { "host code a step", p.fact["part.host_ns"], "ns", share = share } },

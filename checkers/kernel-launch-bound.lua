@@ -35,8 +35,7 @@ is well ahead of the device.]],
     if p.framework == "tensorflow" then code = "@tf.function(jit_compile=True)" end
     if p.framework == "pytorch" then code = "model = torch.compile(model, mode=\"reduce-overhead\")" end
     return finding {
-      title = ("Starting %s kernels leaves the device idle %s a step"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+      title = ("Starting %s kernels leaves the device idle %s a step"):format(fmt.whole(count), fmt.ms(ns)),
       severity = ns / step_ns >= cfg.high_share and "error" or "warn",
       evidence = { { "idle before kernels launched in time, a step", pause_ns, "ns",
                      share = math.min(1, pause_ns / step_ns) },

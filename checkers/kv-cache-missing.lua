@@ -16,21 +16,13 @@ Products of the same weights get a few rows more in each round and all rows of t
 keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed.]],
 
   check = function(p, cfg)
-    local cells = p:table("excess"):where { flaw = "growing-prefix" }
-    local share = cells:sum("share")
-    if share < cfg.min_share then return nil end
-    local ns = cells:sum("ns")
-    local worst = cells:top("ns", 1):rows()[1]
-    return finding {
-      title = ("Running the same prefix again for each token takes %s a step"):format(fmt.ms(ns)),
-      subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-      evidence = { { "rows of rounds before a step", ns, "ns", share = math.min(share, 1) },
-                   { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    return p:in_excess {
+      flaw = "growing-prefix", min_share = cfg.min_share,
+      title = "Running the same prefix again for each token takes %s a step",
+      time = "rows of rounds before",
       remedy = { text = "Keep keys and values of earlier tokens, and run the new ones alone.",
                  code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   "
                    .. "# generate(use_cache=True)" },
-      impact = impact.cells(cells),
       confidence = "high",
     }
   end,

@@ -24,11 +24,10 @@ local function statistics(p, cfg)
   local share = ns / p.fact["step.ns"]
   if reads < cfg.min_reads or share < cfg.min_share then return nil end
   return finding {
-    title = ("%s statistics of tensors are taken and read in each step: %s"):format(
-      fmt.count(math.floor(reads + 0.5)), fmt.ms(ns)),
+    title = ("%s statistics of tensors are taken and read in each step: %s"):format(fmt.whole(reads), fmt.ms(ns)),
     evidence = { { "taking and reading them a step", ns, "ns", share = share },
                  { "values read a step", reads, "count" } },
-    condition = ("%s values are read, %s accepted; they take %s of the step"):format(fmt.count(math.floor(reads + 0.5)),
+    condition = ("%s values are read, %s accepted; they take %s of the step"):format(fmt.whole(reads),
       fmt.count(cfg.min_reads - 1), fmt.pct(share)),
     remedy = { text = "Take statistics every 100 steps; in hooks too.",
                code = "if step % 100 == 0: log({n: p.grad.norm().item() for n, p in model.named_parameters()})" },

@@ -111,7 +111,7 @@ one function; priced as a part of the function. Silent for few runs and small sh
     end
     return finding {
       title = ("%s runs %s times a step on %s operations each"):format(best.name,
-        fmt.count(math.floor(best.calls + 0.5)), fmt.count(best.flops)),
+        fmt.whole(best.calls), fmt.count(best.flops)),
       subject = { op = best.name }, locations = locations,
       evidence = { { "its time a step", best.self_ns, "ns", share = math.min(best.self_ns / step_ns, 1) },
                    { "runs a step", best.calls, "count" }, { "operations a run", best.flops, "flops" },

@@ -29,11 +29,10 @@ ones that take less than min_share.]],
     local saved_ns = math.min(0.9 * count * cfg.call_ns, ceiling_ns)
     return finding {
       title = ("%s copies of %s on average between host and device in each step"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.bytes(bytes / count)),
+        fmt.whole(count), fmt.bytes(bytes / count)),
       evidence = { { "copies a step", count, "count" }, { "bytes a step", bytes, "bytes" },
                    { "uncovered copying a step", ns, "ns", share = math.min(1, ns / step_ns) } },
-      condition = ("%s small copies a step, %s accepted"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count)),
+      condition = ("%s small copies a step, %s accepted"):format(fmt.whole(count), fmt.count(cfg.min_count)),
       remedy = { text = "Pack small tensors into one buffer and copy once; keep constants and results on the device." },
       impact = impact.exposed { ns = saved_ns },
       claims = { { parts = { "copy" } } , { parts = { "host" }, kinds = { "launch", "transfer", "memcpy" } } },

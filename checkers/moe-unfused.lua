@@ -30,7 +30,7 @@ call.]],
     ns = math.min(ns, step_ns)
     if not first or not second or ns < cfg.min_share * step_ns then return nil end
     return finding {
-      title = ("%s expert products run in sequence"):format(fmt.count(math.floor(first.calls + second.calls + 0.5))),
+      title = ("%s expert products run in sequence"):format(fmt.whole(first.calls + second.calls)),
       subject = { kernel = first.name, op = first.op },
       evidence = { { "products of experts a step", ns, "ns", share = ns / step_ns },
                    { "first ones a step", first.calls, "count" },

@@ -28,7 +28,7 @@ after the waits. Silent where nothing is copied from pinned memory, and where wo
     if down >= count or count < cfg.min_count or bubble_ns < cfg.min_share * step_ns then return nil end
     return finding {
       title = ("%s copies a step from pinned memory wait; the device is idle for %s after them"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.ms(bubble_ns)),
+        fmt.whole(count), fmt.ms(bubble_ns)),
       subject = { op = waits:top("bubble_ns", 1):rows()[1].owner },
       evidence = { { "device idle after them a step", bubble_ns, "ns", share = bubble_ns / step_ns },
                    { "waits a step", count, "count" },

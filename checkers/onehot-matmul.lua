@@ -17,32 +17,13 @@ One-hot vectors are as wide as the table is long, nearly all of them zeros, and 
 lookup reads the rows it needs. Priced as nearly all of it. Silent below min_share.]],
 
   check = function(p, cfg)
-    local step_ns, rows = p.fact["step.ns"],
-        p:table("eager_idioms"):where { idiom = { like = "^(onehot-product)$" } }
-    local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
-    for row in rows:each() do
-      if row.last_dim >= 0 then
-        local low, high = 0.7 * row.ns, 0.98 * row.ns
-        ns, low_ns, high_ns = ns + row.ns, low_ns + math.max(low, 0), high_ns + math.max(high, 0)
-        count, calls = count + row.count, calls + row.calls
-        if not biggest or row.ns > biggest.ns then biggest = row end
-      end
-    end
-    if not biggest or ns < cfg.min_share * step_ns then return nil end
-
-    return finding {
-      title = ("A one-hot product takes %s a step in %s calls"):format(fmt.ms(ns),
-          fmt.count(math.floor(calls + 0.5))),
-      subject = { op = biggest.first_op },
-      locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
-      evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },
-                   { "times a step", count, "count" },
-                   { "calls of ops in it a step", calls, "count" },
-                   { "shapes", biggest.shapes or "unknown" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    return p:spelled_out {
+      idiom = "onehot-product", min_share = cfg.min_share, title = "A one-hot product takes",
+      price = function(row)
+        return 0.7 * row.ns, 0.98 * row.ns
+      end,
       remedy = { text = "Look the rows up instead of multiplying with zeros.",
           code = "y = F.embedding(ids, weight)   # instead of F.one_hot(ids).float() @ weight" },
-      impact = impact.exposed { ns = ns, low = low_ns, high = high_ns },
       confidence = "medium",
     }
   end,

@@ -28,10 +28,10 @@ Silent where the device stays busy meanwhile.]],
         { row.name .. (row.owner and row.owner ~= "" and " in " .. row.owner or "") .. ", a step", row.count, "count" }
     end
     return finding {
-      title = ("%s blocking calls a step"):format(fmt.count(math.floor(count + 0.5))),
+      title = ("%s blocking calls a step"):format(fmt.whole(count)),
       evidence = evidence, locations = most:places(),
       condition = ("%s a step, %s accepted, with %s of the step idle behind them"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count), fmt.pct(bubble_ns / step_ns)),
+        fmt.whole(count), fmt.count(cfg.min_count), fmt.pct(bubble_ns / step_ns)),
       remedy = { text = "Remove waits that nobody needs; where order between streams matters, record an event and let "
                    .. "the stream wait for it.",
                  code = p.framework == "pytorch" and "event.record(a); b.wait_event(event)   # the host goes on"

@@ -67,8 +67,7 @@ functions.]],
 
     local calls = math.max(p.fact["eager.function_calls"], 2)
     return finding {
-      title = ("Datasets are built %s times a step, as predict does in each call"):format(
-        fmt.count(math.floor(builds + 0.5))),
+      title = ("Datasets are built %s times a step, as predict does in each call"):format(fmt.whole(builds)),
       evidence = { { "building iterators a step", setup_ns, "ns", share = math.min(setup_ns / step_ns, 1) },
                    { "iterators built a step", builds, "count" },
                    { "graph function calls a step", calls, "count" } },

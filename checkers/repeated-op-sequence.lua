@@ -115,10 +115,10 @@ loop, for long ops and below min_share.]],
     if not worst or worst.total_ns < cfg.min_share * step_ns then return nil end
     local low_ns, high_ns = 0.3 * worst.total_ns, 0.7 * worst.total_ns
     local title = ("The sequence %s runs %s times a step"):format(worst.ops,
-        fmt.count(math.floor(worst.repeats + 0.5)))
+        fmt.whole(worst.repeats))
     local evidence = { { "time a step", worst.total_ns, "ns", share = math.min(1, worst.total_ns / step_ns) },
                        { "repeats a step", worst.repeats, "count" }, { "mean op", worst.mean_op_ns, "ns" } }
-    local condition = ("%s repeats take %s of the step, %s accepted"):format(fmt.count(math.floor(worst.repeats + 0.5)),
+    local condition = ("%s repeats take %s of the step, %s accepted"):format(fmt.whole(worst.repeats),
       fmt.pct(worst.total_ns / step_ns), fmt.pct(cfg.min_share))
 
     return finding {

@@ -46,8 +46,8 @@ fact without a price.]],
     if gap_ns > cfg.max_gap * step_ns then remedy = "Schedule the next step while this one runs. " .. remedy end
     return finding {
       title = ("%s %s requests takes %s a step: %s new tokens a second"):format(
-        names[phase] or "Work of", fmt.count(math.floor(requests + 0.5)),
-        fmt.ms(step_ns), fmt.count(math.floor(p.fact["serving.tokens_per_s"] + 0.5))),
+        names[phase] or "Work of", fmt.whole(requests),
+        fmt.ms(step_ns), fmt.whole(p.fact["serving.tokens_per_s"])),
       evidence = evidence,
       condition = ("%s of kernels in replayed graphs, %s wanted where a step decodes"):format(
         fmt.pct(graph), fmt.pct(cfg.min_graph)),

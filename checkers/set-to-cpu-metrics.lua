@@ -56,7 +56,7 @@ modules of a library's metrics that take part of a step that does something else
     local places = copies:count() > 0 and copies:places() or syncs:places()
     return finding {
       title = ("Metrics are moved to the CPU %s a step"):format(
-        count >= 1.5 and ("%s times"):format(fmt.count(math.floor(count + 0.5))) or "once"),
+        count >= 1.5 and ("%s times"):format(fmt.whole(count)) or "once"),
       evidence = { { "uncovered copies and idle behind them a step", ns, "ns", share = ns / step_ns },
                    { "such downloads a step", count, "count" } },
       locations = places,

@@ -20,10 +20,8 @@ local function on_hosts(p, cfg)
   end
   if saved_ns < cfg.min_host_share * step_ns then return nil end
   return finding {
-    title = what and ("%s collectives a step (%s) are not for gradients: %s"):format(
-      fmt.count(math.floor(count + 0.5)), what, fmt.ms(ns))
-        or ("%s collectives a step carry less than %s each"):format(
-          fmt.count(math.floor(count + 0.5)), fmt.bytes(cfg.max_bytes)),
+    title = what and ("%s collectives a step (%s) are not for gradients: %s"):format(fmt.whole(count), what, fmt.ms(ns))
+        or ("%s collectives a step carry less than %s each"):format(fmt.whole(count), fmt.bytes(cfg.max_bytes)),
     evidence = { { what and "such collectives a step" or "small collectives a step", count, "count" },
                  { "their uncovered time a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "all collectives a step", all:sum("count"), "count" } },
@@ -53,12 +51,12 @@ local function on_cores(p, cfg)
   if meetings < cfg.min_count then return nil end
   if ns < cfg.min_host_share * step_ns then return nil end
   return finding {
-    title = ("Devices meet %s times a step to exchange small arrays"):format(fmt.count(math.floor(meetings + 0.5))),
+    title = ("Devices meet %s times a step to exchange small arrays"):format(fmt.whole(meetings)),
     severity = "info",
     evidence = { { "meetings of a device a step", meetings, "count" }, { "payload of one", bytes / meetings, "bytes" },
                  { "in collectives a step", ns, "ns", share = ns / step_ns } },
     condition = ("each device meets the others %s times a step, %s accepted"):format(
-      fmt.count(math.floor(meetings + 0.5)), fmt.count(cfg.min_count)),
+      fmt.whole(meetings), fmt.count(cfg.min_count)),
     remedy = { text = "Put them into one array before, and take them apart behind.",
                code = "flat, unravel = jax.flatten_util.ravel_pytree(grads)\n"
                  .. "grads = unravel(jax.lax.pmean(flat, \"data\"))" },
@@ -105,13 +103,11 @@ ones, and where payloads were not recorded.]],
     local merged = math.max(1, math.ceil(bytes / 26214400))
     local saved_ns = ns * math.max(0, 1 - merged / count)
     return finding {
-      title = ("%s collectives a step carry less than %s each"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.bytes(cfg.max_bytes)),
+      title = ("%s collectives a step carry less than %s each"):format(fmt.whole(count), fmt.bytes(cfg.max_bytes)),
       evidence = { { "small collectives a step", count, "count" }, { "their payload a step", bytes, "bytes" },
                    { "their uncovered time a step", ns, "ns", share = math.min(1, ns / step_ns) },
                    { "transfers of 25 MiB instead", merged, "count" } },
-      condition = ("%s small collectives, %s accepted"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count)),
+      condition = ("%s small collectives, %s accepted"):format(fmt.whole(count), fmt.count(cfg.min_count)),
       remedy = { text = "Join them: larger buckets, flattened parameters, coalesced calls.",
                  code = p.framework == "pytorch" and "DDP(model, bucket_cap_mb=25)   # or FSDP with larger units"
                    or nil },

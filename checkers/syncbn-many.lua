@@ -27,13 +27,12 @@ them, and below 1 % of the step.]],
     local ns = math.min(small:sum("exposed_ns"), p.fact["comm.exposed_ns"], step_ns)
     if ns < cfg.min_share * step_ns then return nil end
     return finding {
-      title = ("%s synchronised batch norms a step wait %s for small collectives"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+      title = ("%s synchronised batch norms a step wait %s for small collectives"):format(fmt.whole(count), fmt.ms(ns)),
       evidence = { { "small collectives that nothing covers, a step", ns, "ns", share = ns / step_ns },
                    { "synchronised batch norms a step", count, "count" },
                    { "small collectives a step", small:sum("count"), "count" } },
       condition = ("%s of them, %s accepted, at %s of the step"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_count), fmt.pct(ns / step_ns)),
+        fmt.whole(count), fmt.count(cfg.min_count), fmt.pct(ns / step_ns)),
       remedy = { text = "With 16 or more samples a device, plain batch norm does; "
                    .. "else group norm, which needs no other rank.",
                  code = "norm = nn.GroupNorm(32, channels)   # instead of SyncBatchNorm" },

@@ -53,8 +53,7 @@ element takes long enough to be work, where the map stands above the batch, and 
     end
     if not batch then return nil end
     return finding {
-      title = ("A map is called %s times a step, %s each"):format(
-        fmt.count(math.floor(elements + 0.5)), fmt.ns(work_ns / elements)),
+      title = ("A map is called %s times a step, %s each"):format(fmt.whole(elements), fmt.ns(work_ns / elements)),
       subject = { op = map.name },
       evidence = {
         { "map", map.name },

@@ -34,7 +34,7 @@ shorter than the kernels, and where the host is well ahead.]],
     local left = 1 - 0.9 * share
     return finding {
       title = ("%s of %s kernels a step run below 10 us; the device waits %s between kernels"):format(fmt.pct(share),
-        fmt.count(math.floor(p.fact["kernels.count_per_step"] + 0.5)), fmt.ms(gap_ns)),
+        fmt.whole(p.fact["kernels.count_per_step"]), fmt.ms(gap_ns)),
       evidence = { { "kernels below 10 us a step", p.fact["kernels.tiny_count"], "count" },
                    { "all kernels a step", p.fact["kernels.count_per_step"], "count" },
                    { "their time a step", p.fact["kernels.tiny_ns"], "ns" },

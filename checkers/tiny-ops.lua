@@ -62,7 +62,7 @@ long or few, or the executor hides behind them.]],
     return finding {
       severity = (is_layer or is_fact) and "info" or "warn",
       title = ("%s ops a step with a median of %s: the executor takes %s of the step"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.ns(median_ns), fmt.pct(executor_ns / step_ns)),
+        fmt.whole(count), fmt.ns(median_ns), fmt.pct(executor_ns / step_ns)),
       evidence = { { "executor a step", executor_ns, "ns", share = executor_ns / step_ns },
                    { "ops a step", count, "count" }, { "median op", median_ns, "ns" } },
       condition = ("%s ops a step, median %s; the executor takes %s, %s accepted"):format(fmt.count(count),

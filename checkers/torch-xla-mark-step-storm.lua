@@ -21,12 +21,10 @@ and where iterations are not marked.]],
     local ns = math.max(0, step_ns - p.fact["runs.total_ns"])
     if count < cfg.min_runs or ns < cfg.min_share * step_ns then return nil end
     return finding {
-      title = ("%s graphs run in each iteration, with %s between them"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.ms(ns)),
+      title = ("%s graphs run in each iteration, with %s between them"):format(fmt.whole(count), fmt.ms(ns)),
       evidence = { { "time outside graphs a step", ns, "ns", share = ns / step_ns },
                    { "graphs a step", count, "count" } },
-      condition = ("%s graphs, fewer than %s accepted"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.count(cfg.min_runs)),
+      condition = ("%s graphs, fewer than %s accepted"):format(fmt.whole(count), fmt.count(cfg.min_runs)),
       remedy = { text = "One mark_step at the end of the iteration; read values every 100 steps.",
                  code = "torch_xla.sync()   # once a step" },
       impact = impact.exposed { ns = ns * (1 - 1 / count) },

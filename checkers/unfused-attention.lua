@@ -55,8 +55,7 @@ sequences, where the scores fit in cache anyway, and where a fused form is used.
       tensorflow = "keras.config.enable_flash_attention()  # for MultiHeadAttention",
     }
     return finding {
-      title = calls > 0 and ("Attention by hand takes %s a step in %s calls"):format(fmt.ms(ns),
-          fmt.count(math.floor(calls + 0.5)))
+      title = calls > 0 and ("Attention by hand takes %s a step in %s calls"):format(fmt.ms(ns), fmt.whole(calls))
           or ("Attention that stores its scores takes %s a step"):format(fmt.ms(ns)),
       subject = { op = biggest.first_op or biggest.op },
       locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,

@@ -19,31 +19,13 @@ Powers, products and a hyperbolic tangent or error function each read and write 
 pass and still computes the tangent. Priced as half to all of what is not the tangent. Silent below min_share.]],
 
   check = function(p, cfg)
-    local step_ns, rows = p.fact["step.ns"],
-        p:table("eager_idioms"):where { idiom = { like = "^(gelu-tanh|gelu-erf)$" } }
-    local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
-    for row in rows:each() do
-      if row.elements >= cfg.min_elements then
-        local low, high = 0.5 * (row.ns - row.pivot_ns), row.ns - row.pivot_ns
-        ns, low_ns, high_ns = ns + row.ns, low_ns + math.max(low, 0), high_ns + math.max(high, 0)
-        count, calls = count + row.count, calls + row.calls
-        if not biggest or row.ns > biggest.ns then biggest = row end
-      end
-    end
-    if not biggest or ns < cfg.min_share * step_ns then return nil end
-
-    return finding {
-      title = ("GELU by hand takes %s a step in %s calls"):format(fmt.ms(ns), fmt.count(math.floor(calls + 0.5))),
-      subject = { op = biggest.first_op },
-      locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
-      evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },
-                   { "times a step", count, "count" },
-                   { "calls of ops in it a step", calls, "count" },
-                   { "shapes", biggest.shapes or "unknown" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    return p:spelled_out {
+      idiom = { like = "^(gelu-tanh|gelu-erf)$" }, min_share = cfg.min_share, title = "GELU by hand takes",
+      price = function(row)
+        if row.elements >= cfg.min_elements then return 0.5 * (row.ns - row.pivot_ns), row.ns - row.pivot_ns end
+      end,
       remedy = { text = "Use the framework's activation: one pass over the tensor.",
           code = "y = F.gelu(x, approximate='tanh')" },
-      impact = impact.exposed { ns = ns, low = low_ns, high = high_ns },
       confidence = "medium",
     }
   end,

@@ -19,31 +19,13 @@ Mean, difference, square, mean, root, quotient, scale and shift each read and wr
 two passes. Priced as half of it, at best all but half of its longest op. Silent below min_share.]],
 
   check = function(p, cfg)
-    local step_ns, rows = p.fact["step.ns"], p:table("eager_idioms"):where { idiom = { like = "^(norm)$" } }
-    local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
-    for row in rows:each() do
-      if row.elements >= cfg.min_elements then
-        local low, high = 0.5 * row.ns, row.ns - 0.5 * row.longest_ns
-        ns, low_ns, high_ns = ns + row.ns, low_ns + math.max(low, 0), high_ns + math.max(high, 0)
-        count, calls = count + row.count, calls + row.calls
-        if not biggest or row.ns > biggest.ns then biggest = row end
-      end
-    end
-    if not biggest or ns < cfg.min_share * step_ns then return nil end
-
-    return finding {
-      title = ("Normalisation by hand takes %s a step in %s calls"):format(fmt.ms(ns),
-          fmt.count(math.floor(calls + 0.5))),
-      subject = { op = biggest.first_op },
-      locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
-      evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },
-                   { "times a step", count, "count" },
-                   { "calls of ops in it a step", calls, "count" },
-                   { "shapes", biggest.shapes or "unknown" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    return p:spelled_out {
+      idiom = "norm", min_share = cfg.min_share, title = "Normalisation by hand takes",
+      price = function(row)
+        if row.elements >= cfg.min_elements then return 0.5 * row.ns, row.ns - 0.5 * row.longest_ns end
+      end,
       remedy = { text = "Use the framework's normalisation: one pass instead of ten.",
           code = "y = F.layer_norm(x, x.shape[-1:], weight, bias)   # or F.rms_norm, F.normalize" },
-      impact = impact.exposed { ns = ns, low = low_ns, high = high_ns },
       confidence = "medium",
     }
   end,

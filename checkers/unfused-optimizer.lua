@@ -6,12 +6,10 @@ local function by_hand(p, cfg)
   if p:has("device.idle_share") or calls < cfg.min_calls or ns < cfg.min_share * step_ns or
      ns / calls > cfg.max_call_ns then return nil end
   return finding {
-    title = ("A loop over the parameters calls %s ops a step: %s"):format(
-      fmt.count(math.floor(calls + 0.5)), fmt.ms(ns)),
+    title = ("A loop over the parameters calls %s ops a step: %s"):format(fmt.whole(calls), fmt.ms(ns)),
     evidence = { { "the loop a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "ops it calls a step", calls, "count" }, { "of them, those that write", writes, "count" } },
-    condition = ("%s ops a step behind the backward pass, none over many parameters"):format(
-      fmt.count(math.floor(calls + 0.5))),
+    condition = ("%s ops a step behind the backward pass, none over many parameters"):format(fmt.whole(calls)),
     remedy = { text = "Let one op do all parameters.",
                code = "torch._foreach_lerp_(averages, parameters, 0.01)   "
                  .. "# or optimizer = torch.optim.SGD(…, foreach=True)" },
@@ -48,12 +46,11 @@ parameters behind the backward pass: updates and averages of weights by hand.]],
     local fused = p.fact["torch.update_fused_calls"] or 0
     if calls < cfg.min_calls or fused > 0 or update_ns < cfg.min_share * step_ns then return by_hand(p, cfg) end
     local low_ns, high_ns = 0.5 * update_ns, 0.85 * update_ns
-    local title = ("The optimizer calls %s ops a step: %s"):format(fmt.count(math.floor(calls + 0.5)),
-        fmt.ms(update_ns))
+    local title = ("The optimizer calls %s ops a step: %s"):format(fmt.whole(calls), fmt.ms(update_ns))
     local evidence = { { "optimizer a step", update_ns, "ns", share = math.min(1, update_ns / step_ns) },
                        { "ops it calls a step", calls, "count" },
                        { "gradients a step", p.fact["torch.accumulated_gradients"] or 0, "count" } }
-    local condition = ("%s ops a step, none over many parameters"):format(fmt.count(math.floor(calls + 0.5)))
+    local condition = ("%s ops a step, none over many parameters"):format(fmt.whole(calls))
 
     return finding {
       title = title,

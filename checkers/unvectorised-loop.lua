@@ -56,7 +56,7 @@ small tensors, one a sample, with the small ops that look at each of them.]],
       evidence[#evidence + 1] = { row.name, row.self_ns, "ns" }
     end
     return finding {
-      title = ("A loop runs %s times a step, an element a turn"):format(fmt.count(math.floor(turns + 0.5))),
+      title = ("A loop runs %s times a step, an element a turn"):format(fmt.whole(turns)),
       evidence = evidence,
       condition = ("%s turns a step, %s accepted; %s of the step"):format(
         fmt.count(turns), fmt.count(cfg.min_turns), fmt.pct(ns / step_ns)),

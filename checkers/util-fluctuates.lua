@@ -25,13 +25,12 @@ falls once a step, which is a phase, and where steps are not marked.]],
     end
     return finding {
       title = ("Use of the device swings between %s and %s, %s times a step"):format(
-        fmt.pct(low), fmt.pct(high), fmt.count(math.floor(swings + 0.5))),
+        fmt.pct(low), fmt.pct(high), fmt.whole(swings)),
       evidence = { { "use in the busiest twentieth of the steps", high, "share" },
                    { "use in the idlest twentieth", low, "share" },
                    { "falls from full use to none a step", swings, "count" },
                    { "idle", p.fact["device.idle_share"], "share" } },
-      condition = ("%s falls a step, fewer than %s accepted"):format(
-        fmt.count(math.floor(swings + 0.5)), fmt.count(cfg.min_swings)),
+      condition = ("%s falls a step, fewer than %s accepted"):format(fmt.whole(swings), fmt.count(cfg.min_swings)),
       remedy = { text = "Let the host run ahead: fewer waits for results inside the step, input made ahead." },
       impact = impact.none(),
       confidence = "medium",

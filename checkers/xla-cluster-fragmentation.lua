@@ -79,8 +79,7 @@ ops take less than half of the step. Silent when runs are long or the host hides
     local kept = (own_ns + kept_ns(p, large)) / math.max(p.fact["part.host_ns"], 1)
     local left = math.min(1, math.max(1 / math.max(count, 1), kept))
     return finding {
-      title = ("A step runs %s small programs; the host takes %s of it"):format(
-        fmt.count(math.floor(count + 0.5)), fmt.pct(share)),
+      title = ("A step runs %s small programs; the host takes %s of it"):format(fmt.whole(count), fmt.pct(share)),
       evidence = { { "program runs a step", count, "count" },
                    { "different programs", p.fact["runs.programs"], "count" },
                    { "runs a step of the most frequent one", repeats, "count" },

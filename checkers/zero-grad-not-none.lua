@@ -31,12 +31,12 @@ gradients that no backward pass handed over. Silent when gradients are dropped, 
     local low_ns = clear_ns + 0.8 * unused * update_ns + add_low_ns
     local high_ns = clear_ns + unused * update_ns + add_ns
     if high_ns < cfg.min_share * step_ns then return nil end
-    local title = ("%s gradients are set to zero in each step"):format(fmt.count(math.floor(cleared + 0.5)))
+    local title = ("%s gradients are set to zero in each step"):format(fmt.whole(cleared))
     local evidence = { { "clearing gradients a step", clear_ns, "ns", share = math.min(1, clear_ns / step_ns) },
                        { "gradients cleared", cleared, "count" },
                        { "their elements that no backward pass touched", unused, "share" },
                        { "optimizer a step", update_ns, "ns" } }
-    local condition = ("%s gradients cleared a step, %s accepted"):format(fmt.count(math.floor(cleared + 0.5)),
+    local condition = ("%s gradients cleared a step, %s accepted"):format(fmt.whole(cleared),
         fmt.count(cfg.min_gradients - 1))
 
     return finding {

@@ -94,12 +94,62 @@ fmt = {}
 for _, unit in ipairs { "ns", "share", "bytes", "count", "flops", "ratio" } do
   fmt[unit] = function(value) return host.format_unit(value, unit) end
 end
+function fmt.whole(count) return fmt.count(math.floor(count + 0.5)) end
 function fmt.many(count, one, many)
   count = math.floor(count + 0.5)
   return fmt.count(count) .. " " .. (count == 1 and one or many)
 end
 fmt.ms = fmt.ns          -- "61.2 ms": the unit that fits
 fmt.pct = fmt.share      -- "28.8 %"
+
+-- What the rows of eager_idioms that a formula is about take a step, and what writing it as one op saves.
+local function sum_idioms(p, formula)
+  local sum = { ns = 0, low_ns = 0, high_ns = 0, count = 0, calls = 0 }
+  for row in p:table("eager_idioms"):where { idiom = formula.idiom }:each() do
+    local low, high = formula.price(row)
+    if low then
+      sum.ns, sum.low_ns, sum.high_ns = sum.ns + row.ns, sum.low_ns + math.max(low, 0), sum.high_ns + math.max(high, 0)
+      sum.count, sum.calls = sum.count + row.count, sum.calls + row.calls
+      if not sum.biggest or row.ns > sum.biggest.ns then sum.biggest = row end
+    end
+  end
+  return sum
+end
+
+local function spelled_out(p, formula)
+  local step_ns, sum = p.fact["step.ns"], sum_idioms(p, formula)
+  local ns, biggest = sum.ns, sum.biggest
+  if not biggest or ns < formula.min_share * step_ns then return nil end
+  return finding {
+    title = ("%s %s a step in %s calls"):format(formula.title, fmt.ms(ns), fmt.whole(sum.calls)),
+    subject = { op = biggest.first_op },
+    locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
+    evidence = { { "time a step, backward included", ns, "ns", share = math.min(ns / step_ns, 1) },
+                 { "times a step", sum.count, "count" },
+                 { "calls of ops in it a step", sum.calls, "count" },
+                 { "shapes", biggest.shapes or "unknown" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(formula.min_share)),
+    remedy = formula.remedy,
+    impact = impact.exposed { ns = ns, low = sum.low_ns, high = sum.high_ns },
+    confidence = formula.confidence,
+  }
+end
+
+local function in_excess(p, kind)
+  local cells = p:table("excess"):where { flaw = kind.flaw }
+  local ns, share, worst = cells:sum("ns"), cells:sum("share"), cells:top("ns", 1):rows()[1]
+  if share < kind.min_share then return nil end
+  return finding {
+    title = kind.title:format(fmt.ms(ns)),
+    subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
+    evidence = { { kind.time .. " a step", ns, "ns", share = math.min(share, 1) },
+                 { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(kind.min_share)),
+    remedy = kind.remedy,
+    impact = impact.cells(cells),
+    confidence = kind.confidence,
+  }
+end
 
 -- The profile as a rule sees it.
 function host.profile(format, framework)
@@ -112,5 +162,7 @@ function host.profile(format, framework)
   function p:has(name) return host.has(name) end
   function p:table(name) return host.table(name) end
   function p:whatif(edits) return host.whatif(edits) end
+  function p:spelled_out(formula) return spelled_out(p, formula) end
+  function p:in_excess(kind) return in_excess(p, kind) end
   return p
 end

@@ -91,6 +91,7 @@ local function units()
   same(type(fmt.count(1234)), "string", "fmt.count")
   same(type(fmt.flops(1e9)), "string", "fmt.flops")
   same(type(fmt.ratio(1.5)), "string", "fmt.ratio")
+  same(fmt.whole(1233.6), fmt.count(1234), "fmt.whole")
   same(fmt.many(1.2, "copy", "copies"), "1 copy", "fmt.many")
   same(fmt.many(3, "copy waits", "copies wait"), "3 copies wait", "fmt.many")
 end
