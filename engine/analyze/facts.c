@@ -2,6 +2,8 @@
  * time. */
 #include "analyze/facts.h"
 
+#include "base/macros.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -16,23 +18,11 @@ void facts_init(struct facts *facts, struct arena *arena, struct intern *names)
 /* Row of `name`, or where it belongs when it is not there. */
 static size_t fact_position(const struct facts *facts, const char *name, bool *is_there)
 {
-    size_t low = 0, high = facts->list.count;
+    const struct fact *list = facts->list.items;
+    size_t row = LOWER_BOUND(facts->list.count, i, strcmp(list[i].spec->name, name) < 0);
 
-    *is_there = false;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int    order = strcmp(facts->list.items[middle].spec->name, name);
-
-        if (order == 0) {
-            *is_there = true;
-            return middle;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    *is_there = row < facts->list.count && strcmp(list[row].spec->name, name) == 0;
+    return row;
 }
 
 bool facts_set(struct facts *facts, const struct fact_spec *spec, double value)

@@ -1,5 +1,7 @@
 #include "base/packed.h"
 
+#include "base/macros.h"
+
 enum { FIRST_BLOCKS = 8, MOST_BLOCK_BYTES = PACKED_ROWS * sizeof(int64_t) };
 #define MASK(bytes) (~UINT64_C(0) >> (64 - 8 * (bytes)))
 
@@ -216,28 +218,15 @@ void packed_fit(struct packed *column, struct arena *arena)
 
 size_t packed_find(const struct packed *column, int64_t value)
 {
-    size_t low = 0, high = (column->count + PACKED_ROWS - 1) / PACKED_ROWS, row, end;
+    /* Blocks whose first row, their least, is below the value: it is in the last of them. */
+    size_t blocks = LOWER_BOUND((column->count + PACKED_ROWS - 1) / PACKED_ROWS, i,
+                                column->blocks[i].base < value);
+    size_t row, left;
 
-    /* The last block whose first row, its least, is below the value. */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (column->blocks[middle].base < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    if (blocks == 0)
         return 0;
-    row = (low - 1) * PACKED_ROWS + 1;
-    end = low * PACKED_ROWS < column->count ? low * PACKED_ROWS : column->count;
-    while (row < end) {
-        size_t middle = row + (end - row) / 2;
-
-        if (packed_get(column, middle) < value)
-            row = middle + 1;
-        else
-            end = middle;
-    }
-    return row;
+    row = (blocks - 1) * PACKED_ROWS + 1;
+    left = column->count - row;
+    return row + LOWER_BOUND(left < PACKED_ROWS - 1 ? left : PACKED_ROWS - 1, i,
+                             packed_get(column, row + i) < value);
 }

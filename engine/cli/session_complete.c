@@ -76,17 +76,11 @@ static void offer_types(struct completing *completing)
 static void offer_names(struct completing *completing)
 {
     const struct classic *classic = completing->session->input->profile.classic;
-    uint32_t              low = 0, high = (uint32_t)classic->nodes.count;
     struct str            last = { 0 };
+    uint32_t              low = (uint32_t)LOWER_BOUND(
+                     classic->nodes.count, i,
+                     str_compare(classic_name(classic, (uint32_t)i), completing->start) < 0);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (str_compare(classic_name(classic, middle), completing->start) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low < classic->nodes.count && completing->words->items.count < WORDS_MAX; low++) {
         struct str name = classic_name(classic, low);
         size_t     from = completing->start.len;

@@ -1,20 +1,14 @@
 #include "model/classic.h"
 
+#include "base/macros.h"
+
 const struct classic_exec *classic_exec_of(const struct classic *classic, uint32_t node,
                                            int64_t step)
 {
     const struct classic_node *row = &classic->nodes.items[node];
     const struct classic_exec *execs = classic->execs.items + row->first_exec;
-    uint32_t                   low = 0, high = row->exec_count;
+    size_t                     low = LOWER_BOUND(row->exec_count, i, execs[i].step < step);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (execs[middle].step < step)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < row->exec_count && execs[low].step == step ? &execs[low] : NULL;
 }
 
@@ -106,16 +100,9 @@ struct str classic_device(const struct classic *classic, uint32_t node)
 
 uint32_t classic_find(const struct classic *classic, struct str name)
 {
-    uint32_t low = 0, high = (uint32_t)classic->nodes.count;
+    uint32_t low = (uint32_t)LOWER_BOUND(classic->nodes.count, i,
+                                         str_compare(classic_name(classic, (uint32_t)i), name) < 0);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (str_compare(classic_name(classic, middle), name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < classic->nodes.count && str_equal(classic_name(classic, low), name) ? low : NO_ID;
 }
 
@@ -135,16 +122,9 @@ bool classic_is_variable(const struct classic *classic, uint32_t node)
 const struct classic_variable *classic_variable_find(const struct classic_checkpoint *checkpoint,
                                                      struct str                       name)
 {
-    size_t low = 0, high = checkpoint->variables.count;
+    size_t low = LOWER_BOUND(checkpoint->variables.count, i,
+                             str_compare(checkpoint->variables.items[i].name, name) < 0);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (str_compare(checkpoint->variables.items[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < checkpoint->variables.count &&
                    str_equal(checkpoint->variables.items[low].name, name)
                ? &checkpoint->variables.items[low]

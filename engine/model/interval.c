@@ -1,5 +1,7 @@
 #include "model/interval.h"
 
+#include "base/macros.h"
+
 #include <stdlib.h>
 
 bool intervals_add(struct intervals *set, struct arena *arena, int64_t start_ns, int64_t end_ns)
@@ -52,17 +54,7 @@ int64_t intervals_total_ns(const struct intervals *set)
 /* First range that ends behind `time_ns`. */
 static size_t first_behind(const struct intervals *set, int64_t time_ns)
 {
-    size_t low = 0, high = set->list.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (set->list.items[middle].end_ns > time_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return LOWER_BOUND(set->list.count, i, set->list.items[i].end_ns <= time_ns);
 }
 
 static int64_t later(int64_t a, int64_t b)

@@ -1,5 +1,7 @@
 #include "model/subset.h"
 
+#include "base/macros.h"
+
 #include <string.h>
 
 void subset_start(struct subset *subset, const struct profile *whole, struct profile *part,
@@ -49,16 +51,8 @@ static bool copy_column(const struct subset *subset, const struct packed *from, 
 uint32_t subset_event(const struct subset *subset, uint32_t event)
 {
     const struct kept_run *runs = subset->runs.items;
-    size_t                 low = 0, high = subset->runs.count;
+    size_t                 low = LOWER_BOUND(subset->runs.count, i, runs[i].first <= event);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (runs[middle].first <= event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == 0 || event - runs[low - 1].first >= runs[low - 1].count)
         return NO_ID;
     return runs[low - 1].target + event - runs[low - 1].first;

@@ -1,5 +1,6 @@
 #include "read/clocks.h"
 
+#include "base/macros.h"
 #include "base/trace.h"
 
 #include <stdlib.h>
@@ -39,17 +40,10 @@ static uint64_t mix(uint64_t hash, uint64_t more)
 
 static const struct timeline *timeline_of(const struct profile *profile, uint32_t event)
 {
-    size_t low = 0, high = profile->timelines.count;
+    const struct timeline *timelines = profile->timelines.items;
+    size_t behind = LOWER_BOUND(profile->timelines.count, i, timelines[i].first_event <= event);
 
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (profile->timelines.items[middle].first_event <= event)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &profile->timelines.items[low];
+    return &timelines[behind - (behind > 0)];
 }
 
 /* Nobody leaves these before all have come. */
@@ -98,19 +92,12 @@ static bool find_steps(struct clocks *clocks)
 /* Number of the step that a host's moment lies in; -1 ahead of all. */
 static int64_t step_at(const struct clocks *clocks, uint32_t host, int64_t time_ns)
 {
-    size_t low = 0, high = clocks->steps.count;
+    const struct host_step *steps = clocks->steps.items;
+    size_t                  low = LOWER_BOUND(clocks->steps.count, i,
+                                              steps[i].host < host ||
+                                                  (steps[i].host == host && steps[i].start_ns <= time_ns));
 
-    while (low < high) {
-        size_t                  middle = low + (high - low) / 2;
-        const struct host_step *step = &clocks->steps.items[middle];
-
-        if (step->host < host || (step->host == host && step->start_ns <= time_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && clocks->steps.items[low - 1].host == host ? clocks->steps.items[low - 1].number
-                                                            : -1;
+    return low && steps[low - 1].host == host ? steps[low - 1].number : -1;
 }
 
 /* By time, so that what is counted is counted in order. */

@@ -4,6 +4,8 @@
  */
 #include "view/timeline_step.h"
 
+#include "base/macros.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -181,26 +183,19 @@ static bool sort_runs(struct step_timeline *timeline)
 static uint32_t find_run(const struct step_timeline *timeline, struct str device_name,
                          uint32_t node, int64_t start_micros)
 {
-    uint32_t                  row = find_device(timeline, device_name), low, high, end;
+    uint32_t                  row = find_device(timeline, device_name), low, high;
+    const struct step_run    *runs;
     const struct step_device *device;
 
     if (row == NO_ID)
         return NO_ID;
     device = &timeline->devices.items[row];
-    low = device->first_run;
-    high = end = low + device->run_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (timeline->runs.items[middle].start_micros < start_micros)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < end && timeline->runs.items[high].start_micros == start_micros; high++)
-        if (timeline->runs.items[high].node == node)
-            return high;
-    return high > low ? low : NO_ID;
+    runs = timeline->runs.items + device->first_run;
+    low = (uint32_t)LOWER_BOUND(device->run_count, i, runs[i].start_micros < start_micros);
+    for (high = low; high < device->run_count && runs[high].start_micros == start_micros; high++)
+        if (runs[high].node == node)
+            return device->first_run + high;
+    return high > low ? device->first_run + low : NO_ID;
 }
 
 struct crossing {

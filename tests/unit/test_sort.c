@@ -1,3 +1,4 @@
+#include "base/macros.h"
 #include "base/sort.h"
 
 #include <setjmp.h>
@@ -67,10 +68,24 @@ static void any_order_is_sorted_like_qsort(void **state)
         }
 }
 
+/* By hand: 2 and 4 stand twice, and 3 not at all. */
+static void lower_bounds_are_the_first_rows_not_before(void **state)
+{
+    static const int    values[] = { 1, 2, 2, 4, 4, 9 };
+    static const size_t first_not_below[] = { 0, 0, 1, 3, 3, 5, 5, 5, 5, 5, 6 };
+
+    (void)state;
+    for (int value = 0; value <= 10; value++)
+        assert_int_equal(LOWER_BOUND(ARRAY_COUNT(values), i, values[i] < value),
+                         first_not_below[value]);
+    assert_int_equal(LOWER_BOUND(0, i, values[i] < 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_order_is_sorted_like_qsort),
+        cmocka_unit_test(lower_bounds_are_the_first_rows_not_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

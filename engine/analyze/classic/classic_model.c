@@ -2,6 +2,7 @@
 
 #include "analyze/classic/classic_maker.h"
 #include "analyze/ops/op_times.h"
+#include "base/macros.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -156,16 +157,9 @@ static uint32_t step_at(const struct maker *maker, uint32_t host, int64_t time_n
 static uint32_t find_step(const struct maker *maker, uint32_t host, int64_t time_ns)
 {
     const struct steps *steps = &maker->study->steps;
-    uint32_t            low = 0, high = (uint32_t)steps->list.count;
+    uint32_t            low = (uint32_t)LOWER_BOUND(steps->list.count, i,
+                                                    is_before(&steps->list.items[i], host, time_ns));
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (is_before(&steps->list.items[middle], host, time_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return used_step(steps, low, host, time_ns);
 }
 

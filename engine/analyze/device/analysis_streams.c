@@ -5,6 +5,7 @@
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 
@@ -198,16 +199,8 @@ static int compare_starts(const void *a, const void *b)
 /* The first kernel at or behind a time, or NO_ID. */
 static uint32_t kernel_behind(const struct computing *kernels, size_t count, int64_t time_ns)
 {
-    size_t low = 0, high = count;
+    size_t low = LOWER_BOUND(count, i, kernels[i].start_ns < time_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (kernels[middle].start_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < count ? kernels[low].event : NO_ID;
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "base/macros.h"
 #include "base/sample.h"
 
 #include <stdlib.h>
@@ -113,16 +114,8 @@ static const struct device_gap *find_gap(const struct summer *summer, int64_t ti
 {
     const struct device_activity *devices = summer->study->devices;
     const struct device_row      *row = devices && devices->rows.count ? devices->rows.items : NULL;
-    size_t                        low = 0, high = row ? row->gaps.count : 0;
+    size_t low = LOWER_BOUND(row ? row->gaps.count : 0, i, row->gaps.items[i].end_ns <= time_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (row->gaps.items[middle].end_ns > time_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
     return row && low < row->gaps.count && row->gaps.items[low].start_ns <= time_ns
                ? &row->gaps.items[low]
                : NULL;

@@ -1,6 +1,8 @@
 /* device_activity: merges the streams of each device into busy time and the gaps between. */
 #include "analyze/device/device_activity.h"
 
+#include "base/macros.h"
+
 #include <stdlib.h>
 
 enum span_class { SPAN_NONE, SPAN_COMPUTE, SPAN_COLLECTIVE, SPAN_COPY };
@@ -25,16 +27,9 @@ const char *gap_cause_name(enum gap_cause cause)
 const struct device_row *device_activity_row(const struct device_activity *activity,
                                              uint32_t                      device)
 {
-    size_t low = 0, high = activity ? activity->rows.count : 0;
+    size_t low = LOWER_BOUND(activity ? activity->rows.count : 0, i, /* in the order of devices */
+                             activity->rows.items[i].device < device);
 
-    while (low < high) { /* rows are in the order of their devices */
-        size_t middle = low + (high - low) / 2;
-
-        if (activity->rows.items[middle].device < device)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return activity && low < activity->rows.count && activity->rows.items[low].device == device
                ? &activity->rows.items[low]
                : NULL;

@@ -1,6 +1,7 @@
 /* device_gaps: why a device was idle, from what the thread did that launched the next kernel. */
 #include "analyze/device/device_activity.h"
 #include "analyze/step/start_up.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 
@@ -41,20 +42,12 @@ bool timeline_index_make(const struct profile *profile, struct arena *arena,
 uint32_t timeline_index_find(const struct profile *profile, const struct timeline_index *index,
                              uint32_t event)
 {
-    size_t                 low = 0, high = index->count;
-    const struct timeline *timeline;
+    const struct timeline *timelines = profile->timelines.items, *timeline;
+    size_t low = LOWER_BOUND(index->count, i, timelines[index->timelines[i]].first_event <= event);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (profile->timelines.items[index->timelines[middle]].first_event <= event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == 0)
         return NO_ID;
-    timeline = &profile->timelines.items[index->timelines[low - 1]];
+    timeline = &timelines[index->timelines[low - 1]];
     return event - timeline->first_event < timeline->event_count ? index->timelines[low - 1]
                                                                  : NO_ID;
 }

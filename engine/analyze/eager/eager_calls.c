@@ -1,6 +1,7 @@
 #include "analyze/eager/eager_calls.h"
 
 #include "analyze/device/device_activity.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 
@@ -220,17 +221,9 @@ static int compare_nodes(const void *a, const void *b)
 
 double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end)
 {
-    size_t low = 0, high = calls->nodes.count;
+    size_t low = LOWER_BOUND(calls->nodes.count, i, calls->nodes.items[i].sequence < first);
     double sum_ns = 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (calls->nodes.items[middle].sequence < first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low < calls->nodes.count && calls->nodes.items[low].sequence < end; low++)
         sum_ns += calls->nodes.items[low].work_ns;
     return sum_ns * calls->pause_factor;

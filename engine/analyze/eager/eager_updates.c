@@ -1,6 +1,7 @@
 /* eager_updates.c: see eager_updates.h. */
 #include "analyze/eager/eager_updates.h"
 #include "analyze/eager/eager_kinds.h"
+#include "base/macros.h"
 #include "base/sample.h"
 
 #include <stdlib.h>
@@ -117,16 +118,8 @@ static void count_again(struct finder *finder)
 /* Is the last mark before the call, in its step, a node? */
 static bool is_behind_backward(const struct finder *finder, const struct eager_call *call)
 {
-    size_t low = 0, high = finder->mark_count;
+    size_t low = LOWER_BOUND(finder->mark_count, i, finder->marks[i].start_ns < call->start_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (finder->marks[middle].start_ns < call->start_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low > 0 && finder->marks[low - 1].is_node &&
            finder->marks[low - 1].window == call->window;
 }

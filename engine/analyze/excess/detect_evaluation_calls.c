@@ -61,16 +61,8 @@ static bool list_calls(struct finder *finder)
 /* Name of the graph function whose call began last before a time; 0: none. */
 static uint32_t called_before(const struct finder *finder, int64_t at_ns)
 {
-    size_t low = 0, high = finder->calls.count;
+    size_t low = LOWER_BOUND(finder->calls.count, i, finder->calls.items[i].start_ns <= at_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (finder->calls.items[middle].start_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low ? finder->calls.items[low - 1].name : 0;
 }
 

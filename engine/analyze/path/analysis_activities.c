@@ -68,23 +68,6 @@ static struct activity_sums *sums_of(struct summing *summing, uint32_t frame)
     return &summing->sums[event_activity_id(summing->study->profile, event)];
 }
 
-static uint32_t step_at(const struct summing *summing, int64_t t_ns)
-{
-    size_t low = 0, high = summing->path->step_rows.count;
-
-    while (low < high) { /* first step that ends behind t */
-        size_t             middle = low + (high - low) / 2;
-        const struct step *step =
-            &summing->study->steps.list.items[summing->path->step_rows.items[middle]];
-
-        if (step->end_ns <= t_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
-}
-
 static void sum_frames(struct summing *summing)
 {
     const struct profile *profile = summing->study->profile;
@@ -93,7 +76,8 @@ static void sum_frames(struct summing *summing)
         const struct frame   *frame = &summing->path->frames.items[f];
         struct activity_sums *sums = sums_of(summing, f);
         double                ns = (double)event_duration_ns(profile, frame->event);
-        uint32_t              step = step_at(summing, event_start_ns(profile, frame->event)) + 1;
+        uint32_t              step =
+            (uint32_t)path_step_at(summing->study, event_start_ns(profile, frame->event)) + 1;
 
         sums->events++;
         sums->total_ns += ns;

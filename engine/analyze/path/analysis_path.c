@@ -9,6 +9,7 @@
 #include "analyze/path/path_walk.h"
 #include "analyze/step/runs.h"
 #include "analyze/step/start_up.h"
+#include "base/macros.h"
 #include "base/sample.h"
 
 enum { PATH_STEPS = 100, MIN_LAUNCHES = 10 };
@@ -230,17 +231,7 @@ static void add_part(struct segment *segment, int kind, const struct leaf *leaf)
 /* The first segment that ends behind a time. */
 static size_t segment_behind(const struct path *path, int64_t time_ns)
 {
-    size_t low = 0, high = path->segments.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (path->segments.items[middle].end_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(path->segments.count, i, path->segments.items[i].end_ns <= time_ns);
 }
 
 /* Adds a leaf's thread to the segments it lies in: to the first and the last its share of them, to

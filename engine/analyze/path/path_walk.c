@@ -1,20 +1,13 @@
 #include "analyze/path/path_walk.h"
 
+#include "base/macros.h"
+
 #include <stdlib.h>
 
 size_t path_step_at(const struct study *study, int64_t time_ns)
 {
-    size_t low = 0, high = study->path.step_rows.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (study->steps.list.items[study->path.step_rows.items[middle]].end_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(study->path.step_rows.count, i,
+                       study->steps.list.items[study->path.step_rows.items[i]].end_ns <= time_ns);
 }
 
 /* Who is at work just before a moment. */
@@ -86,16 +79,8 @@ static struct crew_view look_at(void *context, uint32_t row, int64_t t_ns)
 static uint32_t async_op_at(const struct walk *walk, int64_t t_ns)
 {
     enum { LOOK_BACK = 64 }; /* more ops than this are not under way at once */
-    size_t low = 0, high = walk->async_ops.count;
+    size_t low = LOWER_BOUND(walk->async_ops.count, i, walk->async_ops.items[i].start_ns < t_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (walk->async_ops.items[middle].start_ns < t_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (size_t i = low; i > 0 && low - i < LOOK_BACK; i--)
         if (walk->async_ops.items[i - 1].end_ns >= t_ns)
             return walk->async_ops.items[i - 1].frame;
@@ -251,21 +236,19 @@ static uint32_t frame_of(const struct leaf *leaf)
     return leaf ? leaf->frame : NO_ID;
 }
 
+static size_t runs_before(const struct intervals *runs, int64_t t_ns)
+{
+    return LOWER_BOUND(runs->list.count, i, runs->list.items[i].start_ns < t_ns);
+}
+
 bool path_in_run(const struct walk *walk, int64_t t_ns, int64_t *run_start_ns)
 {
-    size_t low = 0, high = walk->runs->list.count;
+    const struct intervals *runs = walk->runs;
+    size_t                  low = runs_before(runs, t_ns);
 
-    while (low < high) { /* first run that starts at t or later */
-        size_t middle = low + (high - low) / 2;
-
-        if (walk->runs->list.items[middle].start_ns < t_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || walk->runs->list.items[low - 1].end_ns < t_ns)
+    if (low == 0 || runs->list.items[low - 1].end_ns < t_ns)
         return false;
-    *run_start_ns = walk->runs->list.items[low - 1].start_ns;
+    *run_start_ns = runs->list.items[low - 1].start_ns;
     return true;
 }
 
@@ -282,21 +265,14 @@ static int64_t waited_in_python(const struct walk *walk, const struct position *
 {
     enum { WAKING_NS = 50000, WAKING_PART = 10, SHORTEST_NS = 200000 };
     const struct intervals *runs = walk->runs;
-    size_t                  low = 0, high = runs->list.count;
+    size_t                  low;
 
     if (walk->path->has_device || !moment->leader || moment->leader->frame == NO_ID ||
         moment->busy || moment->leading != WORK_HOST ||
         event_activity(walk->profile, walk->path->frames.items[moment->leader->frame].event)
                 ->kind != ACTIVITY_PYTHON)
         return INT64_MIN;
-    while (low < high) { /* first run that starts at t or later */
-        size_t middle = low + (high - low) / 2;
-
-        if (runs->list.items[middle].start_ns < at->t_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = runs_before(runs, at->t_ns);
     if (low == 0)
         return INT64_MIN;
     int64_t end_ns = runs->list.items[low - 1].end_ns;

@@ -7,6 +7,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "analyze/serving/engine_mark.h"
+#include "base/macros.h"
 #include "base/sample.h"
 
 #include <math.h>
@@ -122,16 +123,8 @@ static int compare_steps(const void *a, const void *b)
 /* The step whose range holds a time, or NULL. */
 static struct engine_step *step_at(struct serving *serving, int64_t time_ns)
 {
-    size_t low = 0, high = serving->steps.count;
+    size_t low = LOWER_BOUND(serving->steps.count, i, serving->steps.items[i].start_ns <= time_ns);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (serving->steps.items[middle].start_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low > 0 && serving->steps.items[low - 1].end_ns > time_ns
                ? &serving->steps.items[low - 1]
                : NULL;

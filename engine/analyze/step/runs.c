@@ -1,5 +1,7 @@
 #include "analyze/step/runs.h"
 
+#include "base/macros.h"
+
 #include <stdlib.h>
 
 /* Host of each timeline's events: events of a timeline are consecutive, so walk both in step. */
@@ -255,17 +257,9 @@ static void take_work(const struct profile *profile, const struct launched *work
                       struct run *run)
 {
     int64_t call_start_ns = run->start_ns, call_end_ns = run->end_ns;
-    size_t  low = 0, high = count;
+    size_t  low = LOWER_BOUND(count, i, works[i].launch_ns < call_start_ns);
     bool    is_first = true;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (works[middle].launch_ns < call_start_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low < count && works[low].launch_ns < call_end_ns; low++) {
         uint32_t event = works[low].event;
         int64_t  start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);

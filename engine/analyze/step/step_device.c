@@ -1,5 +1,7 @@
 #include "analyze/step/step_device.h"
 
+#include "base/macros.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,16 +14,9 @@
 /* The step of a host that was open at a time, or NO_ID; [first, end) are its steps, in order. */
 static size_t step_at(const struct steps *steps, size_t first, size_t end, int64_t time_ns)
 {
-    size_t low = first, high = end;
+    size_t low =
+        first + LOWER_BOUND(end - first, i, steps->list.items[first + i].end_ns <= time_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (steps->list.items[middle].end_ns > time_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
     return low < end && steps->list.items[low].start_ns <= time_ns ? low : SIZE_MAX;
 }
 

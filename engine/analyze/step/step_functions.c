@@ -1,6 +1,7 @@
 /* step_functions: where runs of several graph functions follow one another on a thread, what makes
  * the step: the function that trains, with what runs between two of its calls (evaluation, say). */
 #include "analyze/step/step_markers.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,19 +100,12 @@ static bool is_gradient(const struct profile *profile, const struct activity *ac
 /* The run whose call is under way at a time on the host; NO_ID: none. */
 static uint32_t run_at(const struct search *search, uint32_t host, int64_t at_ns)
 {
-    const struct markers *markers = search->markers;
-    size_t                low = 0, high = markers->list.count;
+    const struct marker *markers = search->markers->list.items;
+    size_t               low = LOWER_BOUND(search->markers->list.count, i,
+                                           markers[i].host < host ||
+                                               (markers[i].host == host && markers[i].start_ns <= at_ns));
 
-    while (low < high) {
-        size_t               middle = low + (high - low) / 2;
-        const struct marker *marker = &markers->list.items[middle];
-
-        if (marker->host < host || (marker->host == host && marker->start_ns <= at_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && markers->list.items[low - 1].host == host &&
+    return low > 0 && markers[low - 1].host == host &&
                    at_ns < event_end_ns(search->profile, search->call_of[low - 1])
                ? (uint32_t)low - 1
                : NO_ID;

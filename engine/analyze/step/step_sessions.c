@@ -1,6 +1,7 @@
 #include "analyze/step/step_sessions.h"
 
 #include "base/intern.h"
+#include "base/macros.h"
 
 #include <stdlib.h>
 
@@ -140,15 +141,5 @@ bool sessions_find(const struct profile *profile, struct arena *arena, struct se
 
 size_t sessions_behind(const struct sessions *sessions, int64_t time_ns)
 {
-    size_t low = 0, high = sessions->list.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (sessions->list.items[middle].start_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(sessions->list.count, i, sessions->list.items[i].start_ns < time_ns);
 }

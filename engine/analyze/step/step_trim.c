@@ -1,5 +1,6 @@
 #include "analyze/step/step_trim.h"
 
+#include "base/macros.h"
 #include "base/sample.h"
 
 /* A tail of the last step longer than those of the others by this much of a step is cut. */
@@ -21,16 +22,8 @@ struct trimming {
 /* The step that is open at a time, or `count`. */
 static size_t step_at(const struct trimming *trimming, int64_t time_ns)
 {
-    size_t low = 0, high = trimming->count;
+    size_t low = LOWER_BOUND(trimming->count, i, trimming->steps[i].end_ns <= time_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (trimming->steps[middle].end_ns > time_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
     return low < trimming->count && trimming->steps[low].start_ns <= time_ns ? low
                                                                              : trimming->count;
 }

@@ -1,5 +1,7 @@
 #include "analyze/step/window.h"
 
+#include "base/macros.h"
+
 #include <stdlib.h>
 
 static int compare_intervals(const void *a, const void *b)
@@ -61,17 +63,7 @@ bool windows_make(const struct study *study, struct arena *scratch, struct windo
 /* First window that ends behind `time_ns`. */
 static size_t first_behind(const struct windows *windows, int64_t time_ns)
 {
-    size_t low = 0, high = windows->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (windows->items[middle].end_ns > time_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return LOWER_BOUND(windows->count, i, windows->items[i].end_ns <= time_ns);
 }
 
 size_t windows_find(const struct windows *windows, int64_t time_ns)

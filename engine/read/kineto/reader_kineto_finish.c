@@ -1,3 +1,4 @@
+#include "base/macros.h"
 #include "read/kineto/reader_kineto.h"
 
 #include <stdlib.h>
@@ -182,17 +183,11 @@ static uint32_t find_op(const struct placing *placing, const struct timeline *ti
 {
     enum { DEEPEST = 4096 };
     const struct profile *profile = placing->job->profile;
-    uint32_t              low = 0, high = timeline->event_count, event;
+    uint32_t              first = timeline->first_event;
+    size_t                begun = LOWER_BOUND(timeline->event_count, i,
+                                              event_start_ns(profile, first + (uint32_t)i) <= time_ns);
+    uint32_t              event = begun ? first + (uint32_t)begun - 1 : NO_ID;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (event_start_ns(profile, timeline->first_event + middle) <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    event = low ? timeline->first_event + low - 1 : NO_ID;
     for (int depth = 0; event != NO_ID && depth < DEEPEST; depth++) {
         if (event_end_ns(profile, event) >= time_ns &&
             event_activity(profile, event)->kind == ACTIVITY_OP)

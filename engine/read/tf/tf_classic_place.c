@@ -1,4 +1,5 @@
 /* Runs of nodes in the order of the model: by node, then step; what they hold right behind. */
+#include "base/macros.h"
 #include "read/tf/tf_classic.h"
 
 #include <stdlib.h>
@@ -74,17 +75,7 @@ static void reorder(struct classic_exec *execs, uint32_t *place_of, size_t count
 
 static uint32_t rank_of_step(const struct classic *classic, int64_t step)
 {
-    uint32_t low = 0, high = (uint32_t)classic->steps.count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (classic->steps.items[middle] < step)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)LOWER_BOUND(classic->steps.count, i, classic->steps.items[i] < step);
 }
 
 /* Collected rows by step; NULL: they are so as collected, or *is_full. */

@@ -1,3 +1,4 @@
+#include "base/macros.h"
 #include "read/hlo/hlo_text.h"
 #include "read/op_kinds.h"
 #include "read/xspace/xspace_decode.h"
@@ -141,17 +142,10 @@ static uint32_t nameless_row(struct tables *tables)
 /* The plane that a type is of. */
 static const struct plane_tables *plane_of(const struct xspace_tasks *tasks, uint32_t type)
 {
-    size_t low = 0, high = tasks->planes.count;
+    struct plane_tables *const *planes = tasks->planes.items;
+    size_t behind = LOWER_BOUND(tasks->planes.count, i, planes[i]->first_type <= type);
 
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (tasks->planes.items[middle]->first_type <= type)
-            low = middle;
-        else
-            high = middle;
-    }
-    return tasks->planes.items[low];
+    return planes[behind - (behind > 0)];
 }
 
 static uint32_t base_row(struct tables *tables, const struct label *label)

@@ -6,6 +6,7 @@
  * they were: no drift explains them, and they are left out of it. Lines of the core that are on the
  * host's clock alone are moved along with its ops.
  */
+#include "base/macros.h"
 #include "read/xspace/xspace_decode.h"
 
 #include <stdlib.h>
@@ -256,18 +257,11 @@ static bool place(struct clock *clock)
 /* The last stretch that begins at `at_ns` or before; the first where none does. */
 static size_t find(const struct clock *clock, int64_t at_ns, bool is_clock)
 {
-    size_t low = 0, high = clock->list.count;
+    const struct stretch *list = clock->list.items;
+    size_t                behind =
+        LOWER_BOUND(clock->list.count, i, (is_clock ? list[i].clock_ns : list[i].host_ns) <= at_ns);
 
-    while (high - low > 1) {
-        size_t                middle = low + (high - low) / 2;
-        const struct stretch *stretch = &clock->list.items[middle];
-
-        if ((is_clock ? stretch->clock_ns : stretch->host_ns) <= at_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return behind - (behind > 0);
 }
 
 static int64_t between(int64_t at_ns, int64_t from_ns, int64_t to_ns, int64_t low_ns,
