@@ -1,10 +1,10 @@
 /* oplog: an OpLogProto of what is known of ops, without TensorFlow. */
 #include "base/file.h"
 #include "base/macros.h"
+#include "base/wire_out.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/view_input.h"
-#include "synth/wire_out.h"
 
 #include <stdio.h>
 

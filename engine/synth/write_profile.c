@@ -4,7 +4,7 @@
  * that it launched. Upstream: tensorflow/core/profiler/tfprof_log.proto
  */
 #include "base/intern.h"
-#include "synth/wire_out.h"
+#include "base/wire_out.h"
 #include "synth/writers.h"
 
 #include <string.h>

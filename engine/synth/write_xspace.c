@@ -5,7 +5,7 @@
  * proto/xplane.proto.
  */
 #include "base/intern.h"
-#include "synth/wire_out.h"
+#include "base/wire_out.h"
 #include "synth/writers.h"
 
 enum {

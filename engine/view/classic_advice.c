@@ -1,6 +1,7 @@
 #include "view/classic_advice.h"
 
 #include "base/macros.h"
+#include "base/wire_out.h"
 #include "view/groups.h"
 
 #include <string.h>
@@ -234,20 +235,6 @@ static bool check_expensive(const struct view_call *call, struct ends *ends, str
     return is_done || err_set(err, ERR_LIMIT, "the advice does not fit the memory limit");
 }
 
-static void put_length(struct text *text, size_t length)
-{
-    for (; length >= 0x80; length >>= 7)
-        text_add_byte(text, (char)(length | 0x80));
-    text_add_byte(text, (char)length);
-}
-
-static void put_field(struct text *text, unsigned field, struct str bytes)
-{
-    put_length(text, field << 3 | 2);
-    put_length(text, bytes.len);
-    text_add(text, bytes);
-}
-
 /* An entry of AdviceProto's map; reports are without their last line feed. */
 static void put_checker(const struct view_call *call, const char *name,
                         const struct view_call *said, const struct ends *ends)
@@ -258,12 +245,12 @@ static void put_checker(const struct view_call *call, const char *name,
     for (size_t i = 0; i < ends->items.count; i++) {
         size_t to = ends->items.items[i];
 
-        put_field(&checker, 2, str_slice(text_str(said->text), from, to - 1));
+        wire_out_bytes(&checker, 2, str_slice(text_str(said->text), from, to - 1));
         from = to;
     }
-    put_field(&entry, 1, str_from(name));
-    put_field(&entry, 2, text_str(&checker));
-    put_field(call->text, 1, text_str(&entry));
+    wire_out_bytes(&entry, 1, str_from(name));
+    wire_out_bytes(&entry, 2, text_str(&checker));
+    wire_out_bytes(call->text, 1, text_str(&entry));
 }
 
 bool classic_advice(const struct view_call *call, const struct option_list *only, bool is_proto,

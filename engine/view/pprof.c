@@ -8,6 +8,7 @@
 #include "base/gzip.h"
 #include "base/intern.h"
 #include "base/macros.h"
+#include "base/wire_out.h"
 
 #include <stdlib.h>
 
@@ -60,28 +61,6 @@ static const struct {
     { ATTRIBUTE_PARAMS, "count", "Model parameters." },
     { ATTRIBUTE_FLOAT_OPS, "count", "Model float operations (Only available if defined)." },
 };
-
-static void put_varint(struct text *text, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        text_add_byte(text, (char)(value | 0x80));
-    text_add_byte(text, (char)value);
-}
-
-static void put_number(struct text *text, unsigned field, int64_t value)
-{
-    if (value == 0)
-        return;
-    put_varint(text, field << 3);
-    put_varint(text, (uint64_t)value);
-}
-
-static void put_bytes(struct text *text, unsigned field, struct str bytes)
-{
-    put_varint(text, field << 3 | 2);
-    put_varint(text, bytes.len);
-    text_add(text, bytes);
-}
 
 static const struct source_line *line_of(const struct pprof *pprof, uint32_t row)
 {
@@ -280,17 +259,17 @@ static void put_samples(struct pprof *pprof, struct text *text)
         struct text          body = { .arena = text->arena }, packed = body, label = body;
 
         for (uint32_t n = 0; n < sample->location_count; n++)
-            put_varint(&packed, pprof->stacks.items[sample->first_location + n]);
+            wire_out_varint(&packed, pprof->stacks.items[sample->first_location + n]);
         if (packed.len)
-            put_bytes(&body, 1, text_str(&packed));
+            wire_out_bytes(&body, 1, text_str(&packed));
         packed = (struct text) { .arena = text->arena };
-        put_varint(&packed, 1);
-        put_varint(&packed, (uint64_t)sample->value);
-        put_bytes(&body, 2, text_str(&packed));
-        put_number(&label, 1, pprof->label);
-        put_number(&label, 2, sample->text_name);
-        put_bytes(&body, 3, text_str(&label));
-        put_bytes(text, 2, text_str(&body));
+        wire_out_varint(&packed, 1);
+        wire_out_varint(&packed, (uint64_t)sample->value);
+        wire_out_bytes(&body, 2, text_str(&packed));
+        wire_out_nonzero(&label, 1, pprof->label);
+        wire_out_nonzero(&label, 2, sample->text_name);
+        wire_out_bytes(&body, 3, text_str(&label));
+        wire_out_bytes(text, 2, text_str(&body));
     }
 }
 
@@ -325,13 +304,13 @@ static bool put_locations(struct pprof *pprof, struct text *text)
     for (size_t i = 0; keys && i < count; i++) {
         struct text body = { .arena = text->arena }, line = body;
 
-        put_number(&body, 1, keys[i].row + 1);
+        wire_out_nonzero(&body, 1, keys[i].row + 1);
         if (!pprof->call->options->is_compat)
-            put_number(&body, 2, MAPPING_ID);
-        put_number(&line, 1, pprof->locations.items[keys[i].row].function);
-        put_number(&line, 2, keys[i].line);
-        put_bytes(&body, 4, text_str(&line));
-        put_bytes(text, 4, text_str(&body));
+            wire_out_nonzero(&body, 2, MAPPING_ID);
+        wire_out_nonzero(&line, 1, pprof->locations.items[keys[i].row].function);
+        wire_out_nonzero(&line, 2, keys[i].line);
+        wire_out_bytes(&body, 4, text_str(&line));
+        wire_out_bytes(text, 4, text_str(&body));
     }
     return keys != NULL;
 }
@@ -352,11 +331,11 @@ static bool put_functions(struct pprof *pprof, struct text *text)
         const struct function *function = &pprof->functions.items[keys[i].row];
         struct text            body = { .arena = text->arena };
 
-        put_number(&body, 1, keys[i].row + 1);
-        put_number(&body, 2, function->text_name);
-        put_number(&body, 4, function->text_file);
-        put_number(&body, 5, function->first_line);
-        put_bytes(text, 5, text_str(&body));
+        wire_out_nonzero(&body, 1, keys[i].row + 1);
+        wire_out_nonzero(&body, 2, function->text_name);
+        wire_out_nonzero(&body, 4, function->text_file);
+        wire_out_nonzero(&body, 5, function->first_line);
+        wire_out_bytes(text, 5, text_str(&body));
     }
     return keys != NULL;
 }
@@ -365,9 +344,9 @@ static void put_type(struct text *text, uint32_t type, uint32_t unit)
 {
     struct text body = { .arena = text->arena };
 
-    put_number(&body, 1, type);
-    put_number(&body, 2, unit);
-    put_bytes(text, 1, text_str(&body));
+    wire_out_nonzero(&body, 1, type);
+    wire_out_nonzero(&body, 2, unit);
+    wire_out_bytes(text, 1, text_str(&body));
 }
 
 /* What pprof calls the binary: the recording. It says that functions and lines are known. */
@@ -379,12 +358,12 @@ static void put_mapping(struct pprof *pprof, struct text *text)
     struct str            path =
         profile->files.count ? str_from(profile->files.items[0].name) : STR("recording");
 
-    put_number(&body, ID, MAPPING_ID);
-    put_number(&body, FILE_NAME, intern_add(&pprof->strings, path));
-    put_number(&body, HAS_FUNCTIONS, 1);
-    put_number(&body, HAS_FILES, 1);
-    put_number(&body, HAS_LINES, 1);
-    put_bytes(text, 3, text_str(&body));
+    wire_out_nonzero(&body, ID, MAPPING_ID);
+    wire_out_nonzero(&body, FILE_NAME, intern_add(&pprof->strings, path));
+    wire_out_nonzero(&body, HAS_FUNCTIONS, 1);
+    wire_out_nonzero(&body, HAS_FILES, 1);
+    wire_out_nonzero(&body, HAS_LINES, 1);
+    wire_out_bytes(text, 3, text_str(&body));
 }
 
 static bool put_profile(struct pprof *pprof, size_t kind, struct text *text)
@@ -404,11 +383,11 @@ static bool put_profile(struct pprof *pprof, size_t kind, struct text *text)
     if (!put_locations(pprof, text) || !put_functions(pprof, text))
         return false;
     for (uint32_t i = 0; i < pprof->strings.count; i++)
-        put_bytes(text, 6, intern_str(&pprof->strings, i));
-    put_varint(&comments, comment);
-    put_bytes(text, 13, text_str(&comments));
+        wire_out_bytes(text, 6, intern_str(&pprof->strings, i));
+    wire_out_varint(&comments, comment);
+    wire_out_bytes(text, 13, text_str(&comments));
     if (!pprof->call->options->is_compat)
-        put_number(text, 14, type);
+        wire_out_nonzero(text, 14, type);
     return true;
 }
 

@@ -3,6 +3,7 @@
  * bytes from the root down, so that deep trees cost no copies.
  * Upstream: tensorflow/core/profiler/tfprof_output.proto
  */
+#include "base/wire_out.h"
 #include "view/rows.h"
 #include "view/tensors.h"
 
@@ -48,37 +49,6 @@ struct proto {
     bool                    is_group;
 };
 
-static void put_varint(struct text *text, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        text_add_byte(text, (char)(value | 0x80));
-    text_add_byte(text, (char)value);
-}
-
-static size_t varint_bytes(uint64_t value)
-{
-    size_t bytes = 1;
-
-    for (; value >= 0x80; value >>= 7)
-        bytes++;
-    return bytes;
-}
-
-static void put_bytes(struct text *text, unsigned field, struct str bytes)
-{
-    put_varint(text, field << 3 | 2);
-    put_varint(text, bytes.len);
-    text_add(text, bytes);
-}
-
-static void put_number(struct text *text, unsigned field, int64_t number)
-{
-    if (!number || !field)
-        return;
-    put_varint(text, field << 3);
-    put_varint(text, (uint64_t)number);
-}
-
 /* Numbers with fields in [from, to). */
 static void put_numbers(struct text *text, const int64_t *self, const int64_t *total, bool is_group,
                         unsigned from, unsigned to)
@@ -86,9 +56,9 @@ static void put_numbers(struct text *text, const int64_t *self, const int64_t *t
     for (unsigned field = from; field < to; field++)
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
             if (field == (is_group ? numbers[i].group_self : numbers[i].node_self) && self)
-                put_number(text, field, self[numbers[i].value]);
+                wire_out_nonzero(text, field, self[numbers[i].value]);
             if (field == (is_group ? numbers[i].group_total : numbers[i].node_total) && total)
-                put_number(text, field, total[numbers[i].value]);
+                wire_out_nonzero(text, field, total[numbers[i].value]);
         }
 }
 
@@ -100,12 +70,12 @@ static void put_shape(struct text *text, unsigned field, const struct tensor *sh
     for (int i = 0; shape && i < (shape->rank > 0 ? shape->rank : 1); i++) {
         struct text dim = { .arena = arena };
 
-        put_number(&dim, 1, shape->rank > 0 ? shape->dims[i] : 1);
-        put_bytes(&dims, 2, text_str(&dim));
+        wire_out_nonzero(&dim, 1, shape->rank > 0 ? shape->dims[i] : 1);
+        wire_out_bytes(&dims, 2, text_str(&dim));
     }
     if (!shape)
-        put_number(&dims, 3, 1); /* unknown rank */
-    put_bytes(text, field, text_str(&dims));
+        wire_out_nonzero(&dims, 3, 1); /* unknown rank */
+    wire_out_bytes(text, field, text_str(&dims));
 }
 
 static void put_inputs(struct text *text, const struct view_call *call, uint32_t node)
@@ -125,10 +95,9 @@ static void put_inputs(struct text *text, const struct view_call *call, uint32_t
             shape = &classic->shapes.items[classic->nodes.items[input->node].first_output + slot];
         if (shape && shape->rank < 0)
             shape = NULL;
-        put_varint(&entry, 1 << 3);
-        put_varint(&entry, input->index);
+        wire_out_number(&entry, 1, input->index);
         put_shape(&entry, 2, shape, call->arena);
-        put_bytes(text, NODE_INPUTS, text_str(&entry));
+        wire_out_bytes(text, NODE_INPUTS, text_str(&entry));
     }
 }
 
@@ -166,7 +135,7 @@ static void put_tensor(struct text *text, const struct view_call *call, struct s
     if (!variable || is_refused(checkpoint, variable, call) ||
         !checkpoint->read(checkpoint, variable, call->arena, &tensor, &why))
         return;
-    put_number(&message, 1, tensor.type);
+    wire_out_nonzero(&message, 1, tensor.type);
     if (!tensor_is_shown(tensor.type, call->options->is_compat))
         tensor.count = 0;
     for (size_t i = 0; i < tensor.count; i++) {
@@ -174,13 +143,13 @@ static void put_tensor(struct text *text, const struct view_call *call, struct s
             put_double(&values, call->options->is_compat ? tensor_short_number(tensor.numbers[i])
                                                          : tensor.numbers[i]);
         else if (tensor.kind == TENSOR_INTEGERS)
-            put_varint(&values, (uint64_t)tensor.integers[i]);
+            wire_out_varint(&values, (uint64_t)tensor.integers[i]);
         else if (tensor.kind == TENSOR_STRINGS)
-            put_bytes(&message, 4, tensor.strings[i]);
+            wire_out_bytes(&message, 4, tensor.strings[i]);
     }
     if (values.len)
-        put_bytes(&message, tensor.kind == TENSOR_NUMBERS ? 2 : 3, text_str(&values));
-    put_bytes(text, NODE_TENSOR, text_str(&message));
+        wire_out_bytes(&message, tensor.kind == TENSOR_NUMBERS ? 2 : 3, text_str(&values));
+    wire_out_bytes(text, NODE_TENSOR, text_str(&message));
 }
 
 /* Fields of a node before and behind its children. */
@@ -188,10 +157,10 @@ static void put_node_head(struct text *text, const struct view_call *call, struc
                           uint32_t node, const int64_t *self, const int64_t *total)
 {
     if (name.len)
-        put_bytes(text, 1, name);
+        wire_out_bytes(text, 1, name);
     put_numbers(text, self, total, false, 2, NODE_DEVICES);
     if (node != NO_ID && call->classic->nodes.items[node].device)
-        put_bytes(text, NODE_DEVICES, classic_device(call->classic, node));
+        wire_out_bytes(text, NODE_DEVICES, classic_device(call->classic, node));
 }
 
 /* Values of a variable stand with its own row alone; name empty: not asked for. */
@@ -216,7 +185,7 @@ static void put_members(struct text *text, const struct view_call *call, const s
 
         put_node_head(&member, call, name, node, self.values, self.values);
         put_node_tail(&member, call, (struct str) { 0 }, node, self.values, self.values);
-        put_bytes(text, GROUP_NODES, text_str(&member));
+        wire_out_bytes(text, GROUP_NODES, text_str(&member));
     }
 }
 
@@ -234,7 +203,7 @@ static void make_piece(struct proto *proto, size_t at)
     struct text    head = { .arena = proto->call->arena }, tail = { .arena = proto->call->arena };
 
     if (proto->is_group) {
-        put_bytes(&head, 1, row->name);
+        wire_out_bytes(&head, 1, row->name);
         put_numbers(&head, self, row->total, true, 2, GROUP_NODES);
         put_members(&head, proto->call, row);
         put_numbers(&tail, self, row->total, true, GROUP_CHILDREN + 1, FIELDS_MAX);
@@ -261,8 +230,7 @@ static void write(const struct proto *proto, uint32_t *open)
         while (depth > 0 && open[depth - 1] != parent)
             text_add(text, proto->pieces[open[--depth]].tail);
         if (parent != NO_ID || proto->view == &view_op) {
-            put_varint(text, field << 3 | 2);
-            put_varint(text, proto->pieces[at].bytes);
+            wire_out_head(text, field, proto->pieces[at].bytes);
         }
         text_add(text, proto->pieces[at].head);
         open[depth++] = (uint32_t)at;
@@ -290,11 +258,12 @@ bool rows_proto(const struct view *view, const struct view_call *call, struct er
 
         make_piece(&proto, at);
         if (parent != NO_ID)
-            proto.pieces[parent].bytes += proto.pieces[at].bytes + varint_bytes(field << 3 | 2) +
-                                          varint_bytes(proto.pieces[at].bytes);
+            proto.pieces[parent].bytes += proto.pieces[at].bytes +
+                                          wire_out_varint_bytes(field << 3) +
+                                          wire_out_varint_bytes(proto.pieces[at].bytes);
     }
     if (view == &view_op) { /* the root is no row */
-        put_bytes(call->text, 1, STR("_TFProfRoot"));
+        wire_out_bytes(call->text, 1, STR("_TFProfRoot"));
         put_numbers(call->text, NULL, proto.rows.root.values, true, 2, GROUP_CHILDREN);
         write(&proto, open);
         put_numbers(call->text, NULL, proto.rows.root.values, true, GROUP_CHILDREN + 1, FIELDS_MAX);

@@ -1,5 +1,6 @@
 /* perfetto: packets of one sequence, names written where they first stand and by number afterwards.
  */
+#include "base/wire_out.h"
 #include "report/trace/trace.h"
 #include "report/trace/writer.h"
 
@@ -23,13 +24,6 @@ static void append(ProtobufCBuffer *buffer, size_t len, const uint8_t *data)
     text_add(((struct buffer *)(void *)buffer)->text, (struct str) { (const char *)data, len });
 }
 
-static void add_varint(struct text *text, uint64_t value)
-{
-    for (; value > 127; value >>= 7)
-        text_add_byte(text, (char)((value & 127) | 128));
-    text_add_byte(text, (char)value);
-}
-
 /* As the next item of Trace.packet: field 1, bytes. */
 static void add_packet(struct trace_writer *writer, packet_message *packet)
 {
@@ -39,8 +33,7 @@ static void add_packet(struct trace_writer *writer, packet_message *packet)
     packet->trusted_packet_sequence_id = SEQUENCE;
     packet->has_sequence_flags = true;
     packet->sequence_flags = writer->count++ == 0 ? NAMES_BEGIN : NAMES_ARE_NEEDED;
-    add_varint(writer->text, 1 << 3 | 2);
-    add_varint(writer->text, tfprof__perfetto__trace_packet__get_packed_size(packet));
+    wire_out_head(writer->text, 1, tfprof__perfetto__trace_packet__get_packed_size(packet));
     tfprof__perfetto__trace_packet__pack_to_buffer(packet, &buffer.base);
 }
 
