@@ -4,6 +4,7 @@
 #include "analyze/recording/excerpt.h"
 #include "base/parallel.h"
 #include "base/trace.h"
+#include "model/nesting.h"
 
 #include <assert.h>
 #include <string.h>
@@ -182,6 +183,9 @@ bool study_run(struct study *study, const struct profile *profile,
     facts_init(&study->facts, arena, names);
     if (!run_lane(&lanes, LANE_FIRST, study, err))
         return false;
+    study->around = nesting_find(study->profile, arena);
+    if (!study->around)
+        return err_set(err, ERR_LIMIT, "the nesting of events does not fit the memory budget");
     if (!path_begin(study))
         return err_set(err, ERR_LIMIT, "the steps do not fit the memory budget");
     if (!run_lanes(&lanes, study, err))

@@ -26,6 +26,7 @@ struct study {
     struct arena          *arena; /* report lifetime: facts and results */
     struct study_options   options;
     struct facts           facts;
+    uint32_t              *around; /* by event: what it is inside of (model/nesting.h) */
     struct steps           steps;
     struct path            path;
     struct start_up       *start_up; /* where the whole recording is the step; else NULL */

@@ -1,41 +1,55 @@
 /*
- * Events of a timeline come sorted by start, longest first, so a stack of the open ones is enough:
- * whatever has ended before the next start is done, whatever ends before the next event ends only
- * overlaps it and cannot be its parent.
+ * Events of a timeline come sorted by start, longest first: an event is inside of the one before
+ * it, or of one that is around that one.
  */
 #include "model/nesting.h"
 
-bool nesting_build(const struct profile *profile, const struct timeline *timeline,
-                   struct arena *scratch, struct nesting *nesting)
+#include <string.h>
+
+static uint32_t *new_column(const struct profile *profile, struct arena *arena)
 {
-    uint32_t  count = timeline->event_count, depth = 0;
-    uint32_t *open = arena_new_array(scratch, uint32_t, count);
+    uint32_t *column = arena_new_array(arena, uint32_t, (size_t)profile->event_count + 1);
 
-    *nesting = (struct nesting) {
-        .parent = arena_new_array(scratch, uint32_t, count),
-        .self_ns = arena_new_array(scratch, int64_t, count),
-        .count = count,
-    };
-    if (!open || !nesting->parent || !nesting->self_ns)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t event = timeline->first_event + i;
-        int64_t  start_ns = event_start_ns(profile, event);
-        int64_t  end_ns = event_end_ns(profile, event);
+    return column ? memset(column, 0xff, (size_t)profile->event_count * sizeof *column) : NULL;
+}
 
-        /* An event of no length at its neighbour's end stands behind it, not in it. */
-        while (depth > 0) {
-            int64_t open_end_ns = event_end_ns(profile, timeline->first_event + open[depth - 1]);
+uint32_t *nesting_find(const struct profile *profile, struct arena *arena)
+{
+    uint32_t *around = new_column(profile, arena);
 
-            if (open_end_ns > start_ns && open_end_ns >= end_ns)
-                break;
-            depth--;
+    for (size_t i = 0; around && i < profile->timelines.count; i++) {
+        uint32_t first = profile->timelines.items[i].first_event;
+        uint32_t end = first + profile->timelines.items[i].event_count;
+
+        for (uint32_t event = first; event < end; event++) {
+            int64_t  start_ns = event_start_ns(profile, event);
+            uint32_t outer = event > first ? event - 1 : NO_ID;
+
+            while (outer != NO_ID && event_end_ns(profile, outer) <= start_ns)
+                outer = around[outer];
+            around[event] = outer;
         }
-        nesting->parent[i] = depth ? open[depth - 1] : NO_ID;
-        nesting->self_ns[i] = end_ns - start_ns;
-        if (depth)
-            nesting->self_ns[open[depth - 1]] -= end_ns - start_ns;
-        open[depth++] = i;
     }
-    return true;
+    return around;
+}
+
+uint32_t *nesting_innermost(const struct profile *profile, const uint32_t *around,
+                            bool (*is)(const struct profile *, const struct activity *),
+                            struct arena *arena)
+{
+    uint32_t *innermost = new_column(profile, arena);
+
+    for (size_t i = 0; innermost && i < profile->timelines.count; i++) {
+        uint32_t first = profile->timelines.items[i].first_event;
+        uint32_t end = first + profile->timelines.items[i].event_count;
+
+        if (profile->timelines.items[i].kind != TIMELINE_THREAD)
+            continue;
+        for (uint32_t event = first; event < end; event++)
+            if (is(profile, event_activity(profile, event)))
+                innermost[event] = event_activity_id(profile, event);
+            else if (around[event] != NO_ID)
+                innermost[event] = innermost[around[event]];
+    }
+    return innermost;
 }

@@ -1,21 +1,19 @@
 /*
- * nesting: parent of each event of one timeline. An event's parent is the nearest earlier event
- * whose span includes it. Indices are relative to the timeline's first event; NO_ID at top level.
- * O(events), one pass with a stack; self time = duration minus children.
+ * nesting: what each event began inside of: of the events of its timeline that had not ended, the
+ * one that began last. An event may end behind the one around it: annotations do, and times that
+ * were rounded.
  */
 #ifndef TFPROF_MODEL_NESTING_H
 #define TFPROF_MODEL_NESTING_H
 
 #include "model/profile.h"
 
-struct nesting {
-    uint32_t *parent;      /* by index in the timeline */
-    int64_t  *self_ns;     /* duration less direct children */
-    uint32_t  count;
-};
-
-/* false: scratch is exhausted. */
-bool nesting_build(const struct profile *profile, const struct timeline *timeline,
-                   struct arena *scratch, struct nesting *nesting);
+/* By event: the event around it; NO_ID at top level. O(events). NULL: the arena is exhausted. */
+uint32_t *nesting_find(const struct profile *profile, struct arena *arena);
+/* By event of a thread: the activity of the innermost one that `is` chooses of the event itself and
+ * all around it, or NO_ID. O(events). NULL: the arena is exhausted. */
+uint32_t *nesting_innermost(const struct profile *profile, const uint32_t *around,
+                            bool (*is)(const struct profile *, const struct activity *),
+                            struct arena *arena);
 
 #endif

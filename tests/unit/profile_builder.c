@@ -1,5 +1,7 @@
 #include "profile_builder.h"
 
+#include "model/nesting.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -263,6 +265,7 @@ void builder_finish(struct profile_builder *builder)
     builder->study.recording = profile;
     builder->study.profile = profile;
     builder->study.arena = &builder->arena;
+    builder->study.around = nesting_find(profile, &builder->arena);
     builder->study.options =
         (struct study_options) { .first_step = INT64_MIN, .last_step = INT64_MAX };
     assert_true(names && intern_init(names, &builder->arena));

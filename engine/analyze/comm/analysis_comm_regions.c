@@ -7,6 +7,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "analyze/step/window.h"
+#include "model/nesting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +37,6 @@ struct regions {
     VEC(struct region) rows;
     double total_ns; /* of all collectives, in a range or not */
 };
-struct open_range {
-    int64_t  end_ns;
-    uint32_t range;
-};
-
 static bool is_users(const struct profile *profile, const struct activity *activity)
 {
     static const struct str frameworks[] = {
@@ -55,39 +51,6 @@ static bool is_users(const struct profile *profile, const struct activity *activ
         if (str_starts(name, frameworks[i]))
             return false;
     return activity->kind == ACTIVITY_ANNOTATION;
-}
-
-static bool find_ranges(struct regions *regions)
-{
-    const struct profile *profile = regions->study->profile;
-    VEC(struct open_range) stack = { 0 };
-
-    regions->range_of =
-        arena_new_array(regions->scratch, uint32_t, (size_t)profile->event_count + 1);
-    if (!regions->range_of)
-        return false;
-    memset(regions->range_of, 0xff, (size_t)profile->event_count * sizeof *regions->range_of);
-    for (size_t i = 0; i < profile->timelines.count; i++) {
-        const struct timeline *timeline = &profile->timelines.items[i];
-
-        stack.count = 0;
-        for (uint32_t j = 0; timeline->kind == TIMELINE_THREAD && j < timeline->event_count; j++) {
-            uint32_t          event = timeline->first_event + j;
-            int64_t           start_ns = event_start_ns(profile, event);
-            struct open_range open = { event_end_ns(profile, event), NO_ID };
-
-            while (stack.count > 0 && stack.items[stack.count - 1].end_ns <= start_ns)
-                stack.count--;
-            if (stack.count > 0)
-                open.range = stack.items[stack.count - 1].range;
-            if (is_users(profile, event_activity(profile, event)))
-                open.range = event_activity_id(profile, event);
-            regions->range_of[event] = open.range;
-            if (!vec_push(&stack, regions->scratch, open))
-                return false;
-        }
-    }
-    return true;
 }
 
 static bool add_collective(struct regions *regions, uint32_t event)
@@ -183,10 +146,12 @@ static bool make(struct study *study, struct arena *scratch)
                                .scratch = scratch,
                                .rows_by_name = { .arena = scratch } };
 
-    if (study->devices && study->devices->launch_of && has_work(study->profile) &&
-        (!windows_make(study, scratch, &regions.windows) || !find_ranges(&regions) ||
-         !sum_regions(&regions)))
-        return false;
+    if (study->devices && study->devices->launch_of && has_work(study->profile)) {
+        regions.range_of = nesting_innermost(study->profile, study->around, is_users, scratch);
+        if (!regions.range_of || !windows_make(study, scratch, &regions.windows) ||
+            !sum_regions(&regions))
+            return false;
+    }
     if (regions.rows.count == 0)
         return facts_absent(&study->facts, tables[0].name,
                             "record_function ranges around parts of the model",

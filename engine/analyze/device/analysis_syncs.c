@@ -9,6 +9,7 @@
 #include "analyze/emit.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "model/nesting.h"
 
 #include <stdlib.h>
 
@@ -87,11 +88,6 @@ struct bubble { /* idle after a wait */
     int64_t  from_ns, to_ns;
     uint32_t row; /* of sync_sum */
 };
-struct open_event {
-    int64_t  end_ns;
-    uint32_t owner;
-    bool     is_sync;
-};
 struct summer {
     const struct study   *study;
     const struct windows *windows;
@@ -101,7 +97,7 @@ struct summer {
     VEC(struct bubble) bubbles;
     struct timeline_index index;
     bool                 *waits; /* by timeline: it waits in the steps */
-    VEC(struct open_event) stack;
+    uint32_t *callers, *syncs;   /* by event: activity of the innermost caller, and wait */
     VEC(double) launch_ns;
     VEC(double) latency_ns;
     VEC(double) depths;
@@ -138,9 +134,9 @@ static int64_t goes_on_until(const struct summer *summer, const struct timeline 
     uint32_t              last = timeline->first_event + timeline->event_count;
     int64_t               reach_ns = event_end_ns(profile, event);
 
-    for (size_t i = 0; i < summer->stack.count; i++)
-        if (summer->stack.items[i].end_ns > reach_ns)
-            reach_ns = summer->stack.items[i].end_ns;
+    for (uint32_t outer = event; outer != NO_ID; outer = summer->study->around[outer])
+        if (event_end_ns(profile, outer) > reach_ns)
+            reach_ns = event_end_ns(profile, outer);
     for (uint32_t next = event + 1; next < last && reach_ns < limit_ns; next++) {
         if (event_start_ns(profile, next) > reach_ns + PAUSE_NS)
             break;
@@ -240,36 +236,34 @@ static bool add_sync(struct summer *summer, const struct timeline *timeline, uin
     return bubble.to_ns <= bubble.from_ns || vec_push(&summer->bubbles, summer->scratch, bubble);
 }
 
+static bool is_caller(const struct profile *profile, const struct activity *activity)
+{
+    (void)profile;
+    return activity->kind == ACTIVITY_OP || activity->kind == ACTIVITY_PYTHON;
+}
+
+static bool is_sync(const struct profile *profile, const struct activity *activity)
+{
+    (void)profile;
+    return activity->kind == ACTIVITY_SYNC;
+}
+
 static bool walk(struct summer *summer, const struct timeline *timeline)
 {
     const struct profile *profile = summer->study->profile;
 
-    summer->stack.count = 0;
     for (uint32_t j = 0; j < timeline->event_count; j++) {
-        uint32_t               event = timeline->first_event + j;
-        const struct activity *activity = event_activity(profile, event);
-        int64_t                start_ns = event_start_ns(profile, event);
-        struct open_event      open = { event_end_ns(profile, event), NO_ID, false };
+        uint32_t event = timeline->first_event + j, around = summer->study->around[event];
+        uint8_t  kind = event_activity(profile, event)->kind;
 
-        while (summer->stack.count > 0 &&
-               summer->stack.items[summer->stack.count - 1].end_ns <= start_ns)
-            summer->stack.count--;
-        if (summer->stack.count > 0) {
-            open.owner = summer->stack.items[summer->stack.count - 1].owner;
-            open.is_sync = summer->stack.items[summer->stack.count - 1].is_sync;
-        }
-        if (windows_find(summer->windows, start_ns) != SIZE_MAX) {
-            if (activity->kind == ACTIVITY_SYNC && !open.is_sync &&
-                !add_sync(summer, timeline, event, open.owner))
-                return false;
-            if (activity->kind == ACTIVITY_LAUNCH &&
-                !vec_push(&summer->launch_ns, summer->scratch, (double)(open.end_ns - start_ns)))
-                return false;
-        }
-        if (activity->kind == ACTIVITY_OP || activity->kind == ACTIVITY_PYTHON)
-            open.owner = event_activity_id(profile, event);
-        open.is_sync = open.is_sync || activity->kind == ACTIVITY_SYNC;
-        if (!vec_push(&summer->stack, summer->scratch, open))
+        if ((kind != ACTIVITY_SYNC && kind != ACTIVITY_LAUNCH) ||
+            windows_find(summer->windows, event_start_ns(profile, event)) == SIZE_MAX)
+            continue;
+        if (kind == ACTIVITY_SYNC && (around == NO_ID || summer->syncs[around] == NO_ID) &&
+            !add_sync(summer, timeline, event, around == NO_ID ? NO_ID : summer->callers[around]))
+            return false;
+        if (kind == ACTIVITY_LAUNCH && !vec_push(&summer->launch_ns, summer->scratch,
+                                                 (double)event_duration_ns(profile, event)))
             return false;
     }
     return true;
@@ -311,7 +305,10 @@ static bool sum_all(struct summer *summer)
     bool                  has_devices = summer->study->devices && summer->study->devices->launch_of;
 
     summer->waits = arena_new_array(summer->scratch, bool, profile->timelines.count + 1);
-    if (!summer->waits || !timeline_index_make(profile, summer->scratch, &summer->index))
+    summer->callers = nesting_innermost(profile, summer->study->around, is_caller, summer->scratch);
+    summer->syncs = nesting_innermost(profile, summer->study->around, is_sync, summer->scratch);
+    if (!summer->waits || !summer->callers || !summer->syncs ||
+        !timeline_index_make(profile, summer->scratch, &summer->index))
         return false;
     for (size_t i = 0; i < profile->timelines.count; i++) {
         const struct timeline *timeline = &profile->timelines.items[i];

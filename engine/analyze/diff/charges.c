@@ -2,7 +2,6 @@
 
 #include "analyze/device/device_activity.h"
 #include "base/macros.h"
-#include "model/nesting.h"
 
 #define KIND(kind) (UINT32_C(1) << (kind))
 static const uint32_t OP_KINDS = KIND(ACTIVITY_OP) | KIND(ACTIVITY_KERNEL) | KIND(ACTIVITY_MEMCPY) |
@@ -21,51 +20,37 @@ const char *charge_by_name(enum charge_by by)
     return names[by];
 }
 
-static bool nest(struct charges *charges, const struct timeline *timeline, struct arena *scratch)
-{
-    struct nesting nesting;
-
-    if (!nesting_build(charges->study->profile, timeline, scratch, &nesting))
-        return false;
-    for (uint32_t i = 0; i < nesting.count; i++)
-        charges->around[timeline->first_event + i] =
-            nesting.parent[i] == NO_ID ? NO_ID : timeline->first_event + nesting.parent[i];
-    return true;
-}
-
 bool charges_start(struct charges *charges, const struct study *study, int64_t depth,
                    struct arena *arena)
 {
     const struct profile *profile = study->profile;
 
     *charges = (struct charges) { .study = study, .depth = depth, .label.arena = arena };
-    charges->around = arena_new_array(arena, uint32_t, profile->event_count);
     charges->forward_of = arena_new_array(arena, uint32_t, profile->event_count);
-    if (!charges->around || !charges->forward_of)
+    if (!charges->forward_of)
         return false;
     for (uint32_t i = 0; i < profile->event_count; i++)
-        charges->around[i] = charges->forward_of[i] = NO_ID;
+        charges->forward_of[i] = NO_ID;
     for (size_t i = 0; i < profile->flows.count; i++)
         if (profile->flows.items[i].kind == FLOW_FORWARD_BACKWARD)
             charges->forward_of[profile->flows.items[i].to] = profile->flows.items[i].from;
-    for (size_t i = 0; i < profile->timelines.count; i++) {
-        struct arena scratch = { .budget_bytes = arena->budget_bytes };
-        bool         is_done = nest(charges, &profile->timelines.items[i], &scratch);
-
-        arena_free(&scratch);
-        if (!is_done)
-            return false;
-    }
     return true;
 }
 
-/* What an event is inside of, or was launched by. */
+/* What a whole event is inside of, or was launched by. */
 static uint32_t outer_of(const struct charges *charges, uint32_t event)
 {
     const struct device_activity *devices = charges->study->devices;
+    const struct profile         *profile = charges->study->profile;
+    const uint32_t               *around = charges->study->around;
+    int64_t  start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
+    uint32_t outer = around[event];
 
-    if (charges->around[event] != NO_ID)
-        return charges->around[event];
+    while (outer != NO_ID &&
+           (event_end_ns(profile, outer) < end_ns || event_end_ns(profile, outer) <= start_ns))
+        outer = around[outer];
+    if (outer != NO_ID)
+        return outer;
     return devices && devices->launch_of && devices->launch_of[event] != event
                ? devices->launch_of[event]
                : NO_ID;

@@ -17,7 +17,6 @@ const char *charge_by_name(enum charge_by by); /* "type" */
 struct charges {
     const struct study *study;
     int64_t             depth;      /* how many parts of a name make a scope */
-    uint32_t           *around;     /* by event: what it is inside of on its timeline, or NO_ID */
     uint32_t           *forward_of; /* by event: what it is the gradient of, or NO_ID */
     struct text         label;      /* of the last name */
 };

@@ -32,20 +32,17 @@ static const struct fact_spec produces[] = {
                        "values a step that are read right behind a check of scaled gradients" },
 };
 
-struct open_op {
-    int64_t  end_ns;
-    uint32_t name;
+struct inside {    /* of what a call is */
+    uint32_t name; /* of the innermost op at or around it; 0: it is in none */
     uint8_t  mark;
-    bool     is_op;
 };
 struct marking {
     struct study  *study;
     struct windows windows;
     struct arena  *scratch;
-    uint8_t       *mark_of; /* by event: calls inside marked ops */
-    VEC(struct open_op) stack;
-    double values[ARRAY_COUNT(produces)];
-    bool   has_device;
+    struct inside *inside; /* by event of a thread */
+    double         values[ARRAY_COUNT(produces)];
+    bool           has_device;
 };
 
 static bool is_one_of(struct str name, const char *const *names)
@@ -124,48 +121,33 @@ static void count_mark(struct marking *marking, enum mark mark, int64_t duration
         marking->values[counts[mark] + 1] += (double)duration_ns;
 }
 
-static bool walk(struct marking *marking, const struct timeline *timeline)
+static void walk(struct marking *marking, const struct timeline *timeline)
 {
     const struct profile *profile = marking->study->profile;
     struct outermost      before = { 0 };
 
-    marking->stack.count = 0;
     for (uint32_t j = 0; j < timeline->event_count; j++) {
         uint32_t               event = timeline->first_event + j;
+        uint32_t               around = marking->study->around[event];
         const struct activity *activity = event_activity(profile, event);
-        int64_t                start_ns = event_start_ns(profile, event);
         int64_t                duration_ns = event_duration_ns(profile, event);
-        struct str             name = profile_str(profile, activity->name);
-        struct open_op         open = { start_ns + duration_ns, 0, MARK_NONE, false };
+        struct inside         *inside = &marking->inside[event];
 
-        while (marking->stack.count > 0 &&
-               marking->stack.items[marking->stack.count - 1].end_ns <= start_ns)
-            marking->stack.count--;
-        if (windows_find(&marking->windows, start_ns) == SIZE_MAX)
-            continue;
-        if (marking->stack.count > 0) {
-            const struct open_op *outer = &marking->stack.items[marking->stack.count - 1];
+        if (around != NO_ID)
+            *inside = marking->inside[around];
+        if (activity->kind == ACTIVITY_OP &&
+            windows_find(&marking->windows, event_start_ns(profile, event)) != SIZE_MAX) {
+            struct str name = profile_str(profile, activity->name);
+            enum mark  mark = inside->name ? mark_inside(name, profile_str(profile, inside->name))
+                                           : mark_behind(marking, &before, name, duration_ns);
 
-            open.mark = outer->mark;
-            open.is_op = outer->is_op;
-            open.name = outer->name;
-        }
-        if (activity->kind == ACTIVITY_OP) {
-            enum mark mark = open.is_op ? mark_inside(name, profile_str(profile, open.name))
-                                        : mark_behind(marking, &before, name, duration_ns);
-
-            if (mark != MARK_NONE && open.mark == MARK_NONE) {
+            if (mark != MARK_NONE && inside->mark == MARK_NONE) {
                 count_mark(marking, mark, duration_ns);
-                open.mark = (uint8_t)mark;
+                inside->mark = (uint8_t)mark;
             }
-            open.is_op = true;
-            open.name = activity->name;
+            inside->name = activity->name;
         }
-        marking->mark_of[event] = open.mark;
-        if (!vec_push(&marking->stack, marking->scratch, open))
-            return false;
     }
-    return true;
 }
 
 /* The device's work that was launched inside marked ops. A tensor counts as created where it was
@@ -185,7 +167,7 @@ static void add_device_work(struct marking *marking)
 
             if (launch == NO_ID)
                 continue;
-            switch ((enum mark)marking->mark_of[launch]) {
+            switch ((enum mark)marking->inside[launch].mark) {
             case MARK_FILL:
                 marking->values[FILL_NS] += ns;
                 break;
@@ -212,15 +194,15 @@ static bool examine(struct marking *marking)
     const struct profile *profile = study->profile;
     bool                  is_set = true;
 
-    marking->mark_of = arena_new_array(marking->scratch, uint8_t, (size_t)profile->event_count + 1);
+    marking->inside =
+        arena_new_array(marking->scratch, struct inside, (size_t)profile->event_count + 1);
     marking->has_device = study->devices && study->devices->launch_of;
-    if (!marking->mark_of || !windows_make(study, marking->scratch, &marking->windows))
+    if (!marking->inside || !windows_make(study, marking->scratch, &marking->windows))
         return false;
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].kind == TIMELINE_THREAD &&
-            profile->timelines.items[i].host == marking->windows.host &&
-            !walk(marking, &profile->timelines.items[i]))
-            return false;
+            profile->timelines.items[i].host == marking->windows.host)
+            walk(marking, &profile->timelines.items[i]);
     if (marking->has_device)
         add_device_work(marking);
     if (marking->values[CREATED_COUNT] <= 0)

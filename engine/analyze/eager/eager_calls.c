@@ -5,17 +5,16 @@
 
 #include <stdlib.h>
 
-struct open_range {
-    int64_t end_ns;
+struct inside { /* of what an event is */
     uint8_t phase;
     bool    is_in_op;
-    bool    is_node;
 };
 struct walker {
+    const struct study   *study;
     const struct profile *profile;
     struct eager_calls   *calls;
     struct arena         *scratch;
-    VEC(struct open_range) stack;
+    struct inside        *inside;  /* by event of a thread */
     const float      *enqueued_ns; /* by event: work it launched on an accelerator; NULL: none */
     struct eager_sum *gradient;    /* sum that work up to gradient_end_ns belongs to */
     uint32_t          timeline;
@@ -161,53 +160,49 @@ static bool visit(struct walker *walker, uint32_t event)
     const struct profile  *profile = walker->profile;
     const struct activity *activity = event_activity(profile, event);
     int64_t                start_ns = event_start_ns(profile, event);
-    struct open_range      open = { event_end_ns(profile, event), PHASE_FORWARD, false, false };
+    uint32_t               around = walker->study->around[event];
+    struct inside         *inside = &walker->inside[event];
     size_t                 window;
     uint8_t                outer;
 
+    *inside = around == NO_ID ? (struct inside) { PHASE_FORWARD, false } : walker->inside[around];
     if (activity->kind == ACTIVITY_PYTHON)
         return true;
-    while (walker->stack.count > 0 &&
-           walker->stack.items[walker->stack.count - 1].end_ns <= start_ns)
-        walker->stack.count--;
-    if (walker->stack.count > 0) {
-        open = walker->stack.items[walker->stack.count - 1];
-        open.end_ns = event_end_ns(profile, event);
-    }
     add_enqueued(walker, event);
-    if (open.is_in_op) {
-        if (open.phase == PHASE_FORWARD)
+    if (inside->is_in_op) {
+        if (inside->phase == PHASE_FORWARD)
             add_conversion(walker, event);
         else if (windows_find(&walker->calls->windows, start_ns) != SIZE_MAX)
-            add_gradient(walker, event, open.phase);
-        if (open.phase == PHASE_BACKWARD)
+            add_gradient(walker, event, inside->phase);
+        if (inside->phase == PHASE_BACKWARD)
             mark_sparse(walker, event);
         return true;
     }
-    outer = open.phase;
-    open.phase = range_phase(profile, activity, outer);
+    outer = inside->phase;
+    inside->phase = range_phase(profile, activity, outer);
     window = windows_find(&walker->calls->windows, start_ns);
     if (window != SIZE_MAX)
-        add_gradient(walker, event, open.phase);
+        add_gradient(walker, event, inside->phase);
     if (window != SIZE_MAX && activity->kind == ACTIVITY_OP) {
         struct str name = profile_str(profile, activity->name);
 
         /* What DDP does with buckets is no call of the program. */
-        open.is_in_op = str_starts(name, STR("aten::")) ||
-                        str_starts(name, STR("torch::distributed::")) ||
-                        str_starts(name, STR("torch.distributed."));
-        if (open.is_in_op && str_starts(name, STR("aten::")) &&
-            !add_call(walker, event, (uint32_t)window, open.phase))
+        inside->is_in_op = str_starts(name, STR("aten::")) ||
+                           str_starts(name, STR("torch::distributed::")) ||
+                           str_starts(name, STR("torch.distributed."));
+        if (inside->is_in_op && str_starts(name, STR("aten::")) &&
+            !add_call(walker, event, (uint32_t)window, inside->phase))
             return false;
-    } else if (window != SIZE_MAX && open.phase != outer) {
-        struct eager_range range = { start_ns, open.end_ns, (uint32_t)window, open.phase };
+    } else if (window != SIZE_MAX && inside->phase != outer) {
+        struct eager_range range = { start_ns, event_end_ns(profile, event), (uint32_t)window,
+                                     inside->phase };
 
-        if (open.phase == PHASE_BACKWARD
+        if (inside->phase == PHASE_BACKWARD
                 ? !add_node(walker, event, (uint32_t)window)
                 : !vec_push(&walker->calls->ranges, walker->scratch, range))
             return false;
     }
-    return vec_push(&walker->stack, walker->scratch, open);
+    return true;
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -312,17 +307,22 @@ static bool find_enqueued(const struct study *study, struct arena *scratch, stru
 bool eager_calls_make(const struct study *study, struct arena *scratch, struct eager_calls *calls)
 {
     const struct profile *profile = study->profile;
-    struct walker         walker = { .profile = profile, .calls = calls, .scratch = scratch };
+    struct walker         walker = { .study = study,
+                                     .profile = profile,
+                                     .inside = arena_new_array(scratch, struct inside,
+                                                               (size_t)profile->event_count + 1),
+                                     .calls = calls,
+                                     .scratch = scratch };
 
     *calls = (struct eager_calls) { 0 };
-    if (!windows_make(study, scratch, &calls->windows) || !find_enqueued(study, scratch, &walker))
+    if (!walker.inside || !windows_make(study, scratch, &calls->windows) ||
+        !find_enqueued(study, scratch, &walker))
         return false;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *timeline = &profile->timelines.items[t];
 
         if (timeline->host != calls->windows.host || timeline->kind != TIMELINE_THREAD)
             continue;
-        walker.stack.count = 0;
         walker.timeline = t;
         walker.node_end_ns = INT64_MAX;
         walker.copy_end_ns = walker.gradient_end_ns = INT64_MIN;

@@ -141,7 +141,7 @@ static bool examine(struct searching *searching)
     searching->category =
         arena_new_array(searching->scratch, uint8_t, profile->activities.count + 1);
     if (!searching->category || !windows_make(study, searching->scratch, &searching->windows) ||
-        !kernel_launchers(profile, searching->scratch, &searching->launchers))
+        !(searching->launchers = kernel_launchers(study, searching->scratch)))
         return false;
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].kind == TIMELINE_STREAM &&

@@ -214,7 +214,7 @@ static bool run(struct study *study, struct err *err)
     measuring.rows_by_key.arena = &scratch;
     if (study->devices && study->devices->launch_of)
         is_done = windows_make(study, &scratch, &measuring.windows) &&
-                  kernel_launchers(study->profile, &scratch, &measuring.launchers) &&
+                  (measuring.launchers = kernel_launchers(study, &scratch)) != NULL &&
                   collect(&measuring) && set_contention(&measuring) && set_slowdown(&measuring);
     else
         is_done = facts_absent(&study->facts, "contention.", NULL,

@@ -2,6 +2,7 @@
 
 #include "analyze/emit.h"
 #include "base/sample.h"
+#include "model/nesting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,42 +19,15 @@ struct counter {
     VEC(double) durations;
 };
 
-struct open_event {
-    int64_t  end_ns;
-    uint32_t op_activity;
-};
-
-bool kernel_launchers(const struct profile *profile, struct arena *scratch, uint32_t **launchers)
+static bool is_op(const struct profile *profile, const struct activity *activity)
 {
-    uint32_t *launcher = arena_new_array(scratch, uint32_t, (size_t)profile->event_count + 1);
-    VEC(struct open_event) stack = { 0 };
+    (void)profile;
+    return activity->kind == ACTIVITY_OP;
+}
 
-    *launchers = launcher;
-    if (!launcher)
-        return false;
-    memset(launcher, 0xff, (size_t)profile->event_count * sizeof *launcher);
-    for (size_t i = 0; i < profile->timelines.count; i++) {
-        const struct timeline *timeline = &profile->timelines.items[i];
-
-        stack.count = 0;
-        for (uint32_t j = 0; timeline->kind == TIMELINE_THREAD && j < timeline->event_count; j++) {
-            uint32_t               event = timeline->first_event + j;
-            const struct activity *activity = event_activity(profile, event);
-            int64_t                start_ns = event_start_ns(profile, event);
-            struct open_event      open = { event_end_ns(profile, event), NO_ID };
-
-            while (stack.count > 0 && stack.items[stack.count - 1].end_ns <= start_ns)
-                stack.count--;
-            if (stack.count > 0)
-                open.op_activity = stack.items[stack.count - 1].op_activity;
-            if (activity->kind == ACTIVITY_OP)
-                open.op_activity = event_activity_id(profile, event);
-            launcher[event] = open.op_activity;
-            if (!vec_push(&stack, scratch, open))
-                return false;
-        }
-    }
-    return true;
+uint32_t *kernel_launchers(const struct study *study, struct arena *scratch)
+{
+    return nesting_innermost(study->profile, study->around, is_op, scratch);
 }
 
 static bool count_event(struct counter *counter, uint32_t event, uint32_t device)
@@ -152,7 +126,8 @@ bool kernel_times_make(const struct study *study, const struct windows *windows,
     counter.rows_by_key.arena = scratch;
     if (!study->devices || !study->devices->launch_of)
         return true;
-    if (!kernel_launchers(study->profile, scratch, &counter.launcher) || !count_all(&counter))
+    counter.launcher = kernel_launchers(study, scratch);
+    if (!counter.launcher || !count_all(&counter))
         return false;
     for (size_t i = 0; i < counter.durations.count; i++) {
         double duration_ns = counter.durations.items[i];

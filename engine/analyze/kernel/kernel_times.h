@@ -25,8 +25,8 @@ struct kernel_times {
 bool kernel_times_make(const struct study *study, const struct windows *windows,
                        struct arena *scratch, struct kernel_times *times);
 
-/* By event: activity of the innermost op around it on a host thread, or NO_ID. One walk over every
- * thread. false: scratch is exhausted. */
-bool kernel_launchers(const struct profile *profile, struct arena *scratch, uint32_t **launchers);
+/* By event: activity of the innermost op around it on a host thread, or NO_ID. O(events). NULL:
+ * scratch is exhausted. */
+uint32_t *kernel_launchers(const struct study *study, struct arena *scratch);
 
 #endif

@@ -70,11 +70,10 @@ struct candidate {
     uint32_t next; /* no occurrence may start before this item: occurrences do not overlap */
     int64_t  total_ns;
 };
-struct open_event {
-    int64_t end_ns;
-    size_t  item;     /* item this event made, SIZE_MAX none */
-    size_t  dispatch; /* place on the stack of the outermost dispatch around it, SIZE_MAX none */
-    bool    is_in_op;
+struct visited {       /* an event of the thread */
+    uint32_t item;     /* item that it made, NO_ID none */
+    uint32_t dispatch; /* the outermost dispatch around it, or itself; NO_ID none */
+    bool     is_in_op; /* or is one */
 };
 struct miner {
     struct study         *study;
@@ -82,7 +81,8 @@ struct miner {
     struct table         *table;
     struct arena          scratch; /* of one thread */
     VEC(struct item) items;
-    VEC(struct open_event) stack;
+    struct visited *visited; /* by event, from first_event on */
+    uint32_t        first_event;
     VEC(struct candidate) candidates;
 };
 
@@ -108,58 +108,58 @@ static uint32_t symbol_of(const struct profile *profile, uint32_t event, bool *i
 }
 
 /* A dispatch stands for its op only when nothing more telling runs inside it. */
-static void drop_dispatch(struct miner *miner, size_t place)
+static void drop_dispatch(struct miner *miner, uint32_t event)
 {
-    struct open_event *open;
+    struct visited *dispatch = &miner->visited[event - miner->first_event];
 
-    if (place == SIZE_MAX)
-        return;
-    open = &miner->stack.items[place];
-    if (open->item != SIZE_MAX)
-        miner->items.items[open->item].symbol = NO_ID;
-    open->item = SIZE_MAX;
+    if (dispatch->item != NO_ID)
+        miner->items.items[dispatch->item].symbol = NO_ID;
+    dispatch->item = NO_ID;
 }
 
 static bool visit(struct miner *miner, uint32_t event, size_t *window)
 {
     const struct profile *profile = miner->study->profile;
     int64_t               start_ns = event_start_ns(profile, event);
-    struct open_event     open = { event_end_ns(profile, event), SIZE_MAX, SIZE_MAX, false };
-    struct item           item = { 0, event, start_ns, open.end_ns, false, false };
+    uint32_t              around = miner->study->around[event];
+    struct item           item = { 0, event, start_ns, event_end_ns(profile, event), false, false };
+    struct visited       *own = &miner->visited[event - miner->first_event];
     size_t                here;
     bool                  is_op;
 
-    while (miner->stack.count > 0 && miner->stack.items[miner->stack.count - 1].end_ns <= start_ns)
-        miner->stack.count--;
-    if (miner->stack.count > 0) {
-        open.is_in_op = miner->stack.items[miner->stack.count - 1].is_in_op;
-        open.dispatch = miner->stack.items[miner->stack.count - 1].dispatch;
-    }
+    *own = around == NO_ID ? (struct visited) { NO_ID, NO_ID, false }
+                           : miner->visited[around - miner->first_event];
+    own->item = NO_ID;
     item.symbol = symbol_of(profile, event, &is_op);
-    if (!open.is_in_op && item.symbol != NO_ID && (is_op || open.dispatch == SIZE_MAX)) {
-        here = windows_find(miner->windows, start_ns);
-        if (here != SIZE_MAX) {
-            struct item border = { .is_border = true };
+    if (own->is_in_op || item.symbol == NO_ID || (!is_op && own->dispatch != NO_ID))
+        return true;
+    here = windows_find(miner->windows, start_ns);
+    if (here != SIZE_MAX) {
+        struct item border = { .is_border = true };
 
-            drop_dispatch(miner, open.dispatch);
-            if (here != *window && !vec_push(&miner->items, &miner->scratch, border))
-                return false;
-            *window = here;
-            open.item = miner->items.count;
-            if (!vec_push(&miner->items, &miner->scratch, item))
-                return false;
-        }
-        open.is_in_op = is_op;
-        if (!is_op)
-            open.dispatch = miner->stack.count;
+        if (own->dispatch != NO_ID)
+            drop_dispatch(miner, own->dispatch);
+        if (here != *window && !vec_push(&miner->items, &miner->scratch, border))
+            return false;
+        *window = here;
+        own->item = (uint32_t)miner->items.count;
+        if (!vec_push(&miner->items, &miner->scratch, item))
+            return false;
     }
-    return vec_push(&miner->stack, &miner->scratch, open);
+    own->is_in_op = is_op;
+    if (!is_op)
+        own->dispatch = event;
+    return true;
 }
 
 static bool collect(struct miner *miner, const struct timeline *timeline)
 {
     size_t window = SIZE_MAX, kept = 0;
 
+    miner->first_event = timeline->first_event;
+    miner->visited = arena_new_array(&miner->scratch, struct visited, timeline->event_count);
+    if (!miner->visited)
+        return false;
     for (uint32_t j = 0; j < timeline->event_count; j++)
         if (!visit(miner, timeline->first_event + j, &window))
             return false;
@@ -367,10 +367,8 @@ static bool mine_all(struct miner *miner)
         if (timeline->host != miner->windows->host || timeline->kind != TIMELINE_THREAD)
             continue;
         miner->items.items = NULL;
-        miner->stack.items = NULL;
         miner->candidates.items = NULL;
         miner->items.count = miner->items.capacity = 0;
-        miner->stack.count = miner->stack.capacity = 0;
         miner->candidates.count = miner->candidates.capacity = 0;
         is_mined = collect(miner, timeline) && mine(miner, timeline);
         arena_free(&miner->scratch);
