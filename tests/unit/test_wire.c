@@ -66,11 +66,32 @@ static void walks_fields(void **state)
     assert_int_equal(wire_offset(&field, (struct str) { bytes, sizeof bytes - 1 }), 22);
 }
 
+/* Field 1: 300, then 1 and 128 packed, then a number that takes a byte more than it has to, then
+ * four bytes, which are no varint. */
+static void repeated_numbers_are_packed_or_not(void **state)
+{
+    static const char bytes[] = "\x08\xAC\x02\x0A\x03\x01\x80\x01\x08\x85\x00\x0D\x01\x00\x00\x00";
+    static const uint64_t expected[] = { 300, 1, 128, 5 };
+    size_t                count = 0;
+
+    (void)state;
+    for (struct wire field = wire_start((struct str) { bytes, sizeof bytes - 1 });
+         wire_next(&field);) {
+        struct str rest = wire_numbers(&field);
+        uint64_t   number;
+
+        for (; wire_take(&rest, &number); count++)
+            assert_true(count < ARRAY_COUNT(expected) && number == expected[count]);
+    }
+    assert_int_equal(count, ARRAY_COUNT(expected));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_varints),
         cmocka_unit_test(walks_fields),
+        cmocka_unit_test(repeated_numbers_are_packed_or_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

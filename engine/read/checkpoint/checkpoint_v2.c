@@ -36,7 +36,7 @@ bool checkpoint_entry_read(struct message message, struct checkpoint_entry *entr
             entry->offset = field_int64(&field);
         else if (field_is_number(&field, 5))
             entry->size = field_int64(&field);
-        else if (field.number == 6 && field.type == WIRE_FIXED32)
+        else if (field.number == 6 && field.type == WIRE_32)
             entry->checksum = (uint32_t)field.value;
         else if (field_is_bytes(&field, 7))
             entry->slice_count++;

@@ -4,6 +4,7 @@
 #include "base/library.h"
 #include "base/macros.h"
 #include "base/vec.h"
+#include "read/proto/wire.h"
 
 #include <snappy-c.h>
 #include <string.h>
@@ -38,23 +39,9 @@ struct handle { /* of a block */
     uint64_t offset, size;
 };
 
-static bool take_varint(struct str *rest, uint64_t *value)
-{
-    *value = 0;
-    for (unsigned shift = 0; shift < 64 && rest->len; shift += 7) {
-        uint8_t byte = (uint8_t)rest->data[0];
-
-        *rest = str_slice(*rest, 1, rest->len);
-        *value |= (uint64_t)(byte & 0x7F) << shift;
-        if (byte < 0x80)
-            return true;
-    }
-    return false;
-}
-
 static bool take_handle(struct str *rest, struct handle *handle)
 {
-    return take_varint(rest, &handle->offset) && take_varint(rest, &handle->size);
+    return wire_take(rest, &handle->offset) && wire_take(rest, &handle->size);
 }
 
 static uint32_t number_at(const char *at)
@@ -126,8 +113,8 @@ static bool next_entry(struct cursor *cursor, struct arena *arena, struct err *e
 
     if (!cursor->rest.len)
         return false;
-    if (!take_varint(&cursor->rest, &shared) || !take_varint(&cursor->rest, &fresh) ||
-        !take_varint(&cursor->rest, &value) || shared > cursor->key.count ||
+    if (!wire_take(&cursor->rest, &shared) || !wire_take(&cursor->rest, &fresh) ||
+        !wire_take(&cursor->rest, &value) || shared > cursor->key.count ||
         fresh > cursor->rest.len || value > cursor->rest.len - fresh)
         return err_set(err, ERR_FORMAT, "an entry reaches past the end of its block");
     cursor->key_bytes += shared;

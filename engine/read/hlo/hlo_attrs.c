@@ -59,24 +59,13 @@ struct groups { /* of a collective: those who take part, or only how many */
 /* Numbers of a repeated field, packed or not; those past the room are counted only. */
 static size_t count_ids(const struct wire *field, struct groups *groups)
 {
-    const uint8_t *at = (const uint8_t *)field->bytes.data, *end = at ? at + field->bytes.len : at;
-    size_t         count = 0;
+    struct str rest = wire_numbers(field);
+    uint64_t   id;
+    size_t     count = 0;
 
-    if (field->type == WIRE_VARINT) {
-        if (groups->shown < MOST_SHOWN)
-            groups->ids[groups->shown++] = field->value;
-        return 1;
-    }
-    while (field->type == WIRE_BYTES && at && at < end && count < MOST_IDS) {
-        uint64_t id;
-
-        at = wire_varint(at, end, &id);
-        if (!at)
-            break;
+    for (; count < MOST_IDS && wire_take(&rest, &id); count++)
         if (groups->shown < MOST_SHOWN)
             groups->ids[groups->shown++] = id;
-        count++;
-    }
     return count;
 }
 

@@ -73,15 +73,10 @@ static int64_t nth(struct str message, uint32_t number, size_t n)
     size_t count = 0;
 
     for (struct wire field = wire_start(message); wire_next(&field);) {
-        const uint8_t *at = (const uint8_t *)field.bytes.data;
-        const uint8_t *end = at ? at + field.bytes.len : at;
-        uint64_t       value;
+        struct str rest = field.number == number ? wire_numbers(&field) : (struct str) { 0 };
+        uint64_t   value;
 
-        if (field.number != number)
-            continue;
-        if (field.type == WIRE_VARINT && count++ == n)
-            return (int64_t)field.value;
-        while (field.type == WIRE_BYTES && at && at < end && (at = wire_varint(at, end, &value)))
+        while (wire_take(&rest, &value))
             if (count++ == n)
                 return (int64_t)value;
     }

@@ -47,41 +47,25 @@ static enum dtype dtype_of(uint64_t type)
     return type < sizeof types ? (enum dtype)types[type] : DTYPE_OTHER;
 }
 
-/* A repeated number, packed or not; `take` gets each. */
+/* A repeated number, packed or not. */
 static size_t numbers(const struct wire *field, uint64_t *values, size_t count, size_t room)
 {
-    const uint8_t *at = (const uint8_t *)field->bytes.data, *end = at ? at + field->bytes.len : at;
+    struct str rest = wire_numbers(field);
 
-    if (field->type == WIRE_VARINT) {
-        if (count < room)
-            values[count++] = field->value;
-        return count;
-    }
-    while (field->type == WIRE_BYTES && at && at < end && count < room) {
-        at = wire_varint(at, end, &values[count]);
-        count += at != NULL;
-    }
+    while (count < room && wire_take(&rest, &values[count]))
+        count++;
     return count;
 }
 
 static bool add_operands(struct hlo_module *module, struct hlo_instruction *item,
                          const struct wire *field)
 {
-    const uint8_t *at = (const uint8_t *)field->bytes.data, *end = at ? at + field->bytes.len : at;
-    uint64_t       id = field->value;
+    struct str rest = wire_numbers(field);
+    uint64_t   id;
 
-    if (field->type == WIRE_VARINT) {
-        item->operand_count++;
-        return vec_push(&module->operands, module->scratch, id);
-    }
-    while (field->type == WIRE_BYTES && at && at < end) {
-        at = wire_varint(at, end, &id);
-        if (!at)
-            break;
-        item->operand_count++;
+    for (; wire_take(&rest, &id); item->operand_count++)
         if (!vec_push(&module->operands, module->scratch, id))
             return false;
-    }
     return true;
 }
 

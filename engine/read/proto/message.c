@@ -1,4 +1,3 @@
-/* Protobuf wire format: https://protobuf.dev/programming-guides/encoding/ */
 #include "read/proto/message.h"
 
 enum { GUESS_FIELDS = 1000 };
@@ -15,90 +14,45 @@ struct message message_inside(const struct message *outer, struct str bytes)
                               .origin = outer->origin };
 }
 
-static bool read_varint(const char **at, const char *end, uint64_t *value)
+/* Why wire_next stopped at the field that begins at wire->at. */
+static bool damage(struct message *message, const struct wire *wire, struct err *err)
 {
-    uint64_t sum = 0;
+    static const char *const reasons[8] = {
+        [WIRE_VARINT] = "a number ends early or has more than 10 bytes",
+        [WIRE_64] = "a 64-bit number ends early",
+        [WIRE_BYTES] = "a length ends early",
+        [WIRE_32] = "a 32-bit number ends early",
+    };
+    struct str  rest = { message->at, (size_t)(message->end - message->at) };
+    uint64_t    key, length, offset = (uint64_t)(message->at - message->origin);
+    const char *reason;
 
-    for (unsigned shift = 0; shift < 70 && *at < end; shift += 7) {
-        uint8_t byte = (uint8_t) * (*at)++;
-
-        sum |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-        if (!(byte & 0x80)) {
-            *value = sum;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool read_fixed(struct message *message, unsigned width, uint64_t *value)
-{
-    *value = 0;
-    if ((size_t)(message->end - message->at) < width)
-        return false;
-    for (unsigned i = 0; i < width; i++)
-        *value |= (uint64_t)(uint8_t)message->at[i] << (8 * i);
-    message->at += width;
-    return true;
-}
-
-static bool damage(struct message *message, const char *at, struct err *err, const char *what)
-{
     message->is_damaged = true;
-    return err_set_at(err, ERR_FORMAT, (uint64_t)(at - message->origin), "%s", what);
-}
-
-static bool read_bytes(struct message *message, const char *start, struct field *field,
-                       struct err *err)
-{
-    uint64_t length;
-    size_t   left;
-
-    if (!read_varint(&message->at, message->end, &length))
-        return damage(message, start, err, "a length ends early");
-    left = (size_t)(message->end - message->at);
-    if (length > left) {
-        message->is_damaged = true;
-        return err_set_at(err, ERR_FORMAT, (uint64_t)(start - message->origin),
-                          "field %u claims %llu bytes where %zu are left", field->number,
-                          (unsigned long long)length, left);
-    }
-    field->bytes = (struct str) { .data = message->at, .len = (size_t)length };
-    message->at += length;
-    return true;
+    if (!wire_take(&rest, &key) || key >> 3 == 0 || key > UINT32_MAX)
+        return err_set_at(err, ERR_FORMAT, offset, "a field's key is not one");
+    if (wire->type == WIRE_BYTES && wire_take(&rest, &length))
+        return err_set_at(err, ERR_FORMAT, offset, "field %u claims %llu bytes where %zu are left",
+                          wire->number, (unsigned long long)length, rest.len);
+    reason = reasons[key & 7];
+    return err_set_at(err, ERR_FORMAT, offset, "%s",
+                      reason ? reason : "a field has a wire type that does not exist");
 }
 
 bool message_next_slow(struct message *message, struct field *field, struct err *err)
 {
-    const char *start = message->at;
-    uint64_t    key;
+    struct wire wire = { .at = (const uint8_t *)message->at, .end = (const uint8_t *)message->end };
 
     if (message->at >= message->end || message->is_damaged)
         return false;
-    if (!read_varint(&message->at, message->end, &key) || key >> 3 == 0 || key >> 3 > 0x1fffffff)
-        return damage(message, start, err, "a field's key is not one");
-    field->number = (uint32_t)(key >> 3);
-    field->value = 0;
-    field->bytes = (struct str) { 0 };
-    switch (key & 7) {
-    case WIRE_VARINT:
-        field->type = WIRE_VARINT;
-        return read_varint(&message->at, message->end, &field->value) ||
-               damage(message, start, err, "a number ends early or has more than 10 bytes");
-    case WIRE_FIXED64:
-        field->type = WIRE_FIXED64;
-        return read_fixed(message, 8, &field->value) ||
-               damage(message, start, err, "a 64-bit number ends early");
-    case WIRE_FIXED32:
-        field->type = WIRE_FIXED32;
-        return read_fixed(message, 4, &field->value) ||
-               damage(message, start, err, "a 32-bit number ends early");
-    case WIRE_BYTES:
-        field->type = WIRE_BYTES;
-        return read_bytes(message, start, field, err);
-    default:
-        return damage(message, start, err, "a field has a wire type that does not exist");
-    }
+    if (!wire_next(&wire))
+        return damage(message, &wire, err);
+    *field = (struct field) { .number = wire.number, .type = wire.type };
+    if (wire.type == WIRE_BYTES)
+        field->bytes = wire.bytes;
+    else
+        field->value = wire.value;
+    message->at = (const char *)wire.at;
+    return true;
 }
 
 size_t message_guess(struct message message, uint32_t number)
@@ -117,18 +71,16 @@ size_t message_guess(struct message message, uint32_t number)
 
 size_t field_numbers(const struct field *field, int64_t *values, size_t count, size_t room)
 {
-    const char *at = field->bytes.data, *end = field->bytes.len ? at + field->bytes.len : at;
-    uint64_t    value;
+    struct str rest = field->bytes;
+    uint64_t   value;
 
     if (field->type == WIRE_VARINT) {
         if (count < room)
             values[count] = (int64_t)field->value;
         return count + 1;
     }
-    while (field->type == WIRE_BYTES && at < end && read_varint(&at, end, &value)) {
+    for (; wire_take(&rest, &value); count++)
         if (count < room)
             values[count] = (int64_t)value;
-        count++;
-    }
     return count;
 }

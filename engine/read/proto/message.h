@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "base/str.h"
+#include "read/proto/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,11 +20,10 @@ struct message {
     const char *origin; /* first byte of the file, for offsets in errors */
     bool        is_damaged;
 };
-enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 struct field {
     uint32_t       number;
     enum wire_type type;
-    uint64_t       value; /* VARINT, FIXED64, FIXED32 */
+    uint64_t       value; /* VARINT, 64, 32 */
     struct str     bytes; /* BYTES */
 };
 

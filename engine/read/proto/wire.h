@@ -1,7 +1,7 @@
 /*
- * wire: protobuf bytes field by field, without unpacking, and a checked way to unpack small
- * messages. wire_next checks against the end of the message; a broken field sets is_broken and ends
- * the loop, so that callers test once.
+ * wire: protobuf bytes field by field, without unpacking. wire_next checks against the end of the
+ * message; a broken field sets is_broken and ends the loop, so that callers test once. message.h
+ * also says what is broken, and where.
  *
  *     for (struct wire field = wire_start(bytes); wire_next(&field);)
  *         if (field.number == 3) ... field.value or field.bytes ...
@@ -9,14 +9,12 @@
 #ifndef TFPROF_READ_WIRE_H
 #define TFPROF_READ_WIRE_H
 
-#include "base/arena.h"
-#include "base/err.h"
 #include "base/macros.h"
 #include "base/str.h"
 
-#include <protobuf-c/protobuf-c.h>
 #include <string.h>
 
+/* https://protobuf.dev/programming-guides/encoding/ */
 enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 struct wire {
@@ -87,6 +85,18 @@ static ALWAYS_INLINE const uint8_t *wire_varint(const uint8_t *at, const uint8_t
         return at + 3;
     }
     return wire_varint_slow(at, end, value);
+}
+
+/* Cuts a varint off *rest; false at the end, and where none ends in time. */
+static inline bool wire_take(struct str *rest, uint64_t *number)
+{
+    const uint8_t *at = (const uint8_t *)rest->data, *next;
+
+    next = rest->len ? wire_varint(at, at + rest->len, number) : NULL;
+    if (!next)
+        return false;
+    *rest = (struct str) { (const char *)next, rest->len - (size_t)(next - at) };
+    return true;
 }
 
 /* Bytes that must be readable behind the place where wire_varint_fast begins. */
@@ -166,6 +176,18 @@ static ALWAYS_INLINE bool wire_next(struct wire *wire)
     }
     wire->at = at;
     return true;
+}
+
+/* The numbers of a repeated field, packed or not, for wire_take. */
+static inline struct str wire_numbers(const struct wire *field)
+{
+    const uint8_t *first = field->at - 1;
+
+    if (field->type != WIRE_VARINT)
+        return field->type == WIRE_BYTES ? field->bytes : (struct str) { 0 };
+    while (first[-1] > 0x7f) /* the field's key ends in a byte that is less */
+        first--;
+    return (struct str) { (const char *)first, (size_t)(field->at - first) };
 }
 
 /* Offset of the reading position inside `whole`, for messages. */

@@ -155,7 +155,7 @@ bool tf_attr_read(struct tf_model *model, uint32_t op, struct str name, struct m
             is_read = read_shape(model, op, name, inner, err);
         else if ((field.type == WIRE_VARINT &&
                   (field.number == 3 || field.number == 5 || field.number == 6)) ||
-                 (field.type == WIRE_FIXED32 && field.number == 4))
+                 (field.type == WIRE_32 && field.number == 4))
             is_read = read_number(model, op, name, &field, err);
         if (!is_read)
             return false;

@@ -5,6 +5,7 @@
 #ifndef TFPROF_READ_XPLANE_H
 #define TFPROF_READ_XPLANE_H
 
+#include "base/err.h"
 #include "base/intern.h"
 #include "base/vec.h"
 #include "read/proto/wire.h"
