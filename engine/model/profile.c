@@ -184,39 +184,29 @@ double stat_to_double(int64_t value)
     return number;
 }
 
+static const struct {
+    const char *name;
+    enum kind_class class;
+    bool is_op;
+} kinds[ACTIVITY_KIND_COUNT] = {
+#define KIND(id, name, class, is_op) { name, CLASS_##class, is_op },
+#include "model/activity_kinds.def"
+#undef KIND
+};
+
 const char *activity_kind_name(enum activity_kind kind)
 {
-    static const char *const names[ACTIVITY_KIND_COUNT] = {
-        [ACTIVITY_OTHER] = "other",
-        [ACTIVITY_STEP] = "step",
-        [ACTIVITY_OP] = "op",
-        [ACTIVITY_KERNEL] = "kernel",
-        [ACTIVITY_MEMCPY] = "memcpy",
-        [ACTIVITY_MEMSET] = "memset",
-        [ACTIVITY_LAUNCH] = "launch",
-        [ACTIVITY_SYNC] = "sync",
-        [ACTIVITY_ALLOC] = "alloc",
-        [ACTIVITY_COMPILE] = "compile",
-        [ACTIVITY_TRACING] = "tracing",
-        [ACTIVITY_DISPATCH] = "dispatch",
-        [ACTIVITY_RUN] = "run",
-        [ACTIVITY_EXECUTOR] = "executor",
-        [ACTIVITY_INPUT_WAIT] = "input-wait",
-        [ACTIVITY_INPUT_STAGE] = "input-stage",
-        [ACTIVITY_INPUT_BUFFER] = "input-buffer",
-        [ACTIVITY_INPUT_WORK] = "input-work",
-        [ACTIVITY_TRANSFER] = "transfer",
-        [ACTIVITY_PYTHON] = "python",
-        [ACTIVITY_CALLBACK] = "callback",
-        [ACTIVITY_COLLECTIVE] = "collective",
-        [ACTIVITY_OUTPUT] = "output",
-        [ACTIVITY_GC] = "gc",
-        [ACTIVITY_OVERHEAD] = "overhead",
-        [ACTIVITY_ANNOTATION] = "annotation",
-        [ACTIVITY_WAIT] = "wait",
-    };
+    return kinds[kind].name;
+}
 
-    return names[kind];
+enum kind_class activity_kind_class(enum activity_kind kind)
+{
+    return kinds[kind].class;
+}
+
+bool activity_kind_is_op(enum activity_kind kind)
+{
+    return kinds[kind].is_op;
 }
 
 static const struct {

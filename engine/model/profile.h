@@ -83,34 +83,14 @@ struct timeline {
 /* What an activity is. The reader decides, from names and categories of its dialect; when several
  * fit the most specific one counts. OTHER stays countable. */
 enum activity_kind {
-    ACTIVITY_OTHER,
-    ACTIVITY_STEP,          /* step marker (train/step annotation, ProfilerStep#N) */
-    ACTIVITY_OP,            /* framework op on the host (TF kernel, aten op, XLA:CPU instruction) */
-    ACTIVITY_KERNEL,        /* device computation (GPU kernel, TPU instruction) */
-    ACTIVITY_MEMCPY,
-    ACTIVITY_MEMSET,
-    ACTIVITY_LAUNCH,        /* host call that enqueues device work */
-    ACTIVITY_SYNC,          /* host call that blocks on a device or on results */
-    ACTIVITY_ALLOC,         /* host call or op that takes or returns memory */
-    ACTIVITY_COMPILE,       /* compiling a program */
-    ACTIVITY_TRACING,       /* tracing Python into a graph, lowering, optimising graphs */
-    ACTIVITY_DISPATCH,      /* getting an op or a program under way (EagerExecute, PjitFunction) */
-    ACTIVITY_RUN,           /* running a whole function or program (FunctionRun, ThunkExecutor) */
-    ACTIVITY_EXECUTOR,      /* graph executor or thread-pool bookkeeping around ops */
-    ACTIVITY_INPUT_WAIT,    /* consumer asks the input pipeline (IteratorGetNext, next(loader)) */
-    ACTIVITY_INPUT_STAGE,   /* a stage of an input pipeline (Iterator::A::B) */
-    ACTIVITY_INPUT_BUFFER,  /* produce into or consume from a pipeline's buffer */
-    ACTIVITY_INPUT_WORK,    /* other work for input: file reads, decoding outside a stage */
-    ACTIVITY_TRANSFER,      /* host side of a host<->device transfer (device_put, TransferH2D) */
-    ACTIVITY_PYTHON,        /* a Python function */
-    ACTIVITY_CALLBACK,      /* the device program calls the host (pure_callback, io_callback) */
-    ACTIVITY_COLLECTIVE,    /* collective, on host or device */
-    ACTIVITY_OUTPUT,        /* summaries, checkpoints, logging, outfeed */
-    ACTIVITY_GC,            /* garbage collection */
-    ACTIVITY_OVERHEAD,      /* the profiler's own work */
-    ACTIVITY_ANNOTATION,    /* user range that is no step */
-    ACTIVITY_WAIT,          /* thread has nothing to do or waits for another host thread */
+#define KIND(id, name, class, is_op) ACTIVITY_##id,
+#include "model/activity_kinds.def"
+#undef KIND
     ACTIVITY_KIND_COUNT
+};
+enum kind_class {
+    CLASS_MARK, CLASS_HOST, CLASS_WAIT, CLASS_COMPUTE, CLASS_COPY, CLASS_LAUNCH, CLASS_SYNC,
+    CLASS_COMPILE, CLASS_INPUT, CLASS_COMMUNICATION, CLASS_OUTPUT, KIND_CLASS_COUNT
 };
 
 struct activity {
@@ -371,6 +351,8 @@ bool            profile_is_user_source(const struct profile *profile, uint32_t s
  * in files from which calls begin. For readers, once the stacks of programs are there. */
 bool            profile_mark_packaged(struct profile *profile, struct arena *scratch);
 #define KIND_BIT(kind) (UINT32_C(1) << (kind)) /* in sets of enum activity_kind */
+enum kind_class activity_kind_class(enum activity_kind kind);
+bool            activity_kind_is_op(enum activity_kind kind); /* where the activity has one */
 const char     *activity_kind_name(enum activity_kind kind); /* "op", "input-stage" … */
 
 static inline int64_t event_start_ns(const struct profile *profile, uint32_t event)

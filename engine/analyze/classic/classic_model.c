@@ -9,11 +9,8 @@
 
 static bool is_work(const struct activity *activity)
 {
-    uint8_t kind = activity->kind;
-
-    return kind == ACTIVITY_OP || kind == ACTIVITY_KERNEL || kind == ACTIVITY_MEMCPY ||
-           kind == ACTIVITY_MEMSET || kind == ACTIVITY_COLLECTIVE ||
-           (kind == ACTIVITY_OUTPUT && activity->op != NO_ID);
+    return activity_kind_is_op(activity->kind) &&
+           (activity->kind != ACTIVITY_OUTPUT || activity->op != NO_ID);
 }
 
 /* Eager executions are ops too, though no event is named after the op itself. */

@@ -77,11 +77,10 @@ static bool make_thread_waits(struct explainer *explainer, uint32_t id)
     for (uint32_t j = 0; j < timeline->event_count; j++) {
         uint32_t          event = timeline->first_event + j;
         uint8_t           kind = event_activity(profile, event)->kind;
-        struct intervals *set = kind == ACTIVITY_INPUT_WAIT ? &waits->input
-                                : kind == ACTIVITY_SYNC     ? &waits->sync
-                                : kind == ACTIVITY_COMPILE || kind == ACTIVITY_TRACING
-                                    ? &waits->compile
-                                    : NULL;
+        struct intervals *set = kind == ACTIVITY_INPUT_WAIT                  ? &waits->input
+                                : kind == ACTIVITY_SYNC                      ? &waits->sync
+                                : activity_kind_class(kind) == CLASS_COMPILE ? &waits->compile
+                                                                             : NULL;
 
         if (set && !intervals_add(set, explainer->scratch, event_start_ns(profile, event),
                                   event_end_ns(profile, event)))

@@ -3,15 +3,11 @@
 #include "analyze/device/device_activity.h"
 #include "base/macros.h"
 
-#define KIND(kind) (UINT32_C(1) << (kind))
-static const uint32_t OP_KINDS = KIND(ACTIVITY_OP) | KIND(ACTIVITY_KERNEL) | KIND(ACTIVITY_MEMCPY) |
-                                 KIND(ACTIVITY_MEMSET) | KIND(ACTIVITY_COLLECTIVE) |
-                                 KIND(ACTIVITY_OUTPUT);
 /* What has no op, but says what is done. */
-static const uint32_t NAMED_KINDS = KIND(ACTIVITY_INPUT_WAIT) | KIND(ACTIVITY_INPUT_STAGE) |
-                                    KIND(ACTIVITY_INPUT_WORK) | KIND(ACTIVITY_COMPILE) |
-                                    KIND(ACTIVITY_OUTPUT) | KIND(ACTIVITY_COLLECTIVE) |
-                                    KIND(ACTIVITY_CALLBACK) | KIND(ACTIVITY_GC);
+static const uint32_t NAMED_KINDS = KIND_BIT(ACTIVITY_INPUT_WAIT) | KIND_BIT(ACTIVITY_INPUT_STAGE) |
+                                    KIND_BIT(ACTIVITY_INPUT_WORK) | KIND_BIT(ACTIVITY_COMPILE) |
+                                    KIND_BIT(ACTIVITY_OUTPUT) | KIND_BIT(ACTIVITY_COLLECTIVE) |
+                                    KIND_BIT(ACTIVITY_CALLBACK) | KIND_BIT(ACTIVITY_GC);
 
 const char *charge_by_name(enum charge_by by)
 {
@@ -91,8 +87,9 @@ static uint32_t named_event(const struct charges *charges, uint32_t event)
     for (; event != NO_ID; event = outer_of(charges, event)) {
         const struct activity *activity = event_activity(profile, event);
 
-        if ((activity->op != NO_ID && (OP_KINDS & KIND(activity->kind))) ||
-            (NAMED_KINDS & KIND(activity->kind)) || op_times_eager_name(profile, event) != NO_ID)
+        if ((activity->op != NO_ID && activity_kind_is_op(activity->kind)) ||
+            (NAMED_KINDS & KIND_BIT(activity->kind)) ||
+            op_times_eager_name(profile, event) != NO_ID)
             return event;
     }
     return NO_ID;
@@ -111,7 +108,7 @@ static struct str type_of(struct charges *charges, uint32_t event)
     eager = op_times_eager_name(profile, named);
     if (eager != NO_ID)
         return profile_str(profile, eager);
-    if (activity->op == NO_ID || !(OP_KINDS & KIND(activity->kind)))
+    if (activity->op == NO_ID || !activity_kind_is_op(activity->kind))
         return event_name(charges, named);
     return profile_str(profile, profile->ops.items[activity->op].type
                                     ? profile->ops.items[activity->op].type
@@ -171,7 +168,7 @@ static struct str scope_of(struct charges *charges, uint32_t event)
     if (named == NO_ID)
         return type_of(charges, event);
     activity = event_activity(profile, named);
-    if (activity->op != NO_ID && (OP_KINDS & KIND(activity->kind))) {
+    if (activity->op != NO_ID && activity_kind_is_op(activity->kind)) {
         const struct op *op = &profile->ops.items[activity->op];
 
         name = profile_str(profile, op->origin ? op->origin : op->name);
@@ -292,7 +289,7 @@ enum part charges_part(const struct charges *charges, uint32_t event)
             return PART_COMMUNICATION;
         if (kind == ACTIVITY_OUTPUT)
             return PART_OUTPUT;
-        if (OP_KINDS & KIND(kind))
+        if (activity_kind_is_op(kind))
             return PART_COMPUTE;
     }
     return PART_HOST;

@@ -14,7 +14,7 @@
 
 static bool is_op_kind(const struct activity *activity, bool is_op_line)
 {
-    switch ((enum activity_kind)activity->kind) {
+    switch (activity->kind) {
     case ACTIVITY_OP:
     case ACTIVITY_COLLECTIVE:
     case ACTIVITY_CALLBACK:
@@ -24,31 +24,9 @@ static bool is_op_kind(const struct activity *activity, bool is_op_line)
         return activity->op != NO_ID;
     case ACTIVITY_MEMCPY: /* an instruction like others, where a line is of these */
         return is_op_line && activity->op != NO_ID;
-    case ACTIVITY_OTHER:
-    case ACTIVITY_STEP:
-    case ACTIVITY_MEMSET:
-    case ACTIVITY_LAUNCH:
-    case ACTIVITY_SYNC:
-    case ACTIVITY_ALLOC:
-    case ACTIVITY_COMPILE:
-    case ACTIVITY_TRACING:
-    case ACTIVITY_DISPATCH:
-    case ACTIVITY_RUN:
-    case ACTIVITY_EXECUTOR:
-    case ACTIVITY_INPUT_WAIT:
-    case ACTIVITY_INPUT_STAGE:
-    case ACTIVITY_INPUT_BUFFER:
-    case ACTIVITY_INPUT_WORK:
-    case ACTIVITY_TRANSFER:
-    case ACTIVITY_PYTHON:
-    case ACTIVITY_GC:
-    case ACTIVITY_OVERHEAD:
-    case ACTIVITY_ANNOTATION:
-    case ACTIVITY_WAIT:
-    case ACTIVITY_KIND_COUNT:
-        break;
+    default:
+        return false;
     }
-    return false;
 }
 
 /* Floats rank above integers: a float matmul with an index operand computes in floats. */

@@ -278,7 +278,7 @@ static bool compiles(const struct study *study, const struct step *step)
              event < end && event_start_ns(profile, event) < step->end_ns; event++) {
             enum activity_kind kind = event_activity(profile, event)->kind;
 
-            if ((kind == ACTIVITY_COMPILE || kind == ACTIVITY_TRACING) &&
+            if (activity_kind_class(kind) == CLASS_COMPILE &&
                 event_start_ns(profile, event) >= step->start_ns)
                 return true;
         }

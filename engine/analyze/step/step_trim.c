@@ -31,16 +31,7 @@ static size_t step_at(const struct trimming *trimming, int64_t time_ns)
 /* Work of the framework; not frames around it, which may be the profiler's too. */
 static bool is_work(enum activity_kind kind)
 {
-    switch (kind) {
-    case ACTIVITY_STEP:
-    case ACTIVITY_PYTHON:
-    case ACTIVITY_ANNOTATION:
-    case ACTIVITY_OVERHEAD:
-    case ACTIVITY_OTHER:
-        return false;
-    default:
-        return true;
-    }
+    return kind != ACTIVITY_PYTHON && activity_kind_class(kind) != CLASS_MARK;
 }
 
 static void add_line(struct trimming *trimming, const struct timeline *line)

@@ -46,41 +46,22 @@ struct slice_set {
 /* What a slice's colour says. Ops on a host with an accelerator only feed it. */
 static enum part part_of(enum activity_kind kind, bool has_accelerator)
 {
-    switch (kind) {
-    case ACTIVITY_KERNEL:
-        return PART_COMPUTE;
-    case ACTIVITY_OP:
-        return has_accelerator ? PART_HOST : PART_COMPUTE;
-    case ACTIVITY_MEMCPY:
-    case ACTIVITY_MEMSET:
-    case ACTIVITY_TRANSFER:
-        return PART_COPY;
-    case ACTIVITY_LAUNCH:
-        return PART_IDLE_LAUNCH;
-    case ACTIVITY_SYNC:
-        return PART_IDLE_SYNC;
-    case ACTIVITY_WAIT:
-        return PART_IDLE_DEPENDENCY;
-    case ACTIVITY_COMPILE:
-    case ACTIVITY_TRACING:
-        return PART_COMPILE;
-    case ACTIVITY_INPUT_WAIT:
-    case ACTIVITY_INPUT_STAGE:
-    case ACTIVITY_INPUT_BUFFER:
-    case ACTIVITY_INPUT_WORK:
-        return PART_INPUT;
-    case ACTIVITY_COLLECTIVE:
-        return PART_COMMUNICATION;
-    case ACTIVITY_OUTPUT:
-        return PART_OUTPUT;
-    case ACTIVITY_STEP:
-    case ACTIVITY_ANNOTATION:
-    case ACTIVITY_OVERHEAD:
-    case ACTIVITY_OTHER:
-        return PART_UNKNOWN;
-    default:
-        return PART_HOST;
-    }
+    static const uint8_t parts[KIND_CLASS_COUNT] = {
+        [CLASS_MARK] = PART_UNKNOWN,
+        [CLASS_HOST] = PART_HOST,
+        [CLASS_WAIT] = PART_IDLE_DEPENDENCY,
+        [CLASS_COMPUTE] = PART_COMPUTE,
+        [CLASS_COPY] = PART_COPY,
+        [CLASS_LAUNCH] = PART_IDLE_LAUNCH,
+        [CLASS_SYNC] = PART_IDLE_SYNC,
+        [CLASS_COMPILE] = PART_COMPILE,
+        [CLASS_INPUT] = PART_INPUT,
+        [CLASS_COMMUNICATION] = PART_COMMUNICATION,
+        [CLASS_OUTPUT] = PART_OUTPUT,
+    };
+
+    return kind == ACTIVITY_OP && has_accelerator ? PART_HOST
+                                                  : (enum part)parts[activity_kind_class(kind)];
 }
 
 static bool has_accelerator(const struct profile *profile)
