@@ -2,6 +2,7 @@
 
 #include "base/macros.h"
 #include "base/trace.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 
@@ -49,15 +50,7 @@ static const struct timeline *timeline_of(const struct profile *profile, uint32_
 /* Nobody leaves these before all have come. */
 static bool joins_all(const struct profile *profile, const struct collective *collective)
 {
-    static const struct str types[] = {
-        STR_INIT("all-reduce"), STR_INIT("all-gather"), STR_INIT("reduce-scatter"),
-        STR_INIT("all-to-all"), STR_INIT("barrier"),
-    };
-
-    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
-        if (str_equal(profile_str(profile, collective->type), types[i]))
-            return true;
-    return false;
+    return name_is(profile_str(profile, collective->type), NAMES_ALL_RANKS_MEET);
 }
 
 static int compare_steps(const void *left, const void *right)

@@ -7,6 +7,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "analyze/step/window.h"
+#include "model/names.h"
 #include "model/nesting.h"
 
 #include <stdlib.h>
@@ -39,18 +40,9 @@ struct regions {
 };
 static bool is_users(const struct profile *profile, const struct activity *activity)
 {
-    static const struct str frameworks[] = {
-        STR_INIT("Optimizer."), STR_INIT("DistributedDataParallel"),
-        STR_INIT("autograd::"), STR_INIT("FullyShardedDataParallel"),
-        STR_INIT("c10d::"),     STR_INIT("FSDP::"),
-        STR_INIT("torch::"),    STR_INIT("Torch-"),
-    };
     struct str name = profile_str(profile, activity->name);
 
-    for (size_t i = 0; i < ARRAY_COUNT(frameworks); i++)
-        if (str_starts(name, frameworks[i]))
-            return false;
-    return activity->kind == ACTIVITY_ANNOTATION;
+    return activity->kind == ACTIVITY_ANNOTATION && !name_is(name, NAMES_TORCH_RANGE);
 }
 
 static bool add_collective(struct regions *regions, uint32_t event)

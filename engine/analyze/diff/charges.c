@@ -2,6 +2,7 @@
 
 #include "analyze/device/device_activity.h"
 #include "base/macros.h"
+#include "model/names.h"
 
 /* What has no op, but says what is done. */
 static const uint32_t NAMED_KINDS = KIND_BIT(ACTIVITY_INPUT_WAIT) | KIND_BIT(ACTIVITY_INPUT_STAGE) |
@@ -178,15 +179,8 @@ static struct str scope_of(struct charges *charges, uint32_t event)
 
 static bool is_library(struct str file)
 {
-    static const struct str inside[] = {
-        STR_INIT("/site-packages/"),     STR_INIT("/dist-packages/"), STR_INIT("/jax/_src/"),
-        STR_INIT("/tensorflow/python/"), STR_INIT("/keras/src/"),
-    };
-
-    for (size_t i = 0; i < ARRAY_COUNT(inside); i++)
-        if (str_contains(file, inside[i]))
-            return true;
-    return !file.len || str_starts(file, STR("torch/")) || str_starts(file, STR("<"));
+    return !file.len || name_is(file, NAMES_LIBRARY_FOLDER) || str_starts(file, STR("torch/")) ||
+           str_starts(file, STR("<"));
 }
 
 /* The innermost line of the user's around an event, else the innermost at all; NO_ID: none. */

@@ -7,6 +7,7 @@
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "model/names.h"
 
 enum mark { MARK_NONE, MARK_FILL, MARK_SORT, MARK_CREATED, MARK_COUNT };
 enum mark_fact {
@@ -45,40 +46,18 @@ struct marking {
     bool           has_device;
 };
 
-static bool is_one_of(struct str name, const char *const *names)
-{
-    for (; *names; names++)
-        if (str_equal(name, str_from(*names)))
-            return true;
-    return false;
-}
-
 static bool is_creation(struct str name)
 {
-    static const char *const names[] = { "aten::zeros",   "aten::ones",     "aten::full",
-                                         "aten::rand",    "aten::randn",    "aten::arange",
-                                         "aten::randint", "aten::linspace", "aten::eye",
-                                         "aten::normal",  "aten::randperm", NULL };
-
-    return is_one_of(name, names);
+    return name_is(name, NAMES_ATEN_CREATION);
 }
 
 /* What an op means from the op around it. */
 static enum mark mark_inside(struct str name, struct str outer)
 {
-    static const char *const writes[] = { "aten::index_put_", "aten::_index_put_impl_", NULL };
-    static const char *const scatters[] = { "aten::index_add_",
-                                            "aten::scatter_add_",
-                                            "aten::index_add",
-                                            "aten::scatter_add",
-                                            "aten::scatter_",
-                                            "aten::index_copy_",
-                                            NULL };
-
     if (str_equal(name, STR("aten::fill_")) &&
         (str_starts(outer, STR("aten::empty")) || str_equal(outer, STR("aten::resize_"))))
         return MARK_FILL;
-    if (is_one_of(name, writes) && is_one_of(outer, scatters))
+    if (name_is(name, NAMES_ATEN_INDEX_PUT) && name_is(outer, NAMES_ATEN_SCATTER))
         return MARK_SORT;
     return MARK_NONE;
 }

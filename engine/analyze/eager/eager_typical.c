@@ -1,12 +1,10 @@
 /* eager_typical.c: see eager_typical.h. */
 #include "analyze/eager/eager_typical.h"
 #include "base/sample.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const views[] = { "select", "slice",     "narrow", "unsqueeze", "squeeze",
-                                     "t",      "transpose", "view",   "expand",    "permute" };
 
 struct timing {
     uint32_t type, op, call;
@@ -28,10 +26,7 @@ static int compare_timings(const void *a, const void *b)
 
 static bool is_view(struct str name)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(views); i++)
-        if (str_equal(name, str_from(views[i])))
-            return true;
-    return false;
+    return name_is(name, NAMES_SMALL_VIEW);
 }
 
 /* The lower quartile: after long work the caches are cold, and views take as long as they miss. */

@@ -1,14 +1,10 @@
 #include "analyze/excess/compiled.h"
 
 #include "base/macros.h"
+#include "model/names.h"
 #include "model/op_graph.h"
 
 /* Functions of JAX that draw numbers; their instructions are plain arithmetic by themselves. */
-static const char *const draws[] = {
-    "threefry", "(_uniform", "(_normal", "random_bits",   "(_randint",         "(_bernoulli",
-    "(_gumbel", "(_shuffle", "(_gamma",  "(_categorical", "rng_bit_generator", "(_truncated_normal",
-};
-
 bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *type)
 {
     return str_equal(profile_str(compiled->profile, compiled->profile->ops.items[op].type),
@@ -28,10 +24,7 @@ static bool is_plain(enum op_class op_class)
 
 static bool draws_numbers(struct str origin)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(draws); i++)
-        if (str_contains(origin, str_from(draws[i])))
-            return true;
-    return false;
+    return name_is(origin, NAMES_JAX_RANDOM);
 }
 
 /* What an instruction was made from tells more than its opcode: "…/while/body/sort". */

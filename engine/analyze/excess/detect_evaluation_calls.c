@@ -4,6 +4,7 @@
  * and reads no data. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 
@@ -125,13 +126,7 @@ static bool look_at_units(struct finder *finder)
 
 static bool says_evaluation(struct str name)
 {
-    static const char *const words[] = { "eval",     "valid", "test_step", "test_function",
-                                         "accuracy", "loss",  "metric" };
-
-    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
-        if (str_contains(name, str_from(words[i])))
-            return true;
-    return false;
+    return name_is(name, NAMES_EVALUATION);
 }
 
 static bool is_evaluation(const struct finder *finder, size_t unit)

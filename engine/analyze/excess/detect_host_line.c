@@ -4,6 +4,7 @@
  * item. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
+#include "model/names.h"
 
 static const double LEAST_SHARE = 0.03; /* of the step */
 static const double BEFORE = 0.05;      /* of a step's computation, done when its input is made */
@@ -161,14 +162,9 @@ static struct line whole_function(const struct finder *finder, uint32_t user)
 
 static bool puts_together(const struct ledger *ledger, uint32_t callee)
 {
-    static const char *const makers[] = { " array",  " asarray", " stack",    " concatenate",
-                                          " vstack", " hstack",  " tree_map", " device_put" };
-    struct str               name = profile_str(ledger->study->profile, callee);
+    struct str name = profile_str(ledger->study->profile, callee);
 
-    for (size_t i = 0; i < ARRAY_COUNT(makers); i++)
-        if (str_ends(name, str_from(makers[i])))
-            return true;
-    return false;
+    return name_is(name, NAMES_NUMPY_MAKER);
 }
 
 /* What a detector looks for: how much of a line's time it claims; 0: it is not its line. */

@@ -3,6 +3,7 @@
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "model/names.h"
 
 #include <math.h>
 
@@ -11,12 +12,6 @@ static const double BOUNDARY_NS =
     150000; /* the profiler itself, where one step goes over into the next */
 
 /* What a library does around its ops is what any eager program pays. */
-static const char *const base_frames[] = {
-    "torch/profiler/",  "torch/optim/",           "torch/autograd/",
-    "torch/_tensor.py", "torch/_compile",         "torch/nn/modules/module",
-    "nn.Module:",       "torch/nn/functional.py", "torch/_dynamo",
-};
-
 /* What any program of compiled functions pays the host a step, at most a quarter of it. */
 static const double FLOOR_NS = 1e6, FLOOR_JAX_NS = 3e5, FLOOR_SHARE = 0.25;
 
@@ -54,20 +49,12 @@ static bool measure(struct finder *finder)
 }
 
 /* Functions of JAX in which Python waits for a result. */
-static const char *const waiting_frames[] = {
-    "block_until_ready", "_value",   "__float__", "__array__",
-    "__int__",           "__bool__", "item",      "tolist",
-};
-
 static bool name_waits(struct str name)
 {
     size_t space = str_find_last(name, ' ');
 
     name = space < name.len ? str_slice(name, space + 1, name.len) : name;
-    for (size_t i = 0; i < ARRAY_COUNT(waiting_frames); i++)
-        if (str_equal(name, str_from(waiting_frames[i])))
-            return true;
-    return false;
+    return name_is(name, NAMES_JAX_WAIT);
 }
 
 bool frame_waits(const struct ledger *ledger, uint32_t name)
@@ -130,10 +117,7 @@ static bool is_base(const struct finder *finder, const struct work_unit *unit)
         if (!ledger->is_torch && frame_waits(ledger, activity->name))
             return true;
     }
-    for (size_t i = 0; below.len && i < ARRAY_COUNT(base_frames); i++)
-        if (str_contains(below, str_from(base_frames[i])))
-            return true;
-    return false;
+    return name_is(below, NAMES_TORCH_BASE);
 }
 
 /* Less what the profiler does between two steps. */

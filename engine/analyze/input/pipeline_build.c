@@ -8,14 +8,9 @@
 
 #include "analyze/path/work.h"
 #include "analyze/study.h"
+#include "model/names.h"
 
 /* Stages with a buffer between them and their consumer. Names may carry a version suffix. */
-static const struct str async_types[] = {
-    STR_INIT("Prefetch"),    STR_INIT("ParallelMap"),   STR_INIT("ParallelInterleave"),
-    STR_INIT("MapAndBatch"), STR_INIT("ParallelBatch"), STR_INIT("LegacyParallelInterleave"),
-    STR_INIT("DataService"), STR_INIT("ParseExample"),
-};
-
 struct stage_sums { /* beside struct stage, while counting */
     struct id_map iterators;
 };
@@ -60,10 +55,7 @@ static size_t last_part(struct str name)
 
 static bool is_async_type(struct str type)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(async_types); i++)
-        if (str_starts(type, async_types[i]))
-            return true;
-    return false;
+    return name_is(type, NAMES_TF_BUFFERED_STAGE);
 }
 
 static uint32_t stage_for(struct building *building, uint32_t name);

@@ -1,6 +1,7 @@
 #include "analyze/kernel/kernel_names.h"
 
 #include "base/macros.h"
+#include "model/names.h"
 
 #include <string.h>
 
@@ -235,28 +236,12 @@ const char *tensor_core_name(enum tensor_core use)
 
 bool op_is_product(struct str type)
 {
-    static const char *const parts[] = { "matmul",      "conv2d",     "conv3d",   "conv1d",
-                                         "convolution", "einsum",     "dot",      "aten::mm",
-                                         "aten::bmm",   "addmm",      "baddbmm",  "aten::linear",
-                                         "gemm",        "cudnn_conv", "scaled_mm" };
-    char                     text[LONGEST_NAME];
-    struct str               small = lower(type, text);
+    char text[LONGEST_NAME];
 
-    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
-        if (str_contains(small, str_from(parts[i])))
-            return true;
-    return false;
+    return name_is(lower(type, text), NAMES_PRODUCT);
 }
 
 bool op_is_cast(struct str type)
 {
-    static const char *const names[] = {
-        "Cast",         "convert", "aten::_to_copy", "convert_element_type", "wrapped_convert",
-        "aten::type_as"
-    };
-
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-        if (str_equal(type, str_from(names[i])))
-            return true;
-    return false;
+    return name_is(type, NAMES_CAST);
 }

@@ -10,6 +10,7 @@
 #include "analyze/emit.h"
 #include "analyze/ops/op_times.h"
 #include "base/sample.h"
+#include "model/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,16 +112,11 @@ static double calls_a_window(struct calls *calls, size_t windows, double *a_wind
 /* Variables change in ops of these types. */
 static bool is_assignment(const struct profile *profile, const struct op_time *row)
 {
-    static const struct str starts[] = { STR_INIT("ResourceApply"), STR_INIT("ResourceSparseApply"),
-                                         STR_INIT("AssignSub"), STR_INIT("AssignAdd") };
-    struct str              type = profile_str(profile, row->type);
+    struct str type = profile_str(profile, row->type);
 
     if (row->is_eager || row->name == row->type)
         return false;
-    for (size_t i = 0; i < ARRAY_COUNT(starts); i++)
-        if (str_starts(type, starts[i]))
-            return true;
-    return false;
+    return name_is(type, NAMES_TF_ASSIGNMENT);
 }
 
 /* How often a step changes a variable of a graph: as often as it does most of them. */

@@ -1,6 +1,7 @@
 #include "analyze/path/work.h"
 
 #include "analyze/step/runs.h"
+#include "model/names.h"
 
 /* First row whose kinds meet an event or its ancestors decides. */
 static const struct {
@@ -44,12 +45,6 @@ static bool serves_input(const struct classifier *classifier, const struct frame
  * pool that runs it. */
 static bool only_waits(const struct profile *profile, uint32_t event)
 {
-    static const struct str prefixes[] = {
-        STR_INIT("Prefetch"),     STR_INIT("ParallelMap"),   STR_INIT("ParallelInterleave"),
-        STR_INIT("MapAndBatch"),  STR_INIT("ParallelBatch"), STR_INIT("LegacyParallelInterleave"),
-        STR_INIT("ParseExample"), STR_INIT("DataService"),   STR_INIT("Root"),
-        STR_INIT("Model"),
-    };
     const struct activity *activity = event_activity(profile, event);
     struct str             name = profile_str(profile, activity->name);
     size_t                 colon = str_find_last(name, ':');
@@ -63,10 +58,8 @@ static bool only_waits(const struct profile *profile, uint32_t event)
     if (activity->kind != ACTIVITY_INPUT_STAGE || colon >= name.len)
         return false;
     name = str_slice(name, colon + 1, name.len);
-    for (size_t i = 0; i < ARRAY_COUNT(prefixes); i++)
-        if (str_starts(name, prefixes[i]))
-            return true;
-    return false;
+    return name_is(name, NAMES_TF_BUFFERED_STAGE) || str_starts(name, STR("Root")) ||
+           str_starts(name, STR("Model"));
 }
 
 /* With an accelerator the backward pass has a thread of its own, and the caller waits for it. */

@@ -1,5 +1,7 @@
 #include "analyze/program/graph_patterns.h"
 
+#include "model/names.h"
+
 #include <string.h>
 
 bool pattern_add(struct pattern_search *search, struct graph_pattern pattern)
@@ -9,31 +11,23 @@ bool pattern_add(struct pattern_search *search, struct graph_pattern pattern)
     return vec_push(&search->found, search->arena, pattern);
 }
 
-bool pattern_is_type(const struct profile *profile, uint32_t op, const char *const *types)
+bool pattern_is_type(const struct profile *profile, uint32_t op, enum name_list types)
 {
-    struct str type = profile_str(profile, profile->ops.items[op].type);
-
-    for (; *types; types++)
-        if (str_equal(type, str_from(*types)))
-            return true;
-    return false;
+    return name_is(profile_str(profile, profile->ops.items[op].type), types);
 }
 
 /* What logits are made of, from the loss back to the product. */
 static uint32_t find_product(const struct profile *profile, uint32_t op)
 {
-    static const char *const through[] = { "BiasAdd",  "Add",  "AddV2", "Reshape",
-                                           "Identity", "Cast", "Sub",   NULL };
-    static const char *const products[] = { "MatMul", "BatchMatMul", "BatchMatMulV2", NULL };
-
     for (int steps = 0; steps < 6; steps++) {
         struct op_ids producers = op_graph_producers(profile->graph, op);
         uint32_t      next = NO_ID;
 
         for (size_t i = 0; i < producers.count; i++) {
-            if (pattern_is_type(profile, producers.ids[i], products))
+            if (pattern_is_type(profile, producers.ids[i], NAMES_TF_PRODUCT))
                 return producers.ids[i];
-            if (next == NO_ID && pattern_is_type(profile, producers.ids[i], through))
+            if (next == NO_ID &&
+                pattern_is_type(profile, producers.ids[i], NAMES_TF_AROUND_PRODUCT))
                 next = producers.ids[i];
         }
         if (next == NO_ID)
@@ -45,9 +39,7 @@ static uint32_t find_product(const struct profile *profile, uint32_t op)
 
 bool patterns_find_losses(struct pattern_search *search)
 {
-    static const char *const losses[] = { "SoftmaxCrossEntropyWithLogits",
-                                          "SparseSoftmaxCrossEntropyWithLogits", NULL };
-    const struct profile    *profile = search->profile;
+    const struct profile *profile = search->profile;
 
     for (uint32_t op = 0; op < profile->graph->vertex_count; op++) {
         const struct op     *row = &profile->ops.items[op];
@@ -55,7 +47,8 @@ bool patterns_find_losses(struct pattern_search *search)
         struct graph_pattern loss = { .name = "softmax-loss", .op = op, .count = 1 };
         uint32_t             product;
 
-        if (!row->input_count || search->ns[op] <= 0 || !pattern_is_type(profile, op, losses))
+        if (!row->input_count || search->ns[op] <= 0 ||
+            !pattern_is_type(profile, op, NAMES_TF_SOFTMAX_LOSS))
             continue;
         logits = &profile->tensors.items[row->first_input];
         if (logits->rank < 1 || logits->dims[logits->rank - 1] < 1)
@@ -91,13 +84,12 @@ static bool is_on_cpu(const struct profile *profile, uint32_t op)
 /* Through what only hands a variable's value on. */
 static bool is_read_by_accelerator(const struct profile *profile, uint32_t op, int depth)
 {
-    static const char *const through[] = { "Identity", "ReadVariableOp", "Enter", "Switch", NULL };
-    struct op_ids            consumers = op_graph_consumers(profile->graph, op);
+    struct op_ids consumers = op_graph_consumers(profile->graph, op);
 
     for (size_t i = 0; i < consumers.count && i < 64; i++) {
         if (is_accelerator(profile, consumers.ids[i]))
             return true;
-        if (depth > 0 && pattern_is_type(profile, consumers.ids[i], through) &&
+        if (depth > 0 && pattern_is_type(profile, consumers.ids[i], NAMES_TF_HANDS_ON) &&
             is_read_by_accelerator(profile, consumers.ids[i], depth - 1))
             return true;
     }
@@ -106,20 +98,7 @@ static bool is_read_by_accelerator(const struct profile *profile, uint32_t op, i
 
 bool pattern_is_host_work(const struct profile *profile, uint32_t op)
 {
-    static const char *const parts[] = { "String",  "Summary",  "Save",     "Restore",  "Read",
-                                         "Write",   "Decode",   "Encode",   "Parse",    "Queue",
-                                         "Dataset", "Iterator", "Lookup",   "Table",    "PyFunc",
-                                         "Print",   "Assert",   "Shape",    "Random",   "Recv",
-                                         "Send",    "Assign",   "Variable", "VarHandle" };
-    static const char *const types[] = { "Const",  "Placeholder", "_Arg",  "_Retval", "NoOp",
-                                         "Rank",   "Size",        "Range", "Pack",    "Identity",
-                                         "Switch", "Merge",       NULL };
-    struct str               type = profile_str(profile, profile->ops.items[op].type);
-
-    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
-        if (str_contains(type, str_from(parts[i])))
-            return true;
-    return pattern_is_type(profile, op, types);
+    return pattern_is_type(profile, op, NAMES_TF_HOST_WORK);
 }
 
 static bool touches_accelerator(const struct profile *profile, uint32_t op)
@@ -181,12 +160,8 @@ bool patterns_find_placement(struct pattern_search *search)
 
 void patterns_count_feeds(struct pattern_search *search)
 {
-    static const char *const feeds[] = { "Placeholder", "PlaceholderV2", NULL };
-    static const char *const iterators[] = { "IteratorGetNext",    "QueueDequeueV2",
-                                             "QueueDequeueManyV2", "QueueDequeueUpToV2",
-                                             "InfeedDequeue",      NULL };
-    const struct profile    *profile = search->profile;
-    double                  *bytes = arena_new_array(search->arena, double, profile->ops.count);
+    const struct profile *profile = search->profile;
+    double               *bytes = arena_new_array(search->arena, double, profile->ops.count);
 
     for (size_t i = 0; bytes && i < profile->op_memory.count; i++) {
         const struct op_memory *memory = &profile->op_memory.items[i];
@@ -200,10 +175,10 @@ void patterns_count_feeds(struct pattern_search *search)
 
         if (search->runs[op] > 0 && str_starts(name, STR("_retval_")))
             search->fetches += search->runs[op];
-        search->iterators += pattern_is_type(profile, op, iterators);
+        search->iterators += pattern_is_type(profile, op, NAMES_TF_TAKES_BATCH);
         /* TensorFlow runs "_arg_NAME_0_0" for a placeholder that is fed. */
         if (search->runs[op] <= 0 ||
-            (!pattern_is_type(profile, op, feeds) && !str_starts(name, STR("_arg_"))))
+            (!pattern_is_type(profile, op, NAMES_TF_FEED) && !str_starts(name, STR("_arg_"))))
             continue;
         search->feeds++;
         search->feed_bytes +=

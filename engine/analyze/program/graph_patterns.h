@@ -7,6 +7,7 @@
 #define TFPROF_ANALYZE_GRAPH_PATTERNS_H
 
 #include "analyze/study.h"
+#include "model/names.h"
 #include "model/op_graph.h"
 
 struct graph_pattern {
@@ -45,7 +46,6 @@ bool pattern_add(struct pattern_search *search, struct graph_pattern pattern);
 bool pattern_is_host_work(const struct profile *profile, uint32_t op);
 /* Bytes of all results, of those with known shapes. */
 double pattern_result_bytes(const struct profile *profile, const struct op *op);
-/* Whether the op's type is in the list, which ends with NULL. */
-bool pattern_is_type(const struct profile *profile, uint32_t op, const char *const *types);
+bool pattern_is_type(const struct profile *profile, uint32_t op, enum name_list types);
 
 #endif

@@ -35,14 +35,13 @@ static bool feeds_accelerator(const struct profile *profile, uint32_t op)
 
 bool patterns_find_constants(struct pattern_search *search)
 {
-    static const char *const constants[] = { "Const", "ImmutableConst", NULL };
-    const struct profile    *profile = search->profile;
+    const struct profile *profile = search->profile;
 
     for (uint32_t op = 0; search->accelerators && op < profile->graph->vertex_count; op++) {
         struct graph_pattern pattern = { .name = "constant-copied", .op = op, .count = 1 };
 
         if (search->runs[op] <= 0 || !is_on_cpu(profile, op) ||
-            !pattern_is_type(profile, op, constants) || !feeds_accelerator(profile, op))
+            !pattern_is_type(profile, op, NAMES_TF_CONSTANT) || !feeds_accelerator(profile, op))
             continue;
         pattern.bytes = pattern_result_bytes(profile, &profile->ops.items[op]);
         if (pattern.bytes > 0 && !pattern_add(search, pattern))
@@ -121,17 +120,16 @@ static struct str task_of(const struct profile *profile, uint32_t op)
 static uint32_t remote_lookup(const struct profile *profile, uint32_t op, struct str task,
                               int depth, int *visits)
 {
-    static const char *const through[] = { "Identity", "ReadVariableOp", "Enter", "Switch", NULL };
-    static const char *const lookups[] = { "Gather", "GatherV2", NULL };
-    struct op_ids            consumers = op_graph_consumers(profile->graph, op);
+    struct op_ids consumers = op_graph_consumers(profile->graph, op);
 
     for (size_t i = 0; i < consumers.count && i < MOST_CONSUMERS && ++*visits <= MOST_VISITS; i++) {
         uint32_t   consumer = consumers.ids[i], found = NO_ID;
         struct str other = task_of(profile, consumer);
 
-        if (pattern_is_type(profile, consumer, lookups) && other.len > 0 && !str_equal(other, task))
+        if (pattern_is_type(profile, consumer, NAMES_TF_LOOKUP) && other.len > 0 &&
+            !str_equal(other, task))
             return consumer;
-        if (depth > 0 && pattern_is_type(profile, consumer, through))
+        if (depth > 0 && pattern_is_type(profile, consumer, NAMES_TF_HANDS_ON))
             found = remote_lookup(profile, consumer, task, depth - 1, visits);
         if (found != NO_ID)
             return found;
@@ -184,9 +182,7 @@ static bool has_value(const struct profile *profile, const struct op *op, struct
 /* Convolutions in 16 bits with channels before pixels. */
 bool patterns_find_layouts(struct pattern_search *search)
 {
-    static const char *const convolutions[] = { "Conv2D", "Conv2DBackpropFilter",
-                                                "Conv2DBackpropInput", NULL };
-    const struct profile    *profile = search->profile;
+    const struct profile *profile = search->profile;
 
     for (uint32_t op = 0; search->accelerators && op < profile->graph->vertex_count; op++) {
         const struct op     *row = &profile->ops.items[op];
@@ -196,7 +192,7 @@ bool patterns_find_layouts(struct pattern_search *search)
         uint8_t dtype;
 
         if (pattern.ns <= 0 || !is_on_accelerator(profile, op) || row->input_count == 0 ||
-            !pattern_is_type(profile, op, convolutions) ||
+            !pattern_is_type(profile, op, NAMES_TF_CONVOLUTION) ||
             !has_value(profile, row, STR("data_format"), STR("NCHW")))
             continue;
         dtype = profile->tensors.items[row->first_input].dtype;

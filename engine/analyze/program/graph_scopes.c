@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-static const char *const fused_norms[] = { "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3",
-                                           NULL };
-
 static bool is_norm_component(struct str part)
 {
     char   lowered[64];
@@ -44,9 +41,8 @@ struct norm {
 
 bool patterns_find_batch_norms(struct pattern_search *search)
 {
-    static const char *const rsqrt[] = { "Rsqrt", NULL };
-    const struct profile    *profile = search->profile;
-    struct intern            scopes;
+    const struct profile *profile = search->profile;
+    struct intern         scopes;
     VEC(struct norm) norms = { 0 };
 
     if (!intern_init(&scopes, search->arena))
@@ -63,8 +59,8 @@ bool patterns_find_batch_norms(struct pattern_search *search)
             return false;
         norm = &norms.items[id - 1];
         norm->ns += search->ns[op];
-        norm->is_fused |= pattern_is_type(profile, op, fused_norms);
-        if (pattern_is_type(profile, op, rsqrt)) {
+        norm->is_fused |= pattern_is_type(profile, op, NAMES_TF_FUSED_NORM);
+        if (pattern_is_type(profile, op, NAMES_TF_RSQRT)) {
             norm->has_rsqrt = true;
             norm->op = op;
         }
@@ -98,9 +94,7 @@ static bool is_inference(const struct profile *profile, const struct op *op)
 /* Convolution, bias, batch norm: the norm subtracts the mean, and the bias with it. */
 bool patterns_find_biases(struct pattern_search *search)
 {
-    static const char *const biases[] = { "BiasAdd", NULL };
-    static const char *const convolutions[] = { "Conv2D", "Conv3D", "DepthwiseConv2dNative", NULL };
-    const struct profile    *profile = search->profile;
+    const struct profile *profile = search->profile;
 
     for (uint32_t op = 0; op < profile->graph->vertex_count; op++) {
         struct op_ids        producers = op_graph_producers(profile->graph, op);
@@ -108,14 +102,15 @@ bool patterns_find_biases(struct pattern_search *search)
         struct graph_pattern pattern = { .name = "bias-before-norm", .op = op, .count = 1 };
         bool                 has_convolution = false, has_norm = false;
 
-        if (search->ns[op] <= 0 || !pattern_is_type(profile, op, biases))
+        if (search->ns[op] <= 0 || !pattern_is_type(profile, op, NAMES_TF_BIAS_ADD))
             continue;
         for (size_t i = 0; i < producers.count; i++)
-            has_convolution |= pattern_is_type(profile, producers.ids[i], convolutions);
+            has_convolution |=
+                pattern_is_type(profile, producers.ids[i], NAMES_TF_FORWARD_CONVOLUTION);
         for (size_t i = 0; i < consumers.count; i++) {
             const struct op *consumer = &profile->ops.items[consumers.ids[i]];
 
-            has_norm |= pattern_is_type(profile, consumers.ids[i], fused_norms) &&
+            has_norm |= pattern_is_type(profile, consumers.ids[i], NAMES_TF_FUSED_NORM) &&
                         !is_inference(profile, consumer);
         }
         pattern.ns = search->ns[op] + search->gradient_ns[op];
@@ -173,11 +168,10 @@ static uint32_t *find_depths(const struct pattern_search *search, struct op_ids 
 /* Products of one name that each wait for the one before: a cell written out for each time step. */
 bool patterns_find_cells(struct pattern_search *search)
 {
-    static const char *const products[] = { "MatMul", NULL };
-    const struct profile    *profile = search->profile;
-    struct op_ids            order = { 0 };
-    uint32_t                *depths = find_depths(search, &order);
-    struct intern            groups;
+    const struct profile *profile = search->profile;
+    struct op_ids         order = { 0 };
+    uint32_t             *depths = find_depths(search, &order);
+    struct intern         groups;
     VEC(struct cell) cells = { 0 };
     char room[512];
 
@@ -189,7 +183,7 @@ bool patterns_find_cells(struct pattern_search *search)
         struct cell *cell;
 
         if (search->ns[op] <= 0 || str_starts(name, STR("gradients/")) ||
-            !pattern_is_type(profile, op, products))
+            !pattern_is_type(profile, op, NAMES_TF_MATMUL))
             continue;
         id = intern_add(&groups, without_numbers(name, room, sizeof room));
         if (id == NO_ID ||

@@ -9,6 +9,7 @@
 #include "analyze/serving/engine_mark.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "model/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -307,10 +308,8 @@ static bool set_facts(struct serving *serving)
  * none has one, nothing trains. */
 static bool set_trains(struct study *study)
 {
-    static const char *const parts[] = { "autograd::engine::evaluate_function", "Optimizer.",
-                                         "Backward", "_backward" };
-    const struct profile    *profile = study->profile;
-    bool                     has_ops = false, trains = false;
+    const struct profile *profile = study->profile;
+    bool                  has_ops = false, trains = false;
 
     for (size_t i = 0; i < profile->activities.count && !trains; i++) {
         const struct activity *activity = &profile->activities.items[i];
@@ -319,8 +318,7 @@ static bool set_trains(struct study *study)
         if (activity->kind == ACTIVITY_KERNEL)
             continue;
         has_ops = has_ops || str_starts(name, STR("aten::"));
-        for (size_t j = 0; j < ARRAY_COUNT(parts); j++)
-            trains = trains || str_contains(name, str_from(parts[j]));
+        trains = name_is(name, NAMES_TORCH_TRAINING);
     }
     if (!has_ops)
         return facts_absent(&study->facts, produces[TRAINS].name, "a timeline of ops",

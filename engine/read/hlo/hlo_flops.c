@@ -1,4 +1,5 @@
 /* Floating point operations of HLO instructions, from shapes. */
+#include "model/names.h"
 #include "read/hlo/hlo_conv.h"
 #include "read/hlo/hlo_module.h"
 
@@ -17,18 +18,7 @@ int64_t hlo_elements(const struct tensor *tensor)
 /* One operation an element: additions, comparisons and the transcendental ones alike. */
 static bool is_elementwise(struct str opcode)
 {
-    static const char *const codes[] = {
-        "add",          "subtract",    "multiply", "divide",  "maximum",
-        "minimum",      "exponential", "log",      "tanh",    "sqrt",
-        "rsqrt",        "power",       "negate",   "abs",     "logistic",
-        "sine",         "cosine",      "erf",      "compare", "exponential-minus-one",
-        "log-plus-one",
-    };
-
-    for (size_t i = 0; i < ARRAY_COUNT(codes); i++)
-        if (str_equal(opcode, str_from(codes[i])))
-            return true;
-    return false;
+    return name_is(opcode, NAMES_HLO_ELEMENTWISE);
 }
 
 /* Two operations for each element that goes into each element that comes out. */

@@ -6,6 +6,7 @@
 #include "read/kineto/kineto_cost.h"
 
 #include "base/macros.h"
+#include "model/names.h"
 
 /* Products of sizes; -1 stands for unknown and for what does not fit. */
 static int64_t times(int64_t a, int64_t b)
@@ -295,27 +296,7 @@ static int64_t shape_flops(struct str name, const struct kineto_operands *operan
 /* Ops that only look at the same memory in another way. */
 static bool is_view(struct str name)
 {
-    static const char *const views[] = {
-        "aten::view",         "aten::t",
-        "aten::transpose",    "aten::permute",
-        "aten::expand",       "aten::as_strided",
-        "aten::slice",        "aten::select",
-        "aten::detach",       "detach",
-        "aten::alias",        "aten::unsqueeze",
-        "aten::squeeze",      "aten::reshape",
-        "aten::_unsafe_view", "aten::narrow",
-        "aten::unbind",       "aten::split",
-        "aten::chunk",        "aten::_reshape_alias",
-        "aten::view_as",      "aten::expand_as",
-        "aten::flatten",      "aten::numpy_T",
-        "aten::lift_fresh",   "aten::resolve_conj",
-        "aten::resolve_neg",  "aten::result_type",
-    };
-
-    for (size_t i = 0; i < ARRAY_COUNT(views); i++)
-        if (str_equal(name, str_from(views[i])))
-            return true;
-    return false;
+    return name_is(name, NAMES_ATEN_VIEW);
 }
 
 static int64_t operand_bytes(const struct kineto_operands *operands)

@@ -3,6 +3,7 @@
  * classic tool takes them and ProfileContext leaves them in a folder.
  */
 #include "base/parallel.h"
+#include "model/names.h"
 #include "read/proto/textproto.h"
 #include "read/read.h"
 #include "read/tf/tf_classic.h"
@@ -107,26 +108,11 @@ struct unknown_names {
  * time or memory. */
 static void hear_unknown(struct textproto_unknown *heard, struct str name)
 {
-    static const struct str unwanted[] = {
-        STR_INIT("tensor"),
-        STR_INIT("experimental_type"),
-        STR_INIT("experimental_debug_info"),
-        STR_INIT("input_arg"),
-        STR_INIT("output_arg"),
-        STR_INIT("arg_attr"),
-        STR_INIT("attr"),
-        STR_INIT("ret"),
-        STR_INIT("control_ret"),
-        STR_INIT("debug_info"),
-        STR_INIT("is_stateful"),
-        STR_INIT("description"),
-    };
     struct profile *profile = ((struct unknown_names *)heard)->profile;
     uint32_t        id;
 
-    for (size_t i = 0; i < ARRAY_COUNT(unwanted); i++)
-        if (str_equal(name, unwanted[i]))
-            return;
+    if (name_is(name, NAMES_TF_UNWANTED))
+        return;
     id = profile_intern(profile, name);
     profile_add_unknown(profile, UNKNOWN_FIELD, id == NO_ID ? 0 : id, 1);
 }

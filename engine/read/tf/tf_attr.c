@@ -2,6 +2,7 @@
  * AttrValue: what of an op's attributes is kept. Constants are not: they are data, not facts.
  * Upstream: tensorflow/core/framework/{attr_value,tensor_shape,types}.proto
  */
+#include "model/names.h"
 #include "read/tf/tf_classic.h"
 #include "read/tf/tf_model.h"
 
@@ -84,15 +85,10 @@ static int64_t elements(const struct tensor *tensor)
 
 static bool is_variable(const struct tf_model *model, uint32_t op)
 {
-    static const char *const types[] = { "Variable", "VariableV2", "VarHandleOp",
-                                         "AutoReloadVariable" };
-    const struct profile    *profile = model->profile;
-    struct str               type = profile_str(profile, profile->ops.items[op].type);
+    const struct profile *profile = model->profile;
+    struct str            type = profile_str(profile, profile->ops.items[op].type);
 
-    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
-        if (str_equal(type, str_from(types[i])))
-            return true;
-    return false;
+    return name_is(type, NAMES_TF_VARIABLE);
 }
 
 static bool read_number(struct tf_model *model, uint32_t op, struct str name,

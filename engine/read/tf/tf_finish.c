@@ -1,6 +1,7 @@
 /* The last step of reading TensorFlow's files: rows in the order that the profile promises. */
 #include "base/parallel.h"
 #include "base/sort.h"
+#include "model/names.h"
 #include "read/op_kinds.h"
 #include "read/tf/tf_classic.h"
 #include "read/tf/tf_model.h"
@@ -31,14 +32,7 @@ static bool is_known(const struct tf_model *model, uint32_t shape)
 
 static bool is_boolean(struct str type)
 {
-    static const char *const types[] = { "Equal",      "NotEqual",  "Less",
-                                         "LessEqual",  "Greater",   "GreaterEqual",
-                                         "LogicalAnd", "LogicalOr", "LogicalNot" };
-
-    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
-        if (str_equal(type, str_from(types[i])))
-            return true;
-    return false;
+    return name_is(type, NAMES_TF_BOOLEAN);
 }
 
 static bool alloc_results(struct tf_model *model, struct results *results)

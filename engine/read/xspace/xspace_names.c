@@ -1,5 +1,6 @@
 #include "read/xspace/xspace_names.h"
 
+#include "model/names.h"
 #include "read/op_kinds.h"
 
 enum how { EXACT, PREFIX, SUFFIX, PART };
@@ -538,7 +539,7 @@ unsigned xspace_stat(struct str name, unsigned *seen, bool *is_known)
             return stat_rows[i].key;
         }
     *seen = 0;
-    *is_known = xspace_stat_unwanted(name);
+    *is_known = name_is(name, NAMES_XSPACE_UNWANTED);
     return EXTRA_NONE;
 }
 

@@ -67,7 +67,6 @@ enum {
  * *seen gets the bits it sets; *is_known tells a stat passed over on purpose from a new one. */
 unsigned xspace_stat(struct str name, unsigned *seen, bool *is_known);
 /* Known to mean nothing that an analysis could use; those that the table of stats has not. */
-bool     xspace_stat_unwanted(struct str name);
 bool     xspace_stat_is_name(unsigned key); /* its column holds interned names */
 
 #endif
