@@ -97,7 +97,7 @@ struct summer {
     VEC(struct bubble) bubbles;
     struct timeline_index index;
     bool                 *waits; /* by timeline: it waits in the steps */
-    uint32_t *callers, *syncs;   /* by event: activity of the innermost caller, and wait */
+    uint32_t *callers, *syncs;   /* by event: activity of the innermost one; NULL: no waits */
     VEC(double) launch_ns;
     VEC(double) latency_ns;
     VEC(double) depths;
@@ -299,15 +299,29 @@ static bool walk_stream(struct summer *summer, const struct timeline *timeline)
     return true;
 }
 
+/* What is around waits, where there are any. */
+static bool find_around(struct summer *summer)
+{
+    const struct profile *profile = summer->study->profile;
+    const uint32_t       *around = summer->study->around;
+    size_t                i = 0;
+
+    while (i < profile->activities.count && profile->activities.items[i].kind != ACTIVITY_SYNC)
+        i++;
+    if (i == profile->activities.count)
+        return true;
+    summer->callers = nesting_innermost(profile, around, is_caller, summer->scratch);
+    summer->syncs = nesting_innermost(profile, around, is_sync, summer->scratch);
+    return summer->callers && summer->syncs;
+}
+
 static bool sum_all(struct summer *summer)
 {
     const struct profile *profile = summer->study->profile;
     bool                  has_devices = summer->study->devices && summer->study->devices->launch_of;
 
     summer->waits = arena_new_array(summer->scratch, bool, profile->timelines.count + 1);
-    summer->callers = nesting_innermost(profile, summer->study->around, is_caller, summer->scratch);
-    summer->syncs = nesting_innermost(profile, summer->study->around, is_sync, summer->scratch);
-    if (!summer->waits || !summer->callers || !summer->syncs ||
+    if (!summer->waits || !find_around(summer) ||
         !timeline_index_make(profile, summer->scratch, &summer->index))
         return false;
     for (size_t i = 0; i < profile->timelines.count; i++) {
