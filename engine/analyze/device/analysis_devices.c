@@ -37,18 +37,10 @@ static const struct fact_spec produces[] = {
     [BOUNDARY_IDLE_NS] = { "device.idle_boundary_ns", UNIT_NS, "idle time a step over its ends" },
     [LONGEST_GAP_NS] = { "device.longest_gap_ns", UNIT_NS, "longest single idle range" },
     [GAP_COUNT] = { "device.gap_count", UNIT_COUNT, "idle ranges a step" },
-#define CAUSE(id, name, help)                                                                      \
-    [CAUSES + 2 * id] = { "device.idle_" name "_ns", UNIT_NS, "idle time a step: " help },         \
-    [CAUSES + 2 * id + 1] = { "device.idle_" name "_share", UNIT_SHARE, "idle share: " help }
-    CAUSE(GAP_INPUT, "input", "the host waited for input"),
-    CAUSE(GAP_SYNC, "sync", "the host was inside a blocking call"),
-    CAUSE(GAP_COMPILE, "compile", "the host compiled or traced"),
-    CAUSE(GAP_HOST_LATE, "host_late", "the next launch came too late"),
-    CAUSE(GAP_LAUNCH, "launch", "cost of starting kernels launched in time"),
-    CAUSE(GAP_DEPENDENCY, "dependency", "waits for another stream"),
-    CAUSE(GAP_PROFILER, "profiler", "the profiler's own work"),
-    CAUSE(GAP_OTHER, "other", "no cause in the recording"),
-#undef CAUSE
+#define GAP(id, name, fact, title, help)                                                           \
+    [CAUSES + 2 * GAP_##id] = { "device.idle_" fact "_ns", UNIT_NS, "idle time a step: " help },   \
+    [CAUSES + 2 * GAP_##id + 1] = { "device.idle_" fact "_share", UNIT_SHARE, "idle share: " help },
+#include "analyze/device/gap_causes.def"
     [HALF_TYPE] = { "device.half_type", UNIT_NAME, "type of 16 bits that it multiplies at its full rate: float16, or bfloat16 where it can" },
 };
 /* clang-format on */
@@ -81,14 +73,9 @@ static const struct column_spec device_columns[] = {
     [D_IDLE_SHARE] = { "idle_share", UNIT_SHARE, "share of the step without work" },
     [D_KERNELS] = { "kernels", UNIT_COUNT, "kernels a step" },
     [D_UNIT_OF] = { "unit_of", UNIT_NAME, "the device that it is a unit of; facts leave it out" },
-    [D_CAUSES + GAP_INPUT] = { "idle_input_ns", UNIT_NS, "idle: input" },
-    [D_CAUSES + GAP_SYNC] = { "idle_sync_ns", UNIT_NS, "idle: blocking call" },
-    [D_CAUSES + GAP_COMPILE] = { "idle_compile_ns", UNIT_NS, "idle: compiling" },
-    [D_CAUSES + GAP_HOST_LATE] = { "idle_host_late_ns", UNIT_NS, "idle: late launch" },
-    [D_CAUSES + GAP_LAUNCH] = { "idle_launch_ns", UNIT_NS, "idle: launch overhead" },
-    [D_CAUSES + GAP_DEPENDENCY] = { "idle_dependency_ns", UNIT_NS, "idle: another stream" },
-    [D_CAUSES + GAP_PROFILER] = { "idle_profiler_ns", UNIT_NS, "idle: profiler" },
-    [D_CAUSES + GAP_OTHER] = { "idle_other_ns", UNIT_NS, "idle: unknown" },
+#define GAP(id, name, fact, title, help)                                                           \
+    [D_CAUSES + GAP_##id] = { "idle_" fact "_ns", UNIT_NS, "idle: " title },
+#include "analyze/device/gap_causes.def"
 };
 enum gaps_column {
     G_DEVICE,

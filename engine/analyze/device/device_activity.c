@@ -16,9 +16,8 @@ struct span {
 const char *gap_cause_name(enum gap_cause cause)
 {
     static const char *const names[GAP_CAUSE_COUNT] = {
-        [GAP_INPUT] = "input",         [GAP_SYNC] = "sync",     [GAP_COMPILE] = "compile",
-        [GAP_HOST_LATE] = "host-late", [GAP_LAUNCH] = "launch", [GAP_DEPENDENCY] = "dependency",
-        [GAP_PROFILER] = "profiler",   [GAP_OTHER] = "other",
+#define GAP(id, name, fact, title, help) name,
+#include "analyze/device/gap_causes.def"
     };
 
     return cause < GAP_CAUSE_COUNT ? names[cause] : "other";

@@ -8,14 +8,8 @@
 #include "analyze/step/window.h"
 
 enum gap_cause {
-    GAP_INPUT,      /* the launching thread waited for input */
-    GAP_SYNC,       /* it was inside a blocking call */
-    GAP_COMPILE,    /* it compiled or traced */
-    GAP_HOST_LATE,  /* the next launch came only after the device had gone idle */
-    GAP_LAUNCH,     /* launched in time, short: cost of starting a kernel */
-    GAP_DEPENDENCY, /* the next kernel waited for another stream */
-    GAP_PROFILER,   /* the profiler's own work */
-    GAP_OTHER,
+#define GAP(id, name, fact, title, help) GAP_##id,
+#include "analyze/device/gap_causes.def"
     GAP_CAUSE_COUNT
 };
 const char *gap_cause_name(enum gap_cause cause); /* "host-late" */

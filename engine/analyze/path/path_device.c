@@ -9,15 +9,11 @@ struct device_position {
 /* Which stream a moment is charged to when several are busy. */
 static int precedence(const struct walk *walk, const struct leaf *leaf)
 {
-    static const int order[] = {
-        [WORK_COMPUTE] = 7, [WORK_CALLBACK] = 6, [WORK_HOST] = 6,  [WORK_COMMUNICATION] = 5,
-        [WORK_COPY] = 3,    [WORK_OUTPUT] = 2,   [WORK_INPUT] = 2, [WORK_INPUT_WAIT] = 1,
-        [WORK_WAITING] = 0, [WORK_PROFILER] = 0,
-    };
     uint32_t kinds = walk->path->frames.items[leaf->frame].kinds;
 
     /* Copies between devices and host before memory that is only set. */
-    return order[walk->path->frame_work[leaf->frame]] - ((kinds & KIND_BIT(ACTIVITY_MEMSET)) != 0);
+    return work_rank_on_streams(walk->path->frame_work[leaf->frame]) -
+           ((kinds & KIND_BIT(ACTIVITY_MEMSET)) != 0);
 }
 
 static struct crew_view look_at_stream(void *context, uint32_t row, int64_t t_ns)

@@ -23,18 +23,6 @@ struct moment {
     int64_t            changed_ns;  /* going back, when any worker was last at something else */
 };
 
-/* Which of two kinds of work a waiting step is charged to: the bigger. */
-static int precedence(enum work work)
-{
-    static const int order[] = {
-        [WORK_COMPUTE] = 9,  [WORK_COMMUNICATION] = 8, [WORK_COMPILE] = 7, [WORK_CALLBACK] = 10,
-        [WORK_COPY] = 6,     [WORK_OUTPUT] = 5,        [WORK_POOL] = 3,    [WORK_HOST] = 2,
-        [WORK_PROFILER] = 1, [WORK_INPUT] = 0,
-    };
-
-    return order[work];
-}
-
 /* What a thread that does not lead does in a leaf that is open. */
 static void look_at_leaf(const struct walk *walk, uint32_t worker, const struct leaf *leaf,
                          struct crew_view *view)
@@ -48,7 +36,7 @@ static void look_at_leaf(const struct walk *walk, uint32_t worker, const struct 
             view->awaited = worker;
     } else if (work_is_active(work)) {
         view->busy = worker;
-        view->rank = precedence(work);
+        view->rank = work_rank_on_threads(work);
     }
     if (work == WORK_INPUT || !work_is_active(work))
         view->last_end_ns = leaf->start_ns; /* it may have been busy before */

@@ -148,38 +148,32 @@ bool work_classify(const struct profile *profile, struct path *path, struct aren
     return ok;
 }
 
+static const struct {
+    uint8_t part;
+    bool    is_active;
+    int8_t  on_threads, on_streams;
+} works[] = {
+#define WORK(id, part, is_active, on_threads, on_streams)                                          \
+    { PART_##part, is_active, on_threads, on_streams },
+#include "analyze/path/work.def"
+};
+
 enum part work_part(enum work work)
 {
-    switch (work) {
-    case WORK_INPUT:
-    case WORK_INPUT_WAIT:
-        return PART_INPUT;
-    case WORK_COMPUTE:
-    case WORK_POOL:
-        return PART_COMPUTE;
-    case WORK_COMMUNICATION:
-        return PART_COMMUNICATION;
-    case WORK_COPY:
-        return PART_COPY;
-    case WORK_COMPILE:
-        return PART_COMPILE;
-    case WORK_OUTPUT:
-        return PART_OUTPUT;
-    case WORK_NONE:
-    case WORK_RUNNING:
-    case WORK_CALLBACK:
-    case WORK_HOST:
-        return PART_HOST;
-    case WORK_WAITING:
-        return PART_IDLE_SYNC;
-    case WORK_PROFILER:
-        return PART_UNKNOWN;
-    }
-    return PART_UNKNOWN;
+    return (enum part)works[work].part;
 }
 
 bool work_is_active(enum work work)
 {
-    return work != WORK_NONE && work != WORK_WAITING && work != WORK_RUNNING &&
-           work != WORK_INPUT_WAIT;
+    return works[work].is_active;
+}
+
+int work_rank_on_threads(enum work work)
+{
+    return works[work].on_threads;
+}
+
+int work_rank_on_streams(enum work work)
+{
+    return works[work].on_streams;
 }

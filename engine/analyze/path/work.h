@@ -9,20 +9,8 @@
 #include "model/profile.h"
 
 enum work {
-    WORK_NONE,       /* nothing open, or only a step marker */
-    WORK_WAITING,    /* blocked on a device, on results or on another thread */
-    WORK_RUNNING,    /* a program runs; its ops may be elsewhere */
-    WORK_INPUT,      /* making or fetching input */
-    WORK_INPUT_WAIT, /* waiting for input that another thread makes */
-    WORK_COMPUTE,
-    WORK_COMMUNICATION,
-    WORK_COPY,
-    WORK_COMPILE,  /* compiling, tracing */
-    WORK_CALLBACK, /* host code that a device program called */
-    WORK_OUTPUT,
-    WORK_POOL, /* a pool thread runs a piece of an op that was started elsewhere */
-    WORK_HOST, /* Python, dispatch, executor, everything else on the host */
-    WORK_PROFILER,
+#define WORK(id, part, is_active, on_threads, on_streams) WORK_##id,
+#include "analyze/path/work.def"
 };
 
 /* Fills path->frame_work. Where path->has_device, ops on host threads only feed the device; so do
@@ -31,5 +19,8 @@ enum work {
 bool      work_classify(const struct profile *profile, struct path *path, struct arena *arena);
 enum part work_part(enum work work);
 bool      work_is_active(enum work work); /* a processor is at it */
+/* The step is charged to the highest rank of what goes on at once. */
+int       work_rank_on_threads(enum work work);
+int       work_rank_on_streams(enum work work);
 
 #endif
