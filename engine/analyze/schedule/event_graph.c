@@ -2,6 +2,7 @@
 #include "analyze/schedule/event_graph_build.h"
 
 #include "analyze/path/work.h"
+#include "base/heap.h"
 
 enum {
     MAY_WAIT_NS = 20000,    /* shorter stretches of a thread are taken as work */
@@ -141,8 +142,9 @@ static int order_of(const struct build_line *line)
     return line->piece.phase == PIECE_LEAVE ? 0 : line->flat.is_device ? 2 : 1;
 }
 
-static bool is_before(const struct build *build, uint32_t a, uint32_t b)
+static bool is_before(const void *context, uint32_t a, uint32_t b)
 {
+    const struct build      *build = context;
     const struct build_line *left = &build->lines.items[a], *right = &build->lines.items[b];
 
     if (left->piece.key_ns != right->piece.key_ns)
@@ -150,24 +152,6 @@ static bool is_before(const struct build *build, uint32_t a, uint32_t b)
     if (order_of(left) != order_of(right))
         return order_of(left) < order_of(right);
     return a < b;
-}
-
-static void sift_down(const struct build *build, struct heap *heap, size_t at)
-{
-    for (;;) {
-        size_t   child = 2 * at + 1;
-        uint32_t line = heap->lines[at];
-
-        if (child >= heap->count)
-            return;
-        if (child + 1 < heap->count && is_before(build, heap->lines[child + 1], heap->lines[child]))
-            child++;
-        if (!is_before(build, heap->lines[child], line))
-            return;
-        heap->lines[at] = heap->lines[child];
-        heap->lines[child] = line;
-        at = child;
-    }
 }
 
 /* Skips what lies before the host's step; false: the host has none in this group. */
@@ -205,8 +189,8 @@ static bool build_group(struct build *build, struct graph_window *windows, size_
     for (uint32_t row = 0; row < build->lines.count; row++)
         if (start_line(build, row, windows, count))
             heap->lines[heap->count++] = row;
-    for (size_t i = heap->count; i > 0; i--)
-        sift_down(build, heap, i - 1);
+    for (size_t i = heap->count / 2; i-- > 0;)
+        heap_sift_down(heap->lines, heap->count, i, is_before, build);
     while (heap->count) {
         uint32_t row = heap->lines[0];
 
@@ -215,7 +199,7 @@ static bool build_group(struct build *build, struct graph_window *windows, size_
         advance(build, row);
         if (build->lines.items[row].piece.phase == PIECE_NONE)
             heap->lines[0] = heap->lines[--heap->count];
-        sift_down(build, heap, 0);
+        heap_sift_down(heap->lines, heap->count, 0, is_before, build);
     }
     for (size_t i = 0; i < count; i++)
         if (build->leader_of_host[windows[i].host] != NO_ID)

@@ -2,6 +2,7 @@
  * Makes timelines: the sorted runs of each track, from the stretches of all threads, are merged by
  * a heap of their first events that were not taken yet.
  */
+#include "base/heap.h"
 #include "read/kineto/reader_kineto.h"
 
 #include <stdio.h>
@@ -115,12 +116,13 @@ static bool look_ahead(struct run_head *head)
 
 struct heap {
     struct run_head *heads; /* in the order of the file */
-    uint32_t        *order; /* of heads: each before the two at twice its place and one, two */
+    uint32_t        *order; /* of heads */
     uint32_t         count;
 };
 
-static bool is_before(const struct heap *heap, uint32_t left, uint32_t right)
+static bool is_before(const void *context, uint32_t left, uint32_t right)
 {
+    const struct heap     *heap = context;
     const struct run_head *a = &heap->heads[left], *b = &heap->heads[right];
 
     if (a->starts_ns[a->at] != b->starts_ns[b->at])
@@ -130,21 +132,6 @@ static bool is_before(const struct heap *heap, uint32_t left, uint32_t right)
     return left < right;
 }
 
-static void sift_down(struct heap *heap, uint32_t place)
-{
-    uint32_t moved = heap->order[place], child;
-
-    while ((child = 2 * place + 1) < heap->count) {
-        if (child + 1 < heap->count && is_before(heap, heap->order[child + 1], heap->order[child]))
-            child++;
-        if (!is_before(heap, heap->order[child], moved))
-            break;
-        heap->order[place] = heap->order[child];
-        place = child;
-    }
-    heap->order[place] = moved;
-}
-
 static void fill_heap(struct heap *heap, uint32_t run_count)
 {
     heap->count = 0;
@@ -152,7 +139,7 @@ static void fill_heap(struct heap *heap, uint32_t run_count)
         if (look_ahead(&heap->heads[i]))
             heap->order[heap->count++] = i;
     for (uint32_t i = heap->count / 2; i-- > 0;)
-        sift_down(heap, i);
+        heap_sift_down(heap->order, heap->count, i, is_before, heap);
 }
 
 /* Merged events of a timeline as the next rows. */
@@ -177,7 +164,7 @@ static bool take_all(struct heap *heap, struct profile *profile)
         }
         if (++head->at == head->count && !look_ahead(head))
             heap->order[0] = heap->order[--heap->count];
-        sift_down(heap, 0);
+        heap_sift_down(heap->order, heap->count, 0, is_before, heap);
     }
     return profile_add_events(profile, &rows, count);
 }
