@@ -9,7 +9,6 @@
 #define TERA 1e12
 #define GIGA 1e9
 
-#define ARCHITECTURE(is_amd, major, minor, f16, bf16, tf32, f32, f8, source)
 #define HARDWARE(words, title, major, minor, units, gigabytes, f16, bf16, tf32, f32, f8, memory,   \
                  source)                                                                           \
     { words,       title,       major,      minor,     units,         gigabytes, (f16)*TERA,       \
@@ -17,8 +16,6 @@
 static const struct hardware models[] = {
 #include "model/hardware.def"
 };
-#undef HARDWARE
-#undef ARCHITECTURE
 
 struct architecture { /* operations a cycle of a multiprocessor */
     bool        is_amd;
@@ -26,15 +23,17 @@ struct architecture { /* operations a cycle of a multiprocessor */
     double      f16, bf16, tf32, f32, f8;
     const char *source;
 };
-#define HARDWARE(words, title, major, minor, units, gigabytes, f16, bf16, tf32, f32, f8, memory,   \
-                 source)
 #define ARCHITECTURE(is_amd, major, minor, f16, bf16, tf32, f32, f8, source)                       \
     { is_amd, major, minor, f16, bf16, tf32, f32, f8, source },
 static const struct architecture architectures[] = {
 #include "model/hardware.def"
 };
-#undef HARDWARE
-#undef ARCHITECTURE
+
+static const struct multiprocessor multiprocessors[] = {
+#define MULTIPROCESSOR(major, minor, threads, blocks, shared, own)                                 \
+    { major, minor, threads, blocks, (shared) << 10, (own) << 10 },
+#include "model/hardware.def"
+};
 
 static char small(char byte)
 {
@@ -261,24 +260,16 @@ double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dty
         return hardware->f32_flops_per_s;
     case DTYPE_F8:
         return hardware->f8_flops_per_s;
-    case DTYPE_UNKNOWN:
-    case DTYPE_F64:
-    case DTYPE_C64:
-    case DTYPE_C128:
-    case DTYPE_I64:
-    case DTYPE_I32:
-    case DTYPE_I16:
-    case DTYPE_I8:
-    case DTYPE_I4:
-    case DTYPE_U64:
-    case DTYPE_U32:
-    case DTYPE_U16:
-    case DTYPE_U8:
-    case DTYPE_BOOL:
-    case DTYPE_STRING:
-    case DTYPE_OTHER:
-    case DTYPE_COUNT:
-        break;
+    default:
+        return 0;
     }
-    return 0;
+}
+
+const struct multiprocessor *hardware_multiprocessor(const struct device *device)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(multiprocessors) && !device->is_amd; i++)
+        if (multiprocessors[i].major == device->compute_major &&
+            multiprocessors[i].minor == device->compute_minor)
+            return &multiprocessors[i];
+    return NULL;
 }

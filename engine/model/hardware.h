@@ -19,6 +19,10 @@ struct hardware {
     double      memory_bytes_per_s;
     const char *source; /* where the figures stand */
 };
+struct multiprocessor { /* what one of NVIDIA's holds */
+    uint32_t major, minor;
+    uint32_t threads, blocks, shared_bytes, own_bytes; /* own: of the shared ones a block's own use */
+};
 /* By the name of a model. NULL: not one we know. The row with most words in it wins. */
 const struct hardware *hardware_find(struct str model);
 /* What is known of a device; *made is filled where it has no row. NULL: nothing. */
@@ -29,6 +33,8 @@ const struct hardware *hardware_of(const struct profile *profile, const struct d
 enum dtype hardware_half_type(const struct profile *profile, const struct device *device);
 /* Peak for computing in `dtype`; 0 unknown. */
 double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dtype);
+/* NULL: not one we know. */
+const struct multiprocessor *hardware_multiprocessor(const struct device *device);
 /* Names devices that are known by their figures, those of which nothing is told by the instruction set in names of kernels, and gives GPUs the bandwidth of their row: what
  * recordings derive from a memory's clock is up to two times off. Once, behind reading. false: the
  * budget. */
