@@ -121,7 +121,7 @@ static bool next_entry(struct cursor *cursor, struct arena *arena, struct err *e
     if (cursor->key_bytes > cursor->key_bytes_max)
         return err_set(err, ERR_FORMAT, "the keys are far longer than the file");
     cursor->key.count = shared;
-    if (!vec_reserve(&cursor->key, arena, fresh + 1))
+    if (!vec_reserve(&cursor->key, arena, fresh))
         return err_set(err, ERR_LIMIT, "the checkpoint does not fit into the memory budget");
     if (fresh)
         memcpy(cursor->key.items + shared, cursor->rest.data, fresh);
