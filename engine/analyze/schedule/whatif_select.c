@@ -6,9 +6,12 @@
 #include <stdlib.h>
 
 const char *const whatif_targets[TARGET_COUNT] = {
-    [TARGET_KERNEL] = "kernel", [TARGET_OP] = "op",         [TARGET_HOST] = "host",
-    [TARGET_COPY] = "copy",     [TARGET_MEMSET] = "memset", [TARGET_COMM] = "comm",
-    [TARGET_SYNC] = "sync",     [TARGET_INPUT] = "input",   [TARGET_LAUNCH] = "launch",
+#define TARGET(id, word, bearers) word,
+#include "analyze/schedule/whatif_targets.def"
+};
+static const uint32_t target_bearers[TARGET_COUNT] = {
+#define TARGET(id, word, bearers) bearers,
+#include "analyze/schedule/whatif_targets.def"
 };
 
 struct selection {
@@ -33,15 +36,9 @@ static bool names_match(const struct selection *selection, uint32_t frame)
 /* Frames that can bear the name of a target. */
 static bool can_bear(const struct selection *selection, uint32_t frame)
 {
-    enum activity_kind kind = kind_of(selection, frame);
+    uint32_t bearers = selection->target >= 0 ? target_bearers[selection->target] : 0;
 
-    if (selection->target == TARGET_OP)
-        return kind == ACTIVITY_OP || kind == ACTIVITY_KERNEL || kind == ACTIVITY_COLLECTIVE;
-    if (selection->target == TARGET_LAUNCH)
-        return kind == ACTIVITY_LAUNCH || kind == ACTIVITY_TRANSFER;
-    if (selection->target == TARGET_SYNC)
-        return kind == ACTIVITY_SYNC;
-    return true;
+    return !bearers || (bearers & KIND_BIT(kind_of(selection, frame)));
 }
 
 /* The op that a device's work belongs to, as the recording says it on the work itself. */

@@ -5,15 +5,8 @@
 #include "analyze/schedule/whatif.h"
 
 enum whatif_target {
-    TARGET_KERNEL, /* device work that is no copy, set or collective */
-    TARGET_OP,     /* ops on the host, with the kernels that they launch */
-    TARGET_HOST,   /* anything on host threads, with what is inside it */
-    TARGET_COPY,
-    TARGET_MEMSET,
-    TARGET_COMM,
-    TARGET_SYNC,   /* blocking calls */
-    TARGET_INPUT,
-    TARGET_LAUNCH, /* host calls that enqueue device work */
+#define TARGET(id, word, bearers) TARGET_##id,
+#include "analyze/schedule/whatif_targets.def"
     TARGET_COUNT
 };
 extern const char *const whatif_targets[TARGET_COUNT]; /* "kernel", … */
