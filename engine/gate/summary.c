@@ -28,21 +28,6 @@ static const char *copy_name(struct arena *arena, const struct profile *profile,
     return copy(arena, id == NO_ID ? "" : profile_str(profile, id).data);
 }
 
-static const char *source_name(enum step_source source)
-{
-    switch (source) {
-    case STEPS_MARKER:
-        return "marker";
-    case STEPS_SESSION:
-        return "session";
-    case STEPS_INFERRED:
-        return "inferred";
-    case STEPS_WHOLE_TRACE:
-        break;
-    }
-    return "whole-trace";
-}
-
 static const char *profile_format_name(enum profile_format format)
 {
     switch (format) {
@@ -104,7 +89,7 @@ static bool add_identity(struct identity *identity, const struct study *study, s
     identity->world_size = profile->world_size;
     if (steps->host < profile->hosts.count)
         identity->cores = profile->hosts.items[steps->host].core_count;
-    identity->step_source = source_name(steps->source);
+    identity->step_source = step_source_name(steps->source);
     identity->step_marker = copy(arena, steps->marker_name ? steps->marker_name : "");
     facts_get(&study->facts, "parameters.total", &identity->parameters);
     return add_devices(identity, profile, arena) && work_add(identity, &study->facts, arena);

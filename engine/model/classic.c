@@ -64,18 +64,10 @@ int64_t classic_float_ops(const struct classic *classic, uint32_t node, int64_t 
 
 int64_t classic_parameters(const struct classic *classic, uint32_t node)
 {
-    const struct tensor *shape;
-    int64_t              count = 1;
+    uint32_t shape = classic->nodes.items[node].shape;
+    int64_t  count = shape == NO_ID ? 0 : tensor_count(&classic->shapes.items[shape]);
 
-    if (classic->nodes.items[node].shape == NO_ID)
-        return 0;
-    shape = &classic->shapes.items[classic->nodes.items[node].shape];
-    if (shape->rank < 0)
-        return 0;
-    for (int i = 0; i < shape->rank; i++)
-        if (shape->dims[i] < 0 || __builtin_mul_overflow(count, shape->dims[i], &count))
-            return 0;
-    return count;
+    return count < 0 ? 0 : count;
 }
 
 static const struct op *op_of(const struct classic *classic, uint32_t node)

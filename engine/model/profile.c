@@ -235,3 +235,15 @@ unsigned dtype_bits(enum dtype dtype)
 {
     return dtypes[dtype].bits;
 }
+
+int64_t tensor_count(const struct tensor *tensor)
+{
+    int64_t count = 1;
+
+    if (tensor->rank < 0)
+        return -1;
+    for (int i = 0; i < tensor->rank; i++)
+        if (tensor->dims[i] < 0 || __builtin_mul_overflow(count, tensor->dims[i], &count))
+            return -1;
+    return count;
+}

@@ -120,6 +120,8 @@ struct tensor { /* one operand or result */
     int8_t  rank; /* -1 unknown */
     int64_t dims[TENSOR_MAX_RANK]; /* -1 unknown */
 };
+/* Elements, exactly; -1: a dimension is not known, or there are too many. A scalar has one. */
+int64_t tensor_count(const struct tensor *tensor);
 
 /* An op: framework graph node, HLO instruction, aten op with its shapes. -1: unknown. */
 struct op {

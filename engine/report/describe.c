@@ -73,21 +73,6 @@ const char *timeline_kind_name(enum timeline_kind kind)
     return "other";
 }
 
-const char *step_source_name(enum step_source source)
-{
-    switch (source) {
-    case STEPS_MARKER:
-        return "marker";
-    case STEPS_SESSION:
-        return "session";
-    case STEPS_INFERRED:
-        return "inferred";
-    case STEPS_WHOLE_TRACE:
-        return "whole-trace";
-    }
-    return "whole-trace";
-}
-
 enum part part_from_name(struct str name)
 {
     for (int part = 0; part < PART_COUNT; part++)

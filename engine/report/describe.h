@@ -18,7 +18,6 @@ const char *format_name(enum profile_format format);  /* "xspace", as --input-fo
 const char *format_title(enum profile_format format); /* "XSpace" */
 const char *device_kind_name(enum device_kind kind);
 const char *timeline_kind_name(enum timeline_kind kind);
-const char *step_source_name(enum step_source source);
 enum part   part_from_name(struct str name); /* of part_name; PART_UNKNOWN: none of them */
 
 /* Time of each part in a step (the facts part.*_ns), which sum to what a step takes (steps_ns). False: the

@@ -67,14 +67,14 @@ bool patterns_find_losses(struct pattern_search *search)
     return true;
 }
 
-static bool is_accelerator(const struct profile *profile, uint32_t op)
+bool pattern_is_on_accelerator(const struct profile *profile, uint32_t op)
 {
     uint32_t device = profile->ops.items[op].device;
 
     return device != NO_ID && profile->devices.items[device].kind != DEVICE_CPU;
 }
 
-static bool is_on_cpu(const struct profile *profile, uint32_t op)
+bool pattern_is_on_cpu(const struct profile *profile, uint32_t op)
 {
     uint32_t device = profile->ops.items[op].device;
 
@@ -87,7 +87,7 @@ static bool is_read_by_accelerator(const struct profile *profile, uint32_t op, i
     struct op_ids consumers = op_graph_consumers(profile->graph, op);
 
     for (size_t i = 0; i < consumers.count && i < 64; i++) {
-        if (is_accelerator(profile, consumers.ids[i]))
+        if (pattern_is_on_accelerator(profile, consumers.ids[i]))
             return true;
         if (depth > 0 && pattern_is_type(profile, consumers.ids[i], NAMES_TF_HANDS_ON) &&
             is_read_by_accelerator(profile, consumers.ids[i], depth - 1))
@@ -108,7 +108,7 @@ static bool touches_accelerator(const struct profile *profile, uint32_t op)
 
     for (size_t list = 0; list < ARRAY_COUNT(lists); list++)
         for (size_t i = 0; i < lists[list].count && i < 64; i++)
-            if (is_accelerator(profile, lists[list].ids[i]))
+            if (pattern_is_on_accelerator(profile, lists[list].ids[i]))
                 return true;
     return false;
 }
@@ -136,7 +136,7 @@ bool patterns_find_placement(struct pattern_search *search)
         const struct op     *row = &profile->ops.items[op];
         struct graph_pattern pattern = { .name = "cpu-fallback", .op = op, .count = 1 };
 
-        if (!is_on_cpu(profile, op))
+        if (!pattern_is_on_cpu(profile, op))
             continue;
         pattern.bytes = pattern_result_bytes(profile, row);
         if (search->is_fallback[op] && !pattern_is_host_work(profile, op) &&

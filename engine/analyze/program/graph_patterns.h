@@ -46,6 +46,8 @@ bool pattern_add(struct pattern_search *search, struct graph_pattern pattern);
 bool pattern_is_host_work(const struct profile *profile, uint32_t op);
 /* Bytes of all results, of those with known shapes. */
 double pattern_result_bytes(const struct profile *profile, const struct op *op);
+bool pattern_is_on_accelerator(const struct profile *profile, uint32_t op);
+bool pattern_is_on_cpu(const struct profile *profile, uint32_t op);
 bool pattern_is_type(const struct profile *profile, uint32_t op, enum name_list types);
 
 #endif

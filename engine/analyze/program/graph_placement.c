@@ -8,27 +8,13 @@ enum {
     MOST_VISITS = 256 /* of one search: graphs may be wider than any real one */
 };
 
-static bool is_on_accelerator(const struct profile *profile, uint32_t op)
-{
-    uint32_t device = profile->ops.items[op].device;
-
-    return device != NO_ID && profile->devices.items[device].kind != DEVICE_CPU;
-}
-
-static bool is_on_cpu(const struct profile *profile, uint32_t op)
-{
-    uint32_t device = profile->ops.items[op].device;
-
-    return device != NO_ID && profile->devices.items[device].kind == DEVICE_CPU;
-}
-
 /* Data edges only: control edges carry no tensor. */
 static bool feeds_accelerator(const struct profile *profile, uint32_t op)
 {
     struct op_ids consumers = op_graph_consumers(profile->graph, op);
 
     for (size_t i = 0; i < consumers.count && i < MOST_CONSUMERS; i++)
-        if (is_on_accelerator(profile, consumers.ids[i]))
+        if (pattern_is_on_accelerator(profile, consumers.ids[i]))
             return true;
     return false;
 }
@@ -40,7 +26,7 @@ bool patterns_find_constants(struct pattern_search *search)
     for (uint32_t op = 0; search->accelerators && op < profile->graph->vertex_count; op++) {
         struct graph_pattern pattern = { .name = "constant-copied", .op = op, .count = 1 };
 
-        if (search->runs[op] <= 0 || !is_on_cpu(profile, op) ||
+        if (search->runs[op] <= 0 || !pattern_is_on_cpu(profile, op) ||
             !pattern_is_type(profile, op, NAMES_TF_CONSTANT) || !feeds_accelerator(profile, op))
             continue;
         pattern.bytes = pattern_result_bytes(profile, &profile->ops.items[op]);
@@ -62,7 +48,7 @@ static uint32_t way_back(const struct profile *profile, uint32_t op, int depth, 
     for (size_t i = 0; depth > 0 && i < consumers.count && i < MOST_CONSUMERS; i++) {
         uint32_t back = NO_ID;
 
-        if (is_on_cpu(profile, consumers.ids[i]) &&
+        if (pattern_is_on_cpu(profile, consumers.ids[i]) &&
             !pattern_is_host_work(profile, consumers.ids[i]))
             back = way_back(profile, consumers.ids[i], depth - 1, visits);
         if (back != NO_ID)
@@ -81,10 +67,11 @@ bool patterns_find_crossings(struct pattern_search *search)
         uint32_t             back;
         int                  visits = 0;
 
-        if (search->runs[op] <= 0 || !is_on_cpu(profile, op) || pattern_is_host_work(profile, op))
+        if (search->runs[op] <= 0 || !pattern_is_on_cpu(profile, op) ||
+            pattern_is_host_work(profile, op))
             continue;
         for (size_t i = 0; i < producers.count && i < MOST_CONSUMERS; i++)
-            if (is_on_accelerator(profile, producers.ids[i]))
+            if (pattern_is_on_accelerator(profile, producers.ids[i]))
                 pattern.bytes +=
                     pattern_result_bytes(profile, &profile->ops.items[producers.ids[i]]);
         back = pattern.bytes > 0 ? way_back(profile, op, MOST_STEPS, &visits) : NO_ID;
@@ -191,7 +178,7 @@ bool patterns_find_layouts(struct pattern_search *search)
         };
         uint8_t dtype;
 
-        if (pattern.ns <= 0 || !is_on_accelerator(profile, op) || row->input_count == 0 ||
+        if (pattern.ns <= 0 || !pattern_is_on_accelerator(profile, op) || row->input_count == 0 ||
             !pattern_is_type(profile, op, NAMES_TF_CONVOLUTION) ||
             !has_value(profile, row, STR("data_format"), STR("NCHW")))
             continue;

@@ -220,28 +220,29 @@ static bool is_input_call(const struct profile *profile, const struct timeline *
            !str_starts(profile_str(profile, line->name), STR("tf_data_"));
 }
 
-bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
-                    struct markers *markers)
+/* Those of the thread with the best ones; none where they are few. */
+static bool collect_runs(struct profile const *profile, struct intern *names, struct arena *arena,
+                         struct marker_test test, struct markers *markers)
 {
-    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_INPUT_WAIT, is_input_call },
-                 markers) ||
-        !keep_best(markers, arena))
+    if (!collect(profile, names, arena, test, markers) || !keep_best(markers, arena))
         return false;
     if (markers->list.count < MIN_RUNS)
         markers->list.count = 0;
     return true;
 }
 
+bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
+                    struct markers *markers)
+{
+    return collect_runs(profile, names, arena,
+                        (struct marker_test) { ACTIVITY_INPUT_WAIT, is_input_call }, markers);
+}
+
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers)
 {
-    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_RUN, is_session },
-                 markers) ||
-        !keep_best(markers, arena))
-        return false;
-    if (markers->list.count < MIN_RUNS)
-        markers->list.count = 0;
-    return true;
+    return collect_runs(profile, names, arena, (struct marker_test) { ACTIVITY_RUN, is_session },
+                        markers);
 }
 
 static bool is_update(const struct profile *profile, const struct timeline *line, uint32_t event)

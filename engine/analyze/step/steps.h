@@ -34,6 +34,7 @@ struct steps {
     const char      *marker_name; /* "train", "ProfilerStep" … or NULL */
 };
 
+const char *step_source_name(enum step_source source); /* "marker" */
 /* What a step takes, as everything said of one means it: the median of the used steps, or their mean
  * where a few long ones take so much of the time that the median tells little. 0: no step is used. */
 static inline double steps_ns(const struct steps *steps)

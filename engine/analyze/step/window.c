@@ -129,3 +129,13 @@ bool *windows_recorded(const struct study *study, struct arena *scratch, size_t 
     }
     return is_used;
 }
+
+const char *step_source_name(enum step_source source)
+{
+    static const char *const names[] = { [STEPS_MARKER] = "marker",
+                                         [STEPS_SESSION] = "session",
+                                         [STEPS_INFERRED] = "inferred",
+                                         [STEPS_WHOLE_TRACE] = "whole-trace" };
+
+    return names[source];
+}

@@ -21,7 +21,7 @@ enum {
 
 static int64_t bytes_of(const struct tensor *tensor)
 {
-    int64_t count = hlo_elements(tensor), bytes;
+    int64_t count = tensor_count(tensor), bytes;
     int64_t bits = dtype_bits((enum dtype)tensor->dtype);
 
     if (count < 0 || bits == 0 || __builtin_mul_overflow(count, bits, &bytes))

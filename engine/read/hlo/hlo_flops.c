@@ -3,18 +3,6 @@
 #include "read/hlo/hlo_conv.h"
 #include "read/hlo/hlo_module.h"
 
-int64_t hlo_elements(const struct tensor *tensor)
-{
-    int64_t count = 1;
-
-    if (tensor->rank < 0)
-        return -1;
-    for (int i = 0; i < tensor->rank; i++)
-        if (tensor->dims[i] < 0 || __builtin_mul_overflow(count, tensor->dims[i], &count))
-            return -1;
-    return count;
-}
-
 /* One operation an element: additions, comparisons and the transcendental ones alike. */
 static bool is_elementwise(struct str opcode)
 {
@@ -41,7 +29,7 @@ static int64_t dot_flops(const struct hlo_instruction *item, const struct tensor
             left->dims[item->contracting[i]] < 0 ||
             __builtin_mul_overflow(in, left->dims[item->contracting[i]], &in))
             return -1;
-    return product_flops(hlo_elements(&item->shape), item->contracting_count ? in : -1);
+    return product_flops(tensor_count(&item->shape), item->contracting_count ? in : -1);
 }
 
 /* A kernel has as many elements an output feature as go into one result; its input features count
@@ -49,12 +37,12 @@ static int64_t dot_flops(const struct hlo_instruction *item, const struct tensor
 static int64_t convolution_flops(const struct hlo_instruction *item, const struct tensor *input,
                                  const struct tensor *kernel)
 {
-    int64_t in = hlo_elements(kernel), flops;
+    int64_t in = tensor_count(kernel), flops;
 
     if (in < 0 || item->kernel_output >= (uint64_t)kernel->rank ||
         kernel->dims[item->kernel_output] <= 0)
         return -1;
-    flops = product_flops(hlo_elements(&item->shape), in / kernel->dims[item->kernel_output]);
+    flops = product_flops(tensor_count(&item->shape), in / kernel->dims[item->kernel_output]);
     return flops < 0 ? -1
                      : (int64_t)((double)flops * hlo_conv_share(item->window, item->dimensions,
                                                                 input, &item->shape));
@@ -118,9 +106,9 @@ int64_t hlo_flops(const struct hlo_module *module, const struct hlo_instruction 
                                  *second = hlo_operand(module, item, 1);
 
     if (is_elementwise(item->opcode))
-        return hlo_elements(&item->shape);
+        return tensor_count(&item->shape);
     if (str_equal(item->opcode, STR("reduce")))
-        return first ? hlo_elements(&first->shape) : -1;
+        return first ? tensor_count(&first->shape) : -1;
     if (str_equal(item->opcode, STR("dot")))
         return first ? dot_flops(item, &first->shape) : -1;
     if (str_equal(item->opcode, STR("convolution")))

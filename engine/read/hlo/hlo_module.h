@@ -44,8 +44,6 @@ const struct hlo_instruction *hlo_caller(const struct hlo_module      *module,
 /* The instruction that gives operand `n`, or NULL. */
 const struct hlo_instruction *hlo_operand(const struct hlo_module      *module,
                                           const struct hlo_instruction *item, size_t n);
-/* Elements; -1 when a dimension is unknown or there are too many. */
-int64_t hlo_elements(const struct tensor *tensor);
 /* Floating point operations of one execution, counted from shapes; -1 unknown. */
 int64_t hlo_flops(const struct hlo_module *module, const struct hlo_instruction *item);
 

@@ -16,15 +16,6 @@ static int64_t times(int64_t a, int64_t b)
     return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? -1 : product;
 }
 
-static int64_t element_count(const struct tensor *tensor)
-{
-    int64_t count = tensor->rank < 0 ? -1 : 1;
-
-    for (int i = 0; i < tensor->rank; i++)
-        count = times(count, tensor->dims[i]);
-    return count;
-}
-
 static int64_t last_dim(const struct tensor *tensor)
 {
     return tensor->rank > 0 ? tensor->dims[tensor->rank - 1] : -1;
@@ -100,8 +91,8 @@ static int64_t matmul_flops(const struct matmul *matmul, const struct kineto_ope
     free_size = matmul->is_first_dim ? right->dims[0] : last_dim(right);
     shared = last_dim(left);
     if (shared > 0)
-        *output_elements = times(element_count(left) / shared, free_size);
-    return times(2, times(element_count(left), free_size));
+        *output_elements = times(tensor_count(left) / shared, free_size);
+    return times(2, times(tensor_count(left), free_size));
 }
 
 struct convolution { /* positions of its arguments */
@@ -148,7 +139,7 @@ static int64_t convolution_flops(const struct convolution     *convolution,
         outputs = times(outputs, room / step + 1);
     }
     *output_elements = outputs;
-    return times(2, times(outputs, element_count(weight) / weight->dims[0]));
+    return times(2, times(outputs, tensor_count(weight) / weight->dims[0]));
 }
 
 /* Gradients of the input and of the weight cost a forward pass each; output_mask tells which. */
@@ -161,8 +152,7 @@ static int64_t convolution_backward_flops(const struct kineto_operands *operands
 
     if (operands->count < 3 || weight->rank < 3 || weight->dims[0] <= 0)
         return -1;
-    return times(2 * passes,
-                 times(element_count(gradient), element_count(weight) / weight->dims[0]));
+    return times(2 * passes, times(tensor_count(gradient), tensor_count(weight) / weight->dims[0]));
 }
 
 /*
@@ -253,8 +243,8 @@ static int64_t attention_flops(const struct attention *row, const struct kineto_
     flops = pairs * (row->is_backward ? 6 * (double)last_dim(query) + 4 * (double)last_dim(value)
                                       : 2 * (double)last_dim(query) + 2 * (double)last_dim(value));
     *output_elements = row->is_backward
-                           ? element_count(query) + element_count(key) + element_count(value)
-                           : times(element_count(query) / last_dim(query), last_dim(value));
+                           ? tensor_count(query) + tensor_count(key) + tensor_count(value)
+                           : times(tensor_count(query) / last_dim(query), last_dim(value));
     return flops < 0 || flops > 9e18 ? -1 : (int64_t)flops;
 }
 
@@ -269,9 +259,9 @@ static int64_t experts_flops(const struct kineto_operands *operands, int64_t *ou
     if (operands->count < 4 || tokens->rank != 2 || first->rank != 3 || second->rank != 3 ||
         shares->rank != 2)
         return -1;
-    *output_elements = element_count(tokens);
-    return times(2, times(element_count(shares), times(first->dims[1], first->dims[2]) +
-                                                     times(second->dims[1], second->dims[2])));
+    *output_elements = tensor_count(tokens);
+    return times(2, times(tensor_count(shares), times(first->dims[1], first->dims[2]) +
+                                                    times(second->dims[1], second->dims[2])));
 }
 
 static int64_t shape_flops(struct str name, const struct kineto_operands *operands,
@@ -305,7 +295,7 @@ static int64_t operand_bytes(const struct kineto_operands *operands)
 
     for (size_t i = 0; i < operands->count && bytes >= 0; i++) {
         const struct tensor *tensor = &operands->list[i];
-        int64_t              more = times(element_count(tensor), dtype_bits(tensor->dtype) / 8);
+        int64_t              more = times(tensor_count(tensor), dtype_bits(tensor->dtype) / 8);
 
         if (!dtype_bits(tensor->dtype) || more < 0 || __builtin_add_overflow(bytes, more, &bytes))
             return -1;
@@ -397,8 +387,8 @@ static int64_t broadcast_elements(const struct kineto_operands *operands)
     int64_t       largest = 0;
 
     for (size_t i = 0; i < operands->count; i++)
-        largest = element_count(&operands->list[i]) > largest ? element_count(&operands->list[i])
-                                                              : largest;
+        largest =
+            tensor_count(&operands->list[i]) > largest ? tensor_count(&operands->list[i]) : largest;
     for (size_t i = 0; i < operands->count; i++) {
         const struct tensor *tensor = &operands->list[i];
         struct tensor        next = tensor->rank > whole.rank ? *tensor : whole;
@@ -412,12 +402,12 @@ static int64_t broadcast_elements(const struct kineto_operands *operands)
         }
         whole = next;
     }
-    return element_count(&whole);
+    return tensor_count(&whole);
 }
 
 static int64_t result_bytes(enum result result, const struct kineto_operands *operands)
 {
-    int64_t elements = element_count(&operands->list[0]), size = 0;
+    int64_t elements = tensor_count(&operands->list[0]), size = 0;
 
     for (size_t i = 0; i < operands->count; i++) {
         int64_t bytes = dtype_bits(operands->list[i].dtype) / 8;
@@ -446,13 +436,13 @@ static int64_t lookup_bytes(struct str name, const struct kineto_operands *opera
     const struct tensor *table = &operands->list[0], *indices = &operands->list[1];
     bool                 is_embedding = str_equal(name, STR("aten::embedding"));
     int64_t              dim = is_embedding ? 0 : list_number(concrete_input(event, 1), 0, -1);
-    int64_t              row = element_count(table), index_bytes;
+    int64_t              row = tensor_count(table), index_bytes;
 
     if (operands->count < 2 || dim < 0 || dim >= table->rank || table->dims[dim] <= 0)
         return -1;
     row = times(row < 0 ? -1 : row / table->dims[dim], dtype_bits(table->dtype) / 8);
-    index_bytes = times(element_count(indices), dtype_bits(indices->dtype) / 8);
-    row = times(times(2, row), element_count(indices));
+    index_bytes = times(tensor_count(indices), dtype_bits(indices->dtype) / 8);
+    row = times(times(2, row), tensor_count(indices));
     return row < 0 || index_bytes < 0 ? -1 : row + index_bytes;
 }
 

@@ -70,19 +70,6 @@ static bool read_list(struct tf_model *model, uint32_t op, struct str name, stru
            tf_model_full(err);
 }
 
-/* Elements of a variable; -1 where a dimension is not known. Scalars are one. */
-static int64_t elements(const struct tensor *tensor)
-{
-    int64_t count = 1;
-
-    if (tensor->rank < 0)
-        return -1;
-    for (int i = 0; i < tensor->rank; i++)
-        if (tensor->dims[i] < 0 || __builtin_mul_overflow(count, tensor->dims[i], &count))
-            return -1;
-    return count;
-}
-
 static bool is_variable(const struct tf_model *model, uint32_t op)
 {
     const struct profile *profile = model->profile;
@@ -126,7 +113,7 @@ static bool read_shape(struct tf_model *model, uint32_t op, struct str name, str
     if (!tf_shape_read(value, &tensor, err))
         return err_in(err, "shape");
     if (str_equal(name, STR("shape")) && is_variable(model, op))
-        model->profile->ops.items[op].parameters = elements(&tensor);
+        model->profile->ops.items[op].parameters = tensor_count(&tensor);
     return !str_equal(name, STR("shape")) || tf_classic_shape(model, op, &tensor) ||
            tf_model_full(err);
 }
