@@ -136,7 +136,7 @@ static double tail_ns(const struct trimming *trimming, size_t step)
     return last_ns < end_ns ? (double)(end_ns - last_ns) : 0;
 }
 
-/* The profiler stops inside the last step. */
+/* What leaving the loop and stopping the profiler take may lie inside the last step. */
 static bool cut_tail(struct trimming *trimming, struct arena *scratch)
 {
     double      *tails = arena_new_array(scratch, double, trimming->count);

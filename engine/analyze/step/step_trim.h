@@ -1,6 +1,6 @@
 /*
  * step_trim: ends of marked steps that are not the program's: a last step that the recording ends in the
- * middle of, or at whose end the profiler stops; and work of the last step that ends behind its mark.
+ * middle of, or at whose end the program leaves its loop; and work of the last step that ends behind its mark.
  */
 #ifndef TFPROF_ANALYZE_STEP_TRIM_H
 #define TFPROF_ANALYZE_STEP_TRIM_H
