@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/schedule/event_schedule.h"
+#include "base/macros.h"
 #include "one_step.h"
 
 static const struct graph_edge *edge_of(const struct event_graph *graph, uint32_t node,
@@ -196,6 +197,36 @@ static void a_step_that_ends_with_its_device(void **state)
     one_step_free(&step);
 }
 
+/*
+ * A CPU's thread waits 20..300, while a thread of the pool is inside an op 10..310: no end lets the
+ * wait end. The composition charges the 280 to computing, and so does the critical path; 20 before
+ * and 100 behind are the host's.
+ */
+static void a_wait_without_an_end_is_what_the_composition_says(void **state)
+{
+    static const struct segment segments[] = {
+        { .start_ns = 0, .end_ns = 20 * US, .part = PART_HOST },
+        { .start_ns = 20 * US, .end_ns = 300 * US, .part = PART_COMPUTE },
+        { .start_ns = 300 * US, .end_ns = 400 * US, .part = PART_HOST },
+    };
+    struct one_step step;
+    struct schedule schedule;
+    uint32_t        pool;
+
+    (void)state;
+    one_step_begin(&step);
+    pool = builder_timeline(&step.b, 0, NO_ID, "pool");
+    builder_slice(&step.b, step.thread, "wait for completion", ACTIVITY_SYNC, 20 * US, 280 * US);
+    builder_slice(&step.b, pool, "dot", ACTIVITY_OP, 10 * US, 300 * US);
+    for (size_t i = 0; i < ARRAY_COUNT(segments); i++)
+        assert_true(vec_push(&step.b.study.path.segments, &step.b.arena, segments[i]));
+    one_step_end(&step);
+    assert_true(schedule_make(&schedule, &step.graph, NULL, &step.scratch));
+    assert_in_range((int64_t)schedule.class_ns[PART_COMPUTE], 279999, 280001);
+    assert_in_range((int64_t)schedule.class_ns[PART_HOST], 119999, 120001);
+    one_step_free(&step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +235,7 @@ int main(void)
         cmocka_unit_test(pauses_without_a_giver),
         cmocka_unit_test(calls_that_last),
         cmocka_unit_test(a_step_that_ends_with_its_device),
+        cmocka_unit_test(a_wait_without_an_end_is_what_the_composition_says),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
