@@ -13,6 +13,20 @@ FAULT, RECORDINGS = (os.path.realpath(path) for path in sys.argv[2:4])
 DONE = (0, 1, 4) # 4: a gate that cannot tell
 LUA_STRIDE = "1999"
 FORMATS = {}
+RULE = """
+local names, self = {}, 0
+for op in p:table("ops"):where({ kind = "op" }):top("self_ns", 9):each() do
+  names[#names + 1] = ("%s: %s"):format(op.name:gsub("a(.)", "%1"), fmt.ns(op.self_ns))
+  self = self + op.self_ns
+end
+table.sort(names)
+local saved = p:whatif { { "scale", parts = { "host" }, factor = 0.5 } }
+return finding {
+  title = table.concat(names, ", "), condition = tostring(self), confidence = "low",
+  evidence = { { "self", self, "ns" }, { "a step", saved or 0, "ns" } },
+  remedy = { text = "Do less.", code = ("x"):rep(9) }, impact = impact.replay { { "scale", parts = { "host" }, factor = 0.5 } },
+}
+"""
 
 
 def is_whole_or_refused(name, answer, whole):
@@ -24,7 +38,8 @@ def is_whole_or_refused(name, answer, whole):
         is_same = (status, out) == whole[:2] or "ule failed" in out + err
         expect(is_same, f"{name}: status {status}, and another answer than without limits")
         return True
-    expect(status == 3 and err.startswith("tfprof: "), f"{name}: status {status}: {err!r}")
+    no_memory = status == 5 and ("not enough memory" in err or "no memory for" in err) # of a rule that is typed
+    expect((status == 3 or no_memory) and err.startswith("tfprof: "), f"{name}: status {status}: {err!r}")
     return False
 
 
@@ -59,14 +74,15 @@ def sweeps():
         sweep(arguments)
 
 
-def each(kind, *arguments, step=1):
+def each(kind, *arguments, step=1, sites=False):
     """Every call of a kind, or one in `step`, fails in a copy of the program of its own; the program itself is not disturbed.
-    Of the memory that Lua asks for, which it does without for a while, one in many."""
+    Of the memory that Lua asks for, which it does without for a while, one in many; with `sites` the first call of each
+    place in the program, and in its copy whatever that place asks for behind it."""
     shutil.rmtree("each", ignore_errors=True)
     os.mkdir("each")
-    name = f"{' '.join(arguments)}, {kind}"
-    whole = run(*arguments, into="whole", env={"LD_PRELOAD": FAULT, "FAULT": kind, "FAULT_EACH": "each", "FAULT_COUNT": "count",
-                                               "FAULT_STRIDE": LUA_STRIDE, "FAULT_STEP": str(step)})
+    name = f"{' '.join(arguments)}, {kind}".replace(RULE, "RULE")
+    which = {"FAULT_SITES": "1"} if sites else {"FAULT_STRIDE": LUA_STRIDE, "FAULT_STEP": str(step)}
+    whole = run(*arguments, into="whole", env={"LD_PRELOAD": FAULT, "FAULT": kind, "FAULT_EACH": "each", "FAULT_COUNT": "count"} | which)
     expect(whole[0] in DONE, f"{name}: status {whole[0]}: {whole[2]}")
     for path in sorted(os.listdir("each")):
         number, ending = path.split(".")
@@ -88,6 +104,8 @@ def failing_allocations():
     for arguments in (["advise", "g.json"], ["gate", "--baseline", "g.tfbase", "g.json"], ["baseline", "g.json"],
                       ["advise", *FORMATS["files"]]):
         each("malloc", *arguments, "--threads", "1", step=29)
+    # A rule that uses what rules use: every place that its Lua asks for memory at.
+    each("malloc", "repl", "g.json", "--threads", "1", "--rule", RULE, sites=True)
     each("malloc", "synth", "sketch.synth", "-o", "made.json")
 
 

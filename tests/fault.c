@@ -6,7 +6,11 @@
  *     FAULT=malloc FAULT_EACH=d  each allocation in turn: where it comes, a copy of the program
  * goes on without it, and once that has ended the program itself goes on with it. Of calls of
  * realloc, which Lua makes by the thousand and tries again after collecting garbage, one in
- * FAULT_STRIDE When the program ends, FAULT_COUNT names a file that then holds how many calls there
+ * FAULT_STRIDE.
+ *     FAULT_SITES=1              with FAULT_EACH: the first call of each place, that is of each way
+ * through functions; in its copy the place gets no memory any more, so that Lua, which collects
+ * garbage and asks again, has to do without.
+ * When the program ends, FAULT_COUNT names a file that then holds how many calls there
  * were. With FAULT_EACH copies that end with status 3 and a reason leave nothing behind; of the
  * others the folder d has what they wrote, N.out and N.err, and N.status: what they ended with, or
  * -1 for a signal.
@@ -14,6 +18,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,16 +36,20 @@
 static atomic_long calls;
 static long        failing = -1;
 static const char *kind, *folder, *step;
+static bool        by_site;
 static pid_t       program;
 
 /* Allocations of the loader itself come before this and are let through. */
 __attribute__((constructor)) static void start(void)
 {
     const char *number = getenv("FAULT_N");
+    void       *frame;
 
+    backtrace(&frame, 1); /* loads what it needs, which allocates */
     kind = getenv("FAULT");
     folder = getenv("FAULT_EACH");
     step = getenv("FAULT_STEP");
+    by_site = getenv("FAULT_SITES") != NULL;
     program = getpid();
     failing = number ? strtol(number, NULL, 10) : -1;
 }
@@ -110,18 +119,52 @@ static void judge(long number, int status)
     close(file);
 }
 
+/* Places that calls come from, by a hash of the functions that they come through. */
+enum { SITES = 1 << 16, SITE_DEPTH = 12 };
+static uint64_t sites[SITES];
+static uint64_t without; /* in a copy: the place that gets no memory any more */
+
+static uint64_t site_here(void)
+{
+    void    *frames[SITE_DEPTH];
+    int      count = backtrace(frames, SITE_DEPTH);
+    uint64_t hash = 14695981039346656037u;
+
+    for (int i = 0; i < count; i++)
+        hash = (hash ^ (uintptr_t)frames[i]) * 1099511628211u;
+    return hash | 1;
+}
+
+static bool is_known_site(uint64_t site)
+{
+    size_t at = site % SITES;
+
+    while (sites[at] && sites[at] != site)
+        at = (at + 1) % SITES;
+    if (sites[at] == site)
+        return true;
+    sites[at] = site;
+    return false;
+}
+
 /* True in a copy of the program, false in the program once the copy has ended. Threads and other
  * processes of the program are left alone. */
 static bool fails_in_copy(void)
 {
-    long  number;
-    int   status = 0;
-    pid_t copy;
+    uint64_t site;
+    long     number;
+    int      status = 0;
+    pid_t    copy;
 
+    if (without)
+        return site_here() == without;
     if (getpid() != program || (pid_t)syscall(SYS_gettid) != program)
         return false;
     number = atomic_fetch_add(&calls, 1) + 1;
     if (step && number % strtol(step, NULL, 10) != 0)
+        return false;
+    site = by_site ? site_here() : 0;
+    if (by_site && is_known_site(site))
         return false;
     copy = fork();
     if (copy != 0) {
@@ -129,6 +172,7 @@ static bool fails_in_copy(void)
         judge(number, status);
         return false;
     }
+    without = site;
     alarm(COPY_SECONDS);
     divert(STDOUT_FILENO, path_of(number, "out"));
     divert(STDERR_FILENO, path_of(number, "err"));

@@ -116,12 +116,15 @@ static pcre2_code *compile(struct str text, size_t offset, enum pattern_kind kin
     compiled = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.len, options, &code,
                              &error_offset, limits);
     pcre2_compile_context_free(limits);
+    if (!compiled && code == PCRE2_ERROR_HEAP_FAILED) {
+        err_set(err, ERR_LIMIT, "no memory for a pattern");
+        return NULL;
+    }
     if (!compiled) {
         PCRE2_UCHAR message[160];
 
         pcre2_get_error_message(code, message, sizeof message);
-        err_set_at(err, code == PCRE2_ERROR_HEAP_FAILED ? ERR_LIMIT : ERR_USAGE,
-                   offset + error_offset, "bad pattern '%.*s': %s",
+        err_set_at(err, ERR_USAGE, offset + error_offset, "bad pattern '%.*s': %s",
                    (int)(text.len < 200 ? text.len : 200), text.data ? text.data : "",
                    (const char *)message);
         return NULL;
