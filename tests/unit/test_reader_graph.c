@@ -148,36 +148,38 @@ static void text_graph_without_runs(void **state)
                                                                "'unknown' op: "
                                                                "'MatMul' input: "
                                                                "'conv:1' input: "
-                                                               "'gone' " SHAPES("shape { "
-                                                                                "unknown_rank: "
-                                                                                "true }") "}\n"
-                                                                                          "libra"
-                                                                                          "ry { "
-                                                                                          "funct"
-                                                                                          "ion "
-                                                                                          "{ "
-                                                                                          "signa"
-                                                                                          "ture "
-                                                                                          "{ "
-                                                                                          "name:"
-                                                                                          " 'f' "
-                                                                                          "} "
-                                                                                          "node_"
-                                                                                          "def "
-                                                                                          "{ "
-                                                                                          "name:"
-                                                                                          " 'x' "
-                                                                                          "op: "
-                                                                                          "'Neg'"
-                                                                                          " } } "
-                                                                                          "}\n"
-                                                                                          "versi"
-                                                                                          "ons "
-                                                                                          "{ "
-                                                                                          "produ"
-                                                                                          "cer: "
-                                                                                          "27 "
-                                                                                          "};";
+                                                               "'gone' " SHAPES(
+                                                                   "shape { "
+                                                                   "unknown_rank: "
+                                                                   "true }") "}\n"
+                                                                             "libra"
+                                                                             "ry { "
+                                                                             "funct"
+                                                                             "ion "
+                                                                             "{ "
+                                                                             "signa"
+                                                                             "ture "
+                                                                             "{ "
+                                                                             "name:"
+                                                                             " 'f' "
+                                                                             "control_output: 'x' "
+                                                                             "} "
+                                                                             "node_"
+                                                                             "def "
+                                                                             "{ "
+                                                                             "name:"
+                                                                             " 'x' "
+                                                                             "op: "
+                                                                             "'Neg'"
+                                                                             " } } "
+                                                                             "}\n"
+                                                                             "versi"
+                                                                             "ons "
+                                                                             "{ "
+                                                                             "produ"
+                                                                             "cer: "
+                                                                             "27 "
+                                                                             "};";
     struct tf_sample sample = { 0 };
     const struct op *conv, *weights;
 
@@ -198,7 +200,7 @@ static void text_graph_without_runs(void **state)
     assert_string_equal(profile_str(&sample.profile, sample.profile.ops.items[4].module).data, "f");
     assert_int_equal(sample.profile.graph->edge_count, 3); /* x and w to conv, conv to unknown */
     assert_int_equal(sample.profile.unknown_fields,
-                     0); /* experimental_debug_info: known, not wanted */
+                     0); /* experimental_debug_info, control_output: known, not wanted */
     sample_free(&sample);
 }
 
