@@ -68,6 +68,43 @@ local function written_out(p, cfg)
   }
 end
 
+local function place_of(row)
+  return row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } } or nil
+end
+
+local function evidence_of(row, step_ns)
+  return { { "time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
+           { "of it pauses between its ops", row.gap_ns or 0, "ns" },
+           { "repeats a step", row.repeats, "count" }, { "mean op", row.mean_op_ns, "ns" } }
+end
+
+-- A value is read each time, as layers of a network do not: of each parameter, class or box. Computed and read
+-- together, the pauses go, and most of what small ops cost; long ops stay.
+local function of_reads(p, cfg)
+  local step_ns, worst = p.fact["step.ns"], nil
+  for row in p:table("sequences"):each() do
+    if row.ops:find("aten::item") and row.repeats >= cfg.min_reads and
+        (not worst or row.total_ns > worst.total_ns) then worst = row end
+  end
+  if not worst or worst.total_ns < cfg.min_read_share * step_ns then return nil end
+  local count, are_small = fmt.whole(worst.repeats), worst.mean_op_ns <= cfg.max_op_ns
+  local low_ns = (are_small and 0.3 or 0) * worst.total_ns
+  local high_ns = are_small and (1 - cfg.kept) * worst.total_ns or math.min(worst.gap_ns or 0, worst.total_ns)
+  if high_ns < cfg.min_read_share * step_ns then return nil end
+  return finding {
+    title = ("%s values are computed and read one by one: %s a step"):format(count, fmt.ms(worst.total_ns)),
+    severity = "warn", locations = place_of(worst),
+    evidence = { { "each time", worst.ops }, table.unpack(evidence_of(worst, step_ns)) },
+    condition = ("%s reads take %s of the step, %s accepted"):format(count,
+      fmt.pct(worst.total_ns / step_ns), fmt.pct(cfg.min_read_share)),
+    remedy = { text = "Compute them in one call, read them with one, and only every so many steps.",
+               code = "norms = torch.stack(torch._foreach_norm(grads))   # one call for all\n"
+                 .. "if step % 100 == 0: log(norms.tolist())          # one read" },
+    impact = impact.exposed { ns = high_ns, low = math.max(low_ns, 0.5 * high_ns), high = high_ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "repeated-op-sequence", api = 1, version = "1.0.0",
   title = "A short sequence of ops runs many times a step",
@@ -81,6 +118,8 @@ return rule {
       doc = "time it costs over the step from which this is said" },
     min_repeats = { default = 16, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
+    min_read_share = { default = 0.10, min = 0, max = 1, unit = "share",
+      doc = "time over the step of a sequence that reads a value, from which this is said" },
     min_reads = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step of a sequence that reads a value, which layers of a network do not" },
     min_rounds = { default = 32, min = 2, max = 1e7, unit = "count",
@@ -93,10 +132,11 @@ return rule {
       doc = "mean op, above which the ops do enough work each" },
   },
   doc = [[
-Hundreds of small ops in a repeating pattern pay more for dispatch than for arithmetic, whatever loop makes them. Priced
-as a part of the time with low confidence. In TensorFlow a Python loop over slices leaves its rounds in the graph,
-numbered: priced as the executor's time for them and half to nine tenths of their own. Silent where a rule knows the
-loop, for long ops and below min_share.]],
+Hundreds of small ops in a repeating pattern pay more for dispatch than for arithmetic, whatever loop makes them.
+Priced as a part of the time with low confidence. A sequence that ends in reading a value (`.item()`, `float()`) is a
+loop of the program over parameters, classes or boxes: priced as its pauses, and as its ops where these are small. In
+TensorFlow a Python loop over slices leaves its rounds in the graph, numbered: priced as the executor's time for them
+and half to nine tenths of their own. Silent where a rule knows the loop, for long ops and below min_share.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -105,29 +145,25 @@ loop, for long ops and below min_share.]],
       return skip { reason = "neither the ops of a graph nor those of eager PyTorch are recorded",
                     capture = "a host timeline" }
     end
+    local read = of_reads(p, cfg)
+    if read then return read end
     local worst
     for row in p:table("sequences"):each() do
       -- Layers of a network go backward one after the other: nodes are no loop of the program.
-      local least = row.ops:find("aten::item") and cfg.min_reads or cfg.min_repeats
-      if row.repeats >= least and not row.ops:find("Backward") and row.mean_op_ns <= cfg.max_op_ns and
+      if row.repeats >= cfg.min_repeats and not row.ops:find("Backward") and row.mean_op_ns <= cfg.max_op_ns and
           (not worst or row.total_ns > worst.total_ns) then worst = row end
     end
     if not worst or worst.total_ns < cfg.min_share * step_ns then return nil end
-    local low_ns, high_ns = 0.3 * worst.total_ns, 0.7 * worst.total_ns
-    local title = ("The sequence %s runs %s times a step"):format(worst.ops,
-        fmt.whole(worst.repeats))
-    local evidence = { { "time a step", worst.total_ns, "ns", share = math.min(1, worst.total_ns / step_ns) },
-                       { "repeats a step", worst.repeats, "count" }, { "mean op", worst.mean_op_ns, "ns" } }
-    local condition = ("%s repeats take %s of the step, %s accepted"):format(fmt.whole(worst.repeats),
-      fmt.pct(worst.total_ns / step_ns), fmt.pct(cfg.min_share))
-
+    local high_ns = 0.7 * worst.total_ns
     return finding {
-      title = title,
-      evidence = evidence,
-      condition = condition,
+      title = ("The sequence %s runs %s times a step"):format(worst.ops, fmt.whole(worst.repeats)),
+      locations = place_of(worst),
+      evidence = evidence_of(worst, step_ns),
+      condition = ("%s repeats take %s of the step, %s accepted"):format(
+        fmt.whole(worst.repeats), fmt.pct(worst.total_ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Do it once over a longer dimension, or compile the part that repeats.",
                  code = "fn = torch.compile(fn)   # or torch.vmap, bmm, foreach" },
-      impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
+      impact = impact.exposed { ns = high_ns, low = 0.3 * worst.total_ns, high = high_ns },
       confidence = "low",
     }
   end,
@@ -145,7 +181,15 @@ loop, for long ops and below min_share.]],
     { name = "small ops", framework = "pytorch", finding = true, impact_ns = 2.5e6,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::a > aten::b", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },
-    { name = "a value of each parameter", framework = "pytorch", finding = true, impact_ns = 2.5e6,
+    { name = "norms of large gradients, logged one by one", framework = "pytorch", finding = true, severity = "warn",
+      impact_ns = 1.5e6, facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
+      tables = { sequences = { { ops = "aten::linalg_vector_norm > aten::item", repeats = 88, total_ns = 3e6,
+                                 gap_ns = 2e6, mean_op_ns = 8e4 } } } },
+    { name = "long ops whose values are read", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
+      tables = { sequences = { { ops = "aten::mm > aten::item", repeats = 10, total_ns = 5e6, gap_ns = 4e5,
+                                 mean_op_ns = 3e5 } } } },
+    { name = "a value of each parameter", framework = "pytorch", finding = true, impact_ns = 3.375e6,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::abs > aten::max > aten::item", repeats = 10, total_ns = 5e6,
                                  mean_op_ns = 3e3 } } } },
