@@ -2,8 +2,10 @@
 #include "report/describe.h"
 
 #include "analyze/study.h"
+#include "report/layout.h"
 #include "rules/advice.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,4 +167,27 @@ bool skip_groups_collect(const struct advice *advice, struct arena *scratch,
         qsort(groups->list.items, groups->list.count, sizeof *groups->list.items,
               skip_group_compare);
     return true;
+}
+
+struct str finding_saving(struct arena *arena, const struct impact *impact)
+{
+    struct text text = { .arena = arena };
+
+    if (!impact->has_saving)
+        return text_str(&text);
+    text_add(&text, impact->method == METHOD_SHARE ? STR("may save up to ") : STR("saves "));
+    text_add(&text,
+             layout_range(arena, impact->method == METHOD_SHARE ? impact->high_ns : impact->low_ns,
+                          impact->high_ns, UNIT_NS));
+    if (impact->resource) {
+        text_print(&text, " (%s)", impact->resource);
+        return text_str(&text);
+    }
+    text_add(&text, STR(" a step"));
+    if (isfinite(impact->share) && impact->method != METHOD_SHARE) {
+        text_add(&text, STR(" ("));
+        unit_print(&text, impact->share, UNIT_SHARE);
+        text_add(&text, STR(")"));
+    }
+    return text_str(&text);
 }

@@ -9,29 +9,6 @@
 
 enum { INDENT = 3, FIX_INDENT = 9, MAX_LOCATIONS = 4, NAME_COLUMNS = 160 };
 
-static struct str saving(struct arena *arena, const struct impact *impact)
-{
-    struct text text = { .arena = arena };
-
-    if (!impact->has_saving)
-        return text_str(&text);
-    text_add(&text, impact->method == METHOD_SHARE ? STR("may save up to ") : STR("saves "));
-    text_add(&text,
-             layout_range(arena, impact->method == METHOD_SHARE ? impact->high_ns : impact->low_ns,
-                          impact->high_ns, UNIT_NS));
-    if (impact->resource) {
-        text_print(&text, " (%s)", impact->resource);
-        return text_str(&text);
-    }
-    text_add(&text, STR(" a step"));
-    if (isfinite(impact->share) && impact->method != METHOD_SHARE) {
-        text_add(&text, STR(" ("));
-        unit_print(&text, impact->share, UNIT_SHARE);
-        text_add(&text, STR(")"));
-    }
-    return text_str(&text);
-}
-
 static const char *method_phrase(enum method method)
 {
     switch (method) {
@@ -167,7 +144,7 @@ void finding_text(struct layout *layout, const struct finding *finding, uint32_t
 
     snprintf(head, sizeof head, "%u.", number);
     layout_wrap_right(layout, head, INDENT, str_from(finding->title),
-                      saving(layout->arena, &finding->impact), STYLE_GOOD);
+                      finding_saving(layout->arena, &finding->impact), STYLE_GOOD);
     write_kind(layout, finding);
     write_where(layout, finding);
     if (finding->condition && *finding->condition)

@@ -208,14 +208,10 @@ static void add_code(struct text *text, const char *code)
 
 static void add_saving(struct text *text, const struct impact *impact)
 {
-    struct str range;
-
     if (!impact->has_saving || impact->resource)
         return;
-    range = layout_range(text->arena, impact->low_ns, impact->high_ns, UNIT_NS);
-    text_print(text, ": saves %.*s a step (", STR_ARG(range));
-    unit_print(text, impact->share, UNIT_SHARE);
-    text_add_byte(text, ')');
+    text_add(text, STR(": "));
+    text_add(text, finding_saving(text->arena, impact));
 }
 
 static void add_finding(struct text *text, const struct finding *finding)

@@ -2,6 +2,7 @@
 #include "analyze/study.h"
 #include "base/json_writer.h"
 #include "gate/gate.h"
+#include "report/describe.h"
 #include "report/json_fields.h"
 #include "report/layout.h"
 #include "report/output.h"
@@ -225,12 +226,12 @@ static void add_advice_rules(struct json_writer *json, const struct advice *advi
 static const char *advice_message(const struct finding *finding, struct arena *arena)
 {
     const struct impact *impact = &finding->impact;
-    struct str           saves;
+    struct str           saving;
 
     if (!impact->has_saving || impact->resource)
         return finding->title;
-    saves = layout_range(arena, impact->low_ns, impact->high_ns, UNIT_NS);
-    return arena_text(arena, "%s; fixing it saves %.*s a step", finding->title, STR_ARG(saves));
+    saving = finding_saving(arena, impact);
+    return arena_text(arena, "%s; fixing it %.*s", finding->title, STR_ARG(saving));
 }
 
 static void add_advice_results(struct json_writer *json, const struct advice *advice,

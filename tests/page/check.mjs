@@ -58,6 +58,8 @@ async function checkWords(page, name, advice) {
   const priced = shown.filter((finding) => finding.impact.method !== 'none' && !finding.impact.resource);
   if (priced.length)
     expect(name + ': first finding', (await page.locator('details.finding .title').first().innerText()).replace(/\s+/g, ' ') === priced[0].title);
+  const bounds = priced.filter((finding) => finding.impact.method === 'share' && finding.impact.mid_ms !== undefined).length;
+  expect(name + ': ' + bounds + ' bounds', await page.locator('details.finding .saves', { hasText: 'may save up to' }).count() === bounds);
   expect(name + ': parts', await page.locator('#composition .parts tr').count() === (advice.composition.length ? advice.composition.length + 1 : 0));
 }
 

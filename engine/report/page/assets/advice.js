@@ -76,8 +76,8 @@ function drawFinding(finding, step, isOpen, find) {
   const isPriced = impact.method !== 'none' && impact.mid_ms !== undefined;
   return el('details', { class: 'finding ' + finding.severity, open: isOpen },
     el('summary', {}, el('span', { class: 'title' }, named(finding.title)),
-      isPriced ? el('span', { class: 'saves' }, 'saves ' + showRange(impact.low_ms, impact.high_ms) + ' a step (' +
-        show(impact.share, 'share') + ')') : null,
+      isPriced ? el('span', { class: 'saves' }, impact.method === 'share' ? 'may save up to ' + show(impact.high_ms, 'ms') + ' a step'
+        : 'saves ' + showRange(impact.low_ms, impact.high_ms) + ' a step (' + show(impact.share, 'share') + ')') : null,
       isPriced && step ? meter(impact, step) : null),
     findingBody(finding, find));
 }
