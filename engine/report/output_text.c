@@ -109,6 +109,19 @@ static void write_slow(struct layout *layout, const struct study *study)
     layout_line(layout);
 }
 
+/* Where the program marks no steps. */
+static void write_meaning(struct layout *layout, const struct study *study)
+{
+    if (!study->steps.meaning.len)
+        return;
+    text_add(layout->text, STR("  "));
+    layout_pad(layout, STR("a step is"), NAME_COLUMNS);
+    layout_pad_left(layout, STR(""), VALUE_COLUMNS);
+    text_add(layout->text, STR("   "));
+    text_add(layout->text, study->steps.meaning);
+    layout_line(layout);
+}
+
 static void write_composition(struct layout *layout, const struct study *study)
 {
     const struct steps *steps = &study->steps;
@@ -131,6 +144,7 @@ static void write_composition(struct layout *layout, const struct study *study)
     }
     text_add(layout->text, text_str(&about));
     layout_line(layout);
+    write_meaning(layout, study);
     write_batch(layout, study);
     if (study_composition(study, part_ns)) {
         for (int part = 0; part < PART_COUNT; part++) {

@@ -19,6 +19,7 @@
 #include "analyze/step/step_ahead.h"
 #include "analyze/step/step_device.h"
 #include "analyze/step/step_markers.h"
+#include "analyze/step/step_meaning.h"
 #include "analyze/step/step_sessions.h"
 #include "analyze/step/step_trim.h"
 #include "analyze/step/step_whole.h"
@@ -49,6 +50,7 @@ static const struct fact_spec produces[] = {
     { "step.cov", UNIT_RATIO, "standard deviation of step times over their mean" },
     { "step.source", UNIT_NAME, "how steps were found: marker, session, inferred, whole-trace" },
     { "step.marker_name", UNIT_NAME, "name of the markers" },
+    { "step.meaning", UNIT_NAME, "what a step was taken to be, where nothing marks one" },
     { "step.warmup_ns", UNIT_NS, "time of the first step, left out as warm-up" },
     { "step.between_ns", UNIT_NS, "median time between the end of a marker and the next one" },
     { "step.slow_count", UNIT_COUNT, "used steps slower than the median by a modified z over 3.5" },
@@ -68,6 +70,7 @@ enum {
     FACT_COV,
     FACT_SOURCE,
     FACT_MARKER_NAME,
+    FACT_MEANING,
     FACT_WARM_UP,
     FACT_BETWEEN,
     FACT_SLOW_COUNT,
@@ -158,6 +161,7 @@ static bool sessions(struct study *study, const struct sessions *runs)
     size_t              period = runs->period;
     double              pauses_ns = 0, all_ns = 0;
 
+    study->steps.meaning = step_is_sessions(study, period);
     for (size_t i = 0; i + period <= runs->list.count; i += period) {
         const struct session *first = &runs->list.items[i];
         int64_t               end_ns = runs->list.items[i + period - 1].end_ns;
@@ -193,6 +197,7 @@ static bool recorded(struct study *study, struct arena *scratch)
         return false;
     if (runs.list.count)
         return sessions(study, &runs);
+    study->steps.meaning = step_is_sessions(study, 1);
     for (size_t i = 0; i < profile->recorded_steps.count; i++) {
         const struct recorded_step *step = &profile->recorded_steps.items[i];
         int64_t                     end_ns = step->start_ns + step->duration_ns;
@@ -225,22 +230,29 @@ static bool find_steps(struct study *study, struct arena *scratch)
     study->steps.source = STEPS_MARKER;
     if (markers.list.count && markers_only_enqueue(&markers, &program, scratch)) {
         markers = program;
+        study->steps.meaning = step_is_run(study, &program);
     } else if (!markers.list.count) {
         study->steps.source = STEPS_SESSION;
         if (!markers_sessions(profile, names, scratch, &markers) ||
             !markers_functions(profile, names, scratch, &markers))
             return false;
+        study->steps.meaning = step_is_call(study, &markers);
     }
     if (!markers.list.count) {
         study->steps.source = STEPS_INFERRED;
         if (!markers_inputs(profile, names, scratch, &markers) ||
             (!markers.list.count && !markers_updates(profile, names, scratch, &markers)))
             return false;
+        study->steps.meaning = STR("from one batch or update to the next");
     }
-    if (!markers.list.count)
+    if (!markers.list.count) {
         markers = program;
-    if (!markers.list.count)
+        study->steps.meaning = step_is_run(study, &program);
+    }
+    if (!markers.list.count) {
+        study->steps.meaning = (struct str) { 0 };
         return steps_whole_trace(study, scratch);
+    }
     if (markers.list.items[0].family)
         study->steps.marker_name = intern_str(names, markers.list.items[0].family).data;
     return make_windows(study, &markers, scratch) && steps_follow_device(study, scratch) &&
@@ -487,6 +499,8 @@ static bool set_facts(struct study *study, struct arena *scratch)
         return false;
     if (steps->marker_name &&
         !facts_set_text(facts, &produces[FACT_MARKER_NAME], str_from(steps->marker_name)))
+        return false;
+    if (steps->meaning.len && !facts_set_text(facts, &produces[FACT_MEANING], steps->meaning))
         return false;
     if (steps->warm_up_ns > 0 && !facts_set(facts, &produces[FACT_WARM_UP], steps->warm_up_ns))
         return false;

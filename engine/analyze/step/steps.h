@@ -2,6 +2,7 @@
 #ifndef TFPROF_ANALYZE_STEPS_H
 #define TFPROF_ANALYZE_STEPS_H
 
+#include "base/str.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct steps {
     bool             is_uneven;    /* the mean is far above the median: steps_ns is the mean */
     double           warm_up_ns;  /* of the first step where it was left out; 0: it was not */
     const char      *marker_name; /* "train", "ProfilerStep" … or NULL */
+    struct str       meaning;     /* "a call of predict": where nothing marks steps; else empty */
 };
 
 const char *step_source_name(enum step_source source); /* "marker" */

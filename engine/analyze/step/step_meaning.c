@@ -1,0 +1,51 @@
+#include "analyze/step/step_meaning.h"
+
+#include "base/text.h"
+
+struct str step_is_run(const struct study *study, const struct markers *markers)
+{
+    const struct profile *profile = study->profile;
+    struct text           words = { .arena = study->arena };
+    uint32_t event = markers->list.count ? markers->list.items[0].event : NO_ID, op = NO_ID;
+
+    if (event != NO_ID)
+        op = event_activity(profile, event)->op;
+    if (op == NO_ID || !profile->ops.items[op].module)
+        return STR("a run of the program that takes most time");
+    text_print(&words, "a run of %s", profile_str(profile, profile->ops.items[op].module).data);
+    return text_str(&words);
+}
+
+/* Names of functions end in a number that tells their graphs apart. */
+static struct str without_number(struct str name)
+{
+    size_t end = name.len;
+
+    while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9')
+        end--;
+    return end > 1 && end < name.len && name.data[end - 1] == '_' ? str_slice(name, 0, end - 1)
+                                                                  : name;
+}
+
+struct str step_is_call(const struct study *study, const struct markers *markers)
+{
+    struct text words = { .arena = study->arena };
+    uint32_t    family = markers->list.count ? markers->list.items[0].family : 0;
+    struct str  name =
+        without_number(family ? intern_str(study->facts.names, family) : (struct str) { 0 });
+
+    if (name.len == 0)
+        return STR("a run of the session");
+    text_print(&words, "a call of %.*s", STR_ARG(name));
+    return text_str(&words);
+}
+
+struct str step_is_sessions(const struct study *study, size_t period)
+{
+    struct text words = { .arena = study->arena };
+
+    if (period < 2)
+        return STR("a run of the session");
+    text_print(&words, "%zu runs of the session, one after the other", period);
+    return text_str(&words);
+}
