@@ -3,24 +3,30 @@ return rule {
   id = "kv-cache-missing", api = 1, version = "1.0.0",
   title = "Each new token runs all tokens before it again",
   category = "kernels", severity = "warn",
-  formats = { "kineto" },
+  formats = { "kineto", "xspace" },
   needs = { "step.ns", "excess" },
   cause = "forward.prefix", tags = { "ops" },
-  more_specific_than = { "hot-op", "repeated-op-sequence", "duplicate-compute" },
+  more_specific_than = { "hot-op", "repeated-op-sequence", "duplicate-compute", "host-bound", "tiny-ops",
+                         "step-outliers", "step-bimodal" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "share of the step from which this is said" },
   },
   doc = [[
 Products of the same weights get a few rows more in each round and all rows of the round before again: a generation that
-keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed.]],
+keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed. In
+TensorFlow, calls of a graph function that run more ops from call to call and then begin again with few: a loop over
+the whole text so far. What the first of them runs is needed. Silent where gradients are computed.]],
 
   check = function(p, cfg)
     return p:in_excess {
       flaw = "growing-prefix", min_share = cfg.min_share,
       title = "Running the same prefix again for each token takes %s a step",
-      time = "rows of rounds before",
-      remedy = { text = "Keep keys and values of earlier tokens, and run the new ones alone.",
+      time = "what earlier rounds did already",
+      remedy = p.framework == "tensorflow" and {
+        text = "Keep the state, or keys and values, of earlier tokens between calls, and run the new one alone.",
+        code = "output, state = cell(token, state)   # state comes back in the next call" } or {
+                 text = "Keep keys and values of earlier tokens, and run the new ones alone.",
                  code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   "
                    .. "# generate(use_cache=True)" },
       confidence = "high",
@@ -33,6 +39,10 @@ keeps no keys and values. What is needed are the new rows; the first round is th
       tables = { excess = { { cell = 1, flaw = "growing-prefix", op = "aten::linear", ns = 3e6, share = 0.3,
                               factor = 0.1,
         region = "train.py(12): step", detail = "256, 260, 264 rows" } } } },
+    { name = "a loop over the text so far", framework = "tensorflow", format = "xspace", finding = true,
+      replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "growing-prefix", op = "MatMul", ns = 7e6, share = 0.7, factor = 0.3,
+                              detail = "a function runs more ops from call to call" } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "growing-prefix", ns = 2e5, share = 0.02, factor = 0.1 } } } },

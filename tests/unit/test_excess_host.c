@@ -268,6 +268,32 @@ static void session_runs_that_save(void **state)
     builder_free(&program.b);
 }
 
+/* Twice six calls of a function that runs 1, 2 … 6 ops of 1 ms: each needs what the first one runs,
+ * so that 1 + 2 + 3 + 4 + 5 = 15 ms of a round are done again. Calls that run as many each time, or
+ * a program that trains, show nothing. */
+static void calls_that_run_more_and_more(void **state)
+{
+    enum { GROWS, STAYS, TRAINS, CASES };
+
+    (void)state;
+    for (int c = 0; c < CASES; c++) {
+        struct program program;
+
+        start(&program, "tensorflow");
+        for (int call = 0; call < 12; call++) {
+            int ops = c == STAYS ? 3 : call % 6 + 1;
+
+            open_slice(&program, "EagerLocalExecute: __inference_predict_7", ACTIVITY_DISPATCH,
+                       ops * 1000000);
+            for (int i = 0; i < ops; i++)
+                run(&program, c == TRAINS ? "gradient_tape/MatMul" : "MatMul", "MatMul", 1000000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "growing-prefix") - (c == GROWS ? 30e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* Text is split and replaced for 1.25 ms, and an op of the same layer takes 0.5; in a step that
  * trains each epoch does it again. A program that only answers needs it. */
 static void text_in_the_model(void **state)
@@ -313,6 +339,7 @@ int main(void)
         cmocka_unit_test(devices_that_do_the_same),
         cmocka_unit_test(variables_that_are_read_back),
         cmocka_unit_test(session_runs_that_save),
+        cmocka_unit_test(calls_that_run_more_and_more),
         cmocka_unit_test(text_in_the_model),
         cmocka_unit_test(kinds_of_which_little_is_needed),
     };
