@@ -166,6 +166,16 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
     return true;
 }
 
+/* Looked for among the few activities before the many events are. */
+static bool has_functions(const struct profile *profile)
+{
+    for (size_t a = 0; a < profile->activities.count; a++)
+        if (str_starts(profile_str(profile, profile->activities.items[a].name),
+                       STR("EagerLocalExecute: __")))
+            return true;
+    return false;
+}
+
 static bool trains(const struct ledger *ledger)
 {
     const struct profile *profile = ledger->study->profile;
@@ -182,11 +192,12 @@ static bool find(struct ledger *ledger, const struct detector *self)
     struct finder finder = { .ledger = ledger };
     struct series best = { 0 };
 
-    if (ledger->is_torch || ledger->study->profile->format != FORMAT_XSPACE)
+    if (ledger->is_torch || ledger->study->profile->format != FORMAT_XSPACE ||
+        !has_functions(ledger->study->profile) || trains(ledger))
         return true;
     if (!each_event(&finder, take_call))
         return false;
-    if (finder.calls.count < SHORTEST || trains(ledger))
+    if (finder.calls.count < SHORTEST)
         return true;
     qsort(finder.calls.items, finder.calls.count, sizeof(struct call), by_start);
     if (!each_event(&finder, take_op))

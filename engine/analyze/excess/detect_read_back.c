@@ -51,26 +51,51 @@ static enum call_kind kind_of(struct str op)
     return CALL_OTHER;
 }
 
+/* 1 + enum call_kind by activity; 0: no call. `*beside`: variables are read beside functions. NULL:
+ * out of memory. */
+static uint8_t *kinds_of(struct finder *finder, bool *beside)
+{
+    const struct profile *profile = finder->ledger->study->profile;
+    const struct str      prefix = STR("EagerLocalExecute: ");
+    uint8_t              *kinds =
+        arena_new_array(finder->ledger->scratch, uint8_t, profile->activities.count + 1);
+    bool calls = false, reads = false;
+
+    for (size_t a = 0; kinds && a < profile->activities.count; a++) {
+        struct str name = profile_str(profile, profile->activities.items[a].name);
+
+        if (profile->activities.items[a].kind != ACTIVITY_DISPATCH || !str_starts(name, prefix))
+            continue;
+        kinds[a] = (uint8_t)(kind_of(str_slice(name, prefix.len, name.len)) + 1);
+        calls |= kinds[a] == CALL_FUNCTION + 1;
+        reads |= kinds[a] == CALL_READ + 1;
+    }
+    *beside = calls && reads;
+    return kinds;
+}
+
 static bool list_calls(struct finder *finder)
 {
     const struct study   *study = finder->ledger->study;
     const struct profile *profile = study->profile;
-    const struct str      prefix = STR("EagerLocalExecute: ");
+    bool                  beside;
+    const uint8_t        *kinds = kinds_of(finder, &beside);
 
+    if (!kinds || !beside)
+        return kinds != NULL;
     for (size_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
         bool is_host = line->kind == TIMELINE_THREAD && line->host == study->steps.host;
 
         for (uint32_t i = 0; is_host && i < line->event_count; i++) {
-            uint32_t               event = line->first_event + i;
-            const struct activity *activity = event_activity(profile, event);
-            struct str             name = profile_str(profile, activity->name);
-            struct call            call = { .start_ns = event_start_ns(profile, event) };
+            uint32_t    event = line->first_event + i;
+            uint8_t     kind = kinds[event_activity_id(profile, event)];
+            struct call call = { .start_ns = event_start_ns(profile, event) };
 
-            if (activity->kind != ACTIVITY_DISPATCH || !str_starts(name, prefix))
+            if (!kind)
                 continue;
             call.end_ns = event_end_ns(profile, event);
-            call.kind = (uint8_t)kind_of(str_slice(name, prefix.len, name.len));
+            call.kind = (uint8_t)(kind - 1);
             if (!vec_push(&finder->calls, finder->ledger->scratch, call))
                 return false;
         }

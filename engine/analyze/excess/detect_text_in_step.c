@@ -9,12 +9,13 @@
 struct finder {
     struct ledger *ledger;
     VEC(struct str) layers; /* "model/text_vectorization/": of ops on text */
-    uint32_t text_unit;     /* with most time; NO_ID none */
+    uint8_t *on_text;   /* by name of the profile: 1 + whether ops of that type are; 0 unknown */
+    uint32_t text_unit; /* with most time; NO_ID none */
     bool     trains;
 };
 
 /* Ops whose operands are texts or the bytes of files. */
-static bool is_on_text(struct str type)
+static bool takes_text(struct str type)
 {
     static const char *const types[] = {
         "String",          "StaticRegex", "RegexReplace",      "Unicode",      "Substr",
@@ -26,6 +27,15 @@ static bool is_on_text(struct str type)
         if (str_starts(type, str_from(types[i])))
             return true;
     return false;
+}
+
+static bool is_on_text(const struct finder *finder, const struct work_unit *unit)
+{
+    uint8_t *known = &finder->on_text[unit->type];
+
+    if (!*known)
+        *known = (uint8_t)(takes_text(unit_type(finder->ledger, unit)) + 1);
+    return *known == 2;
 }
 
 static bool is_gradient(struct str name)
@@ -65,8 +75,8 @@ static bool look(struct finder *finder)
 
         if (unit->kind != UNIT_OP)
             continue;
-        finder->trains |= is_gradient(name_of(ledger, unit));
-        if (!is_on_text(unit_type(ledger, unit)))
+        finder->trains = finder->trains || is_gradient(name_of(ledger, unit));
+        if (!is_on_text(finder, unit))
             continue;
         if (!add_layer(finder, name_of(ledger, unit)))
             return false;
@@ -82,7 +92,7 @@ static bool belongs(const struct finder *finder, const struct work_unit *unit)
 
     if (unit->kind != UNIT_OP || is_gradient(name))
         return false;
-    if (is_on_text(unit_type(finder->ledger, unit)))
+    if (is_on_text(finder, unit))
         return true;
     for (size_t i = 0; i < finder->layers.count; i++)
         if (str_starts(name, finder->layers.items[i]))
@@ -97,7 +107,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
     if (ledger->is_torch || ledger->study->profile->format == FORMAT_KINETO)
         return true;
-    if (!look(&finder))
+    finder.on_text =
+        arena_new_array(ledger->scratch, uint8_t, ledger->study->profile->names.count + 1);
+    if (!finder.on_text || !look(&finder))
         return false;
     if (!finder.trains || finder.text_unit == NO_ID)
         return true;
