@@ -12,11 +12,15 @@ return rule {
                   doc = "share of the step inside the loader from which this is said" },
     high_share = { default = 0.20, min = 0, max = 1, unit = "share",
                    doc = "share of the step from which it is an error" },
+    most_workers = { default = 8, min = 1, max = 1024, unit = "count",
+                     doc = "worker processes that a host has cores for" },
   },
   doc = [[
 With num_workers=0 reading, decoding and collating run between two steps, on the thread that trains. The profiler names
-that loader _SingleProcessDataLoaderIter. Priced by replay: batches are made beside the step. Silent for loaders with
-workers, and where fetching a batch takes next to nothing, as with tensors in memory.]],
+that loader _SingleProcessDataLoaderIter. Priced by replay: batches are made beside the step. Where making one takes
+longer than the rest of the step, by as many workers as keep up with it, at most `most_workers`; the same is saved where
+each item costs as much less. Silent for loaders with workers, and where fetching a batch takes next to nothing, as with
+tensors in memory.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -25,6 +29,10 @@ workers, and where fetching a batch takes next to nothing, as with tensors in me
     if not top or top.path_ns < cfg.min_share * step_ns then return nil end
 
     local ns = math.min(top.path_ns, step_ns)
+    local rest_ns = math.max(step_ns - ns, 1)
+    local workers = math.min(math.ceil(ns / rest_ns), cfg.most_workers)
+    -- Workers share the batches, and the rest of the step hides what each takes.
+    local left_ns = math.max(ns / workers - rest_ns, 0)
     return finding {
       title = ("Batches are prepared in the training process: %s of each step"):format(fmt.ms(ns)),
       severity = ns >= cfg.high_share * step_ns and "error" or "warn",
@@ -35,10 +43,14 @@ workers, and where fetching a batch takes next to nothing, as with tensors in me
                    { "loader", top.name } },
       condition = ("the loader takes %s of the step on the training thread, %s accepted"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Load batches in worker processes ahead of the step.",
-                 code = "DataLoader(ds, num_workers=8, persistent_workers=True, pin_memory=True, prefetch_factor=4)" },
-      impact = impact.replay { { "prefetch" }, fallback = impact.exposed { ns = ns } },
-      confidence = "high",
+      remedy = { text = "Load batches in worker processes ahead of the step." .. (workers == 1 and "" or
+                   " And make items cheaper: what each epoch does again once, smaller files, whole batches at a time."),
+                 code = ("DataLoader(ds, num_workers=%d, persistent_workers=True, prefetch_factor=4)"):format(
+                   math.max(workers, 2)) },
+      impact = workers == 1 and impact.replay { { "prefetch" }, fallback = impact.exposed { ns = ns } } or
+        impact.replay { { "scale", parts = { "input" }, factor = left_ns / ns },
+                        fallback = impact.exposed { ns = ns - left_ns } },
+      confidence = workers == 1 and "high" or "medium",
     }
   end,
 
@@ -47,6 +59,11 @@ workers, and where fetching a batch takes next to nothing, as with tensors in me
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.3 }, replay = { 3e6 },
       tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
                                   on_leader = true, path_ns = 3e6, events = 1, max_ns = 4e6 } } } },
+    -- 2 ms beside 8: four workers keep up.
+    { name = "decodes large images", framework = "pytorch", format = "kineto", finding = true, replay = { 8e6 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.8 },
+      tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                                  on_leader = true, path_ns = 8e6, events = 1, max_ns = 9e6 } } } },
     { name = "tensors in memory", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.001 },
       tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",

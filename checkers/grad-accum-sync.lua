@@ -33,7 +33,8 @@ return rule {
   cause = "communication", tags = { "communication" },
   more_specific_than = { "exposed-comm", "overlap-low", "small-collectives" },
   params = {
-    min_steps = { default = 4, min = 2, max = 1e6, unit = "count", doc = "steps needed to see the rhythm" },
+    min_steps = { default = 4, min = 2, max = 1e6, unit = "count",
+                  doc = "steps needed to see the rhythm, where each is one pass" },
     min_reduced = { default = 0.8, min = 0, max = 1, unit = "ratio",
                     doc = "within a step: reduced elements over those of the gradients of all passes" },
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "uncovered reductions over the step" },
@@ -45,13 +46,12 @@ step holds all passes, as many bytes are reduced as gradients come out of all of
 optimizer after one pass. Sharded parameters reduce each time on purpose.]],
 
   check = function(p, cfg)
-    if p.fact["step.used"] < cfg.min_steps then return nil end
     local step_ns, activities = p.fact["step.ns"], p:table("activities")
     local updates = activities:where { name = { like = "^Optimizer\\.step#" } }
     local share = updates:max("steps_share") or 0
     local forward = activities:where { name = "DistributedDataParallel.forward", steps_share = { min = 0.9 } }
     if share > 0.55 and forward:count() > 0 then return within_steps(p, cfg) end
-    if share <= 0 or forward:count() == 0 then return nil end
+    if p.fact["step.used"] < cfg.min_steps or share <= 0 or forward:count() == 0 then return nil end
     local reduces = p:table("collectives"):where { type = "all-reduce" }
     local every = activities:where { name = { like = "(?i)allreduce|all_reduce" }, steps_share = { min = 0.9 } }
     local ns = math.min(reduces:sum("exposed_ns"), p.fact["comm.exposed_ns"], step_ns)
@@ -72,7 +72,7 @@ optimizer after one pass. Sharded parameters reduce each time on purpose.]],
 
   examples = {
     { name = "four passes a step", framework = "pytorch", finding = true, impact_ns = 1.27e6,
-      facts = { ["step.ns"] = 1e7, ["step.used"] = 8, ["comm.exposed_ns"] = 2e6, ["torch.backward_passes"] = 4,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 3, ["comm.exposed_ns"] = 2e6, ["torch.backward_passes"] = 4,
                 ["torch.accumulated_elements"] = 4e6 },
       tables = { activities = { { name = "Optimizer.step#SGD.step", steps_share = 1 },
                                 { name = "DistributedDataParallel.forward", steps_share = 1 } },

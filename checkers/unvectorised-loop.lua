@@ -37,7 +37,8 @@ tf.map_fn and Python-style loops over examples run the same few ops once an elem
 the executor, and no op is large enough to use the cores. Elements of a map do not depend on each
 other, so the dimension can be batched; scans over time, which do, are not meant. Priced as four
 fifths of the loop's ops and of the executor's time. Silent for few turns. In PyTorch, a stack or cat of dozens of
-small tensors, one a sample, with the small ops that look at each of them.]],
+small tensors, one a sample, with the small ops that look at each of them; or of eight and more that ops make one by
+one, three or more for each.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end

@@ -122,13 +122,23 @@ bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct 
     return list_children(list, arena);
 }
 
+/* Sure, and hardly worth a look. */
+static bool is_small(const struct finding *finding)
+{
+    static const double HARDLY_SHARE = 0.05;
+
+    return finding->severity == SEVERITY_INFO && !finding->impact.resource &&
+           finding->impact.share < HARDLY_SHARE;
+}
+
 /* Order: priced by step time, priced by another resource, vetoes, what is wrong without a price,
- * facts of which an unknown share goes, then the rest, hidden ones last. */
+ * facts of which an unknown share goes and what is small, the likely more first, then the rest,
+ * hidden ones last. */
 static int rank_class(const struct finding *finding)
 {
     if (finding->hidden_by)
         return 6;
-    if (rank_is_vague(finding))
+    if (rank_is_vague(finding) || (finding->impact.has_saving && is_small(finding)))
         return 4;
     if (finding->impact.has_saving)
         return finding->impact.resource ? 1 : 0;

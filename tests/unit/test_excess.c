@@ -22,7 +22,7 @@ struct known {
 struct program {
     struct profile_builder b;
     uint32_t               host, thread;
-    int64_t                now;
+    int64_t                now, step_ns; /* the step that began there is being written */
     struct known           known[MOST_KNOWN];
     size_t                 known_count;
 };
@@ -71,14 +71,22 @@ static uint32_t run(struct program *program, const char *name, const char *tenso
     return tag;
 }
 
+/* A step ends here. */
+static void end_step(struct program *program)
+{
+    builder_step(&program->b, program->host, program->step_ns, program->now);
+    program->step_ns = program->now;
+}
+
 static void finish(struct program *program)
 {
     struct err err = { 0 };
 
-    builder_step(&program->b, program->host, 0, program->now);
+    if (program->now > program->step_ns)
+        end_step(program);
     builder_finish(&program->b);
-    program->b.study.steps.list.items[0].is_sampled = true;
-    program->b.study.steps.list.items[0].timeline = program->thread;
+    for (size_t i = 0; i < program->b.study.steps.list.count; i++)
+        program->b.study.steps.list.items[i].timeline = program->thread;
     program->b.study.recording = &program->b.profile;
     assert_true(path_begin(&program->b.study));
     assert_true(analysis_path.run(&program->b.study, &err));
@@ -128,6 +136,14 @@ static void node(struct program *program, const char *op, const char *tensors, i
     run(program, op, tensors, ns);
 }
 
+/* A gradient that is kept as it is, or added to the one that is there. */
+static void gradient(struct program *program, const char *tensors, bool is_new)
+{
+    slice(program, "autograd::engine::evaluate_function: X", ACTIVITY_EXECUTOR, NULL, 100000);
+    slice(program, "torch::autograd::AccumulateGrad", ACTIVITY_OP, tensors, 100000);
+    run(program, is_new ? "aten::detach" : "aten::add_", tensors, 100000);
+}
+
 /* Two gradients of five are of the shape that the update takes, and come first: the 2 + 2 + 2 ms
  * behind them are for nothing. */
 static void gradients_that_no_update_takes(void **state)
@@ -166,6 +182,32 @@ static void gradients_that_are_applied(void **state)
     finish(&program);
     assert_true(claimed(&program, "unused-gradients") == 0);
     builder_free(&program.b);
+}
+
+/* The first pass hands a gradient to its own layer, which the update behind it takes, and one to
+ * the layer before, 1.9 + 0.1 ms. The second pass makes that one anew: it was for nothing. Added
+ * to, it was not. */
+static void gradients_that_are_thrown_away(void **state)
+{
+    for (int is_new = 0; is_new < 2; is_new++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        node(&program, "aten::mm", "f32[8,10] f32[10,64]", 1000000);
+        gradient(&program, "f32[10,64]", true);
+        node(&program, "aten::mm", "f32[8,64] f32[64,64]", 1900000);
+        gradient(&program, "f32[64,64]", true);
+        run(&program, "aten::_fused_sgd_", "f32[10,64] f32[10,64]", 300000);
+        run(&program, "aten::linear", "f32[8,64] f32[64,64]", 5000000);
+        node(&program, "aten::mm", "f32[8,64] f32[64,64]", 1900000);
+        gradient(&program, "f32[64,64]", is_new);
+        run(&program, "aten::_fused_sgd_", "f32[64,64] f32[64,64]", 300000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "unused-gradients") - (is_new ? 2e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
 }
 
 /* A head over 40 rows of which one is read: 39/40 of 4 ms. All rows of another are read. */
@@ -334,6 +376,183 @@ static void long_pauses(void **state)
     builder_free(&program.b);
 }
 
+/* Between two pauses of 2 ms lie two ops of 5 us, as small as ops are here, and 10 us: 4.02 ms. One
+ * of 1 ms is work. */
+static void small_ops_between_pauses(void **state)
+{
+    for (int is_work = 0; is_work < 2; is_work++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        for (int i = 0; i < 20; i++) {
+            run(&program, "aten::add", "f32[8,64]", 5000);
+            program.now += 5000;
+        }
+        run(&program, "aten::item", NULL, 5000);
+        program.now += 2000000;
+        run(&program, "aten::empty", NULL, 5000);
+        program.now += 10000;
+        run(&program, is_work ? "aten::sort" : "aten::to", NULL, is_work ? 1000000 : 5000);
+        program.now += 2000000;
+        run(&program, "aten::add", "f32[8,64]", 5000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "long-pause") - (is_work ? 4e6 : 4.02e6)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* Of three steps each pauses for 2 ms between two ops, and one of them for 4 ms between others that
+ * usually follow each other at once: the machine did something else. */
+static void pauses_by_chance(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program);
+    for (int step = 0; step < 3; step++) {
+        for (int i = 0; i < 20; i++) {
+            run(&program, "aten::add", "f32[8,64]", 20000);
+            program.now += step == 1 && i == 10 ? 4000000 : 5000;
+        }
+        run(&program, "aten::item", NULL, 20000);
+        program.now += 2000000;
+        run(&program, "aten::mul", "f32[8,64]", 20000);
+        end_step(&program);
+    }
+    finish(&program);
+    assert_true(fabs(claimed(&program, "long-pause") - 2e6) < 1);
+    builder_free(&program.b);
+}
+
+/* In each step six tensors are handed out before 4 ms in which nothing runs. Fewer are no model. */
+static void a_state_that_is_saved(void **state)
+{
+    for (int tensors = 2; tensors <= 6; tensors += 4) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        for (int step = 0; step < 3; step++) {
+            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
+            for (int i = 0; i < tensors; i++)
+                run(&program, "aten::detach", "f32[64,64]", 5000);
+            program.now += 4000000;
+            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "state-copied") - (tensors == 6 ? 4e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* Four matrices are drawn, 1 ms each, 2 ms pass over a file, four are copied in, 0.5 ms each: 8 ms
+ * before the first product takes one. A product that takes another matrix shows no model. */
+static void a_model_in_the_step(void **state)
+{
+    for (int is_used = 0; is_used < 2; is_used++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        run(&program, "aten::add", "f32[8,64]", 1000000);
+        for (int i = 0; i < 4; i++)
+            run(&program, "aten::normal_", "f32[64,64]", 1000000);
+        program.now += 2000000;
+        for (int i = 0; i < 4; i++)
+            run(&program, "aten::copy_", "f32[64,64] f32[64,64]", 500000);
+        run(&program, "aten::linear", is_used ? "f32[8,64] f32[64,64]" : "f32[8,64] f32[96,64]",
+            5000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "model-built") - (is_used ? 8e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* Beside four products two thin ones, a scale and a sum: 0.1 + 0.1 + 0.05 + 0.05 ms each. Half as
+ * wide as the layer is not thin. */
+static void adapters_beside_weights(void **state)
+{
+    for (int is_thin = 0; is_thin < 2; is_thin++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        for (int i = 0; i < 4; i++) {
+            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 1000000);
+            run(&program, "aten::linear", is_thin ? "f32[8,64] f32[8,64]" : "f32[8,64] f32[32,64]",
+                100000);
+            run(&program, "aten::linear", is_thin ? "f32[8,8] f32[64,8]" : "f32[8,32] f32[64,32]",
+                100000);
+            run(&program, "aten::mul", "f32[8,64]", 50000);
+            run(&program, "aten::add", "f32[8,64] f32[8,64]", 50000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "side-product") - (is_thin ? 1.2e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* In two steps of three nothing runs for 60 ms before 20 ms of waiting for worker processes: 160 ms
+ * in three steps. A pause of 30 ms does not start any. */
+static void workers_that_are_started_again(void **state)
+{
+    for (int is_start = 0; is_start < 2; is_start++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        for (int step = 0; step < 3; step++) {
+            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
+            if (step != 1) {
+                program.now += is_start ? 60000000 : 30000000;
+                slice(&program, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                      ACTIVITY_INPUT_WAIT, NULL, 20000000);
+                program.now += 20000000;
+            }
+            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "worker-start") - (is_start ? 160e6 / 3 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* Eight tensors are made with four ops of 10 us and pauses of 5 us each, and stacked: of 8 * 60 us,
+ * 7/8. Where each is multiplied too, they are a network's layers, or its rounds. */
+static void tensors_that_are_made_one_by_one(void **state)
+{
+    for (int is_network = 0; is_network < 2; is_network++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        for (int i = 0; i < 8; i++) {
+            static const char *const types[] = { "aten::select", "aten::mul", "aten::add",
+                                                 "aten::flip" };
+
+            for (int op = 0; op < 4; op++) {
+                run(&program, types[op], op ? "f32[9]" : "f32[64,9]", 10000);
+                program.now += 5000;
+            }
+            if (is_network)
+                run(&program, "aten::linear", "f32[9] f32[9,9]", 10000);
+        }
+        run(&program, "aten::stack", "f32[9] f32[9] f32[9] f32[9] f32[9] f32[9] f32[9] f32[9]",
+            10000);
+        run(&program, "aten::linear", "f32[8,9] f32[64,9]", 3000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "gathered-items") - (is_network ? 0 : 420e3)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* An encoder of a look-up and two layers in each of four rounds: three of them, 0.1 + 2 ms each. */
 static void an_encoder_in_each_round(void **state)
 {
@@ -398,6 +617,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_that_no_update_takes),
         cmocka_unit_test(gradients_that_are_applied),
+        cmocka_unit_test(gradients_that_are_thrown_away),
         cmocka_unit_test(rows_that_are_thrown_away),
         cmocka_unit_test(weights_from_parameters),
         cmocka_unit_test(a_prefix_that_grows),
@@ -406,6 +626,13 @@ int main(void)
         cmocka_unit_test(evaluation_in_the_step),
         cmocka_unit_test(metrics_of_a_library),
         cmocka_unit_test(long_pauses),
+        cmocka_unit_test(small_ops_between_pauses),
+        cmocka_unit_test(pauses_by_chance),
+        cmocka_unit_test(a_state_that_is_saved),
+        cmocka_unit_test(a_model_in_the_step),
+        cmocka_unit_test(adapters_beside_weights),
+        cmocka_unit_test(workers_that_are_started_again),
+        cmocka_unit_test(tensors_that_are_made_one_by_one),
         cmocka_unit_test(an_encoder_in_each_round),
         cmocka_unit_test(forward_ops_among_gradients),
     };

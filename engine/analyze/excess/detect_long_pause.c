@@ -1,6 +1,6 @@
 /* long_pause: the leading thread runs no op for much longer than between ops here: Python, by what
  * precedes and follows or by its recorded frames. */
-#include "analyze/excess/ledger.h"
+#include "analyze/excess/pause_kinds.h"
 #include "base/macros.h"
 #include "base/sample.h"
 #include "model/names.h"
@@ -11,7 +11,10 @@ static const double SHORTEST_NS = 60000, TIMES_MEDIAN = 8;
 static const double BOUNDARY_NS =
     150000; /* the profiler itself, where one step goes over into the next */
 
-/* What a library does around its ops is what any eager program pays. */
+/* Ops that only carry what Python makes are as small as starting them. */
+static const double SMALL_OP = 6; /* times that */
+enum { MOST_BETWEEN = 16 };       /* units */
+
 /* What any program of compiled functions pays the host a step, at most a quarter of it. */
 static const double FLOOR_NS = 1e6, FLOOR_JAX_NS = 3e5, FLOOR_SHARE = 0.25;
 
@@ -21,6 +24,7 @@ struct finder {
     double         floor_ns; /* of the step looked at: what of the floor is not used up */
     uint32_t       floor_step;
     bool          *starts; /* by name of the profile: programs are started inside */
+    bool          *recurs; /* by unit: not once by chance */
 };
 
 static bool is_pause(const struct work_unit *unit)
@@ -183,6 +187,23 @@ static double beyond_floor(struct finder *finder, const struct work_unit *unit)
     return 1 - used_ns / unit->left_ns;
 }
 
+/* Small ops between two long pauses hand over what Python makes one by one: they go with it. */
+static void claim_between(struct ledger *ledger, uint32_t cell, uint32_t before, uint32_t behind)
+{
+    if (behind - before > MOST_BETWEEN ||
+        ledger->units.items[before].step != ledger->units.items[behind].step)
+        return;
+    for (uint32_t u = before + 1; u < behind; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind == UNIT_OTHER || unit->phase != UNIT_FORWARD || unit->is_trained ||
+            unit->op_class == OP_PRODUCT || unit->ns > SMALL_OP * ledger->start_ns)
+            return;
+    }
+    for (uint32_t u = before + 1; u < behind; u++)
+        ledger_claim(ledger, cell, &ledger->units.items[u], 1);
+}
+
 static bool has_frames(const struct ledger *ledger)
 {
     return ledger->is_torch || ledger->study->profile->has_python_frames;
@@ -192,18 +213,22 @@ static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct finder finder = { .ledger = ledger, .floor_step = NO_ID };
     bool          is_bare = self->grade == GRADE_NAMES;
-    uint32_t      cell;
+    uint32_t      cell, last = NO_ID;
     double        share;
 
     if (is_bare == has_frames(ledger))
         return true;
     if (!measure(&finder) || !mark_starters(&finder))
         return false;
-    for (size_t u = 0; u < ledger->units.count; u++) {
+    finder.recurs = ledger->is_torch ? pause_kinds_recur(ledger, finder.least_ns) : NULL;
+    if (ledger->is_torch && !finder.recurs)
+        return false;
+    for (uint32_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
 
         if (!is_pause(unit) || unit->left_ns < finder.least_ns || is_base(&finder, unit) ||
-            is_elsewhere(ledger, unit) || (is_bare && is_in_call(ledger, unit)))
+            is_elsewhere(ledger, unit) || (is_bare && is_in_call(ledger, unit)) ||
+            (finder.recurs && !finder.recurs[u]))
             continue;
         share = share_of(ledger, unit) * (ledger->is_torch ? 1 : beyond_floor(&finder, unit));
         if (share <= 0)
@@ -211,6 +236,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
         if (!cell_at(&finder, self, unit, &cell))
             return false;
         ledger_claim(ledger, cell, unit, share);
+        if (ledger->is_torch && last != NO_ID)
+            claim_between(ledger, cell, last, u);
+        last = u;
     }
     return true;
 }

@@ -1,6 +1,8 @@
-/* unused_gradients: gradients that are handed to parameters which no update ever takes. All of the
- * backward pass behind the last gradient that is used is then for nothing. By shapes: a parameter
- * whose shape stands in no op of an update is not updated. */
+/* unused_gradients: gradients that are handed to parameters and that no update takes: none ever
+ * does, or they are thrown away for new ones first, as those of a generator are in the
+ * discriminator's part of a step. All of a backward pass behind its last gradient that is used is
+ * then for nothing. By shapes: a parameter whose shape stands in no op of an update is not updated.
+ */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
@@ -8,102 +10,273 @@
 
 static const double FEWEST_UNUSED = 0.2; /* of the gradients; ties of shapes may hide some */
 
+enum use {
+    USE_UNKNOWN, /* of a shape that more gradients have than the next update takes */
+    USE_TAKEN,
+    USE_NONE
+};
+/* A gradient that is handed over, or a shape that an op of an update takes. */
+struct handed {
+    uint32_t unit;
+    uint32_t shape;  /* of finder->shapes */
+    uint32_t pass;   /* of the backward pass, or the one that the update comes behind */
+    uint32_t takes;  /* by the update: tensors of that shape; 0: a gradient */
+    bool     is_new; /* a gradient that is kept as it is: none of before was added to */
+    uint8_t  use;
+};
+/* What comes of a shape behind the backward pass that is looked at. */
+struct fate {
+    uint32_t new_at, taken_at; /* row of finder->list */
+    uint32_t pass, takes,
+        made; /* of that pass: tensors that its update takes, gradients that it makes */
+};
 struct finder {
     struct ledger *ledger;
-    struct intern  updated; /* shapes that updates take, as bytes */
+    struct intern  shapes;   /* as bytes */
+    VEC(struct handed) list; /* by time */
+    struct fate *fates;      /* by shape */
+    uint32_t     pass;
+    bool         is_behind; /* the pass: the next gradient is of another */
 };
 
-static bool is_update(struct str name)
+static bool takes_lists(struct str name)
 {
     return str_starts(name, STR("aten::_fused_")) || str_starts(name, STR("aten::_foreach_"));
 }
 
-static struct str shape_key(const struct tensor *tensor, int64_t *words)
+static uint32_t shape_of(struct finder *finder, const struct tensor *tensor)
 {
-    size_t count = 0;
+    int64_t words[TENSOR_MAX_RANK + 1];
+    size_t  count = 0;
 
     words[count++] = (uint8_t)tensor->rank;
     for (int8_t i = 0; i < tensor->rank; i++)
         words[count++] = tensor->dims[i];
-    return (struct str) { (const char *)words, count * sizeof *words };
+    return intern_add(&finder->shapes, (struct str) { (const char *)words, count * sizeof *words });
+}
+
+/* Its lists are equally long, and of one shape or more there is one tensor in each: as many times
+ * as the rarest shape comes there are lists. An op of single tensors says nothing about how many.
+ */
+static void count_lists(struct finder *finder, size_t first, bool is_list)
+{
+    uint32_t lists = UINT32_MAX;
+
+    for (size_t i = first; i < finder->list.count; i++)
+        if (finder->list.items[i].takes < lists)
+            lists = finder->list.items[i].takes;
+    for (size_t i = first; i < finder->list.count; i++)
+        finder->list.items[i].takes =
+            is_list ? (finder->list.items[i].takes + lists - 1) / lists : UINT32_MAX;
 }
 
 /* Shapes of rank 0 are counters of steps. */
-static bool add_operands(struct finder *finder, uint32_t row)
+static bool add_update(struct finder *finder, const struct work_unit *unit)
 {
     const struct profile *profile = finder->ledger->study->profile;
-    const struct op      *op = &profile->ops.items[row];
-    int64_t               words[TENSOR_MAX_RANK + 1];
+    const struct op      *op = &profile->ops.items[unit->op];
+    size_t                first = finder->list.count;
 
     for (uint32_t i = 0; i < op->input_count; i++) {
         const struct tensor *tensor = &profile->tensors.items[op->first_input + i];
+        struct handed        row = { .unit = (uint32_t)(unit - finder->ledger->units.items),
+                                     .pass = finder->pass,
+                                     .takes = 1 };
+        size_t               same = first;
 
-        if (tensor->rank > 0 && intern_add(&finder->updated, shape_key(tensor, words)) == NO_ID)
+        if (tensor->rank <= 0)
+            continue;
+        row.shape = shape_of(finder, tensor);
+        while (same < finder->list.count && finder->list.items[same].shape != row.shape)
+            same++;
+        if (same < finder->list.count)
+            finder->list.items[same].takes++;
+        else if (row.shape == NO_ID || !vec_push(&finder->list, finder->ledger->scratch, row))
             return false;
     }
+    count_lists(finder, first, takes_lists(unit_type(finder->ledger, unit)));
     return true;
 }
 
-static bool list_updates(struct finder *finder, size_t *count)
+/* What is there already is added to; else the gradient itself is kept. */
+static bool is_kept(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct path *path = ledger->path;
+    uint32_t           first = unit->frame + 1;
+
+    return first < path->frames.count && path->frames.items[first].parent == unit->frame &&
+           str_equal(
+               profile_str(
+                   ledger->study->profile,
+                   event_activity(ledger->study->profile, path->frames.items[first].event)->name),
+               STR("aten::detach"));
+}
+
+static bool add_gradient(struct finder *finder, const struct work_unit *unit)
+{
+    const struct tensor *gradient = unit_input(finder->ledger, unit, 0);
+    struct handed        row = { .unit = (uint32_t)(unit - finder->ledger->units.items) };
+
+    if (!gradient || gradient->rank < 0)
+        return true;
+    finder->pass += finder->is_behind;
+    finder->is_behind = false;
+    row.pass = finder->pass;
+    row.shape = shape_of(finder, gradient);
+    row.is_new = is_kept(finder->ledger, unit);
+    return row.shape != NO_ID && vec_push(&finder->list, finder->ledger->scratch, row);
+}
+
+/* Ops of a forward pass or of an update end a backward pass. */
+static bool list_all(struct finder *finder)
 {
     struct ledger *ledger = finder->ledger;
 
-    *count = 0;
     for (size_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
-        if (unit->kind != UNIT_OP || unit->op == NO_ID ||
-            (unit->phase != UNIT_UPDATE && !is_update(unit_type(ledger, unit))))
+        if (unit->kind != UNIT_OP)
             continue;
-        (*count)++;
-        if (!add_operands(finder, unit->op))
+        if (str_equal(unit_type(ledger, unit), STR("torch::autograd::AccumulateGrad"))) {
+            if (!add_gradient(finder, unit))
+                return false;
+            continue;
+        }
+        finder->is_behind |= unit->phase != UNIT_BACKWARD;
+        if (unit->op != NO_ID &&
+            (unit->phase == UNIT_UPDATE || takes_lists(unit_type(ledger, unit))) &&
+            !add_update(finder, unit))
             return false;
     }
     return true;
 }
 
-static bool is_gradient(const struct finder *finder, const struct work_unit *unit)
+static enum use use_of(const struct finder *finder, const struct handed *gradient, bool is_updated)
 {
-    return unit->kind == UNIT_OP &&
-           str_equal(unit_type(finder->ledger, unit), STR("torch::autograd::AccumulateGrad"));
+    const struct fate *fate = &finder->fates[gradient->shape];
+
+    if (!is_updated)
+        return USE_NONE;
+    if (fate->pass == gradient->pass && fate->takes && fate->takes < fate->made)
+        return USE_UNKNOWN;
+    return fate->new_at < fate->taken_at ? USE_NONE : USE_TAKEN;
 }
 
-static bool is_applied(const struct finder *finder, const struct work_unit *unit)
+/* Of one pass and the update behind it: what is made and taken of each shape. */
+static void look_at_pass(struct finder *finder, size_t first, size_t end)
 {
-    const struct tensor *gradient = unit_input(finder->ledger, unit, 0);
-    int64_t              words[TENSOR_MAX_RANK + 1];
+    for (size_t i = end; i > first; i--) {
+        const struct handed *row = &finder->list.items[i - 1];
+        struct fate         *fate = &finder->fates[row->shape];
 
-    return !gradient || gradient->rank < 0 ||
-           intern_find(&finder->updated, shape_key(gradient, words)) != NO_ID;
+        if (fate->pass != row->pass)
+            fate->pass = row->pass, fate->takes = fate->made = 0;
+        if (row->takes)
+            fate->taken_at = (uint32_t)(i - 1);
+        fate->made += !row->takes;
+        fate->takes = row->takes > fate->takes ? row->takes : fate->takes;
+    }
 }
 
-/* The backward pass of a step behind its last gradient that is used. */
-static bool claim(struct finder *finder, const struct detector *self, size_t step, uint32_t *cell)
+/* Its gradients; then those that are new are what a pass before it sees. */
+static void judge_pass(struct finder *finder, const bool *is_updated, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        struct handed *row = &finder->list.items[i];
+
+        if (!row->takes)
+            row->use = (uint8_t)use_of(finder, row, is_updated[row->shape]);
+    }
+    for (size_t i = end; i > first; i--) {
+        const struct handed *row = &finder->list.items[i - 1];
+
+        if (!row->takes && row->is_new)
+            finder->fates[row->shape].new_at = (uint32_t)(i - 1);
+    }
+}
+
+/* From the end on: what comes behind each pass is known when it is looked at. */
+static bool judge(struct finder *finder)
+{
+    struct arena *scratch = finder->ledger->scratch;
+    bool         *is_updated = arena_new_array(scratch, bool, finder->shapes.count + 1);
+    size_t        end = finder->list.count, first;
+
+    finder->fates = arena_new_array(scratch, struct fate, finder->shapes.count + 1);
+    if (!is_updated || !finder->fates)
+        return false;
+    for (uint32_t s = 0; s <= finder->shapes.count; s++)
+        finder->fates[s] =
+            (struct fate) { .new_at = UINT32_MAX, .taken_at = UINT32_MAX, .pass = UINT32_MAX };
+    for (size_t i = 0; i < end; i++)
+        is_updated[finder->list.items[i].shape] |= finder->list.items[i].takes > 0;
+    for (; end > 0; end = first) {
+        first = end;
+        while (first > 0 && finder->list.items[first - 1].pass == finder->list.items[end - 1].pass)
+            first--;
+        look_at_pass(finder, first, end);
+        judge_pass(finder, is_updated, first, end);
+    }
+    return true;
+}
+
+/* One backward pass: what of it is behind the last gradient that is taken. */
+struct pass {
+    uint32_t taken_unit, last_unit; /* its last gradient that is taken, and its last */
+    uint32_t maybe_unit;            /* its last that may be taken */
+    uint32_t made, unused;
+};
+
+static struct pass sum_up(const struct finder *finder, size_t *row)
+{
+    uint32_t    number = finder->list.items[*row].pass;
+    struct pass pass = { 0 };
+
+    for (; *row < finder->list.count && finder->list.items[*row].pass == number; ++*row) {
+        const struct handed *gradient = &finder->list.items[*row];
+
+        if (gradient->takes)
+            continue;
+        pass.made++;
+        pass.unused += gradient->use == USE_NONE;
+        pass.last_unit = gradient->unit;
+        if (gradient->use != USE_NONE)
+            pass.maybe_unit = gradient->unit;
+        if (gradient->use == USE_TAKEN)
+            pass.taken_unit = gradient->unit;
+    }
+    /* Without a sure one, what may be taken counts. */
+    pass.taken_unit = pass.taken_unit ? pass.taken_unit : pass.maybe_unit;
+    return pass;
+}
+
+static bool open_cell(struct finder *finder, const struct detector *self, const struct pass *pass,
+                      const struct work_unit *at, uint32_t *cell)
+{
+    if (*cell != NO_ID)
+        return true;
+    *cell = ledger_cell(finder->ledger, self, at);
+    return *cell != NO_ID &&
+           ledger_tell(finder->ledger, *cell,
+                       "%u of %u gradients of a backward pass are taken by no update", pass->unused,
+                       pass->made);
+}
+
+static bool claim(struct finder *finder, const struct detector *self, const struct pass *pass,
+                  uint32_t *cell)
 {
     struct ledger *ledger = finder->ledger;
-    uint32_t       first = ledger->first_unit[step], end = ledger->first_unit[step + 1];
-    uint32_t       last = first, used = 0, made = 0;
 
-    for (uint32_t u = first; u < end; u++)
-        if (is_gradient(finder, &ledger->units.items[u])) {
-            made++;
-            if (is_applied(finder, &ledger->units.items[u]))
-                last = u + 1, used++;
-        }
-    if (!made || !used || (double)(made - used) < FEWEST_UNUSED * made)
-        return true;
-    for (uint32_t u = last; u < end; u++) {
-        if (ledger->units.items[u].phase != UNIT_BACKWARD)
+    for (uint32_t u = pass->taken_unit + 1; u < ledger->units.count; u++) {
+        struct work_unit *unit = &ledger->units.items[u];
+
+        if (u > pass->last_unit && unit->kind == UNIT_OP && unit->phase != UNIT_BACKWARD)
+            break;
+        if (unit->phase != UNIT_BACKWARD || unit->left_ns <= 0)
             continue;
-        if (*cell == NO_ID) {
-            *cell = ledger_cell(ledger, self, &ledger->units.items[u]);
-            if (*cell == NO_ID || !ledger_tell(ledger, *cell,
-                                               "%u of %u gradients a step are of shapes that "
-                                               "no update takes",
-                                               made - used, made))
-                return false;
-        }
-        ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+        if (!open_cell(finder, self, pass, unit, cell))
+            return false;
+        ledger_claim(ledger, *cell, unit, 1);
     }
     return true;
 }
@@ -112,15 +285,18 @@ static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct finder finder = { .ledger = ledger };
     uint32_t      cell = NO_ID;
-    size_t        updates;
 
     if (!ledger->is_torch || !ledger->study->profile->has_shapes)
         return true;
-    if (!intern_init(&finder.updated, ledger->scratch) || !list_updates(&finder, &updates))
+    if (!intern_init(&finder.shapes, ledger->scratch) || !list_all(&finder) || !judge(&finder))
         return false;
-    for (size_t step = 0; updates && step < ledger->step_count; step++)
-        if (!claim(&finder, self, step, &cell))
+    for (size_t row = 0; row < finder.list.count;) {
+        struct pass pass = sum_up(&finder, &row);
+
+        if (pass.taken_unit && pass.unused >= FEWEST_UNUSED * pass.made &&
+            !claim(&finder, self, &pass, &cell))
             return false;
+    }
     return true;
 }
 

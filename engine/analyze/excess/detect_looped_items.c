@@ -1,0 +1,134 @@
+/* looped_items: tensors that are made one by one with a few small ops each, and then stacked: the
+ * same ops on the stack would be started once. A network's layers are no items: they multiply. */
+#include "analyze/excess/ledger.h"
+
+enum { FEWEST_ITEMS = 8, FEWEST_OPS = 3 /* for each item */ };
+static const double SMALL_OP = 6; /* times the cost of starting one: the rest of it is work */
+
+struct finder {
+    struct ledger *ledger;
+    uint32_t      *calls, *first; /* by row of profile->ops: since the last stack, and the first */
+};
+
+static bool is_stack(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD && unit->op != NO_ID &&
+           str_equal(unit_type(ledger, unit), STR("aten::stack"));
+}
+
+/* A layer of a network, or what comes behind one. */
+static bool is_network(const struct work_unit *unit)
+{
+    return unit->phase == UNIT_BACKWARD || unit->phase == UNIT_UPDATE ||
+           unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION ||
+           unit->op_class == OP_ATTENTION || unit->op_class == OP_CELL ||
+           unit->op_class == OP_NORMALISATION;
+}
+
+static void count_calls(struct finder *finder, uint32_t from, uint32_t end, bool is_undone)
+{
+    for (uint32_t u = from; u < end; u++) {
+        uint32_t op = finder->ledger->units.items[u].op;
+
+        if (finder->ledger->units.items[u].kind != UNIT_OP || op == NO_ID)
+            continue;
+        if (is_undone)
+            finder->calls[op] = 0;
+        else if (finder->calls[op]++ == 0)
+            finder->first[op] = u;
+    }
+}
+
+/* The first call of an op that comes once for each of the items. NO_ID: none does. */
+static uint32_t loop_start(const struct finder *finder, uint32_t from, uint32_t end, uint32_t items)
+{
+    uint32_t ops = 0;
+
+    for (uint32_t u = from; u < end; u++) {
+        const struct work_unit *unit = &finder->ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP || unit->op == NO_ID)
+            continue;
+        if (finder->calls[unit->op] != items || finder->first[unit->op] != u)
+            continue;
+        for (uint32_t i = u; i < end; i++)
+            ops += finder->ledger->units.items[i].kind == UNIT_OP;
+        return ops >= FEWEST_OPS * items ? u : NO_ID;
+    }
+    return NO_ID;
+}
+
+/* Once for all items each op is still to be started, and a large one to be computed. */
+static double share_of(const struct ledger *ledger, const struct work_unit *unit, uint32_t items)
+{
+    double share = 1 - 1.0 / items;
+
+    if (unit->kind == UNIT_OP && unit->ns > SMALL_OP * ledger->start_ns)
+        return share * SMALL_OP * ledger->start_ns / unit->ns;
+    return unit->kind == UNIT_OTHER ? 0 : share;
+}
+
+static bool claim(struct finder *finder, const struct detector *self, uint32_t from, uint32_t end,
+                  uint32_t items, uint32_t *cell)
+{
+    struct ledger *ledger = finder->ledger;
+
+    if (*cell == NO_ID) {
+        *cell = ledger_cell(ledger, self, &ledger->units.items[from]);
+        if (*cell == NO_ID ||
+            !ledger_tell(ledger, *cell, "%u tensors are made one by one and stacked", items))
+            return false;
+    }
+    for (uint32_t u = from; u < end; u++)
+        ledger_claim(ledger, *cell, &ledger->units.items[u],
+                     share_of(ledger, &ledger->units.items[u], items));
+    return true;
+}
+
+static bool look_at_step(struct finder *finder, const struct detector *self, size_t step,
+                         uint32_t *cell)
+{
+    struct ledger *ledger = finder->ledger;
+    uint32_t       from = ledger->first_unit[step];
+
+    for (uint32_t u = from; u < ledger->first_unit[step + 1]; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        uint32_t                items, start;
+
+        if (is_network(unit))
+            from = u + 1;
+        if (!is_stack(ledger, unit))
+            continue;
+        items = ledger->study->profile->ops.items[unit->op].input_count;
+        if (items < FEWEST_ITEMS)
+            continue;
+        count_calls(finder, from, u, false);
+        start = loop_start(finder, from, u, items);
+        count_calls(finder, from, u, true);
+        if (start != NO_ID && !claim(finder, self, start, u, items, cell))
+            return false;
+        from = u + 1;
+    }
+    return true;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    size_t        ops = ledger->study->profile->ops.count;
+    struct finder finder = { .ledger = ledger };
+    uint32_t      cell = NO_ID;
+
+    if (!ledger->is_torch || !ledger->study->profile->has_shapes)
+        return true;
+    finder.calls = arena_new_array(ledger->scratch, uint32_t, ops + 1);
+    finder.first = arena_new_array(ledger->scratch, uint32_t, ops + 1);
+    if (!finder.calls || !finder.first)
+        return false;
+    for (size_t step = 0; step < ledger->step_count; step++)
+        if (!look_at_step(&finder, self, step, &cell))
+            return false;
+    return true;
+}
+
+const struct detector detector_looped_items = { "gathered-items", CAUSE_DISPATCH, GRADE_STRUCTURE,
+                                                find };

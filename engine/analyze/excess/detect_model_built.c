@@ -1,0 +1,134 @@
+/* model_built: a model is made and its weights are filled with numbers, or read from a file, before
+ * the step computes with them. That is work for when the program starts. */
+#include "analyze/excess/ledger.h"
+#include "base/macros.h"
+
+enum { FEWEST_WEIGHTS = 4 };
+
+struct finder {
+    struct ledger *ledger;
+    struct intern  filled;  /* shapes of what was filled since the last use, as bytes */
+    uint32_t       weights; /* how often a matrix was filled or read */
+    uint32_t       first;   /* unit */
+};
+
+static struct str type_of(const struct finder *finder, const struct work_unit *unit)
+{
+    return unit->kind == UNIT_OP ? unit_type(finder->ledger, unit) : (struct str) { 0 };
+}
+
+/* Random numbers in place, as initialisers draw them, or storage that a file was read into. */
+static bool makes_weight(struct str type)
+{
+    static const char *const makers[] = { "aten::normal_", "aten::uniform_", "aten::set_" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(makers); i++)
+        if (str_equal(type, str_from(makers[i])))
+            return true;
+    return false;
+}
+
+static struct str key_of(const struct tensor *tensor)
+{
+    return (struct str) { (const char *)tensor->dims, (size_t)tensor->rank * sizeof *tensor->dims };
+}
+
+/* A matrix that is filled, or copied from another of its shape. */
+static bool note_weight(struct finder *finder, const struct work_unit *unit)
+{
+    const struct tensor *tensor = unit_input(finder->ledger, unit, 0);
+    struct str           type = type_of(finder, unit);
+
+    if (!tensor || tensor->rank < 2 ||
+        !(makes_weight(type) || (str_equal(type, STR("aten::copy_")) &&
+                                 same_dims(tensor, unit_input(finder->ledger, unit, 1)))))
+        return true;
+    finder->weights++;
+    return intern_add(&finder->filled, key_of(tensor)) != NO_ID;
+}
+
+/* Takes a matrix of a shape that was filled: the model is whole now. */
+static bool uses_weight(const struct finder *finder, const struct work_unit *unit)
+{
+    const struct tensor *tensor;
+
+    if (unit->kind != UNIT_OP || unit->op == NO_ID || unit->phase != UNIT_FORWARD ||
+        (unit->op_class != OP_PRODUCT && unit->op_class != OP_CONVOLUTION &&
+         unit->op_class != OP_EMBEDDING && unit->op_class != OP_CELL))
+        return false;
+    for (uint32_t i = 0; (tensor = unit_input(finder->ledger, unit, i)); i++)
+        if (tensor->rank >= 2 && intern_find(&finder->filled, key_of(tensor)) != NO_ID)
+            return true;
+    return false;
+}
+
+static bool claim(struct finder *finder, const struct detector *self, uint32_t behind,
+                  uint32_t *cell)
+{
+    struct ledger *ledger = finder->ledger;
+
+    if (*cell == NO_ID) {
+        *cell = ledger_cell(ledger, self, &ledger->units.items[finder->first]);
+        if (*cell == NO_ID ||
+            !ledger_tell(ledger, *cell,
+                         "%u matrices are filled or read before the first product takes one",
+                         finder->weights))
+            return false;
+    }
+    for (uint32_t u = finder->first; u < behind; u++)
+        ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+    return true;
+}
+
+static bool start_over(struct finder *finder)
+{
+    finder->weights = 0;
+    finder->first = NO_ID;
+    return intern_init(&finder->filled, finder->ledger->scratch);
+}
+
+/* Everything between the first weight that is made and the first that is used makes the model. */
+static bool look_at_step(struct finder *finder, const struct detector *self, size_t step,
+                         uint32_t *cell)
+{
+    struct ledger *ledger = finder->ledger;
+
+    if (!start_over(finder))
+        return false;
+    for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->phase == UNIT_BACKWARD || unit->phase == UNIT_UPDATE) {
+            if (finder->weights && !start_over(finder))
+                return false;
+            continue;
+        }
+        if (finder->first == NO_ID && makes_weight(type_of(finder, unit)))
+            finder->first = u;
+        if (finder->first == NO_ID)
+            continue;
+        if (!note_weight(finder, unit))
+            return false;
+        if (!finder->weights || !uses_weight(finder, unit))
+            continue;
+        if ((finder->weights >= FEWEST_WEIGHTS && !claim(finder, self, u, cell)) ||
+            !start_over(finder))
+            return false;
+    }
+    return true;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct finder finder = { .ledger = ledger };
+    uint32_t      cell = NO_ID;
+
+    for (size_t step = 0;
+         ledger->is_torch && ledger->study->profile->has_shapes && step < ledger->step_count;
+         step++)
+        if (!look_at_step(&finder, self, step, &cell))
+            return false;
+    return true;
+}
+
+const struct detector detector_model_built = { "model-built", CAUSE_REPEAT, GRADE_STRUCTURE, find };

@@ -1,0 +1,149 @@
+/* side_product: beside a product with a weight a narrow path of two thin products of the same
+ * input, added to its result, where nothing is trained: an adapter that was never merged into the
+ * weight. */
+#include "analyze/excess/ledger.h"
+
+enum {
+    FEWEST_PAIRS = 4, /* a step: one may be a part of the model */
+    NARROW = 4,       /* the width between the two is that part of the wider side, or less */
+    FARTHEST = 8      /* ops from one to the next */
+};
+
+/* Units of a narrow path in order. */
+struct path_beside {
+    uint32_t down, up, add;
+};
+
+static bool is_linear(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD && !unit->is_trained &&
+           (str_equal(unit_type(ledger, unit), STR("aten::linear")) ||
+            str_equal(unit_type(ledger, unit), STR("aten::matmul")));
+}
+
+static int64_t last_dim(const struct tensor *tensor)
+{
+    return tensor && tensor->rank > 0 ? tensor->dims[tensor->rank - 1] : 0;
+}
+
+/* Rows of the weight: what a linear layer makes of the last axis. */
+static int64_t width_of(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct tensor *weight = unit_input(ledger, unit, 1);
+    bool                 is_turned = str_equal(unit_type(ledger, unit), STR("aten::linear"));
+
+    return weight && weight->rank == 2 ? weight->dims[is_turned ? 0 : 1] : 0;
+}
+
+/* The next product, a few ops on, if its input is that wide. NO_ID: it is not. */
+static uint32_t next_product(const struct ledger *ledger, uint32_t from, uint32_t end,
+                             int64_t input_width)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t u = from; u < end && seen < FARTHEST; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP)
+            continue;
+        seen++;
+        if (unit->op_class == OP_PRODUCT)
+            return is_linear(ledger, unit) && last_dim(unit_input(ledger, unit, 0)) == input_width
+                       ? u
+                       : NO_ID;
+    }
+    return NO_ID;
+}
+
+/* A sum of two results as wide as `width`, before another product. */
+static uint32_t next_sum(const struct ledger *ledger, uint32_t from, uint32_t end, int64_t width)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t u = from; u < end && seen < FARTHEST; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        const struct tensor    *left = unit_input(ledger, unit, 0);
+
+        if (unit->kind != UNIT_OP)
+            continue;
+        seen++;
+        if (unit->op_class == OP_PRODUCT)
+            return NO_ID;
+        if ((str_equal(unit_type(ledger, unit), STR("aten::add")) ||
+             str_equal(unit_type(ledger, unit), STR("aten::add_"))) &&
+            last_dim(left) == width && same_dims(left, unit_input(ledger, unit, 1)))
+            return u;
+    }
+    return NO_ID;
+}
+
+static bool find_path(const struct ledger *ledger, uint32_t down, uint32_t end,
+                      struct path_beside *path)
+{
+    const struct work_unit *first = &ledger->units.items[down];
+    int64_t                 from = last_dim(unit_input(ledger, first, 0)), between, to;
+
+    if (!is_linear(ledger, first))
+        return false;
+    between = width_of(ledger, first);
+    path->down = down;
+    path->up = between > 0 ? next_product(ledger, down + 1, end, between) : NO_ID;
+    if (path->up == NO_ID)
+        return false;
+    to = width_of(ledger, &ledger->units.items[path->up]);
+    if (NARROW * between > (from < to ? from : to))
+        return false;
+    path->add = next_sum(ledger, path->up + 1, end, to);
+    return path->add != NO_ID;
+}
+
+/* What is between them scales the result or drops some of it: it goes with them. */
+static void claim(struct ledger *ledger, const struct path_beside *path, uint32_t cell)
+{
+    for (uint32_t u = path->down; u <= path->add; u++)
+        ledger_claim(ledger, cell, &ledger->units.items[u], 1);
+}
+
+static bool look_at_step(struct ledger *ledger, const struct detector *self, size_t step,
+                         uint32_t *cell)
+{
+    uint32_t           first = ledger->first_unit[step], end = ledger->first_unit[step + 1];
+    uint32_t           pairs = 0;
+    struct path_beside path;
+
+    for (uint32_t u = first; u < end; u++)
+        if (find_path(ledger, u, end, &path))
+            pairs++, u = path.add;
+    if (pairs < FEWEST_PAIRS)
+        return true;
+    for (uint32_t u = first; u < end; u++) {
+        if (!find_path(ledger, u, end, &path))
+            continue;
+        if (*cell == NO_ID) {
+            *cell = ledger_cell(ledger, self, &ledger->units.items[u]);
+            if (*cell == NO_ID ||
+                !ledger_tell(ledger, *cell,
+                             "%u pairs of thin products are added to a product of the same input",
+                             pairs))
+                return false;
+        }
+        claim(ledger, &path, *cell);
+        u = path.add;
+    }
+    return true;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    uint32_t cell = NO_ID;
+
+    if (!ledger->is_torch || ledger->has_backward || !ledger->study->profile->has_shapes)
+        return true;
+    for (size_t step = 0; step < ledger->step_count; step++)
+        if (!look_at_step(ledger, self, step, &cell))
+            return false;
+    return true;
+}
+
+const struct detector detector_side_product = { "side-product", CAUSE_REPEAT, GRADE_STRUCTURE,
+                                                find };

@@ -1,0 +1,71 @@
+/* worker_start: a loader's worker processes are started again and again: nothing runs for long, and
+ * then the first batch is waited for. Once at the beginning is what any loader does. */
+#include "analyze/excess/ledger.h"
+
+enum { FEWEST_STARTS = 2 };
+/* Processes with a framework in them take longer to start; telling them to begin again does not. */
+static const double SHORTEST_NS = 50e6;
+
+/* The wait for a batch of worker processes. */
+static bool is_wait(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct path    *path = ledger->path;
+    const struct profile *profile = ledger->study->profile;
+
+    if (unit->kind == UNIT_OP || unit->phase != UNIT_INPUT)
+        return false;
+    for (uint32_t f = unit->frame; f != NO_ID; f = path->frames.items[f].parent)
+        if (str_contains(
+                profile_str(profile, event_activity(profile, path->frames.items[f].event)->name),
+                STR("_MultiProcessingDataLoaderIter")))
+            return true;
+    return false;
+}
+
+/* A long pause right before such a wait. */
+static bool starts_workers(const struct ledger *ledger, uint32_t u)
+{
+    const struct work_unit *unit = &ledger->units.items[u];
+
+    return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD && unit->ns >= SHORTEST_NS &&
+           u + 1 < ledger->units.count && ledger->units.items[u + 1].step == unit->step &&
+           is_wait(ledger, &ledger->units.items[u + 1]);
+}
+
+/* The start, and all waits of its step: the old workers end, and fresh ones have nothing made
+ * ahead. */
+static void claim(struct ledger *ledger, uint32_t start, uint32_t cell)
+{
+    uint32_t step = ledger->units.items[start].step;
+
+    ledger_claim(ledger, cell, &ledger->units.items[start], 1);
+    for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++)
+        if (is_wait(ledger, &ledger->units.items[u]))
+            ledger_claim(ledger, cell, &ledger->units.items[u], 1);
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    uint32_t starts = 0, cell = NO_ID;
+
+    for (uint32_t u = 0; ledger->is_torch && u < ledger->units.count; u++)
+        starts += starts_workers(ledger, u);
+    if (starts < FEWEST_STARTS)
+        return true;
+    for (uint32_t u = 0; u < ledger->units.count; u++) {
+        if (!starts_workers(ledger, u))
+            continue;
+        if (cell == NO_ID) {
+            cell = ledger_cell(ledger, self, &ledger->units.items[u]);
+            if (cell == NO_ID ||
+                !ledger_tell(ledger, cell, "workers are started %u times in %zu steps", starts,
+                             ledger->step_count))
+                return false;
+        }
+        claim(ledger, u, cell);
+    }
+    return true;
+}
+
+const struct detector detector_worker_start = { "worker-start", CAUSE_WAIT_INPUT, GRADE_STRUCTURE,
+                                                find };

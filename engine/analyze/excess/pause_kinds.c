@@ -1,0 +1,119 @@
+#include "analyze/excess/pause_kinds.h"
+
+#include "base/sample.h"
+
+/* Schedulers give a thread back sooner. */
+static const double LONGEST_ASIDE_NS = 50e6;
+/* Times the usual pause of its kind. */
+static const double MUCH_LONGER = 8;
+/* Of the pauses of a kind: as many long ones are part of what the program does there, and so is one
+ * in each step. */
+static const double LEAST_SHARE = 0.2;
+/* One of fewer steps tells nothing about what comes again. */
+enum { FEWEST_STEPS = 2 };
+
+struct kind {
+    VEC(double) lengths;
+    double   usual_ns;
+    uint32_t count, long_count;
+    uint32_t long_steps, last_step; /* steps with a long one, and the last of them + 1 */
+};
+struct kinds {
+    struct ledger *ledger;
+    struct intern  names; /* types of the ops before and behind, as bytes */
+    VEC(struct kind) items;
+    uint32_t *of_unit; /* row of items, or NO_ID */
+};
+
+static bool is_pause(const struct work_unit *unit)
+{
+    return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD;
+}
+
+/* The kind of each pause, and how long those of one kind are. */
+static bool sort_out(struct kinds *kinds)
+{
+    const struct ledger *ledger = kinds->ledger;
+    struct arena        *scratch = ledger->scratch;
+
+    for (size_t step = 0; step < ledger->step_count; step++) {
+        uint32_t before = 0, end = ledger->first_unit[step + 1];
+
+        for (uint32_t u = ledger->first_unit[step]; u < end; u++) {
+            const struct work_unit *unit = &ledger->units.items[u];
+            uint32_t                behind = u + 1, id;
+
+            kinds->of_unit[u] = NO_ID;
+            before = unit->kind == UNIT_OP ? unit->type : before;
+            if (!is_pause(unit))
+                continue;
+            while (behind < end && ledger->units.items[behind].kind != UNIT_OP)
+                behind++;
+            uint32_t key[] = { before, behind < end ? ledger->units.items[behind].type : 0 };
+
+            id = intern_add(&kinds->names, (struct str) { (const char *)key, sizeof key });
+            if (id == NO_ID ||
+                (id > kinds->items.count && !vec_push(&kinds->items, scratch, (struct kind) { 0 })))
+                return false;
+            kinds->of_unit[u] = id - 1;
+            if (!vec_push(&kinds->items.items[id - 1].lengths, scratch, unit->ns))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool is_long(const struct kind *kind, double ns, double long_ns)
+{
+    return ns >= long_ns && ns > MUCH_LONGER * kind->usual_ns;
+}
+
+static void measure(struct kinds *kinds, double long_ns)
+{
+    for (size_t i = 0; i < kinds->items.count; i++) {
+        struct kind *kind = &kinds->items.items[i];
+
+        kind->count = (uint32_t)kind->lengths.count;
+        kind->usual_ns = sample_middle(kind->lengths.items, kind->count);
+    }
+    for (size_t u = 0; u < kinds->ledger->units.count; u++) {
+        const struct work_unit *unit = &kinds->ledger->units.items[u];
+        struct kind            *kind;
+
+        if (kinds->of_unit[u] == NO_ID)
+            continue;
+        kind = &kinds->items.items[kinds->of_unit[u]];
+        if (!is_long(kind, unit->ns, long_ns))
+            continue;
+        kind->long_count++;
+        kind->long_steps += kind->last_step != unit->step + 1;
+        kind->last_step = unit->step + 1;
+    }
+}
+
+static bool recurs(const struct kinds *kinds, const struct work_unit *unit, const struct kind *kind)
+{
+    if (unit->ns > LONGEST_ASIDE_NS)
+        return true;
+    if (kind->count == 1)
+        return false;
+    return unit->ns <= MUCH_LONGER * kind->usual_ns ||
+           kind->long_steps == kinds->ledger->step_count ||
+           (kind->long_count > 1 && kind->long_count >= LEAST_SHARE * kind->count);
+}
+
+bool *pause_kinds_recur(struct ledger *ledger, double long_ns)
+{
+    struct kinds kinds = { .ledger = ledger };
+    bool        *again = arena_new_array(ledger->scratch, bool, ledger->units.count + 1);
+
+    kinds.of_unit = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
+    if (!again || !kinds.of_unit || !intern_init(&kinds.names, ledger->scratch) ||
+        !sort_out(&kinds))
+        return NULL;
+    measure(&kinds, long_ns);
+    for (size_t u = 0; u < ledger->units.count; u++)
+        again[u] = kinds.of_unit[u] == NO_ID || ledger->step_count < FEWEST_STEPS ||
+                   recurs(&kinds, &ledger->units.items[u], &kinds.items.items[kinds.of_unit[u]]);
+    return again;
+}
