@@ -333,10 +333,9 @@ void price_calibrate(const struct pricing *pricing, struct impact *impact)
     if (!impact->has_saving || impact->resource || isnan(step_ns) || step_ns <= 0)
         return;
     impact->mid_ns = step_ns * moved_share(share, by->shift);
-    if (impact->method != METHOD_SHARE) { /* there none to all goes: nobody knows what is needed */
+    impact->high_ns = step_ns * moved_share(share, by->high);
+    if (impact->method != METHOD_SHARE) /* there nothing may go: nobody knows what is needed */
         impact->low_ns = step_ns * moved_share(share, by->low);
-        impact->high_ns = step_ns * moved_share(share, by->high);
-    }
     /* Threads share cores, so that what is left runs faster; kernels of a stream do not. */
     if (pricing->has_device)
         cap(impact, impact->most_ns);

@@ -16,8 +16,8 @@ def load():
     return module
 
 
-def row(method, residual, framework="jax", model=0.5):
-    return {"method": method, "confidence": "high", "residual": residual, "framework": framework, "model": model,
+def row(method, residual, framework="jax", model=0.5, wild=False):
+    return {"wild": wild, "method": method, "confidence": "high", "residual": residual, "framework": framework, "model": model,
             "truth": 1 / (1 + math.exp(-residual))}
 
 
@@ -41,6 +41,15 @@ def check_numbers(calibrate):
     held, width, near, plain = calibrate.judge(rows, lambda r: calibrate.fit(rows))
     assert is_near(held, 9 / 11) and is_near(width, 1 - 2 / (1 + math.exp(0.4125)))
     assert near == plain == 1.0     # 0.5 is within 15 points of log odds of +-0.5, which are 38 and 62 %
+    # Eleven wild ones at 2.0 are half of all: the range reaches them, the middle stays that of the others. Of a method that
+    # only wild ones have they are the middle: eleven at 1.0, and ten of the others, whose middles lie below.
+    table = calibrate.fit(rows + [row("replay", 2.0, wild=True)] * 11)
+    assert is_near(table["replay", "high"][0], 0) and table["replay", "high"][2] == 2.0
+    table = calibrate.fit(rows + [row("share", 1.0, wild=True)] * 11)
+    assert table["share", "high"][0] > 0.5 and is_near(table["replay", "high"][0], 0)
+    # Wild ones in the middle make no range narrower.
+    table = calibrate.fit(rows + [row("replay", 0.0, wild=True)] * 11)
+    assert is_near(table["replay", "high"][1], -0.4125) and is_near(table["replay", "high"][2], 0.4125)
     # What another flaw of the program saves is not this one's.
     assert calibrate.names("pack/cast-churn", ["cast-churn"]) and not calibrate.names("cast-churn", ["cast"])
 
