@@ -159,8 +159,10 @@ def read(data, path=''):
 DERIVED = ('Steps', 'XLA Modules', 'XLA Ops', 'Async XLA Ops', 'XLA TraceMe', 'TensorFlow Ops',
            'TensorFlow Name Scope', 'Framework Ops', 'Framework Name Scope', 'Source code',
            'Source Code', 'Launch Stats', 'Host Offload Ops')
+# An instruction is named after its opcode, or after the primitive of JAX that it was made from.
 XLA_COLLECTIVE = re.compile(r'(all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute|'
-                            r'collective-broadcast|ragged-all-to-all)[.\d]*(-start|-done)?[.\d]*$')
+                            r'collective-broadcast|ragged-all-to-all|psum|pmax|pmin|ppermute|psum_scatter|'
+                            r'all_gather|all_to_all|reduce_scatter)[.\d]*(-start|-done)?[.\d]*$')
 # A TPU's work is one line of instructions, nested; the others are about it.
 WORK = {'TPU': ('XLA Ops',)}
 COPIES = {'memcpyh2d': 'h2d', 'memcpyd2h': 'd2h', 'memcpyd2d': 'd2d', 'memcpyp2p': 'p2p',
