@@ -104,12 +104,30 @@ static void the_profilers_stop_is_no_part_of_a_step(void **state)
     }
 }
 
+/* Steps of 10 ms that end 1, 7 and 1 ms behind their work; the last one's 7.5 ms are no longer than
+ * those of another by a tenth of a step: what a loop does between its steps now and then. */
+static void a_tail_that_others_have_too_is_kept(void **state)
+{
+    static const int64_t work_ns[] = { 9000000, 3000000, 9000000, 2500000 };
+    struct recording     r;
+
+    (void)state;
+    start(&r);
+    for (int64_t i = 0; i < 4; i++) {
+        builder_step(&r.b, r.host, i * 10000000, (i + 1) * 10000000);
+        builder_slice(&r.b, r.thread, "aten::mm", ACTIVITY_OP, i * 10000000, work_ns[i]);
+    }
+    assert_int_equal(trim(&r)[3].end_ns, 40000000);
+    release(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_single_step_ends_with_its_work),
         cmocka_unit_test(a_last_step_without_work_is_cut),
         cmocka_unit_test(the_profilers_stop_is_no_part_of_a_step),
+        cmocka_unit_test(a_tail_that_others_have_too_is_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

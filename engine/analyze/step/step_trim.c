@@ -3,7 +3,7 @@
 #include "base/macros.h"
 #include "base/sample.h"
 
-/* A tail of the last step longer than those of the others by this much of a step is cut. */
+/* A tail of the last step longer than any of the others by this much of a step is cut. */
 static const double TAIL_SHARE = 0.1;
 
 /* What each step of a host, [first, end) of the list, holds. */
@@ -143,7 +143,7 @@ static bool cut_tail(struct trimming *trimming, struct arena *scratch)
     double      *lengths = arena_new_array(scratch, double, trimming->count);
     size_t       last = trimming->count - 1;
     struct step *step = &trimming->steps[last];
-    double       usual_ns, own_ns = tail_ns(trimming, last);
+    double       usual_ns, longest_ns = 0, own_ns = tail_ns(trimming, last);
 
     if (!tails || !lengths)
         return false;
@@ -152,9 +152,10 @@ static bool cut_tail(struct trimming *trimming, struct arena *scratch)
     for (size_t i = 0; i < last; i++) {
         tails[i] = tail_ns(trimming, i);
         lengths[i] = (double)(trimming->steps[i].end_ns - trimming->steps[i].start_ns);
+        longest_ns = tails[i] > longest_ns ? tails[i] : longest_ns;
     }
     usual_ns = sample_median(tails, last);
-    if (own_ns - usual_ns > TAIL_SHARE * sample_median(lengths, last)) {
+    if (own_ns - longest_ns > TAIL_SHARE * sample_median(lengths, last)) {
         step->end_ns -= (int64_t)(own_ns - usual_ns);
         step->marker_end_ns = step->end_ns;
     }
