@@ -217,14 +217,17 @@ static enum severity loudest(const struct draft *draft)
 
 void rank_findings(struct draft_list *list)
 {
-    if (list->drafts.count > 0)
-        qsort(list->drafts.items, list->drafts.count, sizeof *list->drafts.items, compare_drafts);
+    /* How loud they are is part of the order. */
     for (size_t i = 0; i < list->drafts.count; i++) {
         struct draft *draft = &list->drafts.items[i];
 
-        draft->finding.rank = (uint32_t)i + 1;
-        set_fingerprint(&draft->finding);
         if (draft->finding.severity != SEVERITY_VETO && draft->finding.severity > loudest(draft))
             draft->finding.severity = loudest(draft);
+    }
+    if (list->drafts.count > 0)
+        qsort(list->drafts.items, list->drafts.count, sizeof *list->drafts.items, compare_drafts);
+    for (size_t i = 0; i < list->drafts.count; i++) {
+        list->drafts.items[i].finding.rank = (uint32_t)i + 1;
+        set_fingerprint(&list->drafts.items[i].finding);
     }
 }

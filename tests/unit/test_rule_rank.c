@@ -438,6 +438,23 @@ static void the_low_end_decides_how_loud(void **state)
     }
 }
 
+/* What is lowered to a small info does not stay ahead of a larger bound: 1 of 100 ms that its rule
+ * takes for a warning, and a share of 60 ms. */
+static void the_order_is_of_what_is_said(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    start(&f, replay_parts);
+    add(&f, 0, (struct price_request) { METHOD_EXPOSED, 1 * MS, NAN, NAN, NAN, NAN }, 0);
+    add(&f, 1, (struct price_request) { METHOD_SHARE, 60 * MS, NAN, NAN, NAN, NAN }, 0);
+    f.list.drafts.items[1].finding.severity = SEVERITY_INFO;
+    rank_findings(&f.list);
+    assert_string_equal(f.list.drafts.items[0].finding.rule, "b");
+    assert_int_equal(f.list.drafts.items[1].finding.severity, SEVERITY_INFO);
+    arena_free(&f.arena);
+}
+
 /* Three ways to save 40 of 100 ms: by stages that the step waits 40 or 10 ms for, and by a guess of
  * the rule's. What freed cores are to give is a guess too, and a guess never warns. */
 static void guesses_do_not_warn(void **state)
@@ -563,6 +580,7 @@ int main(void)
         cmocka_unit_test(fingerprints_ignore_numbers),
         cmocka_unit_test(the_low_end_decides_how_loud),
         cmocka_unit_test(guesses_do_not_warn),
+        cmocka_unit_test(the_order_is_of_what_is_said),
         cmocka_unit_test(the_verdict_follows_the_composition),
         cmocka_unit_test(facts_tell_verdicts_apart),
     };
