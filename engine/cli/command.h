@@ -9,9 +9,13 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/option.h"
+#include "base/text.h"
+#include "report/output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+struct input;
 
 struct call { /* one invocation, parsed */
     const struct command *command;
@@ -19,6 +23,22 @@ struct call { /* one invocation, parsed */
     struct option_list    operands;
     struct arena         *arena;  /* lives as long as the command */
     int                   status; /* exit status when run returns true; starts at 0 */
+    /* Of commands with an answer: */
+    const char           *subject;   /* what of a recording is asked for: a table, a rule; or NULL */
+    void                 *state;     /* what prepare leaves for make */
+    struct input         *inputs[2]; /* what was read; of diff two */
+    const struct output  *output;
+    struct output_options shape;
+    struct text           text, warnings; /* the result, and lines for standard error beside it */
+};
+
+/* How a command makes a result of what was read (cli/answer.h): the command line and the library
+ * ask the same functions. */
+struct command_answer {
+    size_t input_offset, result_offset; /* of input_values and result_values in the option struct */
+    bool   has_notes;                   /* the result holds the notes of reading */
+    bool (*prepare)(struct call *call, struct err *err); /* before reading; or NULL */
+    bool (*make)(struct call *call, struct err *err);    /* fills text, warnings and status */
 };
 
 struct command {
@@ -29,6 +49,7 @@ struct command {
     const struct option *options;
     size_t               option_count, values_bytes;
     bool                 is_hidden;   /* for the build, not for users */
+    const struct command_answer *answer; /* NULL: it does something else than answering */
     bool (*run)(struct call *call, struct err *err);
 };
 #define COMMAND(name) extern const struct command command_##name;

@@ -1,6 +1,6 @@
 /* advise: what to change in the program, ranked by what it saves. */
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/project.h"
@@ -58,30 +58,39 @@ static bool reaches(const struct advice *advice, const char *severity)
     return false;
 }
 
-static bool write_advice(const struct advise_values *values, struct input *input,
-                         const struct advice *advice, struct err *err)
-{
-    struct output_options shape = result_options(&values->result);
-    struct text           text = { .arena = &input->report_arena };
+struct advise_state {
+    struct advise_options rules;
+    struct project        project;
+};
 
-    shape.is_complete = values->is_complete;
-    shape.min_share = values->min_share;
-    result_output(&values->result)->advice(advice, &input->study, &shape, &text);
-    return result_write(&values->result, &text, err);
-}
-
-static bool advise_loaded(struct call *call, struct input *input, const struct project *project,
-                          const struct advise_options *rules, struct err *err)
+static bool prepare(struct call *call, struct err *err)
 {
     const struct advise_values *values = call->values;
+    struct advise_state        *state = arena_new(call->arena, struct advise_state);
+
+    if (!state)
+        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    call->state = state;
+    state->rules = values->rules;
+    return project_load(&state->project, values->config, call->arena, err) &&
+           project_apply(&state->project, &state->rules, call->arena, err) &&
+           advise_check(&state->rules, err);
+}
+
+static bool make(struct call *call, struct err *err)
+{
+    const struct advise_values *values = call->values;
+    struct advise_state        *state = call->state;
+    struct study               *study = &call->inputs[0]->study;
     struct advice               advice = { 0 };
 
     progress_stage("running rules");
-    if (!advise_run(&input->study, rules, &input->report_arena, &advice, err) ||
-        !write_advice(values, input, &advice, err))
+    if (!advise_run(study, &state->rules, call->text.arena, &advice, err))
         return false;
-    project_warn(project);
-    project_warn_guests(&advice);
+    call->shape.is_complete = values->is_complete;
+    call->shape.min_share = values->min_share;
+    call->output->advice(&advice, study, &call->shape, &call->text);
+    project_add_warnings(&state->project, &advice, &call->warnings);
     if (advice.failed.count > 0 && strcmp(values->rule_errors, "fail") == 0)
         return err_set(err, ERR_SCRIPT, "%zu rule%s failed, the first is %s: %s",
                        advice.failed.count, advice.failed.count == 1 ? "" : "s",
@@ -94,30 +103,21 @@ static bool advise_loaded(struct call *call, struct input *input, const struct p
 static bool run(struct call *call, struct err *err)
 {
     const struct advise_values *values = call->values;
-    struct advise_options       rules = values->rules;
-    struct input_values         how = values->input;
-    struct project              project;
-    struct input                input;
-    bool                        is_done;
+    bool                        is_proto = strcmp(values->result.format, "adviceproto") == 0;
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    if (strcmp(values->result.format, "classic") == 0 ||
-        strcmp(values->result.format, "adviceproto") == 0)
-        return view_input_advise(&values->input, &call->operands, &values->rules.only,
-                                 strcmp(values->result.format, "adviceproto") == 0, err);
-    if (!project_load(&project, values->config, call->arena, err) ||
-        !project_apply(&project, &rules, call->arena, err) || !advise_check(&rules, err))
-        return false;
-    how.notes = result_notes(&values->result);
-    is_done = input_load(&input, &how, &call->operands, err);
-    if (is_done) {
-        is_done = advise_loaded(call, &input, &project, &rules, err);
-        input_free(&input);
-    }
-    progress_end();
-    return is_done;
+    if (!values->input.is_list && (is_proto || strcmp(values->result.format, "classic") == 0))
+        return view_input_advise(&values->input, &call->operands, &values->rules.only, is_proto,
+                                 err);
+    return answer_run(call, err);
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct advise_values, input),
+    .result_offset = offsetof(struct advise_values, result),
+    .has_notes = true,
+    .prepare = prepare,
+    .make = make,
+};
 
 const struct command command_advise = {
     .name = "advise",
@@ -132,4 +132,5 @@ const struct command command_advise = {
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct advise_values),
     .run = run,
+    .answer = &answer,
 };

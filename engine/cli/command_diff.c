@@ -1,7 +1,7 @@
 /* diff: what changed between two recordings of one program. */
 #include "analyze/diff/diff.h"
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/result.h"
@@ -27,16 +27,16 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-static bool print(const struct diff_values *values, struct input inputs[2], struct err *err)
+static bool make(struct call *call, struct err *err)
 {
-    struct output_options shape = result_options(&values->result);
-    struct text           text = { .arena = &inputs[0].report_arena };
-    struct diff           diff;
+    const struct diff_values *values = call->values;
+    struct diff               diff;
 
-    if (!diff_make(&diff, &inputs[0].study, &inputs[1].study, values->depth, text.arena, err))
+    if (!diff_make(&diff, &call->inputs[0]->study, &call->inputs[1]->study, values->depth,
+                   call->text.arena, err))
         return false;
-    result_output(&values->result)->diff(&diff, values->rows, &shape, &text);
-    return result_write(&values->result, &text, err);
+    call->output->diff(&diff, values->rows, &call->shape, &call->text);
+    return true;
 }
 
 static bool run(struct call *call, struct err *err)
@@ -56,12 +56,21 @@ static bool run(struct call *call, struct err *err)
             return err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit");
         is_done = input_load(&inputs[read], &values->input, &sides[read], err);
     }
-    is_done = is_done && print(values, inputs, err);
+    call->inputs[0] = &inputs[0];
+    call->inputs[1] = &inputs[1];
+    is_done =
+        is_done && answer_prepare(call, err) && answer_give(call, &inputs[0].report_arena, err);
     while (read-- > 0)
         input_free(&inputs[read]);
     progress_end();
     return is_done;
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct diff_values, input),
+    .result_offset = offsetof(struct diff_values, result),
+    .make = make,
+};
 
 const struct command command_diff = {
     .name = "diff",
@@ -76,4 +85,5 @@ const struct command command_diff = {
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct diff_values),
     .run = run,
+    .answer = &answer,
 };

@@ -1,8 +1,7 @@
 /* explain: what one rule looks for, and what it makes of a profile. */
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
-#include "cli/progress.h"
 #include "cli/project.h"
 #include "cli/result.h"
 #include "rules/catalogue.h"
@@ -29,50 +28,44 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-static bool explain(struct call *call, struct input *input, struct err *err)
+static bool make(struct call *call, struct err *err)
 {
     const struct explain_values *values = call->values;
-    struct output_options        shape = result_options(&values->result);
-    struct arena                *arena = input ? &input->report_arena : call->arena;
+    const struct input          *input = call->inputs[0];
     struct rule_explanation      explanation = { 0 };
-    struct text                  text = { .arena = arena };
     struct advise_options        settings = { .rule_directories = values->directories };
     const char                  *profile_name = NULL;
 
     if (!project_load_into(values->config, &settings, call->arena, err) ||
-        !rule_explain(call->operands.values.items[0], &settings, input ? &input->study : NULL,
-                      arena, &explanation, err))
+        !rule_explain(call->subject, &settings, input ? &call->inputs[0]->study : NULL,
+                      call->text.arena, &explanation, err))
         return false;
     if (input)
         profile_name = input->profile.name ? input->profile.name : "the profile";
-    result_output(&values->result)->explain(&explanation, profile_name, &shape, &text);
-    project_warn_unfiltered(explanation.is_unfiltered);
-    return result_write(&values->result, &text, err);
+    call->output->explain(&explanation, profile_name, &call->shape, &call->text);
+    project_add_unfiltered(explanation.is_unfiltered, &call->warnings);
+    return true;
 }
 
 static bool run(struct call *call, struct err *err)
 {
     const struct explain_values *values = call->values;
-    struct option_list           paths = call->operands;
-    struct input                 input;
-    bool                         is_done;
+    struct option_list          *paths = &call->operands;
 
-    if (paths.values.count == 0)
+    if (paths->values.count == 0)
         return err_set(err, ERR_USAGE, "no rule given; tfprof rules lists them");
-    paths.values.items++;
-    paths.values.count--;
-    if (values->input.is_list)
-        return input_list(&paths, call->arena, err);
-    if (paths.values.count == 0 && !input_has_paths(&values->input))
-        return explain(call, NULL, err);
-    is_done = input_load(&input, &values->input, &paths, err);
-    if (is_done) {
-        is_done = explain(call, &input, err);
-        input_free(&input);
-    }
-    progress_end();
-    return is_done;
+    call->subject = *paths->values.items++;
+    paths->values.count--;
+    if (!values->input.is_list && paths->values.count == 0 && !input_has_paths(&values->input))
+        return answer_prepare(call, err) && answer_give(call, call->arena, err);
+    return answer_run(call, err);
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct explain_values, input),
+    .result_offset = offsetof(struct explain_values, result),
+    .make = make,
+};
 
 const struct command command_explain = {
     .name = "explain",
@@ -84,4 +77,5 @@ const struct command command_explain = {
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct explain_values),
     .run = run,
+    .answer = &answer,
 };

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/unit.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "cli/read_baseline.h"
@@ -104,17 +104,14 @@ static bool write_report(const struct gate_result *result, const char *report, s
     return file_write(path, text_str(&text), err);
 }
 
-static bool write_result(const struct gate_values *values, const struct gate_result *result,
-                         struct arena *arena, struct err *err)
+/* Those of --report; the caller has the one of --format. */
+static bool write_reports(const struct gate_values *values, const struct gate_result *result,
+                          struct arena *arena, struct err *err)
 {
-    struct output_options shape = result_options(&values->result);
-    struct text           text = { .arena = arena };
-
     for (size_t i = 0; i < values->reports.values.count; i++)
         if (!write_report(result, values->reports.values.items[i], arena, err))
             return false;
-    result_output(&values->result)->gate(result, &shape, &text);
-    return result_write(&values->result, &text, err);
+    return true;
 }
 
 static const char *first_of(const char *option, const char *configured, const char *otherwise)
@@ -226,47 +223,76 @@ static bool check_rules(const struct gate_limits *limits, const struct advise_op
     return true;
 }
 
-static bool compare(struct call *call, struct project *project, struct err *err)
+struct gate_state {
+    struct project        project;
+    struct advise_options rules;
+    struct gate_limits    limits;
+    const char           *baseline; /* its path; NULL: none */
+};
+
+static bool prepare(struct call *call, struct err *err)
 {
     const struct gate_values *values = call->values;
-    const char               *path = first_of(values->baseline, project->baseline, NULL);
-    struct advise_options     rules = values->rules;
-    struct gate_limits        limits;
-    struct summarizing        how = { .input = &values->input, .rules = &rules };
+    struct gate_state        *state = arena_new(call->arena, struct gate_state);
+
+    if (!state)
+        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    call->state = state;
+    state->rules = values->rules;
+    if (!project_load(&state->project, values->config, call->arena, err))
+        return false;
+    state->baseline = first_of(values->baseline, state->project.baseline, NULL);
+    if (!check_reports(&values->reports, err) ||
+        !settle_limits(values, &state->project, call->arena, &state->limits, err) ||
+        !project_apply(&state->project, &state->rules, call->arena, err) ||
+        !check_rules(&state->limits, &state->rules, call->arena, err))
+        return false;
+    return state->baseline || state->limits.budgets.values.count > 0 || nothing_to_hold(err);
+}
+
+/* Reads the runs by itself: each is gone before the next. */
+static bool make(struct call *call, struct err *err)
+{
+    const struct gate_values *values = call->values;
+    struct gate_state        *state = call->state;
+    struct summarizing        how = { .input = &values->input,
+                                      .rules = &state->rules,
+                                      .warnings = &call->warnings };
+    struct advice             none = { 0 };
     struct summary            baseline, after;
     struct gate_result        result;
 
-    if (!check_reports(&values->reports, err) ||
-        !settle_limits(values, project, call->arena, &limits, err) ||
-        !project_apply(project, &rules, call->arena, err) ||
-        !check_rules(&limits, &rules, call->arena, err))
-        return false;
-    if (!path && limits.budgets.values.count == 0)
-        return nothing_to_hold(err);
-    if ((path && !read_baseline(&baseline, path, call->arena, err)) ||
+    if ((state->baseline && !read_baseline(&baseline, state->baseline, call->arena, err)) ||
         !summarize(&after, &how, &call->operands, call->arena, err) ||
-        !gate_run(path ? &baseline : NULL, &after, &limits, call->arena, &result, err) ||
-        !write_result(values, &result, call->arena, err))
+        !gate_run(state->baseline ? &baseline : NULL, &after, &state->limits, call->arena, &result,
+                  err) ||
+        !write_reports(values, &result, call->arena, err))
         return false;
-    project_warn(project);
+    call->output->gate(&result, &call->shape, &call->text);
+    project_add_warnings(&state->project, &none, &call->warnings);
     call->status =
-        gate_status(&result, first_of(values->inconclusive, project->inconclusive, "fail"));
+        gate_status(&result, first_of(values->inconclusive, state->project.inconclusive, "fail"));
     return summary_rules_hold(&after, values->rule_errors, err);
 }
 
 static bool run(struct call *call, struct err *err)
 {
     const struct gate_values *values = call->values;
-    struct project            project;
     bool                      is_done;
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
-    is_done =
-        project_load(&project, values->config, call->arena, err) && compare(call, &project, err);
+    is_done = answer_prepare(call, err) && answer_give(call, call->arena, err);
     progress_end();
     return is_done;
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct gate_values, input),
+    .result_offset = offsetof(struct gate_values, result),
+    .prepare = prepare,
+    .make = make,
+};
 
 const struct command command_gate = {
     .name = "gate",
@@ -284,4 +310,5 @@ const struct command command_gate = {
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct gate_values),
     .run = run,
+    .answer = &answer,
 };

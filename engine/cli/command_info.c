@@ -1,8 +1,7 @@
 /* info: what a profile holds, which analyses it allows and what is missing for the others. */
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
-#include "cli/progress.h"
 #include "cli/result.h"
 
 struct info_values {
@@ -22,29 +21,22 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-static bool run(struct call *call, struct err *err)
+static bool make(struct call *call, struct err *err)
 {
     const struct info_values *values = call->values;
-    struct output_options     shape = result_options(&values->result);
-    struct input_values       how = values->input;
-    struct input              input;
-    bool                      is_done;
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    shape.is_complete = values->is_complete;
-    how.notes = result_notes(&values->result);
-    is_done = input_load(&input, &how, &call->operands, err);
-    if (is_done) {
-        struct text text = { .arena = &input.report_arena };
-
-        result_output(&values->result)->info(&input.study, &shape, &text);
-        is_done = result_write(&values->result, &text, err);
-        input_free(&input);
-    }
-    progress_end();
-    return is_done;
+    (void)err;
+    call->shape.is_complete = values->is_complete;
+    call->output->info(&call->inputs[0]->study, &call->shape, &call->text);
+    return true;
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct info_values, input),
+    .result_offset = offsetof(struct info_values, result),
+    .has_notes = true,
+    .make = make,
+};
 
 const struct command command_info = {
     .name = "info",
@@ -56,5 +48,6 @@ const struct command command_info = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct info_values),
-    .run = run,
+    .run = answer_run,
+    .answer = &answer,
 };

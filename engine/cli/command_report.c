@@ -3,18 +3,20 @@
 
 #include "base/file.h"
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/project.h"
+#include "cli/result.h"
 #include "rules/advise.h"
 
 #include <string.h>
 
 struct report_values {
     struct input_values   input;
+    struct result_values  result; /* its path */
     struct advise_options rules;
-    const char           *path, *config;
+    const char           *config;
     int64_t               most_rows, most_slices;
     bool                  has_full_paths;
 };
@@ -24,7 +26,7 @@ struct report_values {
 #define REPORT(field) offsetof(struct report_values, field)
 /* clang-format off */
 static const struct option options[] = {
-    { .name = "output", .short_name = "o", .kind = OPTION_TEXT, .offset = REPORT(path), .preset = "report.html",
+    { .name = "output", .short_name = "o", .kind = OPTION_TEXT, .offset = REPORT(result.path), .preset = "report.html",
       .choices = "FILE", .help = "write the page to FILE, whole or not at all; - for standard output" },
     { .name = "rows", .kind = OPTION_COUNT, .offset = REPORT(most_rows), .preset = "1000",
       .choices = "N", .help = "rows of each table; 0: all" },
@@ -39,63 +41,91 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
+struct report_state {
+    struct advise_options rules;
+    struct project        project;
+};
+
 /* A page is made to be passed on: who reads it need not know where the files lay. */
-static void leave_folders_out(struct profile *profile)
+static char **names_without_folders(const struct profile *profile, struct arena *arena)
+{
+    char **names = arena_new_array(arena, char *, profile->files.count);
+
+    for (size_t i = 0; names && i < profile->files.count; i++) {
+        char *name = profile->files.items[i].name, *slash = strrchr(name, '/');
+
+        names[i] = slash && slash[1] ? slash + 1 : name;
+    }
+    return names;
+}
+
+static void swap_names(struct profile *profile, char **names)
 {
     for (size_t i = 0; i < profile->files.count; i++) {
-        char *slash = strrchr(profile->files.items[i].name, '/');
+        char *name = profile->files.items[i].name;
 
-        if (slash && slash[1])
-            profile->files.items[i].name = slash + 1;
+        profile->files.items[i].name = names[i];
+        names[i] = name;
     }
 }
 
-static bool write_report(const struct report_values *values, struct input *input,
-                         const struct project *project, const struct advise_options *rules,
-                         struct err *err)
+static bool prepare(struct call *call, struct err *err)
 {
-    struct page_options shape = { .most_rows = (size_t)values->most_rows,
-                                  .most_slices = (size_t)values->most_slices };
-    struct advice       advice = { 0 };
-    struct text         text = { .arena = &input->report_arena };
+    const struct report_values *values = call->values;
+    struct report_state        *state = arena_new(call->arena, struct report_state);
 
-    if (!values->has_full_paths)
-        leave_folders_out(&input->profile);
+    if (!state)
+        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    call->state = state;
+    state->rules = values->rules;
+    return project_load(&state->project, values->config, call->arena, err) &&
+           project_apply(&state->project, &state->rules, call->arena, err) &&
+           advise_check(&state->rules, err);
+}
+
+static bool write_page(struct call *call, struct err *err)
+{
+    const struct report_values *values = call->values;
+    struct report_state        *state = call->state;
+    struct study               *study = &call->inputs[0]->study;
+    struct page_options         shape = { .most_rows = (size_t)values->most_rows,
+                                          .most_slices = (size_t)values->most_slices };
+    struct advice               advice = { 0 };
+
     progress_stage("running rules");
-    if (!advise_run(&input->study, rules, &input->report_arena, &advice, err))
+    if (!advise_run(study, &state->rules, call->text.arena, &advice, err))
         return false;
     progress_stage("writing");
-    if (!page_write(&advice, &input->study, &shape, &text, err))
+    if (!page_write(&advice, study, &shape, &call->text, err))
         return false;
-    progress_end();
-    if (!file_write(values->path, text_str(&text), err))
-        return false;
-    project_warn(project);
-    project_warn_guests(&advice);
+    project_add_warnings(&state->project, &advice, &call->warnings);
     return true;
 }
 
-static bool run(struct call *call, struct err *err)
+static bool make(struct call *call, struct err *err)
 {
     const struct report_values *values = call->values;
-    struct advise_options       rules = values->rules;
-    struct project              project;
-    struct input                input;
-    bool                        is_done;
+    struct profile             *profile = &call->inputs[0]->profile;
+    char                      **names;
+    bool                        is_made;
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    if (!project_load(&project, values->config, call->arena, err) ||
-        !project_apply(&project, &rules, call->arena, err) || !advise_check(&rules, err))
-        return false;
-    is_done = input_load(&input, &values->input, &call->operands, err);
-    if (is_done) {
-        is_done = write_report(values, &input, &project, &rules, err);
-        input_free(&input);
-    }
-    progress_end();
-    return is_done;
+    if (values->has_full_paths || profile->files.count == 0)
+        return write_page(call, err);
+    names = names_without_folders(profile, call->text.arena);
+    if (!names)
+        return err_set(err, ERR_LIMIT, "no memory left for the page");
+    swap_names(profile, names);
+    is_made = write_page(call, err);
+    swap_names(profile, names);
+    return is_made;
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct report_values, input),
+    .result_offset = offsetof(struct report_values, result),
+    .prepare = prepare,
+    .make = make,
+};
 
 const struct command command_report = {
     .name = "report",
@@ -109,5 +139,6 @@ const struct command command_report = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct report_values),
-    .run = run,
+    .run = answer_run,
+    .answer = &answer,
 };

@@ -3,9 +3,8 @@
 
 #include "analyze/analysis.h"
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
-#include "cli/progress.h"
 #include "cli/result.h"
 
 #include <stdlib.h>
@@ -117,54 +116,52 @@ static bool is_absent(const struct facts *facts, const char *name, struct err *e
     return absence && absence->capture && err_advise(err, "record %s", absence->capture);
 }
 
-static bool show(struct call *call, const char *name, struct input *input, struct err *err)
+static bool prepare(struct call *call, struct err *err)
+{
+    return analysis_table(call->subject) || is_unknown(call->subject, call->arena, err);
+}
+
+static bool make(struct call *call, struct err *err)
 {
     const struct table_values *values = call->values;
-    const struct facts        *facts = &input->study.facts;
-    const struct table        *table = facts_find_table(facts, name);
-    struct output_options      shape = result_options(&values->result);
+    const struct facts        *facts = &call->inputs[0]->study.facts;
+    const struct table        *table = facts_find_table(facts, call->subject);
     struct table_query query = { values->columns, values->where, values->sort, values->top };
-    struct text        text = { .arena = &input->report_arena };
     struct table_view  view;
 
     if (!table)
-        return is_absent(facts, name, err);
+        return is_absent(facts, call->subject, err);
     if (query.top < 0)
         query.top = strcmp(values->result.format, "text") == 0 ? TEXT_ROWS : 0;
-    shape.is_complete = values->is_wide;
-    if (!table_view_make(&view, facts, table, &query, &input->report_arena, err))
+    call->shape.is_complete = values->is_wide;
+    if (!table_view_make(&view, facts, table, &query, call->text.arena, err))
         return false;
-    result_output(&values->result)->table(&view, &shape, &text);
-    return result_write(&values->result, &text, err);
+    call->output->table(&view, &call->shape, &call->text);
+    return true;
 }
 
 static bool run(struct call *call, struct err *err)
 {
     const struct table_values *values = call->values;
-    struct option_list         paths = call->operands;
-    const struct table_spec   *spec;
-    struct input               input;
-    bool                       is_done;
+    struct option_list        *paths = &call->operands;
 
-    if (paths.values.count == 0)
+    if (paths->values.count == 0)
         return list_tables(call, err);
-    spec = analysis_table(paths.values.items[0]);
-    if (!spec)
-        return is_unknown(paths.values.items[0], call->arena, err);
-    paths.values.items++;
-    paths.values.count--;
-    if (values->input.is_list)
-        return input_list(&paths, call->arena, err);
-    if (paths.values.count == 0 && !input_has_paths(&values->input))
-        return list_columns(call, spec, err);
-    is_done = input_load(&input, &values->input, &paths, err);
-    if (is_done) {
-        is_done = show(call, spec->name, &input, err);
-        input_free(&input);
-    }
-    progress_end();
-    return is_done;
+    call->subject = *paths->values.items++;
+    paths->values.count--;
+    if (!prepare(call, err))
+        return false;
+    if (!values->input.is_list && paths->values.count == 0 && !input_has_paths(&values->input))
+        return list_columns(call, analysis_table(call->subject), err);
+    return answer_run(call, err);
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct table_values, input),
+    .result_offset = offsetof(struct table_values, result),
+    .prepare = prepare,
+    .make = make,
+};
 
 const struct command command_table = {
     .name = "table",
@@ -180,4 +177,5 @@ const struct command command_table = {
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct table_values),
     .run = run,
+    .answer = &answer,
 };

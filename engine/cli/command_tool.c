@@ -2,9 +2,8 @@
 #include "report/tool.h"
 
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
-#include "cli/progress.h"
 #include "cli/result.h"
 
 #include <stddef.h>
@@ -29,33 +28,22 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-static bool show(const struct tool_values *values, const struct tool *tool, struct input *input,
-                 struct err *err)
-{
-    struct output_options shape = result_options(&values->result);
-    struct text           text = { .arena = &input->report_arena };
-
-    shape.is_complete = values->is_wide;
-    result_output(&values->result)->tool(tool, &input->study, values->top, &shape, &text);
-    return result_write(&values->result, &text, err);
-}
-
-static bool run(struct call *call, struct err *err)
+static bool make(struct call *call, struct err *err)
 {
     const struct tool_values *values = call->values;
-    struct input              input;
-    bool                      is_done;
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    is_done = input_load(&input, &values->input, &call->operands, err);
-    if (is_done) {
-        is_done = show(values, tool_find(call->command->name), &input, err);
-        input_free(&input);
-    }
-    progress_end();
-    return is_done;
+    (void)err;
+    call->shape.is_complete = values->is_wide;
+    call->output->tool(tool_find(call->command->name), &call->inputs[0]->study, values->top,
+                       &call->shape, &call->text);
+    return true;
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct tool_values, input),
+    .result_offset = offsetof(struct tool_values, result),
+    .make = make,
+};
 
 #define TOOL(id, about, ...)                                                                       \
     const struct command command_##id = {                                                          \
@@ -69,6 +57,7 @@ static bool run(struct call *call, struct err *err)
         .options = options,                                                                        \
         .option_count = ARRAY_COUNT(options),                                                      \
         .values_bytes = sizeof(struct tool_values),                                                \
-        .run = run,                                                                                \
+        .run = answer_run,                                                                         \
+        .answer = &answer,                                                                         \
     };
 #include "report/tools.def"

@@ -4,7 +4,7 @@
 #include "analyze/replay/edit_text.h"
 #include "analyze/replay/edits_run.h"
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/result.h"
@@ -127,35 +127,46 @@ static bool scan_edits(struct whatif *whatif, const struct option_list *list,
     return true;
 }
 
-static bool run(struct call *call, struct err *err)
+struct whatif_state {
+    struct whatif     whatif;
+    struct path_edits edits;
+};
+
+static bool prepare(struct call *call, struct err *err)
 {
     const struct whatif_values *values = call->values;
-    struct output_options       shape = result_options(&values->result);
-    struct whatif               whatif = { .on_rank = (int32_t)values->on_rank };
-    struct path_edits           edits = { 0 };
-    struct input                input;
-    bool                        is_done;
+    struct whatif_state        *state = arena_new(call->arena, struct whatif_state);
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    if (!add_edits(&whatif, values, call->arena, err) ||
-        !scan_edits(&whatif, &values->edit, &edits, call->arena, err) || !has_edits(&whatif, err) ||
-        !input_load(&input, &values->input, &call->operands, err))
-        return false;
-    progress_stage("replaying steps");
-    is_done = edits.list.count
-                  ? edits_run(&whatif, &input.study, edits.list.items, &input.report_arena, err)
-                  : whatif_run(&whatif, &input.study, &input.report_arena, err);
-    if (is_done) {
-        struct text text = { .arena = &input.report_arena };
-
-        result_output(&values->result)->whatif(&whatif, &input.study, &shape, &text);
-        is_done = result_write(&values->result, &text, err);
-    }
-    input_free(&input);
-    progress_end();
-    return is_done;
+    if (!state)
+        return err_set(err, ERR_LIMIT, "the edits do not fit the memory limit");
+    call->state = state;
+    state->whatif.on_rank = (int32_t)values->on_rank;
+    return add_edits(&state->whatif, values, call->arena, err) &&
+           scan_edits(&state->whatif, &values->edit, &state->edits, call->arena, err) &&
+           has_edits(&state->whatif, err);
 }
+
+static bool make(struct call *call, struct err *err)
+{
+    struct whatif_state *state = call->state;
+    struct study        *study = &call->inputs[0]->study;
+    struct arena        *arena = call->text.arena;
+
+    progress_stage("replaying steps");
+    if (!(state->edits.list.count
+              ? edits_run(&state->whatif, study, state->edits.list.items, arena, err)
+              : whatif_run(&state->whatif, study, arena, err)))
+        return false;
+    call->output->whatif(&state->whatif, study, &call->shape, &call->text);
+    return true;
+}
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct whatif_values, input),
+    .result_offset = offsetof(struct whatif_values, result),
+    .prepare = prepare,
+    .make = make,
+};
 
 const struct command command_whatif = {
     .name = "whatif",
@@ -170,5 +181,6 @@ const struct command command_whatif = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct whatif_values),
-    .run = run,
+    .run = answer_run,
+    .answer = &answer,
 };

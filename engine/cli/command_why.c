@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/result.h"
@@ -22,18 +22,16 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-static bool answer(struct input *input, const struct result_values *result, const char *what,
-                   struct err *err)
+static bool make(struct call *call, struct err *err)
 {
-    struct output_options shape = result_options(result);
-    struct text           text = { .arena = &input->report_arena };
-    struct why            why;
+    struct study *study = &call->inputs[0]->study;
+    struct why    why;
 
     progress_stage("walking back");
-    if (!why_run(&why, &input->study, what, &input->report_arena, err))
+    if (!why_run(&why, study, call->subject, call->text.arena, err))
         return false;
-    result_output(result)->why(&why, &input->study, &shape, &text);
-    return result_write(result, &text, err);
+    call->output->why(&why, study, &call->shape, &call->text);
+    return true;
 }
 
 /* Takes the last operand off the files where it is what to explain; NULL: all are files. */
@@ -51,24 +49,23 @@ static const char *take_question(struct option_list *files, bool has_paths)
 static bool run(struct call *call, struct err *err)
 {
     const struct why_values *values = call->values;
-    struct option_list       files = call->operands;
-    const char              *what = take_question(&files, input_has_paths(&values->input));
-    struct input             input;
-    bool                     is_done;
+    bool                     has_paths = input_has_paths(&values->input);
 
     if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    if (what && !files.values.count && !input_has_paths(&values->input)) {
+        return answer_run(call, err);
+    call->subject = take_question(&call->operands, has_paths);
+    if (call->subject && !call->operands.values.count && !has_paths) {
         (void)err_set(err, ERR_USAGE, "a profile to explain it from is needed");
-        return err_advise(err, "as in tfprof why PROFILE %s", what);
+        return err_advise(err, "as in tfprof why PROFILE %s", call->subject);
     }
-    if (!input_load(&input, &values->input, &files, err))
-        return false;
-    is_done = answer(&input, &values->result, what, err);
-    input_free(&input);
-    progress_end();
-    return is_done;
+    return answer_run(call, err);
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct why_values, input),
+    .result_offset = offsetof(struct why_values, result),
+    .make = make,
+};
 
 const struct command command_why = {
     .name = "why",
@@ -87,4 +84,5 @@ const struct command command_why = {
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct why_values),
     .run = run,
+    .answer = &answer,
 };

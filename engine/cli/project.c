@@ -407,7 +407,8 @@ bool project_load_into(const char *path, struct advise_options *options, struct 
     return project_load(project, path, arena, err) && project_apply(project, options, arena, err);
 }
 
-static void warn_of(const struct project *project, const struct suppression *suppression)
+static void warn_of(const struct project *project, const struct suppression *suppression,
+                    struct text *text)
 {
     char        more[ERR_TEXT_BYTES] = "takes nothing away";
     const char *nearest = suppression->nearest;
@@ -419,24 +420,32 @@ static void warn_of(const struct project *project, const struct suppression *sup
                  nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     else if (suppression->used_count > 0 || !suppression->has_looked)
         return;
-    fprintf(stderr, "tfprof: %s:%u: the suppression of %s %s\n", project->path, suppression->line,
-            suppression->rule, more);
+    text_print(text, "tfprof: %s:%u: the suppression of %s %s\n", project->path, suppression->line,
+               suppression->rule, more);
 }
 
-void project_warn(const struct project *project)
+void project_add_unfiltered(bool is_unfiltered, struct text *text)
+{
+    if (is_unfiltered)
+        text_print(text,
+                   "tfprof: rules of others ran without a filter of system calls: this system "
+                   "has none\n");
+}
+
+void project_add_warnings(const struct project *project, const struct advice *advice,
+                          struct text *text)
 {
     for (size_t i = 0; i < project->suppressions.list.count; i++)
-        warn_of(project, &project->suppressions.list.items[i]);
-}
-
-void project_warn_guests(const struct advice *advice)
-{
-    project_warn_unfiltered(advice->has_guests && !advice->is_filtered);
+        warn_of(project, &project->suppressions.list.items[i], text);
+    project_add_unfiltered(advice->has_guests && !advice->is_filtered, text);
 }
 
 void project_warn_unfiltered(bool is_unfiltered)
 {
-    if (is_unfiltered)
-        fprintf(stderr, "tfprof: rules of others ran without a filter of system calls: this system "
-                        "has none\n");
+    struct arena arena = { 0 };
+    struct text  text = { .arena = &arena };
+
+    project_add_unfiltered(is_unfiltered, &text);
+    fprintf(stderr, "%s", text.data ? text.data : "");
+    arena_free(&arena);
 }

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/option.h"
+#include "base/text.h"
 #include "rules/advise.h"
 #include "rules/suppress.h"
 
@@ -30,11 +31,11 @@ bool project_apply(struct project *project, struct advise_options *options, stru
 /* Both; `path` as above. */
 bool project_load_into(const char *path, struct advise_options *options, struct arena *arena,
                        struct err *err);
-/* Says on standard error which suppressions have expired, are about no rule, or took nothing away
- * though their rule looked. */
-void project_warn(const struct project *project);
-/* Says so where rules of others ran without all of their locks. */
-void project_warn_guests(const struct advice *advice);
-void project_warn_unfiltered(bool is_unfiltered);
+/* For standard error: which suppressions have expired, are about no rule, or took nothing away though
+ * their rule looked; and whether rules of others ran without all of their locks. */
+void project_add_warnings(const struct project *project, const struct advice *advice,
+                          struct text *text);
+void project_add_unfiltered(bool is_unfiltered, struct text *text);
+void project_warn_unfiltered(bool is_unfiltered); /* on standard error */
 
 #endif

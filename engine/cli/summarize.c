@@ -1,6 +1,5 @@
 #include "cli/summarize.h"
 
-#include "base/text.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 
@@ -24,7 +23,7 @@ static bool add_run(struct summary *summary, const struct summarizing *how, cons
     struct input_values values = *how->input;
     struct input        input;
     struct advice       advice = { 0 };
-    bool                is_done;
+    bool                is_done, is_unfiltered;
 
     if (!vec_push(&operand.values, arena, path))
         return err_set(err, ERR_LIMIT, "no memory left for the list of runs");
@@ -37,21 +36,30 @@ static bool add_run(struct summary *summary, const struct summarizing *how, cons
               advise_run(&input.study, how->rules, arena, &advice, err) &&
               summary_add_run(summary, path, &input.study, &advice, arena, err);
     input_free(&input);
-    project_warn_guests(&advice);
+    is_unfiltered = is_done && advice.has_guests && !advice.is_filtered;
+    if (how->warnings)
+        project_add_unfiltered(is_unfiltered, how->warnings);
+    else
+        project_warn_unfiltered(is_unfiltered);
     return is_done;
+}
+
+static void add_failed(const struct summary *summary, struct text *text)
+{
+    for (size_t i = 0; i < summary->failed.count; i++) {
+        text_add(text, STR("tfprof: rule failed: "));
+        text_add_clean(text, str_from(summary->failed.items[i].rule));
+        text_add(text, STR(": "));
+        text_add_clean(text, str_from(summary->failed.items[i].message));
+        text_add_byte(text, '\n');
+    }
 }
 
 static void tell_failed(const struct summary *summary, struct arena *arena)
 {
     struct text text = { .arena = arena };
 
-    for (size_t i = 0; i < summary->failed.count; i++) {
-        text_add(&text, STR("tfprof: rule failed: "));
-        text_add_clean(&text, str_from(summary->failed.items[i].rule));
-        text_add(&text, STR(": "));
-        text_add_clean(&text, str_from(summary->failed.items[i].message));
-        text_add_byte(&text, '\n');
-    }
+    add_failed(summary, &text);
     if (text.len == 0)
         return;
     progress_end();
@@ -69,7 +77,10 @@ bool summarize(struct summary *summary, const struct summarizing *how,
     for (size_t i = 0; i < operands->values.count; i++)
         if (!add_run(summary, how, operands->values.items[i], arena, err))
             return false;
-    tell_failed(summary, arena);
+    if (how->warnings)
+        add_failed(summary, how->warnings);
+    else
+        tell_failed(summary, arena);
     return summary_finish(summary, arena, err);
 }
 

@@ -1,0 +1,18 @@
+/*
+ * answer: commands that say something of recordings that were read: their options, what they read,
+ * and the text that they make of it, which someone else writes.
+ */
+#ifndef TFPROF_CLI_ANSWER_H
+#define TFPROF_CLI_ANSWER_H
+
+#include "cli/command.h"
+
+/* For struct command's run: reads the operands as one recording, answers, writes. */
+bool answer_run(struct call *call, struct err *err);
+/* The same in pieces. Before anything is read: finds the renderer, and what is wrong with the options. */
+bool answer_prepare(struct call *call, struct err *err);
+/* call->inputs are read: fills call->text and call->warnings, writes the text where the options say and
+ * the warnings to standard error. */
+bool answer_give(struct call *call, struct arena *arena, struct err *err);
+
+#endif
