@@ -12,86 +12,75 @@
 struct whatif_values {
     struct input_values  input;
     struct result_values result;
-    struct option_list   scale, drop, parallel, merge, move, rank, edit;
-    const char          *network;
+    struct option_list   edit;
     int64_t              on_rank;
-    bool                 no_input_wait, graph_capture;
+    union {
+        struct option_list list;   /* REPEAT */
+        const char        *text;   /* TEXT */
+        bool               is_set; /* FLAG */
+    } given[WHATIF_COUNT];
 };
 
 #define INPUT(field) offsetof(struct whatif_values, input.field)
 #define RESULT(field) offsetof(struct whatif_values, result.field)
-#define WHATIF(field) offsetof(struct whatif_values, field)
+#define VALUE(field) offsetof(struct whatif_values, field)
+#define GIVEN(kind)                                                                                \
+    (offsetof(struct whatif_values, given) + (kind) * sizeof((struct whatif_values *)0)->given[0])
 /* clang-format off */
 static const struct option options[] = {
-    { .name = "scale", .kind = OPTION_REPEAT, .offset = WHATIF(scale), .choices = "WHAT=FACTOR",
-      .help = "what is selected costs FACTOR of what it did, as kernel:gemm=0.5" },
-    { .name = "drop", .kind = OPTION_REPEAT, .offset = WHATIF(drop), .choices = "WHAT",
-      .help = "leave out what is selected, as sync, copy or kernel:gemm" },
-    { .name = "parallel", .kind = OPTION_REPEAT, .offset = WHATIF(parallel), .choices = "WHAT=N",
-      .help = "spread what is selected over N workers, as input=4" },
-    { .name = "merge", .kind = OPTION_REPEAT, .offset = WHATIF(merge), .choices = "WHAT",
-      .help = "make one launch of kernels that follow one another, as kernel:elementwise" },
-    { .name = "move", .kind = OPTION_REPEAT, .offset = WHATIF(move), .choices = "WHAT",
-      .help = "run what is selected beside its stream, as copy or comm" },
-    { .name = "no-input-wait", .kind = OPTION_FLAG, .offset = WHATIF(no_input_wait),
-      .help = "input is there when a step asks for it" },
-    { .name = "network", .kind = OPTION_TEXT, .offset = WHATIF(network), .choices = "xN",
-      .help = "collectives go N times as fast" },
-    { .name = "rank", .kind = OPTION_REPEAT, .offset = WHATIF(rank), .choices = "N=median",
-      .help = "rank N works as fast as the median of the others" },
-    { .name = "graph-capture", .kind = OPTION_FLAG, .offset = WHATIF(graph_capture),
-      .help = "one launch enqueues all kernels of a step" },
-    { .name = "edit", .kind = OPTION_REPEAT, .offset = WHATIF(edit), .choices = "EDIT",
+#define WHATIF(id, name_, option, argument, scan, apply, help_) \
+    { .name = name_, .kind = OPTION_##option, .offset = GIVEN(WHATIF_##id), .choices = argument, .help = help_ },
+#include "analyze/schedule/whatif.def"
+    { .name = "edit", .kind = OPTION_REPEAT, .offset = VALUE(edit), .choices = "EDIT",
       .help = "an edit of a finding, as advise --format json shows them; by itself" },
-    { .name = "on-rank", .kind = OPTION_INTEGER, .offset = WHATIF(on_rank), .preset = "-1",
+    { .name = "on-rank", .kind = OPTION_INTEGER, .offset = VALUE(on_rank), .preset = "-1",
       .choices = "N", .help = "edit this rank alone" },
 #include "cli/result_options.def"
 #include "cli/input_options.def"
 };
 /* clang-format on */
 
-static bool add_edit(struct whatif *whatif, enum whatif_kind kind, const char *option,
-                     const char *text, struct arena *arena, struct err *err)
+static bool add_edit(struct whatif *whatif, enum whatif_kind kind, const char *text,
+                     struct arena *arena, struct err *err)
 {
     struct whatif_edit edit;
 
-    if (!whatif_edit_scan(&edit, kind, option, text, arena, err))
+    if (!whatif_edit_scan(&edit, kind, text, arena, err))
         return false;
     return vec_push(&whatif->edits, arena, edit) ||
            err_set(err, ERR_LIMIT, "the edits do not fit the memory limit");
 }
 
-/* Edits apply in the order of this table. */
+static bool add_listed(struct whatif *whatif, enum whatif_kind kind, const struct option_list *list,
+                       struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < list->values.count; i++)
+        if (!add_edit(whatif, kind, list->values.items[i], arena, err))
+            return false;
+    return true;
+}
+
+/* Edits apply in the order of whatif.def. */
 static bool add_edits(struct whatif *whatif, const struct whatif_values *values,
                       struct arena *arena, struct err *err)
 {
-    const struct {
-        enum whatif_kind          kind;
-        const char               *option;
-        const struct option_list *list;
-    } lists[] = {
-        { WHATIF_SCALE, "scale", &values->scale },
-        { WHATIF_DROP, "drop", &values->drop },
-        { WHATIF_PARALLEL, "parallel", &values->parallel },
-        { WHATIF_MERGE, "merge", &values->merge },
-        { WHATIF_MOVE, "move", &values->move },
-        { WHATIF_RANK, "rank", &values->rank },
+    static const enum option_kind forms[WHATIF_COUNT] = {
+#define WHATIF(id, name, option, argument, scan, apply, help) OPTION_##option,
+#include "analyze/schedule/whatif.def"
     };
 
-    for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
-        for (size_t j = 0; j < lists[i].list->values.count; j++)
-            if (!add_edit(whatif, lists[i].kind, lists[i].option, lists[i].list->values.items[j],
-                          arena, err))
-                return false;
-    if (values->no_input_wait &&
-        !add_edit(whatif, WHATIF_NO_INPUT_WAIT, "no-input-wait", NULL, arena, err))
-        return false;
-    if (values->network &&
-        !add_edit(whatif, WHATIF_NETWORK, "network", values->network, arena, err))
-        return false;
-    if (values->graph_capture &&
-        !add_edit(whatif, WHATIF_GRAPH_CAPTURE, "graph-capture", NULL, arena, err))
-        return false;
+    for (enum whatif_kind kind = 0; kind < WHATIF_COUNT; kind++) {
+        bool is_list = forms[kind] == OPTION_REPEAT, is_text = forms[kind] == OPTION_TEXT;
+
+        if (is_list && !add_listed(whatif, kind, &values->given[kind].list, arena, err))
+            return false;
+        if (is_text && values->given[kind].text &&
+            !add_edit(whatif, kind, values->given[kind].text, arena, err))
+            return false;
+        if (!is_list && !is_text && values->given[kind].is_set &&
+            !add_edit(whatif, kind, NULL, arena, err))
+            return false;
+    }
     return true;
 }
 
@@ -175,9 +164,11 @@ const struct command command_whatif = {
     .description =
         "Schedules the steps of a recording again with edits: each by itself and all together, "
         "with the step time it gives and what the step then consists of.\n"
-        "WHAT is kernel, op, host, copy, memset, comm, sync, input or launch, alone or with a "
-        "regular expression that is searched in names: kernel:gemm, op:aten::mm$. An op is its "
-        "host time with the kernels that it launches.",
+        "WHAT is one of"
+#define TARGET(id, word, bearers) " " word ","
+#include "analyze/schedule/whatif_targets.def"
+        " alone or with a regular expression that is searched in names: kernel:gemm, op:aten::mm$. "
+        "An op is its host time with the kernels that it launches.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct whatif_values),

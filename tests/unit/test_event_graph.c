@@ -52,7 +52,7 @@ static void finish(struct profile_builder *b, uint32_t thread, double step_us)
 
 struct edit_case {
     enum whatif_kind kind;
-    const char      *option, *text;
+    const char      *text;
     double           step_us;
 };
 
@@ -64,8 +64,7 @@ static void check_edits(struct profile_builder *b, double now_us, const struct e
         struct whatif_edit edit;
         struct err         err = { 0 };
 
-        assert_true(whatif_edit_scan(&edit, cases[i].kind, cases[i].option, cases[i].text,
-                                     &b->arena, &err));
+        assert_true(whatif_edit_scan(&edit, cases[i].kind, cases[i].text, &b->arena, &err));
         assert_true(vec_push(&whatif.edits, &b->arena, edit));
         assert_true(whatif_run(&whatif, &b->study, &b->arena, &err));
         same(whatif.error, 0, 1e-9);
@@ -100,17 +99,17 @@ static void check_edits(struct profile_builder *b, double now_us, const struct e
 static void edits_change_a_step(void **state)
 {
     static const struct edit_case cases[] = {
-        { WHATIF_SCALE, "scale", "kernel:^B$=0.5", 400 },
-        { WHATIF_SCALE, "scale", "kernel=0.5", 295 },
-        { WHATIF_PARALLEL, "parallel", "kernel=2", 295 },
-        { WHATIF_NO_INPUT_WAIT, "no-input-wait", NULL, 480 },
-        { WHATIF_DROP, "drop", "sync", 410 },
-        { WHATIF_DROP, "drop", "copy", 500 },
-        { WHATIF_DROP, "drop", "kernel:A", 305 },
-        { WHATIF_SCALE, "scale", "host=0.5", 460 },
-        { WHATIF_MERGE, "merge", "kernel", 500 },
-        { WHATIF_GRAPH_CAPTURE, "graph-capture", NULL, 500 },
-        { WHATIF_NETWORK, "network", "x2", 500 },
+        { WHATIF_SCALE, "kernel:^B$=0.5", 400 },
+        { WHATIF_SCALE, "kernel=0.5", 295 },
+        { WHATIF_PARALLEL, "kernel=2", 295 },
+        { WHATIF_NO_INPUT_WAIT, NULL, 480 },
+        { WHATIF_DROP, "sync", 410 },
+        { WHATIF_DROP, "copy", 500 },
+        { WHATIF_DROP, "kernel:A", 305 },
+        { WHATIF_SCALE, "host=0.5", 460 },
+        { WHATIF_MERGE, "kernel", 500 },
+        { WHATIF_GRAPH_CAPTURE, NULL, 500 },
+        { WHATIF_NETWORK, "x2", 500 },
     };
     struct profile_builder b;
     uint32_t               host, gpu, thread, one, two, a, c, late;
@@ -164,9 +163,9 @@ static void moved_work_runs_beside(void **state)
     kernel(&b, calls[1], stream, "C", ACTIVITY_MEMCPY, 20, 120);
     kernel(&b, calls[2], stream, "B", ACTIVITY_KERNEL, 120, 280);
     finish(&b, thread, 300);
-    assert_true(whatif_edit_scan(&edit, WHATIF_SCALE, "scale", "host=0.1", &b.arena, &err));
+    assert_true(whatif_edit_scan(&edit, WHATIF_SCALE, "host=0.1", &b.arena, &err));
     assert_true(vec_push(&whatif.edits, &b.arena, edit));
-    assert_true(whatif_edit_scan(&edit, WHATIF_MOVE, "move", "copy", &b.arena, &err));
+    assert_true(whatif_edit_scan(&edit, WHATIF_MOVE, "copy", &b.arena, &err));
     assert_true(vec_push(&whatif.edits, &b.arena, edit));
     assert_true(whatif_run(&whatif, &b.study, &b.arena, &err));
     same(whatif.now.step_ns / US, 300, 1e-6);
@@ -187,10 +186,10 @@ static void moved_work_runs_beside(void **state)
 static void ranks_wait_for_each_other(void **state)
 {
     static const struct edit_case cases[] = {
-        { WHATIF_NETWORK, "network", "x2", 950 },
-        { WHATIF_DROP, "drop", "host:json", 900 },
-        { WHATIF_RANK, "rank", "1=median", 500 },
-        { WHATIF_DROP, "drop", "comm", 400 },
+        { WHATIF_NETWORK, "x2", 950 },
+        { WHATIF_DROP, "host:json", 900 },
+        { WHATIF_RANK, "1=median", 500 },
+        { WHATIF_DROP, "comm", 400 },
     };
     struct profile_builder b;
     struct why             why;
@@ -219,8 +218,7 @@ static void ranks_wait_for_each_other(void **state)
         struct whatif      whatif = { .on_rank = -1 };
         struct whatif_edit edit;
 
-        assert_true(
-            whatif_edit_scan(&edit, cases[i].kind, cases[i].option, cases[i].text, &b.arena, &err));
+        assert_true(whatif_edit_scan(&edit, cases[i].kind, cases[i].text, &b.arena, &err));
         assert_true(vec_push(&whatif.edits, &b.arena, edit));
         assert_true(whatif_run(&whatif, &b.study, &b.arena, &err));
         same(whatif.now.step_ns / US, 1000, 1e-6);
@@ -235,6 +233,31 @@ static void ranks_wait_for_each_other(void **state)
     assert_string_equal(why.causes.items[1].name, "json");
     same(why.causes.items[1].ns - why.causes.items[1].usual_ns, 100 * US, 1e-6);
     builder_free(&b);
+}
+
+static uint32_t collective_half(struct profile_builder *b, const char *name)
+{
+    return builder_activity(b, name, ACTIVITY_COLLECTIVE, builder_op(b, name, name, NULL));
+}
+
+/* A core whose "add" takes add_us, and which stands in the end of the all-reduce until 810. */
+static uint32_t build_core(struct profile_builder *b, uint32_t rank, int64_t add_us)
+{
+    uint32_t host = builder_host(b, rank ? "h1" : "h0");
+    uint32_t line = builder_timeline(
+        b, host, builder_device(b, host, "/device:TPU:0", "TPU v6 Lite", DEVICE_TPU), "ops");
+    uint32_t begin = collective_half(b, "all-reduce-start");
+    uint32_t end = collective_half(b, "all-reduce-done");
+
+    b->profile.hosts.items[host].rank = (int32_t)rank;
+    b->profile.timelines.items[line].kind = TIMELINE_OPS;
+    builder_step(b, host, 0, 1000 * US);
+    slice(b, line, "add", ACTIVITY_KERNEL, 0, add_us);
+    builder_event(b, line, begin, add_us * US, 10 * US);
+    slice(b, line, "mul", ACTIVITY_KERNEL, add_us + 10, add_us + 100);
+    builder_event(b, line, end, (add_us + 100) * US, (710 - add_us) * US);
+    slice(b, line, "update", ACTIVITY_KERNEL, 810, 1000);
+    return line;
 }
 
 /*
@@ -253,30 +276,13 @@ static void cores_wait_for_what_they_began(void **state)
 
     (void)state;
     builder_start(&b, FORMAT_XSPACE);
-    for (uint32_t r = 0; r < 2; r++) {
-        uint32_t host = builder_host(&b, r ? "h1" : "h0"), ops[2];
-
-        b.profile.hosts.items[host].rank = (int32_t)r;
-        lines[r] = builder_timeline(
-            &b, host, builder_device(&b, host, "/device:TPU:0", "TPU v6 Lite", DEVICE_TPU), "ops");
-        b.profile.timelines.items[lines[r]].kind = TIMELINE_OPS;
-        builder_step(&b, host, 0, 1000 * US);
-        for (int i = 0; i < 2; i++)
-            ops[i] = builder_activity(&b, i ? "all-reduce-done" : "all-reduce-start",
-                                      ACTIVITY_COLLECTIVE,
-                                      builder_op(&b, i ? "all-reduce-done" : "all-reduce-start",
-                                                 i ? "all-reduce-done" : "all-reduce-start", NULL));
-        slice(&b, lines[r], "add", ACTIVITY_KERNEL, 0, r ? 700 : 100);
-        builder_event(&b, lines[r], ops[0], (r ? 700 : 100) * US, 10 * US);
-        slice(&b, lines[r], "mul", ACTIVITY_KERNEL, r ? 710 : 110, r ? 800 : 200);
-        builder_event(&b, lines[r], ops[1], (r ? 800 : 200) * US, (r ? 10 : 610) * US);
-        slice(&b, lines[r], "update", ACTIVITY_KERNEL, 810, 1000);
-    }
+    lines[0] = build_core(&b, 0, 100);
+    lines[1] = build_core(&b, 1, 700);
     finish(&b, lines[0], 1000);
     for (size_t i = 0; i < b.study.steps.list.count; i++)
         b.study.steps.list.items[i].timeline =
             lines[b.study.steps.list.items[i].host != b.study.steps.host];
-    assert_true(whatif_edit_scan(&edit, WHATIF_RANK, "rank", "1=median", &b.arena, &err));
+    assert_true(whatif_edit_scan(&edit, WHATIF_RANK, "1=median", &b.arena, &err));
     assert_true(vec_push(&whatif.edits, &b.arena, edit));
     assert_true(whatif_run(&whatif, &b.study, &b.arena, &err));
     same(whatif.now.step_ns / US, 1000, 1e-6);
@@ -327,23 +333,21 @@ static void gaps_have_causes(void **state)
 
 struct bad_edit {
     enum whatif_kind kind;
-    const char      *option, *text, *message, *advice;
+    const char      *text, *message, *advice;
 };
 
 static void bad_edits_are_explained(void **state)
 {
     static const struct bad_edit cases[] = {
-        { WHATIF_SCALE, "scale", "kernl:x=2",
-          "--scale kernl:x=2: 'kernl' is nothing that can be selected", "did you mean 'kernel'?" },
-        { WHATIF_SCALE, "scale", "kernel:x", "--scale kernel:x: no factor",
-          "as in --scale kernel:x=0.5" },
-        { WHATIF_SCALE, "scale", "kernel:x=fast", "--scale kernel:x=fast: 'fast' is no factor",
+        { WHATIF_SCALE, "kernl:x=2", "--scale kernl:x=2: 'kernl' is nothing that can be selected",
+          "did you mean 'kernel'?" },
+        { WHATIF_SCALE, "kernel:x", "--scale kernel:x: no factor", "as in --scale kernel:x=0.5" },
+        { WHATIF_SCALE, "kernel:x=fast", "--scale kernel:x=fast: 'fast' is no factor",
           "as in kernel:gemm=0.5" },
-        { WHATIF_DROP, "drop", "kernel:", "--drop kernel:: no name behind 'kernel:'", "" },
-        { WHATIF_RANK, "rank", "3", "--rank 3: not a rank and what becomes of it",
+        { WHATIF_DROP, "kernel:", "--drop kernel:: no name behind 'kernel:'", "" },
+        { WHATIF_RANK, "3", "--rank 3: not a rank and what becomes of it",
           "as in --rank 3=median" },
-        { WHATIF_NETWORK, "network", "x0", "--network x0: a network without speed is no network",
-          "" },
+        { WHATIF_NETWORK, "x0", "--network x0: a network without speed is no network", "" },
     };
 
     (void)state;
@@ -352,8 +356,7 @@ static void bad_edits_are_explained(void **state)
         struct err         err = { 0 };
         struct whatif_edit edit;
 
-        assert_false(
-            whatif_edit_scan(&edit, cases[i].kind, cases[i].option, cases[i].text, &arena, &err));
+        assert_false(whatif_edit_scan(&edit, cases[i].kind, cases[i].text, &arena, &err));
         assert_int_equal(err.code, ERR_USAGE);
         assert_string_equal(err.text, cases[i].message);
         assert_string_equal(err.advice, cases[i].advice);

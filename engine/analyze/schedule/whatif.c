@@ -21,6 +21,12 @@ struct editor {
     double                    scale; /* of a sampled step to the median one */
 };
 
+/* The words that a target can be, each behind a comma. */
+static const char listed_targets[] =
+#define TARGET(id, word, bearers) ", " word
+#include "analyze/schedule/whatif_targets.def"
+    ;
+
 static int find_target(struct str name)
 {
     for (int i = 0; i < TARGET_COUNT; i++)
@@ -46,7 +52,7 @@ static bool scan_target(struct whatif_edit *edit, struct str text, struct arena 
                       STR_ARG(name));
         if (nearest)
             return err_advise(err, "did you mean '%s'?", nearest);
-        return err_advise(err, "one of kernel, op, host, copy, memset, comm, sync, input, launch");
+        return err_advise(err, "one of %s", listed_targets + 2);
     }
     if (name.len == text.len)
         return true;
@@ -56,7 +62,7 @@ static bool scan_target(struct whatif_edit *edit, struct str text, struct arena 
     return edit->pattern || err_set(err, ERR_LIMIT, "no memory left for an edit");
 }
 
-static bool scan_factor(struct whatif_edit *edit, struct str text, const char *example,
+static bool scan_number(struct whatif_edit *edit, struct str text, const char *example,
                         struct err *err)
 {
     if (str_to_double(text, &edit->factor) && isfinite(edit->factor) && edit->factor >= 0 &&
@@ -67,7 +73,7 @@ static bool scan_factor(struct whatif_edit *edit, struct str text, const char *e
 }
 
 /* "kernel:gemm=0.5": names may hold "=", numbers not. */
-static bool scan_scaled(struct whatif_edit *edit, struct str text, struct arena *arena,
+static bool scan_factor(struct whatif_edit *edit, struct str text, struct arena *arena,
                         struct err *err)
 {
     size_t equals = str_find_last(text, '=');
@@ -76,32 +82,41 @@ static bool scan_scaled(struct whatif_edit *edit, struct str text, struct arena 
         (void)err_set(err, ERR_USAGE, "%s: no factor", edit->text);
         return err_advise(err, "as in %s=0.5", edit->text);
     }
-    if (!scan_factor(edit, str_slice(text, equals + 1, text.len), "kernel:gemm=0.5", err) ||
-        !scan_target(edit, str_slice(text, 0, equals), arena, err))
+    return scan_number(edit, str_slice(text, equals + 1, text.len), "kernel:gemm=0.5", err) &&
+           scan_target(edit, str_slice(text, 0, equals), arena, err);
+}
+
+static bool scan_workers(struct whatif_edit *edit, struct str text, struct arena *arena,
+                         struct err *err)
+{
+    if (!scan_factor(edit, text, arena, err))
         return false;
-    if (edit->kind == WHATIF_PARALLEL && edit->factor < 1)
-        return err_set(err, ERR_USAGE, "%s: fewer than one worker", edit->text);
-    return true;
+    return edit->factor >= 1 || err_set(err, ERR_USAGE, "%s: fewer than one worker", edit->text);
 }
 
 /* "x2" */
-static bool scan_network(struct whatif_edit *edit, struct str text, struct err *err)
+static bool scan_network(struct whatif_edit *edit, struct str text, struct arena *arena,
+                         struct err *err)
 {
     struct str number = str_starts(text, STR("x")) ? str_slice(text, 1, text.len) : text;
 
-    if (!scan_factor(edit, number, "--network x2", err))
+    (void)arena;
+    edit->target = TARGET_COMM;
+    if (!scan_number(edit, number, "--network x2", err))
         return false;
     return edit->factor > 0 ||
            err_set(err, ERR_USAGE, "%s: a network without speed is no network", edit->text);
 }
 
 /* "3=median" */
-static bool scan_rank(struct whatif_edit *edit, struct str text, struct err *err)
+static bool scan_rank(struct whatif_edit *edit, struct str text, struct arena *arena,
+                      struct err *err)
 {
     struct str number = str_slice(text, 0, str_find(text, '='));
     struct str rest = str_slice(text, number.len, text.len);
     int64_t    rank;
 
+    (void)arena;
     if (str_to_int64(number, &rank) && rank >= 0 && rank <= INT32_MAX &&
         str_equal(rest, STR("=median"))) {
         edit->rank = (int32_t)rank;
@@ -111,32 +126,38 @@ static bool scan_rank(struct whatif_edit *edit, struct str text, struct err *err
     return err_advise(err, "as in --rank 3=median");
 }
 
-bool whatif_edit_scan(struct whatif_edit *edit, enum whatif_kind kind, const char *option,
-                      const char *text, struct arena *arena, struct err *err)
+static bool scan_input(struct whatif_edit *edit, struct str text, struct arena *arena,
+                       struct err *err)
 {
+    (void)text, (void)arena, (void)err;
+    edit->target = TARGET_INPUT;
+    return true;
+}
+
+static bool scan_nothing(struct whatif_edit *edit, struct str text, struct arena *arena,
+                         struct err *err)
+{
+    (void)edit, (void)text, (void)arena, (void)err;
+    return true;
+}
+
+bool whatif_edit_scan(struct whatif_edit *edit, enum whatif_kind kind, const char *text,
+                      struct arena *arena, struct err *err)
+{
+    static const struct {
+        const char *name;
+        bool (*scan)(struct whatif_edit *edit, struct str text, struct arena *arena,
+                     struct err *err);
+    } kinds[WHATIF_COUNT] = {
+#define WHATIF(id, name, option, argument, scan, apply, help) { name, scan_##scan },
+#include "analyze/schedule/whatif.def"
+    };
+
     *edit = (struct whatif_edit) { .kind = kind, .target = -1, .factor = 1, .rank = -1 };
-    edit->text = arena_text(arena, text ? "--%s %s" : "--%s", option, text);
+    edit->text = arena_text(arena, text ? "--%s %s" : "--%s", kinds[kind].name, text);
     if (!edit->text)
         return err_set(err, ERR_LIMIT, "no memory left for an edit");
-    switch (kind) {
-    case WHATIF_SCALE:
-    case WHATIF_PARALLEL:
-        return scan_scaled(edit, str_from(text), arena, err);
-    case WHATIF_DROP:
-    case WHATIF_MERGE:
-    case WHATIF_MOVE:
-        return scan_target(edit, str_from(text), arena, err);
-    case WHATIF_NETWORK:
-        return scan_network(edit, str_from(text), err);
-    case WHATIF_RANK:
-        return scan_rank(edit, str_from(text), err);
-    case WHATIF_NO_INPUT_WAIT:
-        edit->target = TARGET_INPUT;
-        return true;
-    case WHATIF_GRAPH_CAPTURE:
-        return true;
-    }
-    return true;
+    return kinds[kind].scan(edit, str_from(text ? text : ""), arena, err);
 }
 
 static bool is_on_device(const struct editor *editor, uint32_t node)
@@ -145,14 +166,14 @@ static bool is_on_device(const struct editor *editor, uint32_t node)
 }
 
 /* What is selected costs `factor`; what is gone frees its launch, too. */
-static bool drop_selected(struct editor *editor, enum whatif_target target, struct err *err)
+static bool apply_drop(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
     bool *gone = arena_new_array(&editor->scratch, bool, editor->graph->nodes.count);
 
     if (!gone)
         return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
     memcpy(gone, editor->is_selected, editor->graph->nodes.count * sizeof *gone);
-    if (target != TARGET_SYNC && target != TARGET_INPUT &&
+    if (edit->target != TARGET_SYNC && edit->target != TARGET_INPUT &&
         !whatif_select_launches(editor->graph, &editor->scratch, gone))
         return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
     for (uint32_t i = 0; i < editor->graph->nodes.count; i++) {
@@ -174,6 +195,29 @@ static void scale_selected(struct editor *editor, double factor)
             editor->changes.factors[i] *= (float)factor;
 }
 
+static bool apply_factor(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    (void)err;
+    scale_selected(editor, edit->factor);
+    return true;
+}
+
+static bool apply_speed(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    (void)err;
+    scale_selected(editor, 1 / edit->factor);
+    return true;
+}
+
+static bool apply_move(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    (void)edit, (void)err;
+    for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
+        if (editor->is_selected[i] && is_on_device(editor, i))
+            editor->changes.flags[i] |= CHANGE_ASIDE;
+    return true;
+}
+
 /* The node before on the same stream, or NO_ID. */
 static uint32_t stream_before(const struct event_graph *graph, uint32_t node)
 {
@@ -186,11 +230,12 @@ static uint32_t stream_before(const struct event_graph *graph, uint32_t node)
 }
 
 /* Of selected work that follows selected work on a stream only the first is launched. */
-static bool merge_selected(struct editor *editor, struct err *err)
+static bool apply_merge(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
     const struct event_graph *graph = editor->graph;
     bool                     *merged = arena_new_array(&editor->scratch, bool, graph->nodes.count);
 
+    (void)edit;
     if (!merged)
         return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
@@ -232,7 +277,7 @@ static bool measure_ranks(struct editor *editor, double *work_ns, struct err *er
     return true;
 }
 
-static bool level_rank(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+static bool apply_rank(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
     const struct event_graph *graph = editor->graph;
     const struct profile     *profile = editor->study->profile;
@@ -330,12 +375,14 @@ static void capture_step(struct editor *editor, const struct graph_window *windo
     editor->changes.extra_ns[first_call] = GRAPH_LAUNCH_NS;
 }
 
-static void capture_graph(struct editor *editor)
+static bool apply_capture(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
+    (void)edit, (void)err;
     memset(editor->is_selected, 0, editor->graph->nodes.count * sizeof *editor->is_selected);
     for (size_t w = 0; w < editor->graph->windows.count; w++)
         if (editor->graph->windows.items[w].base != NO_ID)
             capture_step(editor, &editor->graph->windows.items[w]);
+    return true;
 }
 
 /* Work of those who consume input: the leading thread, and who asks for it elsewhere. */
@@ -346,47 +393,26 @@ static bool asks_for_input(const struct event_graph *graph, uint32_t node)
                                 KIND_BIT(ACTIVITY_INPUT_WAIT));
 }
 
+static bool apply_input(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
+        editor->is_selected[i] = editor->is_selected[i] && asks_for_input(editor->graph, i);
+    return apply_drop(editor, edit, err);
+}
+
+/* An edit without a target selects by itself. */
 static bool apply(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
-    if (edit->kind == WHATIF_RANK)
-        return level_rank(editor, edit, err);
-    if (edit->kind == WHATIF_GRAPH_CAPTURE) {
-        capture_graph(editor);
-        return true;
-    }
-    struct whatif_edit selects = *edit;
+    static bool (*const changes[WHATIF_COUNT])(struct editor *, const struct whatif_edit *,
+                                               struct err *) = {
+#define WHATIF(id, name, option, argument, scan, apply, help) apply_##apply,
+#include "analyze/schedule/whatif.def"
+    };
 
-    if (edit->kind == WHATIF_NETWORK)
-        selects.target = TARGET_COMM;
-    if (!whatif_select(editor->graph, &selects, editor->rank, &editor->scratch, editor->is_selected,
-                       err))
+    if (edit->target >= 0 && !whatif_select(editor->graph, edit, editor->rank, &editor->scratch,
+                                            editor->is_selected, err))
         return false;
-    switch (edit->kind) {
-    case WHATIF_SCALE:
-        scale_selected(editor, edit->factor);
-        return true;
-    case WHATIF_PARALLEL:
-    case WHATIF_NETWORK:
-        scale_selected(editor, 1 / edit->factor);
-        return true;
-    case WHATIF_NO_INPUT_WAIT:
-        for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
-            editor->is_selected[i] = editor->is_selected[i] && asks_for_input(editor->graph, i);
-        return drop_selected(editor, TARGET_INPUT, err);
-    case WHATIF_DROP:
-        return drop_selected(editor, (enum whatif_target)edit->target, err);
-    case WHATIF_MERGE:
-        return merge_selected(editor, err);
-    case WHATIF_MOVE:
-        for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
-            if (editor->is_selected[i] && is_on_device(editor, i))
-                editor->changes.flags[i] |= CHANGE_ASIDE;
-        return true;
-    case WHATIF_RANK:
-    case WHATIF_GRAPH_CAPTURE:
-        break;
-    }
-    return true;
+    return changes[edit->kind](editor, edit, err);
 }
 
 static void reset(struct editor *editor)

@@ -8,20 +8,14 @@
 #include "analyze/schedule/event_schedule.h"
 
 enum whatif_kind {
-    WHATIF_SCALE,         /* costs `factor` of what it did */
-    WHATIF_DROP,          /* is not done */
-    WHATIF_PARALLEL,      /* is spread over `factor` workers */
-    WHATIF_MERGE,         /* kernels that follow one another become one launch */
-    WHATIF_MOVE,          /* goes to a stream of its own */
-    WHATIF_NO_INPUT_WAIT, /* input is always there */
-    WHATIF_NETWORK,       /* collectives go `factor` times as fast */
-    WHATIF_RANK,          /* rank `rank` works as fast as the median of all ranks */
-    WHATIF_GRAPH_CAPTURE, /* one launch enqueues all kernels of a step */
+#define WHATIF(id, name, option, argument, scan, apply, help) WHATIF_##id,
+#include "analyze/schedule/whatif.def"
+    WHATIF_COUNT
 };
 struct whatif_edit {
     enum whatif_kind kind;
     const char      *text;    /* as the user wrote it, with the option */
-    int              target;  /* row of a table in whatif.c; -1 none */
+    int              target;  /* enum whatif_target; -1: not about one */
     const char      *pattern; /* regex, found anywhere in the name; NULL: all of the target */
     double           factor;
     int32_t          rank;
@@ -42,10 +36,10 @@ struct whatif {
     struct whatif_result *each; /* by edit */
 };
 
-/* Reads one edit, "kernel:gemm=0.5" for WHATIF_SCALE; `option` is its name for messages. ERR_USAGE
+/* Reads one edit, "kernel:gemm=0.5" for WHATIF_SCALE, NULL for one that says it all by itself. ERR_USAGE
  * with a suggestion. */
-bool whatif_edit_scan(struct whatif_edit *edit, enum whatif_kind kind, const char *option,
-                      const char *text, struct arena *arena, struct err *err);
+bool whatif_edit_scan(struct whatif_edit *edit, enum whatif_kind kind, const char *text,
+                      struct arena *arena, struct err *err);
 /* Fills results. ERR_USAGE: a pattern is none or selects nothing; ERR_INCONCLUSIVE: no step. */
 bool whatif_run(struct whatif *whatif, const struct study *study, struct arena *arena,
                 struct err *err);
