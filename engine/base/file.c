@@ -270,6 +270,13 @@ bool file_is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+int64_t file_changed_s(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 ? (int64_t)status.st_mtime : 0;
+}
+
 bool file_make_directory(const char *path, struct err *err)
 {
     if (mkdir(path, 0777) == 0 || file_is_directory(path))

@@ -40,6 +40,7 @@ void       file_stream_close(struct file_stream *stream);
 /* Names in a directory (no "." and ".."), sorted bytewise, in arena. */
 bool file_list(const char *path, struct arena *arena, char ***names, size_t *count, struct err *err);
 bool file_is_directory(const char *path);
+int64_t file_changed_s(const char *path); /* when, in seconds since 1970; 0: nothing is there */
 /* Makes it where it is missing, but not what should hold it. false: it is not there. */
 bool file_make_directory(const char *path, struct err *err);
 bool file_is_plain(const char *path); /* and no pipe or device, which may never end */

@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "cli/result.h"
+#include "cli/run_lines.h"
 #include "cli/view_input.h"
 #include "rules/advise.h"
 
@@ -16,7 +17,7 @@ struct advise_values {
     struct advise_options rules;
     double                min_share;
     const char           *fail_on, *rule_errors, *config;
-    bool                  is_complete;
+    bool                  is_complete, is_every_run;
 };
 
 #define INPUT(field) offsetof(struct advise_values, input.field)
@@ -31,6 +32,8 @@ static const struct option options[] = {
       .choices = "unit:share", .help = "leave findings that save less of the step out of the text" },
     { .name = "coverage", .kind = OPTION_FLAG, .offset = ADVISE(is_complete),
       .help = "list every rule that could not look, and why" },
+    { .name = "all", .kind = OPTION_FLAG, .offset = ADVISE(is_every_run),
+      .help = "a line of advice for each run of a log directory" },
 #include "cli/rule_options.def"
     { .name = "fail-on", .kind = OPTION_ONE_OF, .offset = ADVISE(fail_on),
       .choices = "info|warn|error|veto", .help = "exit 1 for a finding of this severity or above" },
@@ -100,6 +103,32 @@ static bool make(struct call *call, struct err *err)
     return true;
 }
 
+/* --all: lines rather than a report. */
+static bool advise_runs(struct call *call, struct err *err)
+{
+    const struct advise_values *values = call->values;
+    struct input_values         input = values->input;
+    struct text                 text = { .arena = call->arena };
+    bool                        is_json = strcmp(values->result.format, "json") == 0;
+    struct run_lines            how = { .input = &input, .min_share = values->min_share };
+    bool                        is_done;
+
+    if (!is_json && strcmp(values->result.format, "text") != 0)
+        return err_set(err, ERR_USAGE, "--all prints text or json, not %s", values->result.format);
+    if (values->input.run || values->fail_on)
+        return err_set(err, ERR_USAGE, "--all looks at every run: %s is not for it",
+                       values->input.run ? "--run" : "--fail-on");
+    if (!prepare(call, err))
+        return false;
+    how.rules = &((const struct advise_state *)call->state)->rules;
+    how.arena = call->arena;
+    input.notes = NOTES_TELL_DAMAGE;
+    is_done = run_lines_print(&how, &call->operands, is_json, &text, &call->status, err) &&
+              result_write(&values->result, &text, err);
+    progress_end();
+    return is_done;
+}
+
 static bool run(struct call *call, struct err *err)
 {
     const struct advise_values *values = call->values;
@@ -108,6 +137,8 @@ static bool run(struct call *call, struct err *err)
     if (!values->input.is_list && (is_proto || strcmp(values->result.format, "classic") == 0))
         return view_input_advise(&values->input, &call->operands, &values->rules.only, is_proto,
                                  err);
+    if (!values->input.is_list && values->is_every_run)
+        return advise_runs(call, err);
     return answer_run(call, err);
 }
 

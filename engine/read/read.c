@@ -306,14 +306,17 @@ static bool note_left_out(const struct read_paths *found, const char *where,
     size_t       count = found->left_out.count, shown = count > MOST_SHOWN ? MOST_SHOWN : count;
     bool         is_done = true;
 
+    if (found->has_choice)
+        text_print(&text, "read: %s; ", found->chosen);
+    text_add(&text, STR("not read: "));
     for (size_t i = 0; i < shown; i++)
         text_print(&text, "%s%s", i ? ", " : "", found->left_out.items[i]);
     if (count > shown)
         text_print(&text, " and %zu more", count - shown);
     if (found->has_choice)
-        text_print(&text, "; --run=NAME chooses, --list shows all");
+        text_print(&text, "; --run=NAME chooses, --list shows all, advise --all a line of each");
     if (count)
-        is_done = profile_note(profile, where, 1, "not read: %.*s", STR_ARG(text_str(&text)));
+        is_done = profile_note(profile, where, 1, "%.*s", STR_ARG(text_str(&text)));
     arena_free(&scratch);
     return is_done && !text.is_cut;
 }
@@ -399,6 +402,7 @@ bool read_list(const char *path, struct arena *arena, struct read_listing *listi
         row.run = arena_text(arena, "%s", item->run ? item->run : "");
         row.name = arena_text(arena, "%s", name);
         row.format = arena_text(arena, "%s", format);
+        row.path = item->path;
         if (!row.run || !row.name || !row.format || !vec_push(&listing->rows, arena, row))
             return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
     }

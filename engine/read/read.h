@@ -56,9 +56,10 @@ extern const size_t               reader_count;
 bool read_profile(const char *const *paths, size_t count, const struct read_options *options,
                   struct profile *profile, struct err *err) MUST_USE;
 
-/* --list: what a directory holds. One line each: run, host, bytes, format. */
+/* --list: what a directory holds. One line each: run, host, bytes, format; runs of a folder from the
+ * oldest to the newest. */
 struct read_listing_row {
-    char    *run, *name, *format;
+    char    *run, *name, *format, *path;
     uint64_t bytes;
 };
 struct read_listing {

@@ -1,9 +1,14 @@
 #include "read/read_paths.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { TIME_FIELDS = 6, TIME_BYTES = 32 };
 
 struct run { /* of a log directory */
     char *path, *name;
+    char  time[TIME_BYTES]; /* "2026_11_21_11_55_52": sorts as times do */
     char *folder; /* below the log directory, which holds its plugins/profile; "" itself */
     char *title;  /* as --list shows it */
 };
@@ -92,6 +97,47 @@ static bool add_folder(struct arena *arena, const char *folder, const char *run,
     return true;
 }
 
+/* A name that begins with year, month, day, hour, minute and second, as profilers call runs. */
+static bool time_in_name(const char *name, char time[TIME_BYTES])
+{
+    static const int digits[TIME_FIELDS] = { 4, 2, 2, 2, 2, 2 };
+    size_t           at = 0;
+
+    for (int field = 0; field < TIME_FIELDS; field++) {
+        if (field > 0 && name[at++] == '\0')
+            return false;
+        for (int i = 0; i < digits[field]; i++)
+            if (name[at] < '0' || name[at++] > '9')
+                return false;
+    }
+    for (size_t i = 0; i < at; i++)
+        time[i] = name[i] >= '0' && name[i] <= '9' ? name[i] : '_';
+    time[at] = '\0';
+    return true;
+}
+
+/* When a run was recorded: by its name, else when its folder was last written into. */
+static void set_time(struct run *run)
+{
+    time_t    changed;
+    struct tm parts;
+
+    if (time_in_name(run->name, run->time))
+        return;
+    changed = (time_t)file_changed_s(run->path);
+    if (!localtime_r(&changed, &parts) ||
+        strftime(run->time, sizeof run->time, "%Y_%m_%d_%H_%M_%S", &parts) == 0)
+        run->time[0] = '\0';
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct run *left = a, *right = b;
+    int               order = strcmp(left->time, right->time);
+
+    return order != 0 ? order : strcmp(left->name, right->name);
+}
+
 /* The runs in plugins/profile of a folder below the log directory, or ("") of itself. */
 static bool add_runs(struct runs *runs, const char *path, const char *folder, struct arena *arena,
                      struct err *err)
@@ -99,7 +145,7 @@ static bool add_runs(struct runs *runs, const char *path, const char *folder, st
     char  *inner = *folder ? join(arena, path, folder) : arena_text(arena, "%s", path);
     char  *plugin = inner ? join(arena, inner, "plugins/profile") : NULL;
     char **names;
-    size_t count;
+    size_t count, before = runs->list.count;
 
     if (!plugin)
         return no_memory(err);
@@ -114,9 +160,15 @@ static bool add_runs(struct runs *runs, const char *path, const char *folder, st
 
         if (!run.path || !run.folder)
             return no_memory(err);
-        if (names[i][0] != '.' && file_is_directory(run.path) && !vec_push(&runs->list, arena, run))
+        if (names[i][0] == '.' || !file_is_directory(run.path))
+            continue;
+        set_time(&run);
+        if (!vec_push(&runs->list, arena, run))
             return no_memory(err);
     }
+    if (runs->list.count > before)
+        qsort(runs->list.items + before, runs->list.count - before, sizeof *runs->list.items,
+              by_time);
     return true;
 }
 
@@ -149,8 +201,7 @@ static bool is_wanted(const struct run *run, const char *name)
     return strcmp(run->title, name) == 0 || strcmp(run->name, name) == 0;
 }
 
-/* Runs are named by their time, so the last by name is the newest; of those of the first folder.
- * One without files was never written. */
+/* The newest is the last; of those of the first folder. One without files was never written. */
 static bool choose_run(const struct runs *runs, const char *name, struct arena *arena,
                        struct read_paths *paths, size_t *chosen, struct err *err)
 {
@@ -183,6 +234,9 @@ static bool leave_out_runs(const struct runs *runs, size_t chosen, struct arena 
     const struct run *at = &runs->list.items[chosen];
 
     paths->has_choice = runs->list.count > 1;
+    paths->chosen = arena_text(arena, "%s", at->title);
+    if (!paths->chosen)
+        return no_memory(err);
     for (size_t i = 0; i < runs->list.count; i++) {
         const struct run *run = &runs->list.items[i];
         char             *what;

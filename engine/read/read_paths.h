@@ -14,6 +14,7 @@ struct read_path {
 struct read_paths {
     VEC(struct read_path) list;
     VEC(char *) left_out; /* recordings beside them that were not chosen, in words */
+    const char *chosen; /* the run of the last log directory that is read */
     bool has_runs, has_choice; /* a path is a log directory; it holds several runs */
 };
 struct read_paths_how {

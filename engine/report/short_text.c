@@ -11,7 +11,7 @@
 enum { MAX_LINES = 3, NUMBER_COLUMNS = 5, SHARE_COLUMNS = 8, BLANKS = 2, PLACE_COLUMNS = 24 };
 
 /* "train.py:41", else what it is about. */
-static struct str place_of(struct arena *arena, const struct finding *finding)
+struct str short_text_place(struct arena *arena, const struct finding *finding)
 {
     const struct subject *subject = &finding->subject;
     const char *names[] = { subject->op, subject->kernel, subject->scope, subject->device };
@@ -29,7 +29,7 @@ static struct str place_of(struct arena *arena, const struct finding *finding)
 }
 
 /* What to do without how: up to the first full stop or colon before a blank. */
-static struct str what_to_do(struct arena *arena, const struct finding *finding)
+struct str short_text_fix(struct arena *arena, const struct finding *finding)
 {
     bool       has_remedy = finding->remedy_text && *finding->remedy_text;
     struct str s = str_from(has_remedy ? finding->remedy_text : finding->title);
@@ -45,8 +45,9 @@ static struct str what_to_do(struct arena *arena, const struct finding *finding)
 
 static void write_line(struct layout *layout, const struct finding *finding, uint32_t number)
 {
-    struct str place = place_of(layout->arena, finding), what = what_to_do(layout->arena, finding);
-    size_t     used = NUMBER_COLUMNS + SHARE_COLUMNS + BLANKS;
+    struct str   place = short_text_place(layout->arena, finding);
+    struct str   what = short_text_fix(layout->arena, finding);
+    size_t       used = NUMBER_COLUMNS + SHARE_COLUMNS + BLANKS;
     const size_t place_width = place.len > 0 ? BLANKS + text_width(place) : 0;
     size_t       room = layout->width > used + place_width ? layout->width - used - place_width : 1;
     struct text  head = { .arena = layout->arena };
@@ -67,6 +68,12 @@ static void write_line(struct layout *layout, const struct finding *finding, uin
     layout_line(layout);
 }
 
+bool short_text_has(const struct finding *finding, double min_share)
+{
+    return finding_is_shown(finding, min_share) && finding_is_fixable(finding) &&
+           finding->impact.method != METHOD_SHARE && isfinite(finding->impact.share);
+}
+
 void short_text(struct layout *layout, const struct advice *advice, double min_share)
 {
     uint32_t number = 0, written = 0;
@@ -77,8 +84,7 @@ void short_text(struct layout *layout, const struct advice *advice, double min_s
         if (!finding_is_shown(finding, min_share))
             continue;
         number++;
-        if (!finding_is_fixable(finding) || finding->impact.method == METHOD_SHARE ||
-            !isfinite(finding->impact.share))
+        if (!short_text_has(finding, min_share))
             continue;
         if (written++ == 0)
             layout_wrap(layout, 0, "", 0,

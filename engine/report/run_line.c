@@ -1,0 +1,138 @@
+#include "report/run_line.h"
+
+#include "analyze/study.h"
+#include "base/json_writer.h"
+#include "report/layout.h"
+#include "report/short_text.h"
+#include "rules/advice.h"
+
+#include <math.h>
+
+enum { STEP_COLUMNS = 9, VERDICT_COLUMNS = 20, SHARE_COLUMNS = 8 };
+
+static const char *copy(struct arena *arena, struct str s)
+{
+    return arena_text(arena, "%.*s", STR_ARG(s));
+}
+
+static const struct finding *first_fix(const struct advice *advice, double min_share)
+{
+    for (size_t i = 0; i < advice->findings.count; i++)
+        if (short_text_has(&advice->findings.items[i], min_share))
+            return &advice->findings.items[i];
+    return NULL;
+}
+
+static bool fill_finding(struct run_line *line, const struct finding *finding, struct arena *arena)
+{
+    line->rule = copy(arena, str_from(finding->rule));
+    line->title = copy(arena, layout_clean(arena, str_from(finding->title)));
+    line->fix = copy(arena, short_text_fix(arena, finding));
+    line->place = copy(arena, short_text_place(arena, finding));
+    line->saving_ns = finding->impact.mid_ns;
+    line->saving_share = finding->impact.share;
+    return line->rule && line->title && line->fix && line->place;
+}
+
+bool run_line_fill(struct run_line *line, const struct advice *advice, const struct study *study,
+                   double min_share, struct arena *arena)
+{
+    const struct finding *finding = first_fix(advice, min_share);
+
+    line->steps = study->steps.used_count;
+    line->step_ns = line->steps > 0 ? steps_ns(&study->steps) : NAN;
+    line->hosts = (uint32_t)study->recording->hosts.count;
+    line->finding_count = advice->found_count;
+    line->verdict = copy(arena, str_from(advice->verdict.class_name));
+    line->verdict_share = advice->verdict.share;
+    return line->verdict && (!finding || fill_finding(line, finding, arena));
+}
+
+static void write_fix(const struct run_line *line, struct layout *layout)
+{
+    if (!line->rule) {
+        layout_pad_left(layout, STR("-"), SHARE_COLUMNS);
+        text_add(layout->text, STR("  nothing with a sure price"));
+        return;
+    }
+    layout_pad_left(layout, layout_value(layout->arena, line->saving_share, UNIT_SHARE),
+                    SHARE_COLUMNS);
+    text_print(layout->text, "  %s%s%s", line->fix, *line->place ? ", " : "", line->place);
+}
+
+void run_line_text(const struct run_line *line, unsigned name_columns, struct text *text)
+{
+    struct layout layout = { .text = text, .arena = text->arena };
+    struct str    step = isfinite(line->step_ns) ? layout_value(text->arena, line->step_ns, UNIT_NS)
+                                                 : STR("no step");
+
+    layout_pad(&layout, layout_clean(text->arena, str_from(line->name)), name_columns);
+    text_add(text, STR("  "));
+    if (line->error) {
+        text_add(text, STR("cannot be read: "));
+        text_add(text, layout_clean(text->arena, str_from(line->error)));
+    } else {
+        layout_pad_left(&layout, step, STEP_COLUMNS);
+        text_add(text, STR("  "));
+        layout_pad(&layout, str_from(line->verdict), VERDICT_COLUMNS);
+        write_fix(line, &layout);
+    }
+    text_add_byte(text, '\n');
+}
+
+static void json_share(struct json_writer *json, const char *key, double value)
+{
+    json_key(json, key);
+    if (isfinite(value))
+        json_number(json, value);
+    else
+        json_null(json);
+}
+
+static void json_pair(struct json_writer *json, const char *key, const char *value)
+{
+    json_key(json, key);
+    json_text(json, value);
+}
+
+static void json_finding(struct json_writer *json, const struct run_line *line)
+{
+    json_key(json, "finding");
+    if (!line->rule) {
+        json_null(json);
+        return;
+    }
+    json_object(json);
+    json_pair(json, "rule", line->rule);
+    json_pair(json, "title", line->title);
+    json_pair(json, "fix", line->fix);
+    json_pair(json, "place", line->place);
+    json_share(json, "saving_ms", unit_to_json(line->saving_ns, UNIT_NS));
+    json_share(json, "saving_share", line->saving_share);
+    json_object_end(json);
+}
+
+void run_line_json(const struct run_line *line, struct text *text)
+{
+    struct json_writer json = { .text = text, .is_compact = true };
+
+    json_object(&json);
+    json_pair(&json, "run", line->name);
+    if (line->error) {
+        json_pair(&json, "error", line->error);
+    } else {
+        json_share(&json, "step_ms",
+                   isfinite(line->step_ns) ? unit_to_json(line->step_ns, UNIT_NS) : NAN);
+        json_key(&json, "steps");
+        json_integer(&json, line->steps);
+        json_key(&json, "hosts");
+        json_integer(&json, line->hosts);
+        json_pair(&json, "verdict", line->verdict);
+        json_share(&json, "verdict_share", line->verdict_share);
+        json_key(&json, "findings");
+        json_integer(&json, line->finding_count);
+        json_finding(&json, line);
+    }
+    json_object_end(&json);
+    text_add_byte(text, '\n');
+}
