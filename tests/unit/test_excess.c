@@ -575,6 +575,36 @@ static void an_encoder_in_each_round(void **state)
     builder_free(&program.b);
 }
 
+/* Four tokens, each by an encoder of one layer on [2,8] ids and a decoder of one: with the next two
+ * ids picked of the vocabulary, three encoder runs are again, 0.1 + 0.6 ms and a pause of 0.2 each.
+ * Not where the picked ids are put among those that are encoded, nor where all ids are picked anew.
+ */
+static void an_encoder_for_each_token(void **state)
+{
+    enum { APART, AMONG, ANEW, CASES };
+
+    (void)state;
+    for (int way = APART; way < CASES; way++) {
+        struct program program;
+
+        start(&program);
+        for (int token = 0; token < 4; token++) {
+            run(&program, "aten::embedding", "f32[1000,64] i64[2,8]", 100000);
+            program.now += 200000;
+            run(&program, "aten::linear", "f32[2,8,64] f32[64,64]", 600000);
+            run(&program, "aten::embedding", "f32[1000,64] i64[2,1]", 10000);
+            run(&program, "aten::linear", "f32[2,1,64] f32[1000,64]", 300000);
+            run(&program, "aten::argmax", way == ANEW ? "f32[2,8,1000]" : "f32[2,1,1000]", 20000);
+            if (way == AMONG)
+                run(&program, "aten::cat", "i64[2,7] i64[2,1]", 20000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "repeated-block") - (way == APART ? 2.7e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* An op of a TensorFlow graph: its name tells copies apart, its type what it does. */
 static void graph_op(struct program *program, const char *name, const char *type, int64_t ns)
 {
@@ -634,6 +664,7 @@ int main(void)
         cmocka_unit_test(workers_that_are_started_again),
         cmocka_unit_test(tensors_that_are_made_one_by_one),
         cmocka_unit_test(an_encoder_in_each_round),
+        cmocka_unit_test(an_encoder_for_each_token),
         cmocka_unit_test(forward_ops_among_gradients),
     };
 

@@ -8,6 +8,7 @@ struct finder {
     struct ledger *ledger;
     uint32_t      *ops; /* units of a step that are ops and no views */
     size_t         count;
+    uint32_t      *looked; /* by row of profile->ops: step + 1 in which its rounds were looked at */
 };
 
 static const struct work_unit *op_at(const struct finder *finder, size_t row)
@@ -22,17 +23,65 @@ static bool is_same(const struct finder *finder, size_t a, size_t b)
     return left->type == right->type && left->op == right->op && left->phase == right->phase;
 }
 
-/* What picks or draws among as many numbers as the table has rows can make the ids of the next
- * round. */
-static bool makes_ids(const struct finder *finder, const struct work_unit *unit, int64_t rows)
+/* Elements that an op makes which picks or draws among as many numbers as the table has rows; 0: it
+ * does no such thing, -1: not known. */
+static int64_t picked_count(const struct finder *finder, const struct work_unit *unit, int64_t rows)
 {
     struct str           type = unit_type(finder->ledger, unit);
     const struct tensor *from = unit_input(finder->ledger, unit, 0);
 
     if (unit->op_class != OP_SORT && !str_contains(type, STR("argm")) &&
         !str_contains(type, STR("multinomial")))
+        return 0;
+    if (!from || from->rank < 1)
+        return -1;
+    if (from->dims[from->rank - 1] != rows)
+        return 0;
+    return tensor_count(from) < 0 ? -1 : tensor_count(from) / rows;
+}
+
+/* One dimension of it is shorter than that of the ids: it can be a part of new ones. */
+static bool is_part_of(const struct tensor *part, const struct tensor *ids)
+{
+    int shorter = 0;
+
+    if (!part || part->rank != ids->rank)
         return false;
-    return !from || from->rank < 1 || from->dims[from->rank - 1] == rows;
+    for (int8_t i = 0; i < ids->rank; i++) {
+        if (part->dims[i] > ids->dims[i])
+            return false;
+        shorter += part->dims[i] < ids->dims[i];
+    }
+    return shorter == 1;
+}
+
+/* Cuts the ids, writes into them, or puts parts together that can be ids again. */
+static bool changes_ids(const struct finder *finder, const struct work_unit *unit,
+                        const struct tensor *ids)
+{
+    const struct tensor *to = unit_input(finder->ledger, unit, 0);
+
+    switch (unit->op_class) {
+    case OP_SLICE:
+    case OP_SCATTER:
+    case OP_COPY:
+        return same_dims(to, ids);
+    case OP_CONCAT:
+        return is_part_of(to, ids);
+    default:
+        return false;
+    }
+}
+
+/* The ids of the next round are others, but not made from this one's results. */
+static bool brings_ids(const struct finder *finder, const struct work_unit *unit,
+                       const struct tensor *ids)
+{
+    struct str type = unit_type(finder->ledger, unit);
+
+    return str_contains(type, STR("randint")) ||
+           (str_ends(type, STR("::lift_fresh")) &&
+            same_dims(unit_input(finder->ledger, unit, 0), ids));
 }
 
 /* Behind the last of the layers that follow `from`: rounds of one period with a product in it. */
@@ -53,6 +102,28 @@ static size_t layers_end(const struct finder *finder, size_t from, size_t end)
     return from;
 }
 
+static int64_t ids_count(const struct finder *finder, size_t row)
+{
+    const struct tensor *ids = unit_input(finder->ledger, op_at(finder, row), 1);
+
+    return ids ? tensor_count(ids) : -1;
+}
+
+/* Where the next network begins: a look-up of fewer ids behind products of this one. */
+static size_t next_network(const struct finder *finder, size_t from, size_t end)
+{
+    bool has_product = false;
+
+    for (size_t i = from + 1; i < end; i++) {
+        has_product |= op_at(finder, i)->op_class == OP_PRODUCT;
+        if (has_product && op_at(finder, i)->op_class == OP_EMBEDDING &&
+            ids_count(finder, i) < ids_count(finder, from))
+            return i;
+    }
+    return from;
+}
+
+/* With their ops, the Python between them need not run. */
 static bool claim(struct finder *finder, const struct detector *self, const size_t *starts,
                   size_t rounds, size_t length, uint32_t *cell)
 {
@@ -67,36 +138,62 @@ static bool claim(struct finder *finder, const struct detector *self, const size
     }
     for (size_t r = 1; r < rounds; r++)
         for (uint32_t u = finder->ops[starts[r]]; u < finder->ops[starts[r] + length - 1] + 1; u++)
-            if (ledger->units.items[u].kind == UNIT_OP)
+            if (unit_goes_with_ops(&ledger->units.items[u]))
                 ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
     return true;
 }
 
-/* Rounds that begin with the look-up at `first`, as long as all are alike and nothing makes ids. */
-static bool look_at(struct finder *finder, const struct detector *self, size_t first,
-                    uint32_t *cell)
+/* Rounds that begin with the look-ups at `starts`, as far as all are alike. */
+static bool look_at_rounds(struct finder *finder, const struct detector *self, const size_t *starts,
+                           size_t rounds, uint32_t *cell)
 {
-    enum { MOST_ROUNDS = 256 };
-    size_t               starts[MOST_ROUNDS], rounds = 0, length = 0;
-    const struct tensor *table = unit_input(finder->ledger, op_at(finder, first), 0);
+    size_t first, length;
 
-    if (!table || table->rank < 1)
-        return true;
-
-    for (size_t i = first; i < finder->count && rounds < MOST_ROUNDS; i++) {
-        if (makes_ids(finder, op_at(finder, i), table->dims[0]))
-            break;
-        if (is_same(finder, first, i))
-            starts[rounds++] = i;
-    }
     if (rounds < FEWEST_ROUNDS)
         return true;
+    first = starts[0];
     length = layers_end(finder, first + 1, starts[1]) - first;
+    if (length <= 1)
+        length = next_network(finder, first, starts[1]) - first;
     for (size_t r = 1; r < rounds && length > 1; r++)
         for (size_t i = 0; i < length; i++)
             if (starts[r] + i >= finder->count || !is_same(finder, first + i, starts[r] + i))
                 return true;
     return length <= 1 || claim(finder, self, starts, rounds, length, cell);
+}
+
+/* The look-up at `first` and all like it, as long as no round makes the ids of another. A round
+ * that picks fewer ids than are looked up makes none, unless something puts them among the others.
+ */
+static bool look_at(struct finder *finder, const struct detector *self, size_t first,
+                    uint32_t *cell)
+{
+    enum { MOST_ROUNDS = 256 };
+    size_t               starts[MOST_ROUNDS], rounds = 0;
+    const struct tensor *table = unit_input(finder->ledger, op_at(finder, first), 0);
+    const struct tensor *ids = unit_input(finder->ledger, op_at(finder, first), 1);
+    bool                 has_picked = false, has_changed = false;
+
+    if (!table || table->rank < 1 || !ids)
+        return true;
+    for (size_t i = first; i < finder->count && rounds < MOST_ROUNDS; i++) {
+        const struct work_unit *unit = op_at(finder, i);
+        int64_t                 picked = picked_count(finder, unit, table->dims[0]);
+
+        has_changed |= changes_ids(finder, unit, ids);
+        has_picked |= picked != 0;
+        if (picked < 0 || (picked > 0 && picked == tensor_count(ids)) ||
+            (has_picked && has_changed))
+            break;
+        if (brings_ids(finder, unit, ids)) {
+            if (!look_at_rounds(finder, self, starts, rounds, cell))
+                return false;
+            rounds = 0;
+        }
+        if (is_same(finder, first, i))
+            starts[rounds++] = i;
+    }
+    return look_at_rounds(finder, self, starts, rounds, cell);
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)
@@ -107,11 +204,11 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (!ledger->is_torch || ledger->has_backward || !ledger->study->profile->has_shapes)
         return true;
     finder.ops = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
-    if (!finder.ops)
+    finder.looked =
+        arena_new_array(ledger->scratch, uint32_t, ledger->study->profile->ops.count + 1);
+    if (!finder.ops || !finder.looked)
         return false;
-    for (size_t step = 0; step < ledger->step_count; step++) {
-        uint32_t seen = NO_ID;
-
+    for (uint32_t step = 0; step < ledger->step_count; step++) {
         finder.count = 0;
         for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++)
             if (ledger->units.items[u].kind == UNIT_OP &&
@@ -120,9 +217,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
         for (size_t i = 0; i < finder.count; i++) {
             const struct work_unit *unit = op_at(&finder, i);
 
-            if (unit->op_class != OP_EMBEDDING || unit->op == seen)
+            if (unit->op_class != OP_EMBEDDING || finder.looked[unit->op] == step + 1)
                 continue;
-            seen = unit->op;
+            finder.looked[unit->op] = step + 1;
             if (!look_at(&finder, self, i, &cell))
                 return false;
         }

@@ -87,6 +87,11 @@ const struct tensor *unit_input(const struct ledger *ledger, const struct work_u
     return &profile->tensors.items[profile->ops.items[unit->op].first_input + row];
 }
 
+bool unit_goes_with_ops(const struct work_unit *unit)
+{
+    return unit->kind != UNIT_OTHER || unit->part == PART_IDLE_OTHER;
+}
+
 bool same_dims(const struct tensor *a, const struct tensor *b)
 {
     if (!a || !b || a->rank < 0 || a->rank != b->rank)

@@ -97,6 +97,9 @@ bool       ledger_is_jax(const struct ledger *ledger);
 struct str unit_type(const struct ledger *ledger, const struct work_unit *unit);
 /* The unit's operand, or NULL. */
 const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit, uint32_t row);
+/* An op, or the host's time between ops, whether a step's mark covers it or not: what goes where the
+ * ops around it go. */
+bool unit_goes_with_ops(const struct work_unit *unit);
 bool same_dims(const struct tensor *a, const struct tensor *b);
 
 #endif
