@@ -214,7 +214,9 @@ struct memory_event {
     int64_t  stack_bytes;                /* of those in use, held for running programs */
     double   fragmentation;              /* 1 - largest free / free; < 0 unknown */
     uint64_t address;
-    uint32_t op_name, region;            /* interned, 0 unknown */
+    int64_t  requested_bytes;            /* of an allocation; -1 unknown */
+    uint32_t op_name, region, shape;     /* interned, 0 unknown */
+    uint8_t  dtype;                      /* enum dtype, of what is held */
 };
 
 struct aggregate { /* what ran so often, without a time of its own; of no event */

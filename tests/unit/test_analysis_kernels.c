@@ -265,7 +265,12 @@ static void a_kernel_is_one_by_its_name(void **state)
             builder_stat(&b, kernel, STAT_KERNEL_CONFIG, 0);
     }
     assert_true(vec_push(&b.profile.kernel_configs, b.profile.arena,
-                         (struct kernel_config) { .occupancy_pct = 50, .registers = 32 }));
+                         (struct kernel_config) { .grid = { 6, 2, 1 },
+                                                  .block = { 128, 1, 1 },
+                                                  .static_shared_bytes = 48,
+                                                  .dynamic_shared_bytes = 1024,
+                                                  .occupancy_pct = 50,
+                                                  .registers = 32 }));
     builder_finish(&b);
     assert_true(analysis_devices.run(&b.study, &err));
     assert_true(analysis_kernels.run(&b.study, &err));
@@ -275,6 +280,10 @@ static void a_kernel_is_one_by_its_name(void **state)
     assert_true(fabs(builder_fact(&b, "kernels.top_share") - 80.0 / 140) < 1e-12);
     assert_true(builder_fact(&b, "kernels.top_name") == builder_name(&b, "vector_kernel"));
     assert_true(builder_cell(&b, "kernels", "op", "mul", "total_ns") == 40000);
+    assert_true(builder_cell(&b, "kernels", "grid", "6,2,1", "grid_blocks") == 12);
+    assert_true(builder_cell(&b, "kernels", "block", "128,1,1", "static_shared_bytes") == 48);
+    assert_true(builder_cell(&b, "kernels", "block", "128,1,1", "dynamic_shared_bytes") == 1024);
+    assert_true(builder_cell(&b, "kernels", "op", "mul", "tensor_core_eligible") == 0);
     builder_free(&b);
 }
 

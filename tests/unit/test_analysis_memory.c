@@ -24,6 +24,7 @@ static void add(struct profile_builder *b, uint32_t device, enum memory_event_ki
                                   .available_bytes = -1,
                                   .peak_bytes = -1,
                                   .fragmentation = -1,
+                                  .requested_bytes = -1,
                                   .address = address,
                                   .op_name = builder_name(b, op) };
 
@@ -64,6 +65,49 @@ static void leaks_grow_and_owners_are_named(void **state)
     assert_true(builder_cell(&b, "memory_owners", "owner", "loss", "count") == 6);
     assert_true(builder_cell(&b, "allocators", "allocator", "GPU_0_bfc", "peak_time_ns") == 520);
     assert_true(isnan(builder_fact(&b, "memory.fragmentation")));
+    builder_free(&b);
+}
+
+/* "conv" holds two blocks of one shape and one of another; each asked for 4 bytes less than it got.
+ * The last release comes after the peak of 3000. Steps are 7 and 8. */
+static void owners_are_told_by_shape(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, gpu;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
+    builder_step(&b, host, 0, 100);
+    builder_step(&b, host, 100, 200);
+    for (size_t i = 0; i < 3; i++) {
+        struct memory_event *event;
+
+        add(&b, gpu, MEMORY_ALLOCATE, 20 + 60 * (int64_t)i, 1000, 1 + i, "conv");
+        event = &b.profile.memory_events.items[i];
+        event->requested_bytes = 996;
+        event->dtype = DTYPE_F32;
+        event->shape = builder_name(&b, i == 1 ? "[3,83]" : "[249]");
+        event->available_bytes = 9000 - 1000 * (int64_t)i;
+    }
+    add(&b, gpu, MEMORY_FREE, 190, 0, 1, "");
+    builder_finish(&b);
+    b.study.steps.list.items[0].number = 7;
+    b.study.steps.list.items[1].number = 8;
+    assert_true(analysis_memory.run(&b.study, &err));
+    assert_true(builder_cell(&b, "memory_owners", "shape", "[249]", "bytes") == 2000);
+    assert_true(builder_cell(&b, "memory_owners", "shape", "[249]", "requested_bytes") == 1992);
+    assert_true(builder_cell(&b, "memory_owners", "shape", "[3,83]", "count") == 1);
+    assert_true(builder_cell(&b, "memory_owners", "dtype", "float32", "bytes") == 2000);
+    assert_true(builder_cell(&b, "memory_use", "shape", "[3,83]", "bytes") == 2000);
+    assert_true(builder_cell(&b, "memory_use", "shape", "[3,83]", "event_bytes") == 1000);
+    assert_true(builder_cell(&b, "memory_use", "shape", "[3,83]", "requested_bytes") == 996);
+    assert_true(builder_cell(&b, "memory_use", "shape", "[3,83]", "free_bytes") == 8000);
+    assert_true(builder_cell(&b, "memory_use", "shape", "[3,83]", "step") == 7);
+    assert_true(builder_cell(&b, "memory_use", "event", "release", "step") == 8);
+    assert_true(builder_cell(&b, "allocators", "allocator", "GPU_0_bfc", "releases") == 0.5);
     builder_free(&b);
 }
 
@@ -164,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaks_grow_and_owners_are_named),
+        cmocka_unit_test(owners_are_told_by_shape),
         cmocka_unit_test(memory_by_op_has_owners_only),
         cmocka_unit_test(rows_sum_to_the_last_peak),
         cmocka_unit_test(small_owners_share_a_row),

@@ -41,7 +41,8 @@ static struct pipeline *build(struct profile_builder *b, uint32_t leader, struct
  * Two steps of 100 us. In each the leading thread asks for a batch 0..60: Batch 0..60, in it two
  * calls of Map 0..20 and 20..50; the second Map reads a record 20..40. Nothing is asynchronous:
  * Batch's own time is 10 us a step, Map's 20 + 10 = 30 with 2 calls, TFRecord's 20 with 1 call.
- * The longest Map is 30. The second step's TFRecord is another instance.
+ * Of Map's calls of 20 and 30 none takes more than 50 us, Batch's call of 60 does. The second
+ * step's TFRecord is another instance.
  */
 static void a_serial_pipeline(void **state)
 {
@@ -81,6 +82,7 @@ static void a_serial_pipeline(void **state)
     assert_ptr_equal(&pipeline->stages.items[record->parent], map);
     assert_true(batch->self_ns == 10000 && batch->calls == 1 && batch->total_ns == 60000);
     assert_true(map->self_ns == 30000 && map->calls == 2 && map->max_call_ns == 30000);
+    assert_true(map->min_call_ns == 20000 && map->slow_calls == 0 && batch->slow_calls == 1);
     assert_true(record->self_ns == 20000 && record->calls == 1);
     assert_int_equal(map->instances, 1);
     assert_int_equal(record->instances, 2);

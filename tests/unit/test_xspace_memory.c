@@ -51,6 +51,9 @@ static void ordinals_tell_the_device(void **state)
     xspace_line(&builder, 1, "main");
     allocation(type, 1000, 300, 500);
     xspace_number(&builder, "index_on_host", 1);
+    xspace_number(&builder, "requested_bytes", 12);
+    xspace_number(&builder, "data_type", 101); /* a reference to float */
+    xspace_text(&builder, "shape", "[3]");
     allocation(type, 2000, 200, 0);
     xspace_number(&builder, "device_ordinal", 0);
     xspace_take(&builder, &arena, &profile);
@@ -61,6 +64,10 @@ static void ordinals_tell_the_device(void **state)
     assert_int_equal(event->in_use_bytes, 800);
     assert_int_equal(event->stack_bytes, 500);
     assert_int_equal(event->available_bytes, 200);
+    assert_int_equal(event->requested_bytes, 12);
+    assert_int_equal(event->dtype, DTYPE_F32);
+    assert_true(str_equal(profile_str(&profile, event->shape), STR("[3]")));
+    assert_int_equal(profile.memory_events.items[1].requested_bytes, -1);
     assert_true(is_device(&profile, 1, "/device:TPU:0"));
     assert_int_equal(profile.memory_events.items[1].in_use_bytes, 200);
     assert_int_equal(profile.devices.count, 2);

@@ -5,6 +5,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/input/pipeline.h"
+#include "model/names.h"
 
 static const struct fact_spec produces[] = {
     { "input.wait_ns", UNIT_NS, "another name of part.input_ns: a step's time waiting for input" },
@@ -62,7 +63,13 @@ static const struct column_spec iterator_columns[] = {
     { "parallelism", UNIT_COUNT, "calls at once" },
     { "instances", UNIT_COUNT, "iterators seen: epochs, files" },
     { "call_ns", UNIT_NS, "mean time of a call, stages below included" },
+    { "min_call_ns", UNIT_NS, "shortest call" },
     { "max_call_ns", UNIT_NS, "longest call" },
+    { "slow_calls", UNIT_COUNT, "calls a step that took more than 50 us" },
+    { "total_ns", UNIT_NS, "a step's time in its calls, stages below included" },
+    { "self_share", UNIT_SHARE, "self_ns of that of all stages" },
+    { "category", UNIT_NAME,
+      "reading files on demand, reading files in advance, or preprocessing" },
     { "top_op", UNIT_NAME, "op type with most time in its function" },
     { "top_op_ns", UNIT_NS, "that op's time a step" },
     { "below_random", UNIT_BOOL,
@@ -106,12 +113,25 @@ static bool is_random_below(const struct study *study, uint32_t stage, bool or_s
     return false;
 }
 
+/* As TensorFlow's input pipeline analyzer sorts stages. */
+static const char *category(const struct study *study, const struct stage *stage)
+{
+    if (!name_is(intern_str(study->facts.names, stage->type), NAMES_TF_FILE_READER))
+        return "preprocessing";
+    return name_is(intern_str(study->facts.names, stage->name), NAMES_TF_READ_AHEAD)
+               ? "reading files in advance"
+               : "reading files on demand";
+}
+
 static bool fill_table(struct study *study)
 {
     struct pipeline *pipeline = study->pipeline;
     struct table    *table = facts_table(&study->facts, &tables[0]);
     double           step_ns = study->steps.mean_ns > 0 ? study->steps.mean_ns : 1;
+    double           all_self_ns = 0;
 
+    for (uint32_t i = 0; i < pipeline->stages.count; i++)
+        all_self_ns += pipeline->stages.items[i].self_ns;
     for (uint32_t i = 0; table && i < pipeline->stages.count; i++) {
         const struct stage *stage = &pipeline->stages.items[i];
         size_t              row = table_add(table, study->arena);
@@ -140,7 +160,12 @@ static bool fill_table(struct study *study)
             stage->parallelism,
             stage->instances,
             stage->calls > 0 ? stage->total_ns / stage->calls : 0,
+            stage->min_call_ns,
             stage->max_call_ns,
+            stage->slow_calls,
+            stage->total_ns,
+            all_self_ns > 0 ? stage->self_ns / all_self_ns : 0,
+            facts_name(&study->facts, str_from(category(study, stage))),
             stage->top_op,
             stage->top_op_ns,
             is_random_below(study, i, true),

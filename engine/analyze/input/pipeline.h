@@ -33,10 +33,14 @@ struct stage {
     double   path_ns;   /* charged to it on the path of the step */
     double   total_ns;    /* calls with what is below them */
     bool     draws_random; /* its function has an op of that name */
-    double   max_call_ns; /* longest single call */
+    double   min_call_ns, max_call_ns; /* shortest and longest single call */
+    double   slow_calls;  /* longer than SLOW_CALL_NS */
     uint32_t top_op;      /* op type with most time in its function, 0 none */
     double   top_op_ns;
 };
+/* A call that took no longer found its element ready. 50 us as in the tf.data bottleneck analysis of
+ * TensorFlow's profiler. */
+enum { SLOW_CALL_NS = 50000 };
 struct pipeline {
     VEC(struct stage) stages; /* parents before children */
     uint32_t *stage_of_frame; /* stage that a frame of the path works for, or NO_ID */

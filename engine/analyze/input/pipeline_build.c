@@ -108,7 +108,10 @@ static bool count_call(struct building *building, uint32_t stage, uint32_t event
     double                ns = (double)event_duration_ns(profile, event);
     int64_t               value;
 
+    if (row->calls == 0 || ns < row->min_call_ns)
+        row->min_call_ns = ns;
     row->calls++;
+    row->slow_calls += ns > SLOW_CALL_NS;
     row->total_ns += ns;
     if (ns > row->max_call_ns)
         row->max_call_ns = ns;
@@ -350,6 +353,7 @@ static void average(struct building *building)
 
         stage->instances = building->sums.items[i].iterators.count;
         stage->calls /= steps;
+        stage->slow_calls /= steps;
         stage->self_ns /= steps;
         stage->wait_ns /= steps;
         stage->cpu_ns /= steps;

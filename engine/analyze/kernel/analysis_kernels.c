@@ -5,6 +5,9 @@
 #include "analyze/kernel/kernel_times.h"
 #include "analyze/kernel/kernel_waves.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 enum kernel_fact {
     COUNT_PER_STEP,
     DISTINCT,
@@ -57,16 +60,21 @@ enum kernel_column {
     MIN_NS,
     MAX_NS,
     SHARE,
+    GRID_BLOCKS,
+    BLOCK_THREADS,
     GRID,
     BLOCK,
     REGISTERS,
+    STATIC_SHARED,
+    DYNAMIC_SHARED,
     OCCUPANCY,
     WAVES,
     SM_COUNT,
     SOURCE_FILE,
     SOURCE_LINE,
     SHAPES,
-    OP_TYPE
+    OP_TYPE,
+    TENSOR_CORE_ELIGIBLE
 };
 static const struct column_spec columns[] = {
     [NAME] = { "name", UNIT_NAME, "kernel" },
@@ -82,9 +90,15 @@ static const struct column_spec columns[] = {
     [MIN_NS] = { "min_ns", UNIT_NS, "shortest call" },
     [MAX_NS] = { "max_ns", UNIT_NS, "longest call" },
     [SHARE] = { "share", UNIT_SHARE, "share of kernel time" },
-    [GRID] = { "grid_blocks", UNIT_COUNT, "blocks launched" },
-    [BLOCK] = { "block_threads", UNIT_COUNT, "threads a block" },
+    [GRID_BLOCKS] = { "grid_blocks", UNIT_COUNT, "blocks launched" },
+    [BLOCK_THREADS] = { "block_threads", UNIT_COUNT, "threads a block" },
+    [GRID] = { "grid", UNIT_NAME, "the same along x,y,z" },
+    [BLOCK] = { "block", UNIT_NAME, "threads a block along x,y,z" },
     [REGISTERS] = { "registers", UNIT_COUNT, "registers a thread" },
+    [STATIC_SHARED] = { "static_shared_bytes", UNIT_BYTES,
+                        "shared memory a block; Kineto: dynamic shared memory too" },
+    [DYNAMIC_SHARED] = { "dynamic_shared_bytes", UNIT_BYTES,
+                         "shared memory a block that the launch asked for" },
     [OCCUPANCY] = { "occupancy", UNIT_SHARE, "estimated occupancy" },
     [WAVES] = { "waves", UNIT_NONE, "grid over what the device holds at once" },
     [SM_COUNT] = { "sm_count", UNIT_COUNT, "multiprocessors of the device" },
@@ -92,14 +106,28 @@ static const struct column_spec columns[] = {
     [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
     [SHAPES] = { "shapes", UNIT_NAME, "operands and results of that op" },
     [OP_TYPE] = { "op_type", UNIT_NAME, "type of that op" },
+    [TENSOR_CORE_ELIGIBLE] = { "tensor_core_eligible", UNIT_BOOL,
+                               "that op is a product, which tensor cores could do" },
 };
 static const struct table_spec tables[] = {
     { "kernels", "kernels by time", columns, ARRAY_COUNT(columns) },
 };
 
-static void fill_config(const struct profile *profile, struct table *table, size_t row,
+static void emit_extent(struct facts *facts, struct table *table, int column, size_t row,
+                        const uint32_t extent[3])
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%" PRIu32 ",%" PRIu32 ",%" PRIu32, extent[0], extent[1],
+             extent[2]);
+    emit_name(table, column, row, facts_name(facts, str_from(text)));
+}
+
+static void fill_config(struct study *study, struct table *table, size_t row,
                         const struct kernel_time *time)
 {
+    const struct profile       *profile = study->profile;
+    struct facts               *facts = &study->facts;
     const struct device        *device = &profile->devices.items[time->device];
     const struct kernel_config *config;
     double                      grid, block, resident;
@@ -111,10 +139,14 @@ static void fill_config(const struct profile *profile, struct table *table, size
     config = &profile->kernel_configs.items[time->config];
     grid = (double)config->grid[0] * config->grid[1] * config->grid[2];
     block = (double)config->block[0] * config->block[1] * config->block[2];
-    emit_number(table, GRID, row, grid);
-    emit_number(table, BLOCK, row, block);
+    emit_number(table, GRID_BLOCKS, row, grid);
+    emit_number(table, BLOCK_THREADS, row, block);
+    emit_extent(facts, table, GRID, row, config->grid);
+    emit_extent(facts, table, BLOCK, row, config->block);
     if (config->registers > 0)
         emit_number(table, REGISTERS, row, config->registers);
+    emit_number(table, STATIC_SHARED, row, config->static_shared_bytes);
+    emit_number(table, DYNAMIC_SHARED, row, config->dynamic_shared_bytes);
     if (config->occupancy_pct >= 0)
         emit_number(table, OCCUPANCY, row, (double)config->occupancy_pct / 100);
     resident = kernel_resident_blocks(device, config);
@@ -149,6 +181,9 @@ static void fill_row(struct study *study, struct table *table, size_t row,
     if (time->op != NO_ID) {
         emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[time->op]));
         emit_name(table, OP_TYPE, row, profile->ops.items[time->op].type);
+        emit_number(table, TENSOR_CORE_ELIGIBLE, row,
+                    op_is_product(profile_str(profile, profile->ops.items[time->op].type)) ||
+                        op_is_product(profile_str(profile, profile->ops.items[time->op].name)));
     }
     if (dtype == DTYPE_UNKNOWN && time->op != NO_ID) {
         const struct op *op = &profile->ops.items[time->op];
@@ -163,7 +198,7 @@ static void fill_row(struct study *study, struct table *table, size_t row,
         emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
         emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
     }
-    fill_config(profile, table, row, time);
+    fill_config(study, table, row, time);
 }
 
 static bool fill(struct study *study, const struct kernel_times *times, double steps,

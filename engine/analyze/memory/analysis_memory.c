@@ -7,6 +7,7 @@
 #include "analyze/emit.h"
 #include "analyze/memory/memory_timeline.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -77,8 +78,10 @@ enum allocators_column {
     A_GROWTH,
     A_IS_GROWING,
     A_ALLOCATIONS,
+    A_RELEASES,
     A_ALLOCATED,
-    A_PEAK_TIME
+    A_PEAK_TIME,
+    A_FREE
 };
 static const struct column_spec allocator_columns[] = {
     [A_ALLOCATOR] = { "allocator", UNIT_NAME, "allocator" },
@@ -93,8 +96,10 @@ static const struct column_spec allocator_columns[] = {
     [A_GROWTH] = { "growth_bytes_per_step", UNIT_BYTES, "slope over steps" },
     [A_IS_GROWING] = { "is_growing", UNIT_BOOL, "never less at the end of a step" },
     [A_ALLOCATIONS] = { "allocations", UNIT_COUNT, "allocations a step" },
+    [A_RELEASES] = { "releases", UNIT_COUNT, "releases a step" },
     [A_ALLOCATED] = { "allocated_bytes", UNIT_BYTES, "bytes allocated a step" },
     [A_PEAK_TIME] = { "peak_time_ns", UNIT_NS, "time of the peak, on the clock of the steps" },
+    [A_FREE] = { "free_bytes", UNIT_BYTES, "capacity less peak" },
 };
 enum owners_column {
     O_OWNER,
@@ -108,7 +113,9 @@ enum owners_column {
     O_TEMPORARY,
     O_OUTPUT,
     O_PERSISTENT,
-    O_DEVICE
+    O_DEVICE,
+    O_DTYPE,
+    O_SHAPE
 };
 static const struct column_spec owner_columns[] = {
     [O_OWNER] = { "owner", UNIT_NAME, "op" },
@@ -117,14 +124,33 @@ static const struct column_spec owner_columns[] = {
     [O_BYTES] = { "bytes", UNIT_BYTES, "held at the peak; without a timeline: the op's own peak" },
     [O_COUNT] = { "count", UNIT_COUNT, "blocks" },
     [O_SHARE] = { "share", UNIT_SHARE, "share of the peak" },
-    [O_REQUESTED] = { "requested_bytes", UNIT_BYTES, "asked for by the op in a step" },
+    [O_REQUESTED] = { "requested_bytes", UNIT_BYTES,
+                      "asked for of these bytes; without a timeline: by the op in a step" },
     [O_RESIDUAL] = { "residual_bytes", UNIT_BYTES, "left behind by the op in a step" },
     [O_TEMPORARY] = { "temporary_bytes", UNIT_BYTES, "temporary in a step" },
     [O_OUTPUT] = { "output_bytes", UNIT_BYTES, "in its results" },
     [O_PERSISTENT] = { "persistent_bytes", UNIT_BYTES, "persistent" },
     [O_DEVICE] = { "device", UNIT_NAME, "the allocator's device; none: host memory" },
+    [O_DTYPE] = { "dtype", UNIT_NAME, "element type of what is held, where it is told" },
+    [O_SHAPE] = { "shape", UNIT_NAME, "its shape, as recorded" },
 };
-enum uses_column { U_TIME, U_ALLOCATOR, U_DEVICE, U_BYTES, U_RESERVED, U_FRAGMENTATION };
+enum uses_column {
+    U_TIME,
+    U_ALLOCATOR,
+    U_DEVICE,
+    U_BYTES,
+    U_RESERVED,
+    U_FRAGMENTATION,
+    U_FREE,
+    U_EVENT,
+    U_EVENT_BYTES,
+    U_REQUESTED,
+    U_OP,
+    U_REGION,
+    U_DTYPE,
+    U_SHAPE,
+    U_STEP
+};
 static const struct column_spec use_columns[] = {
     [U_TIME] = { "time_ns", UNIT_NS, "on the clock of the steps" },
     [U_ALLOCATOR] = { "allocator", UNIT_NAME, "allocator" },
@@ -132,6 +158,15 @@ static const struct column_spec use_columns[] = {
     [U_BYTES] = { "bytes", UNIT_BYTES, "in use then" },
     [U_RESERVED] = { "reserved_bytes", UNIT_BYTES, "held by the allocator then" },
     [U_FRAGMENTATION] = { "fragmentation", UNIT_SHARE, "1 - largest free block / free bytes" },
+    [U_FREE] = { "free_bytes", UNIT_BYTES, "that the allocator can still give then" },
+    [U_EVENT] = { "event", UNIT_NAME, "what happened then: allocation, release" },
+    [U_EVENT_BYTES] = { "event_bytes", UNIT_BYTES, "allocated or released by it" },
+    [U_REQUESTED] = { "requested_bytes", UNIT_BYTES, "asked for by it" },
+    [U_OP] = { "op", UNIT_NAME, "whose it is" },
+    [U_REGION] = { "region", UNIT_NAME, "output, temp, persist, …" },
+    [U_DTYPE] = { "dtype", UNIT_NAME, "element type of it" },
+    [U_SHAPE] = { "shape", UNIT_NAME, "its shape, as recorded" },
+    [U_STEP] = { "step", UNIT_COUNT, "number of the step that it happened in" },
 };
 static const struct table_spec tables[] = {
     { "allocators", "memory by allocator", allocator_columns, ARRAY_COUNT(allocator_columns) },
@@ -163,6 +198,7 @@ static bool fill_allocators(struct study *study, const struct memory_timelines *
         if (from->capacity_bytes > 0) {
             emit_number(table, A_CAPACITY, row, from->capacity_bytes);
             emit_number(table, A_PEAK_SHARE, row, from->peak_bytes / from->capacity_bytes);
+            emit_number(table, A_FREE, row, from->capacity_bytes - from->peak_bytes);
         }
         if (from->reserved_bytes >= 0)
             emit_number(table, A_RESERVED, row, from->reserved_bytes);
@@ -173,9 +209,52 @@ static bool fill_allocators(struct study *study, const struct memory_timelines *
             emit_number(table, A_IS_GROWING, row, from->is_growing);
         }
         emit_number(table, A_ALLOCATIONS, row, from->allocation_count / steps);
+        emit_number(table, A_RELEASES, row, from->free_count / steps);
         emit_number(table, A_ALLOCATED, row, from->allocated_bytes / steps);
     }
     return table != NULL;
+}
+
+static void emit_dtype(struct study *study, struct table *table, int column, size_t row,
+                       uint8_t dtype)
+{
+    if (dtype != DTYPE_UNKNOWN)
+        emit_name(table, column, row, facts_name(&study->facts, str_from(dtype_name(dtype))));
+}
+
+/* What made the moment so full. */
+static void emit_event(struct study *study, struct table *table, size_t row,
+                       const struct memory_event *event)
+{
+    bool        is_release = event->kind == MEMORY_FREE || event->bytes < 0;
+    const char *kind = is_release ? "release" : "allocation";
+
+    if (event->kind == MEMORY_SNAPSHOT && event->bytes == 0)
+        kind = "reading";
+    emit_name(table, U_EVENT, row, facts_name(&study->facts, str_from(kind)));
+    if (event->kind != MEMORY_SNAPSHOT || event->bytes != 0)
+        emit_number(table, U_EVENT_BYTES, row, fabs((double)event->bytes));
+    if (event->requested_bytes >= 0)
+        emit_number(table, U_REQUESTED, row, (double)event->requested_bytes);
+    emit_name(table, U_OP, row, event->op_name);
+    emit_name(table, U_REGION, row, event->region);
+    emit_name(table, U_SHAPE, row, event->shape);
+    emit_dtype(study, table, U_DTYPE, row, event->dtype);
+}
+
+/* Of the allocator's host, and of the reference host where that is not told. */
+static void emit_step(struct study *study, struct table *table, size_t row,
+                      const struct memory_timeline *from, double time_ns)
+{
+    uint32_t           host = from->host == NO_ID ? study->steps.host : from->host;
+    const struct step *steps = study->steps.list.items;
+    size_t             step = LOWER_BOUND(study->steps.list.count, i,
+                                          steps[i].host < host ||
+                                              (steps[i].host == host && (double)steps[i].end_ns <= time_ns));
+
+    if (step < study->steps.list.count && steps[step].host == host &&
+        (double)steps[step].start_ns <= time_ns)
+        emit_number(table, U_STEP, row, (double)steps[step].number);
 }
 
 static bool fill_uses(struct study *study, const struct memory_timelines *timelines)
@@ -200,6 +279,10 @@ static bool fill_uses(struct study *study, const struct memory_timelines *timeli
                 emit_number(table, U_RESERVED, row, moment->reserved_bytes);
             if (moment->fragmentation >= 0)
                 emit_number(table, U_FRAGMENTATION, row, moment->fragmentation);
+            if (moment->available_bytes >= 0)
+                emit_number(table, U_FREE, row, moment->available_bytes);
+            emit_event(study, table, row, &study->profile->memory_events.items[moment->event]);
+            emit_step(study, table, row, from, moment->time_ns);
         }
     }
     return table != NULL;
@@ -217,7 +300,11 @@ static bool add_owner(struct study *study, struct table *table, const struct mem
     if (from->device != NO_ID)
         emit_name(table, O_DEVICE, row, study->profile->devices.items[from->device].name);
     emit_name(table, O_REGION, row, owner->region);
+    emit_name(table, O_SHAPE, row, owner->shape);
+    emit_dtype(study, table, O_DTYPE, row, owner->dtype);
     emit_number(table, O_BYTES, row, owner->bytes);
+    if (owner->requested_bytes >= 0)
+        emit_number(table, O_REQUESTED, row, owner->requested_bytes);
     if (owner->count > 0)
         emit_number(table, O_COUNT, row, owner->count);
     if (from->peak_bytes > 0)
@@ -229,8 +316,9 @@ static bool add_owner(struct study *study, struct table *table, const struct mem
  * that rows sum to the peak. */
 static bool add_rest(struct study *study, struct table *table, const struct memory_timeline *from)
 {
-    struct memory_owner others = { 0 }, stack = { .bytes = from->stack_bytes },
-                        earlier = { .bytes = from->earlier_bytes };
+    struct memory_owner others = { .requested_bytes = -1 },
+                        stack = { .bytes = from->stack_bytes, .requested_bytes = -1 },
+                        earlier = { .bytes = from->earlier_bytes, .requested_bytes = -1 };
     char name[32];
 
     for (size_t i = MOST_OWNERS; i < from->owner_count; i++) {

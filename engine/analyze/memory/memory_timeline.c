@@ -27,7 +27,7 @@ static int compare_events(const void *a, const void *b)
 
 struct live_block {
     double   bytes;
-    uint32_t op_name, region;
+    uint32_t event; /* that took it: row of profile->memory_events */
     bool     is_live;
 };
 struct replay {
@@ -50,8 +50,8 @@ static double event_delta(struct replay *replay, const struct memory_event *even
     case MEMORY_SNAPSHOT:
         return bytes;
     case MEMORY_ALLOCATE: {
-        struct live_block fresh = { bytes < 0 ? -bytes : bytes, event->op_name, event->region,
-                                    true };
+        uint32_t          row = (uint32_t)(event - replay->profile->memory_events.items);
+        struct live_block fresh = { bytes < 0 ? -bytes : bytes, row, true };
 
         if (block != NO_ID)
             replay->blocks.items[block] = fresh;
@@ -118,14 +118,19 @@ static bool fit_growth(struct memory_timeline *timeline, const double *ends, con
 
 /* Keeps the fullest moment of each of MEMORY_MOMENTS equal times between `first_ns` and `last_ns`:
  * a picture has no more columns, and the peak is one of them. */
-static void note_moment(struct memory_timeline *timeline, const struct memory_event *event,
+static void note_moment(const struct replay *replay, struct memory_timeline *timeline, uint32_t row,
                         double bytes, double first_ns, double last_ns)
 {
-    double               wide_ns = (last_ns - first_ns) / MEMORY_MOMENTS + 1;
-    double               time_ns = (double)event->time_ns;
-    struct memory_moment moment = { time_ns, bytes, (double)event->reserved_bytes,
-                                    event->fragmentation };
-    size_t               count = timeline->moment_count;
+    const struct memory_event *event = &replay->profile->memory_events.items[row];
+    double                     wide_ns = (last_ns - first_ns) / MEMORY_MOMENTS + 1;
+    double                     time_ns = (double)event->time_ns;
+    struct memory_moment       moment = { .time_ns = time_ns,
+                                          .bytes = bytes,
+                                          .available_bytes = (double)event->available_bytes,
+                                          .reserved_bytes = (double)event->reserved_bytes,
+                                          .fragmentation = event->fragmentation,
+                                          .event = row };
+    size_t                     count = timeline->moment_count;
 
     if (count > 0 && (int)((timeline->moments[count - 1].time_ns - first_ns) / wide_ns) ==
                          (int)((time_ns - first_ns) / wide_ns)) {
@@ -154,7 +159,7 @@ static size_t replay_until(struct replay *replay, const struct sorted_event *eve
         if (is_full)
             return SIZE_MAX;
         bytes = event->in_use_bytes >= 0 ? (double)event->in_use_bytes : replay->running_bytes;
-        note_moment(timeline, event, bytes, first_ns, last_ns);
+        note_moment(replay, timeline, events[i].row, bytes, first_ns, last_ns);
         /* Of equal peaks the last: most of what is held then was seen being taken. */
         if (i == 0 || bytes >= timeline->peak_bytes) {
             note_peak(timeline, event, bytes);
@@ -171,9 +176,25 @@ static size_t replay_until(struct replay *replay, const struct sorted_event *eve
             timeline->allocation_count++;
             timeline->allocated_bytes +=
                 event->bytes < 0 ? -(double)event->bytes : (double)event->bytes;
+        } else if (event->kind == MEMORY_FREE || event->bytes < 0) {
+            timeline->free_count++;
         }
     }
     return peak;
+}
+
+/* Blocks of which all that is told is the same. */
+static int compare_kinds(const void *a, const void *b)
+{
+    const struct memory_owner *left = a, *right = b;
+
+    if (left->op_name != right->op_name)
+        return left->op_name < right->op_name ? -1 : 1;
+    if (left->region != right->region)
+        return left->region < right->region ? -1 : 1;
+    if (left->dtype != right->dtype)
+        return left->dtype < right->dtype ? -1 : 1;
+    return (left->shape > right->shape) - (left->shape < right->shape);
 }
 
 static int compare_owners(const void *a, const void *b)
@@ -182,18 +203,51 @@ static int compare_owners(const void *a, const void *b)
 
     if (left->bytes != right->bytes)
         return left->bytes > right->bytes ? -1 : 1;
-    if (left->op_name != right->op_name)
-        return left->op_name < right->op_name ? -1 : 1;
-    return (left->region > right->region) - (left->region < right->region);
+    return compare_kinds(a, b);
+}
+
+static struct memory_owner owner_of(const struct replay *replay, const struct live_block *block)
+{
+    const struct memory_event *event = &replay->profile->memory_events.items[block->event];
+
+    return (struct memory_owner) { .op_name = event->op_name,
+                                   .region = event->region,
+                                   .shape = event->shape,
+                                   .dtype = event->dtype,
+                                   .bytes = block->bytes,
+                                   .requested_bytes = (double)event->requested_bytes,
+                                   .count = 1 };
+}
+
+/* Sums those of one kind up; how many kinds there are. */
+static size_t merge_owners(struct memory_owner *owners, size_t count)
+{
+    size_t kept = 0;
+
+    if (count > 1)
+        qsort(owners, count, sizeof *owners, compare_kinds);
+    for (size_t i = 0; i < count; i++) {
+        struct memory_owner *into = kept > 0 ? &owners[kept - 1] : NULL;
+
+        if (!into || compare_kinds(into, &owners[i]) != 0) {
+            owners[kept++] = owners[i];
+            continue;
+        }
+        into->bytes += owners[i].bytes;
+        into->count++;
+        into->requested_bytes = into->requested_bytes < 0 || owners[i].requested_bytes < 0
+                                    ? -1
+                                    : into->requested_bytes + owners[i].requested_bytes;
+    }
+    return kept;
 }
 
 /* Who holds memory at the peak: the events up to it once more, with a fresh address map. */
 static bool find_owners(struct replay *replay, const struct sorted_event *events, size_t count,
                         struct memory_timeline *timeline)
 {
-    struct id_map rows = { .arena = replay->arena };
-    double        owned_bytes = timeline->stack_bytes;
-    bool          is_full = false;
+    double owned_bytes = timeline->stack_bytes;
+    bool   is_full = false;
 
     replay->blocks_by_address = (struct id_map) { .arena = replay->arena };
     replay->blocks.count = 0;
@@ -204,22 +258,12 @@ static bool find_owners(struct replay *replay, const struct sorted_event *events
     if (is_full || !timeline->owners)
         return false;
     for (size_t i = 0; i < replay->blocks.count; i++) {
-        const struct live_block *block = &replay->blocks.items[i];
-        uint64_t                 key = (uint64_t)block->op_name << 32 | block->region;
-        uint32_t                 row = id_map_get(&rows, key);
-
-        if (!block->is_live)
+        if (!replay->blocks.items[i].is_live)
             continue;
-        if (row == NO_ID) {
-            row = (uint32_t)timeline->owner_count++;
-            timeline->owners[row] = (struct memory_owner) { block->op_name, block->region, 0, 0 };
-            if (!id_map_put(&rows, key, row))
-                return false;
-        }
-        owned_bytes += block->bytes;
-        timeline->owners[row].bytes += block->bytes;
-        timeline->owners[row].count++;
+        owned_bytes += replay->blocks.items[i].bytes;
+        timeline->owners[timeline->owner_count++] = owner_of(replay, &replay->blocks.items[i]);
     }
+    timeline->owner_count = merge_owners(timeline->owners, timeline->owner_count);
     if (timeline->owner_count > 1)
         qsort(timeline->owners, timeline->owner_count, sizeof *timeline->owners, compare_owners);
     if (timeline->peak_bytes > owned_bytes)

@@ -5,13 +5,15 @@
 #include "analyze/step/window.h"
 
 struct memory_owner {
-    uint32_t op_name, region; /* interned, 0 unknown */
-    double   bytes;
+    uint32_t op_name, region, shape; /* interned, 0 unknown */
+    uint8_t  dtype;                  /* enum dtype */
+    double   bytes, requested_bytes; /* < 0 not told of each block */
     double   count;
 };
 struct memory_moment {
-    double time_ns, bytes;
-    double reserved_bytes, fragmentation; /* < 0 unknown */
+    double   time_ns, bytes;
+    double   available_bytes, reserved_bytes, fragmentation; /* < 0 unknown */
+    uint32_t event; /* row of profile->memory_events: the last one before */
 };
 struct memory_timeline {
     uint32_t allocator, device; /* device NO_ID: host memory */
@@ -25,6 +27,7 @@ struct memory_timeline {
     double   fragmentation;                     /* at the peak; < 0 unknown */
     double   lifetime_peak_bytes;               /* as the allocator says; < 0 unknown */
     double   allocation_count, allocated_bytes; /* in windows */
+    double   free_count;                        /* in windows */
     double   growth_bytes;       /* a step; slope of the bytes in use at the ends of windows */
     bool     is_growing;         /* they never fall over at least 5 windows, and rise */
     bool     has_growth;         /* there were at least 5 windows with events */

@@ -340,6 +340,7 @@ bool kineto_add_memory(struct kineto *kineto, const struct kineto_event *event, 
                                    .time_ns = time_ns,
                                    .available_bytes = -1,
                                    .peak_bytes = -1,
+                                   .requested_bytes = -1,
                                    .fragmentation = -1 };
     /* c10's list of device types begins with the CPU. */
     bool is_host = kineto_integer(event, FIELD_DEVICE_TYPE, 0) == 0;

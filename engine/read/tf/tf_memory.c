@@ -92,6 +92,7 @@ bool tf_allocator_read(struct tf_run_scan *scan, const struct tf_allocator *from
     struct memory_event event = { .event = NO_ID,
                                   .device = from->is_host ? NO_ID : from->row,
                                   .reserved_bytes = -1,
+                                  .requested_bytes = -1,
                                   .available_bytes = -1,
                                   .peak_bytes = -1,
                                   .fragmentation = -1,

@@ -175,7 +175,9 @@ static bool add_memory_events(struct commit *commit)
         event.allocator = global_name(commit, event.allocator);
         event.region = told_name(commit, event.region);
         event.op_name = told_name(commit, event.op_name);
+        event.shape = told_name(commit, event.shape);
         if (event.allocator == NO_ID || event.region == NO_ID || event.op_name == NO_ID ||
+            event.shape == NO_ID ||
             !xspace_memory_place(profile, commit->task->host->host, &event) ||
             !vec_push(&profile->memory_events, profile->arena, event))
             return false;

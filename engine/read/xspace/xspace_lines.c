@@ -56,8 +56,9 @@ static void end_memory(struct sink *sink, const struct event *event, int64_t sta
     memory->time_ns = start_ns;
     memory->kind = event->info.flags & TYPE_RELEASE ? MEMORY_FREE : MEMORY_ALLOCATE;
     memory->op_name = sink->variant.tf_op;
+    memory->shape = sink->variant.shape;
     if (memory->bytes < 0)
-        memory->bytes = sink->memory_size;
+        memory->bytes = sink->memory_size >= 0 ? sink->memory_size : memory->requested_bytes;
     if (!vec_push(&sink->memory_events, &sink->arena, *memory))
         sink->is_full = true;
 }

@@ -1,4 +1,5 @@
 /* What a run of lines leaves beside its events: stats by key, variants of types, memory events. */
+#include "read/tf/tf_model.h"
 #include "read/xspace/xspace_details.h"
 #include "read/xspace/xspace_lines.h"
 
@@ -87,6 +88,8 @@ unsigned sink_key_for(unsigned key, uint32_t flags)
         return flags & TYPE_ITERATOR ? STAT_ITERATOR : STAT_EXECUTOR_STEP;
     if (key == EXTRA_NAME)
         return flags & TYPE_ITERATOR ? STAT_DATASET : EXTRA_NONE;
+    if (key == EXTRA_REQUESTED && !(flags & TYPE_MEMORY))
+        return STAT_BYTES;
     if (key >= EXTRA_ALLOCATOR && key <= EXTRA_REGION && !(flags & TYPE_MEMORY))
         return EXTRA_NONE;
     return key;
@@ -154,6 +157,7 @@ static void keep_memory(struct sink *sink, unsigned key, int64_t value)
                                           .available_bytes = -1,
                                           .peak_bytes = -1,
                                           .fragmentation = -1,
+                                          .requested_bytes = -1,
                                           .address = UINT64_MAX };
         sink->has_memory = true;
     }
@@ -177,6 +181,10 @@ static void keep_memory(struct sink *sink, unsigned key, int64_t value)
         memory->bytes = value;
     else if (key == EXTRA_ADDRESS)
         memory->address = (uint64_t)value;
+    else if (key == EXTRA_REQUESTED)
+        sink_push(sink, STAT_BYTES, memory->requested_bytes = value);
+    else if (key == EXTRA_DATA_TYPE)
+        memory->dtype = tf_dtype((uint64_t)value);
 }
 
 /* "pageable -> device"; 0: not told. */
