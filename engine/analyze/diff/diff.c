@@ -11,7 +11,7 @@ struct builder {
     struct charges charges;
     struct intern  names[CHARGE_BY_COUNT];
     struct id_map  row_of[CHARGE_BY_COUNT]; /* part << 32 | name */
-    int64_t        raw_ns[PART_COUNT];      /* of the side that is being added */
+    int64_t        raw_ns[2][PART_COUNT];   /* by side, of the looked-at steps */
     int            side;
 };
 
@@ -43,7 +43,7 @@ static bool add_path(struct builder *builder)
         const struct segment *segment = &path->segments.items[i];
         int64_t               ns = segment->end_ns - segment->start_ns;
 
-        builder->raw_ns[segment->part] += ns;
+        builder->raw_ns[builder->side][segment->part] += ns;
         for (int by = 0; builder->diff->has_paths && by < CHARGE_BY_COUNT; by++) {
             struct diff_sums *sums =
                 sums_of(builder, (enum charge_by)by, (enum part)segment->part,
@@ -192,36 +192,37 @@ static int64_t share_of(struct share_out *out, int64_t raw)
     return share;
 }
 
-static void settle_rows(struct builder *builder, enum charge_by by, enum part part)
+static void settle_rows(struct builder *builder, int side, enum charge_by by, enum part part)
 {
     struct diff     *diff = builder->diff;
-    struct share_out out = { .raw_total = (double)builder->raw_ns[part],
-                             .total = diff->part_ns[part][builder->side] };
+    struct share_out out = { .raw_total = (double)builder->raw_ns[side][part],
+                             .total = diff->part_ns[part][side] };
 
     for (size_t i = 0; i < diff->rows[by].count; i++)
         if (diff->rows[by].items[i].part == part) {
-            int64_t *ns = &diff->rows[by].items[i].sides[builder->side].ns;
+            int64_t *ns = &diff->rows[by].items[i].sides[side].ns;
 
             *ns = share_of(&out, *ns);
         }
 }
 
 /* From the nanoseconds of the looked-at steps to those of the step. */
-static void settle_side(struct builder *builder)
+static void settle_side(struct builder *builder, int side)
 {
     struct diff     *diff = builder->diff;
-    struct share_out out = { .total = diff->step_ns[builder->side] };
+    const int64_t   *raw_ns = builder->raw_ns[side];
+    struct share_out out = { .total = diff->step_ns[side] };
 
     for (int part = 0; part < PART_COUNT; part++)
-        out.raw_total += (double)builder->raw_ns[part];
+        out.raw_total += (double)raw_ns[part];
     if (out.raw_total <= 0) {
-        diff->part_ns[PART_UNKNOWN][builder->side] = diff->step_ns[builder->side];
+        diff->part_ns[PART_UNKNOWN][side] = diff->step_ns[side];
         return;
     }
     for (int part = 0; part < PART_COUNT; part++) {
-        diff->part_ns[part][builder->side] = share_of(&out, builder->raw_ns[part]);
+        diff->part_ns[part][side] = share_of(&out, raw_ns[part]);
         for (int by = 0; diff->has_paths && by < CHARGE_BY_COUNT; by++)
-            settle_rows(builder, (enum charge_by)by, (enum part)part);
+            settle_rows(builder, side, (enum charge_by)by, (enum part)part);
     }
 }
 
@@ -231,17 +232,22 @@ static bool add_side(struct builder *builder, int64_t depth)
     struct arena        scratch = { .budget_bytes = builder->arena->budget_bytes };
     bool                is_done;
 
-    for (int part = 0; part < PART_COUNT; part++)
-        builder->raw_ns[part] = 0;
     is_done = charges_start(&builder->charges, study, depth, &scratch) && add_path(builder) &&
               add_ops(builder, &scratch) && add_memory(builder, &scratch);
-    if (is_done)
-        settle_side(builder);
     arena_free(&scratch);
     return is_done;
 }
 
-static int compare_rows(const void *left, const void *right)
+static int by_identity(const void *left, const void *right)
+{
+    const struct diff_row *a = left, *b = right;
+
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
+    return str_compare(a->name, b->name);
+}
+
+static int by_change(const void *left, const void *right)
 {
     const struct diff_row *a = left, *b = right;
     int64_t                of_a = llabs(a->sides[1].ns - a->sides[0].ns);
@@ -249,9 +255,15 @@ static int compare_rows(const void *left, const void *right)
 
     if (of_a != of_b)
         return of_a > of_b ? -1 : 1;
-    if (a->part != b->part)
-        return a->part < b->part ? -1 : 1;
-    return str_compare(a->name, b->name);
+    return by_identity(a, b);
+}
+
+static void sort_rows(struct diff *diff, int (*compare)(const void *, const void *))
+{
+    for (int by = 0; by < CHARGE_BY_COUNT; by++)
+        if (diff->rows[by].count)
+            qsort(diff->rows[by].items, diff->rows[by].count, sizeof *diff->rows[by].items,
+                  compare);
 }
 
 static bool set_step(struct diff *diff, int side, struct err *err)
@@ -312,10 +324,11 @@ bool diff_make(struct diff *diff, const struct study *before, const struct study
     set_unit(diff);
     if (!add_sides(&builder, depth))
         return err_set(err, ERR_LIMIT, "the comparison does not fit the memory limit");
-    for (int by = 0; by < CHARGE_BY_COUNT; by++)
-        if (diff->rows[by].count)
-            qsort(diff->rows[by].items, diff->rows[by].count, sizeof *diff->rows[by].items,
-                  compare_rows);
+    /* Which row a nanosecond is rounded to must not hang on which side came first. */
+    sort_rows(diff, by_identity);
+    for (int side = 0; side < 2; side++)
+        settle_side(&builder, side);
+    sort_rows(diff, by_change);
     return true;
 }
 

@@ -350,24 +350,47 @@ static double collective_ns(const struct study *study, uint32_t host)
     return steps > 0 ? sum_ns / steps : 0;
 }
 
-/* The host that holds the job up: hosts of one job step together, so it is the one that spends
- * least time waiting for the others in collectives; among equals the one with the longest steps. */
-static void choose_host(struct study *study, double *scratch_ns)
+/* What a host needs for a step beside waiting in collectives; -INFINITY: it has no used step. */
+static double own_ns(const struct study *study, uint32_t host, double *scratch_ns)
 {
-    struct steps *steps = &study->steps;
-    double        longest_ns = -1e300;
-    uint32_t      host_count = (uint32_t)study->profile->hosts.count;
+    size_t count = used_lengths(&study->steps, host, scratch_ns);
+    bool   waits = study->profile->hosts.count > 1;
 
-    for (uint32_t host = 0; host < (host_count ? host_count : 1); host++) {
-        size_t count = used_lengths(steps, host, scratch_ns);
-        double median_ns = sample_median(scratch_ns, count);
-        double own_ns = median_ns - (host_count > 1 ? collective_ns(study, host) : 0);
+    return count ? sample_median(scratch_ns, count) - (waits ? collective_ns(study, host) : 0)
+                 : -INFINITY;
+}
 
-        if (count && own_ns > longest_ns + 0.02 * median_ns) {
-            longest_ns = own_ns;
-            steps->host = host;
-        }
+/* The order of hosts, whichever order their files came in. */
+static bool stands_before(const struct profile *profile, uint32_t a, uint32_t b)
+{
+    const struct host *x = &profile->hosts.items[a], *y = &profile->hosts.items[b];
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank;
+    return str_compare(profile_str(profile, x->name), profile_str(profile, y->name)) < 0;
+}
+
+/* The host that holds the job up: hosts of one job step together, so it is the one that spends
+ * least time waiting for the others in collectives; among equals the first one. */
+static bool choose_host(struct study *study, struct arena *scratch, double *scratch_ns)
+{
+    static const double EQUAL_SHARE = 0.02;
+    uint32_t            count = (uint32_t)study->profile->hosts.count, chosen = NO_ID;
+    double             *needs_ns = arena_new_array(scratch, double, count + 1);
+    double              longest_ns = -INFINITY;
+
+    for (uint32_t host = 0; needs_ns && host < (count ? count : 1); host++) {
+        needs_ns[host] = own_ns(study, host, scratch_ns);
+        longest_ns = fmax(longest_ns, needs_ns[host]);
     }
+    for (uint32_t host = 0; needs_ns && host < count; host++)
+        if (needs_ns[host] >= longest_ns - EQUAL_SHARE * fabs(longest_ns) &&
+            isfinite(needs_ns[host]) &&
+            (chosen == NO_ID || stands_before(study->profile, host, chosen)))
+            chosen = host;
+    if (chosen != NO_ID)
+        study->steps.host = chosen;
+    return needs_ns != NULL;
 }
 
 static double modified_z(const struct steps *steps, double length_ns, double mad_ns)
@@ -487,7 +510,8 @@ static bool set_facts(struct study *study, struct arena *scratch)
     if (!lengths || !sorted)
         return false;
     leave_out(study, lengths);
-    choose_host(study, lengths);
+    if (!choose_host(study, scratch, lengths))
+        return false;
     steps->used_count = (uint32_t)used_lengths(steps, steps->host, lengths);
     if (!steps_few_marked(study, scratch))
         return false;
