@@ -1,5 +1,5 @@
 /* table: the tables behind advice, for people, spreadsheets and programs. */
-#include "analyze/table_view.h"
+#include "cli/table_answer.h"
 
 #include "analyze/analysis.h"
 #include "base/macros.h"
@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct table_values {
     struct input_values  input;
@@ -21,7 +22,7 @@ struct table_values {
 
 #define INPUT(field) offsetof(struct table_values, input.field)
 #define RESULT(field) offsetof(struct table_values, result.field)
-#define RESULT_FORMATS "text|json|csv"
+#define RESULT_FORMATS "text|json|csv|arrow"
 /* clang-format off */
 static const struct option options[] = {
     { .name = "columns", .kind = OPTION_LIST, .offset = offsetof(struct table_values, columns),
@@ -121,21 +122,28 @@ static bool prepare(struct call *call, struct err *err)
     return analysis_table(call->subject) || is_unknown(call->subject, call->arena, err);
 }
 
-static bool make(struct call *call, struct err *err)
+bool table_answer_view(struct call *call, struct table_view *view, struct err *err)
 {
     const struct table_values *values = call->values;
     const struct facts        *facts = &call->inputs[0]->study.facts;
     const struct table        *table = facts_find_table(facts, call->subject);
     struct table_query query = { values->columns, values->where, values->sort, values->top };
-    struct table_view  view;
 
     if (!table)
         return is_absent(facts, call->subject, err);
     if (query.top < 0)
         query.top = strcmp(values->result.format, "text") == 0 ? TEXT_ROWS : 0;
-    call->shape.is_complete = values->is_wide;
-    if (!table_view_make(&view, facts, table, &query, call->text.arena, err))
+    return table_view_make(view, facts, table, &query, call->text.arena, err);
+}
+
+static bool make(struct call *call, struct err *err)
+{
+    const struct table_values *values = call->values;
+    struct table_view          view;
+
+    if (!table_answer_view(call, &view, err))
         return false;
+    call->shape.is_complete = values->is_wide;
     call->output->table(&view, &call->shape, &call->text);
     return true;
 }
@@ -151,6 +159,9 @@ static bool run(struct call *call, struct err *err)
     paths->values.count--;
     if (!prepare(call, err))
         return false;
+    if (strcmp(values->result.format, "arrow") == 0 && !values->result.path &&
+        isatty(STDOUT_FILENO))
+        return err_set(err, ERR_USAGE, "an Arrow file is no text: give --output FILE");
     if (!values->input.is_list && paths->values.count == 0 && !input_has_paths(&values->input))
         return list_columns(call, analysis_table(call->subject), err);
     return answer_run(call, err);
