@@ -97,6 +97,7 @@ layer engine/synth   'base/|synth/'
 layer rules          'base/|analyze/|model/profile\.h|rules/'
 layer engine/gate    'base/|analyze/|model/profile\.h|rules/advice\.h|read/json_scan\.h|gate/'
 layer engine/report  'base/|gate/gate\.h|gate/summary\.h|gate/history\.h|gate/verify\.h|rules/(advice|catalogue)\.h|analyze/(analysis|study|facts|table_view|step/steps|path/path|diff/diff|program/program_view|schedule/whatif|schedule/why)\.h|model/((profile|notes_json)\.h|stats\.def)|perfetto\.pb-c\.h|report/'
+layer engine/lib     'base/|cli/|report/(arrow|tool)\.h|lib/'
 layer engine/cli     'base/|model/|read/|analyze/|view/|rules/|gate/|report/|synth/|cli/'
 
 only igraph   'igraph/|igraph\.h'          'engine/model/op_graph\.c:'

@@ -90,7 +90,7 @@ static void end_reading(int number, siginfo_t *info, void *context)
     signal(number, SIG_DFL);
 }
 
-static void watch(void)
+void opened_watch(void)
 {
     struct sigaction action = { .sa_sigaction = end_reading, .sa_flags = SA_SIGINFO };
 
@@ -116,11 +116,9 @@ static struct mapping *free_mapping(void)
 
 void opened_map(const char *path, struct str bytes)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct mapping       *mapping;
-    size_t                from = (size_t)(uintptr_t)bytes.data, len = strlen(path);
+    struct mapping *mapping;
+    size_t          from = (size_t)(uintptr_t)bytes.data, len = strlen(path);
 
-    pthread_once(&once, watch);
     pthread_mutex_lock(&lock);
     mapping = free_mapping();
     if (mapping) {

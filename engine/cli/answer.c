@@ -25,7 +25,7 @@ bool answer_prepare(struct call *call, struct err *err)
     return !answer->prepare || answer->prepare(call, err);
 }
 
-static bool answer_make(struct call *call, struct arena *arena, struct err *err)
+bool answer_make(struct call *call, struct arena *arena, struct err *err)
 {
     call->text = (struct text) { .arena = arena };
     call->warnings = (struct text) { .arena = call->arena };

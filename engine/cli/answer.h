@@ -1,6 +1,7 @@
 /*
  * answer: commands that say something of recordings that were read: their options, what they read,
- * and the text that they make of it, which someone else writes.
+ * and the text that they make of it, which goes where the caller wants it. The command line reads,
+ * asks and writes; the library (lib/tfprof.h) asks the same of what it has read before.
  */
 #ifndef TFPROF_CLI_ANSWER_H
 #define TFPROF_CLI_ANSWER_H
@@ -11,8 +12,9 @@
 bool answer_run(struct call *call, struct err *err);
 /* The same in pieces. Before anything is read: finds the renderer, and what is wrong with the options. */
 bool answer_prepare(struct call *call, struct err *err);
-/* call->inputs are read: fills call->text and call->warnings, writes the text where the options say and
- * the warnings to standard error. */
+/* call->inputs are read; fills call->text and call->warnings. */
+bool answer_make(struct call *call, struct arena *arena, struct err *err);
+/* Both, and writes the text where the options say and the warnings to standard error. */
 bool answer_give(struct call *call, struct arena *arena, struct err *err);
 
 #endif

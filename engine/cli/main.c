@@ -1,6 +1,8 @@
 /* tfprof: says what to change in a machine-learning program, from a recording of its run. */
+#include "base/opened.h"
 #include "cli/command.h"
 #include "cli/error_line.h"
+#include "cli/progress.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +26,8 @@ int main(int argument_count, char **arguments)
     struct err   err = { 0 };
     int          status = 0, skipped = argument_count > 0;
 
+    progress_allow();
+    opened_watch();
     if (!command_run(argument_count - skipped, arguments + skipped, &arena, &status, &err) ||
         !is_written(&err)) {
         struct text text = { .arena = &arena };

@@ -12,7 +12,7 @@ static struct {
     pthread_mutex_t mutex;
     pthread_cond_t  ended;
     const char     *stage;
-    bool            is_running, is_ending;
+    bool            is_allowed, is_running, is_ending;
 } progress = { .mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER };
 
 static void *show(void *unused)
@@ -36,8 +36,15 @@ static void *show(void *unused)
     return unused;
 }
 
+void progress_allow(void)
+{
+    progress.is_allowed = true;
+}
+
 void progress_stage(const char *what)
 {
+    if (!progress.is_allowed)
+        return;
     pthread_mutex_lock(&progress.mutex);
     progress.stage = what;
     pthread_mutex_unlock(&progress.mutex);
