@@ -4,8 +4,8 @@
     check_dead.py BUILD      BUILD: a build tree without link-time optimisation
 
 Names functions and data that no other file of the program uses (they should be static, or go), members of
-structs that nothing reads, or that are read and never set, facts that neither a rule nor the program nor a page
-uses, and files that pages or comments name and that do not exist. Names alone decide, so two members of one name vouch for each other. Tests count as users of a
+structs that nothing reads, or that are read and never set, facts and columns that neither a rule nor the program nor a
+page uses, and files that pages or comments name and that do not exist. Names alone decide, so two members of one name vouch for each other. Tests count as users of a
 function only where its own file uses it, too.
 """
 import collections, pathlib, re, subprocess, sys
@@ -140,6 +140,25 @@ def check_facts():
             yield "docs/facts.md: nothing uses %s: a rule, a section of engine/report/tools.def" % fact
 
 
+def check_columns():
+    """A column is used where a rule, or a file of the program other than its table's own, names it beside its table; a
+    page of the program (ROWS) shows it; or a page of docs/ tells of it."""
+    listed = re.findall(r"^Table `(\w+)`:.*\n\n\| column .*\n.*\n((?:\|.*\n)+)", (ROOT / "docs/facts.md").read_text(), re.M)
+    readers = [path.read_text().split("\n  examples = {")[0] for path in files(["checkers", "rules"], ".lua")]
+    for path in files(["engine", "rules"], ".c", ".h"):
+        texts = re.findall(r'"(?:\\.|[^"\\\n])*"', re.sub(r'\{ "\w+", UNIT_', "", path.read_text()))
+        readers.append(" ".join(texts))
+    shown = re.findall(r'ROWS\(\s*"[^"]*",\s*"(\w+)",\s*"([^"]*)"', (ROOT / "engine/report/tools.def").read_text())
+    pages = "\n".join(path.read_text() for path in files(["docs"], ".md") if path.name != "facts.md")
+    for table, rows in listed:
+        beside = "\n".join(text for text in readers if '"%s"' % table in text)
+        on_pages = {column for name, columns in shown if name == table for column in columns.split(",")}
+        for column in re.findall(r"^\| `(\w+)`", rows, re.M):
+            if not on_pages & {column, ""} and not re.search(r"\b%s\b" % column, beside) and \
+                    "`%s.%s`" % (table, column) not in pages:
+                yield "docs/facts.md: nothing uses %s of the table %s: a rule, ROWS of engine/report/tools.def" % (column, table)
+
+
 def check_names_of_files():
     folders = ["engine", "rules", "docs", "tests", "checkers", "proto", "cases"]
     every = {str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*")}
@@ -160,7 +179,8 @@ def check_names_of_files():
 def main():
     build = pathlib.Path(sys.argv[1])
     sources = {path: code_of(path) for path in files(["engine", "rules"], ".c", ".h", ".def")}
-    found = [*check_exports(build, sources), *check_members(sources), *check_facts(), *check_names_of_files()]
+    found = [*check_exports(build, sources), *check_members(sources), *check_facts(), *check_columns(),
+             *check_names_of_files()]
     print("\n".join(found) if found else "nothing is dead")
     sys.exit(bool(found))
 
