@@ -77,6 +77,18 @@ local function of_pytorch(p, cfg)
   }
 end
 
+-- A network is called for each row of a batch, or for small parts of one update.
+local function of_items(p, cfg)
+  return p:has("excess") and p:in_excess {
+    flaw = "single-items", time = "starting the same ops for each of them", min_share = cfg.min_items_share,
+    title = "The same network runs for one small part of a batch after the other: %s a step too much",
+    remedy = { text = "Put the rows together and call it once: pad them to one length, or sort them by length into "
+                 .. "a few batches. In training take larger batches before accumulating gradients.",
+               code = "y = model(torch.stack(items))   # instead of [model(x[None]) for x in items]" },
+    confidence = "medium",
+  } or nil
+end
+
 -- A session runs the same small graph for each input.
 local function of_sessions(p, cfg)
   local cells = p:has("excess") and p:table("excess"):where { flaw = "single-inputs" }
@@ -103,6 +115,8 @@ return rule {
   cause = "batch", tags = { "inference", "model" },
   more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step" },
   params = {
+    min_items_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                        doc = "PyTorch: share of the step that one call for all rows saves" },
     min_single_share = { default = 0.2, min = 0, max = 1, unit = "share",
                          doc = "share of a session's run that a batch of many saves" },
     min_runs = { default = 8, min = 2, max = 1e6, unit = "count", doc = "runs a step of the same program" },
@@ -128,11 +142,15 @@ The same compiled program runs n times a step: each run reads all weights again 
 launch. As one batch the weights are read once. Priced as if a batch of n cost as much as the fourth
 root of n single runs, between one (weights dominate) and n (arithmetic does). Silent when a run
 takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays,
-and where Python reads a result in each turn to decide what to run next. PyTorch programs that go
-backward many times over a few rows before they update do the same.]],
+and where Python reads a result in each turn to decide what to run next. PyTorch programs do the same that go
+backward many times over a few rows before they update, or call a network for one row after the other without
+the next one being made of its result: what starting its ops and the Python between them takes is priced, and of
+products what this machine's best rate does not need.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return of_sessions(p, cfg) end
+    local items = p.format == "kineto" and of_items(p, cfg)
+    if items then return items end
     if p.format == "kineto" and p:has("torch.backward_passes") and p:has("torch.forward_gap_ns") then
       return of_pytorch(p, cfg)
     end
@@ -193,6 +211,15 @@ backward many times over a few rows before they update do the same.]],
     { name = "few runs", format = "graph", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "other", ns = 9e6, share = 0.9, factor = 0.1 } } } },
+    { name = "texts one by one", framework = "pytorch", format = "kineto", finding = true, replay = { 5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "single-items", cause = "dispatch", ns = 5e6, share = 0.5, factor = 0.3,
+                              detail = "the same 61 ops 12 times a step" } } } },
+    { name = "a few small calls", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 1, ["torch.forward_gap_ns"] = 1e5,
+                ["torch.product_rows"] = 64 },
+      tables = { excess = { { cell = 1, flaw = "single-items", cause = "dispatch", ns = 1e6, share = 0.1,
+                              factor = 0.3, detail = "the same 9 ops 4 times a step" } } } },
     { name = "one by one", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" } },

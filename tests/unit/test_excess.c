@@ -605,6 +605,62 @@ static void an_encoder_for_each_token(void **state)
     }
 }
 
+/* Eight rows through two products of 20 us and two small ops of 2 us, 31 pauses of 10 us between
+ * them. Of a product 2 * 64 * 64 operations are needed, 819.2 ns at 10 a ns: 19.1808 us each are
+ * too much, and the rest is all but an eighth: 7/8 * (16 * 19.1808 + 16 * 2 + 31 * 10) = 567.781
+ * us. Not where the next row can be made of the last one's result, nor where a row is a batch. */
+static void rows_one_by_one(void **state)
+{
+    enum { APART, FED_BACK, BATCHED, CASES };
+
+    (void)state;
+    for (int way = APART; way < CASES; way++) {
+        const char    *rows = way == BATCHED ? "f32[32,64] f32[64,64]" : "f32[1,64] f32[64,64]";
+        struct program program;
+
+        start(&program);
+        for (int row = 0; row < 8; row++) {
+            if (row)
+                program.now += 10000;
+            run(&program, "aten::sub", "f32[1,9]", 2000);
+            program.now += 10000;
+            run(&program, "aten::linear", rows, 20000);
+            program.now += 10000;
+            run(&program, "aten::linear", rows, 20000);
+            program.now += 10000;
+            run(&program, "aten::add", way == FED_BACK ? "f32[1,64]" : "f32[1,9]", 2000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "single-items") - (way == APART ? 567781 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* Four parts of one update, each forward and back: of small ones what they start is too much, of
+ * large ones nearly nothing. */
+static void small_parts_of_an_update(void **state)
+{
+    (void)state;
+    for (int is_large = 0; is_large < 2; is_large++) {
+        int64_t        ns = is_large ? 1000000 : 10000;
+        struct program program;
+
+        start(&program);
+        for (int part = 0; part < 4; part++) {
+            run(&program, "aten::linear", "f32[4,64] f32[64,64]", ns);
+            run(&program, "aten::linear", "f32[4,64] f32[9,64]", ns);
+            node(&program, "aten::mm", "f32[9,4] f32[4,64]", ns);
+        }
+        run(&program, "aten::_fused_adamw_", "f32[64,64] f32[9,64]", 30000);
+        finish(&program);
+        /* 12 ops of 10 us in all but one of four parts. */
+        assert_true(fabs(claimed(&program, "single-items") - (is_large ? 0 : 90e3)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* An op of a TensorFlow graph: its name tells copies apart, its type what it does. */
 static void graph_op(struct program *program, const char *name, const char *type, int64_t ns)
 {
@@ -665,6 +721,8 @@ int main(void)
         cmocka_unit_test(tensors_that_are_made_one_by_one),
         cmocka_unit_test(an_encoder_in_each_round),
         cmocka_unit_test(an_encoder_for_each_token),
+        cmocka_unit_test(rows_one_by_one),
+        cmocka_unit_test(small_parts_of_an_update),
         cmocka_unit_test(forward_ops_among_gradients),
     };
 

@@ -25,6 +25,7 @@ enum unit_phase {
 struct work_unit {
     int64_t  start_ns, end_ns;
     double   ns, left_ns; /* on the path; of that, what no cell claimed */
+    double   typical_ns;  /* what units like it take: other programs hold one up now and then */
     uint32_t step;        /* row of path.step_rows */
     uint32_t frame;       /* row of path.frames: the op, or what was longest open; NO_ID */
     uint32_t node;        /* backward pass: the event of its node, or NO_ID */

@@ -241,6 +241,66 @@ static bool measure_start(struct ledger *ledger)
     return true;
 }
 
+/* Units alike are calls of one op in one phase, and pauses between the same two ops. */
+struct alike {
+    uint32_t unit, op, next;
+    double   ns;
+};
+
+static int compare_alike(const void *a, const void *b)
+{
+    const struct alike *left = a, *right = b;
+
+    if (left->op != right->op)
+        return left->op < right->op ? -1 : 1;
+    if (left->next != right->next)
+        return left->next < right->next ? -1 : 1;
+    if (left->ns != right->ns)
+        return left->ns < right->ns ? -1 : 1;
+    return (left->unit > right->unit) - (left->unit < right->unit);
+}
+
+/* Ops by row and phase; 0: none before or behind. */
+static uint32_t op_key(const struct ledger *ledger, size_t u)
+{
+    const struct work_unit *unit = &ledger->units.items[u];
+
+    return u >= ledger->units.count || unit->kind != UNIT_OP || unit->op == NO_ID
+               ? 0
+               : 1 + 2 * unit->op + (unit->phase == UNIT_BACKWARD);
+}
+
+/* The median of those alike; of two, the shorter. */
+static bool find_typical(struct ledger *ledger)
+{
+    size_t        count = ledger->units.count;
+    struct alike *list = arena_new_array(ledger->scratch, struct alike, count + 1);
+
+    if (!list)
+        return false;
+    for (size_t u = 0; u < count; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        bool                    is_op = unit->kind == UNIT_OP;
+
+        list[u] = (struct alike) { .unit = (uint32_t)u,
+                                   .op = is_op ? op_key(ledger, u)
+                                         : u   ? op_key(ledger, u - 1)
+                                               : 0,
+                                   .next = is_op ? 0 : 1 + op_key(ledger, u + 1),
+                                   .ns = unit->ns };
+    }
+    if (count > 1)
+        qsort(list, count, sizeof *list, compare_alike);
+    for (size_t from = 0, end; from < count; from = end) {
+        for (end = from;
+             end < count && list[end].op == list[from].op && list[end].next == list[from].next;)
+            end++;
+        for (size_t i = from; i < end; i++)
+            ledger->units.items[list[i].unit].typical_ns = list[from + (end - from - 1) / 2].ns;
+    }
+    return true;
+}
+
 /* Adds the file's name without its folders. */
 static bool add_file(const struct ledger *ledger, struct intern *names, uint32_t source)
 {
@@ -313,5 +373,5 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
         return false;
     for (size_t u = 0; u < ledger->units.count; u++)
         ledger->units.items[u].left_ns = ledger->units.items[u].ns;
-    return mark_trained(ledger) && measure_start(ledger);
+    return mark_trained(ledger) && measure_start(ledger) && find_typical(ledger);
 }

@@ -1,0 +1,278 @@
+/* single_items: a network that is called for one row after the other where nothing makes the next
+ * row of the last one's result, or goes forward and back for small parts of one update: a call for
+ * all of them would start each op once, and read each weight once. */
+#include "analyze/excess/rounds.h"
+
+enum { FEWEST_ITEMS = 4, FEWEST_PARTS = 2, FEWEST_PRODUCTS = 2 };
+static const double SMALL_OP = 6;    /* times the cost of starting one: the rest of it is work */
+static const double LEAST_RATE = 10; /* operations a nanosecond: any core of today does that */
+static const double LONGEST_GAP =
+    3e5; /* between ops: more of it is work of its own, for each row */
+static const double LEAST_SHARE = 0.05; /* of the step */
+
+struct finder {
+    struct ledger *ledger;
+    struct intern  texts; /* keys of ops */
+    uint32_t      *keys;  /* by unit */
+    uint32_t      *cells; /* by key of a call's first op: its cell + 1; 0 none */
+    double         rate;  /* operations a nanosecond that a product reaches here */
+};
+struct call {                   /* one block of rounds: what it does */
+    uint32_t products, singles; /* of the forward pass; those of one row */
+    uint32_t first_product, last_product;
+    bool     trains, updates, looks_up, looks_up_one;
+};
+
+static bool is_product(const struct work_unit *unit)
+{
+    return unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION;
+}
+
+/* What it works on: behind a bias, the second. */
+static const struct tensor *left_of(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit_input(ledger, unit, str_ends(unit_type(ledger, unit), STR("addmm")) ? 1 : 0);
+}
+
+static bool is_single(const struct tensor *tensor)
+{
+    return tensor && tensor->rank >= 2 && tensor->dims[0] == 1;
+}
+
+/* Rows of other lengths are the same work: of what has one row, only the number of axes counts. */
+static bool key_of(struct finder *finder, uint32_t u)
+{
+    const struct ledger    *ledger = finder->ledger;
+    const struct work_unit *unit = &ledger->units.items[u];
+    int64_t                 words[2 + 4 * (TENSOR_MAX_RANK + 1)];
+    size_t                  count = 0;
+
+    words[count++] = unit->type;
+    words[count++] = unit->phase;
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct tensor *tensor = unit_input(ledger, unit, i);
+
+        if (!tensor)
+            break;
+        words[count++] = tensor->rank;
+        for (int8_t d = 0; d < tensor->rank && !is_single(tensor); d++)
+            words[count++] = tensor->dims[d];
+    }
+    finder->keys[u] =
+        intern_add(&finder->texts, (struct str) { (const char *)words, count * sizeof *words });
+    return finder->keys[u] != NO_ID;
+}
+
+/* Operations of a linear layer from its shapes; 0 unknown. */
+static double operations_of(const struct ledger *ledger, const struct work_unit *unit)
+{
+    bool                 has_bias = str_ends(unit_type(ledger, unit), STR("addmm"));
+    const struct tensor *left = left_of(ledger, unit);
+    const struct tensor *right = unit_input(ledger, unit, has_bias ? 2 : 1);
+    double               elements;
+    bool                 is_turned = str_ends(unit_type(ledger, unit), STR("linear"));
+
+    if (unit->op_class != OP_PRODUCT || !left || !right || left->rank < 1 || right->rank != 2)
+        return 0;
+    elements = (double)tensor_count(left);
+    return elements > 0 ? 2 * elements * (double)right->dims[is_turned ? 0 : 1] : 0;
+}
+
+static void measure_rate(struct finder *finder)
+{
+    finder->rate = LEAST_RATE;
+    for (size_t u = 0; u < finder->ledger->units.count; u++) {
+        const struct work_unit *unit = &finder->ledger->units.items[u];
+        double operations = unit->kind == UNIT_OP ? operations_of(finder->ledger, unit) : 0;
+
+        if (operations > finder->rate * unit->typical_ns &&
+            unit->typical_ns > SMALL_OP * finder->ledger->start_ns)
+            finder->rate = operations / unit->typical_ns;
+    }
+}
+
+static const struct work_unit *op_at(const struct finder *finder, const struct rounds *rounds,
+                                     uint32_t row)
+{
+    return &finder->ledger->units.items[rounds->units[row]];
+}
+
+static struct call look_at_call(const struct finder *finder, const struct rounds *rounds,
+                                const struct round_block *block)
+{
+    struct call call = { 0 };
+
+    for (uint32_t row = block->starts[0]; row < block->starts[1]; row++) {
+        const struct work_unit *unit = op_at(finder, rounds, row);
+        const struct tensor    *ids = unit_input(finder->ledger, unit, 1);
+
+        call.trains |= unit->phase == UNIT_BACKWARD;
+        call.updates |= unit->phase == UNIT_UPDATE || unit->op_class == OP_UPDATE;
+        if (unit->op_class == OP_EMBEDDING && !call.products) {
+            call.looks_up = true;
+            call.looks_up_one |= ids && tensor_count(ids) == 1;
+        }
+        if (!is_product(unit) || unit->phase != UNIT_FORWARD ||
+            row >= block->starts[0] + block->length)
+            continue;
+        if (!call.products++)
+            call.first_product = row;
+        call.last_product = row;
+        call.singles += is_single(left_of(finder->ledger, unit));
+    }
+    return call;
+}
+
+/* A result as large as what the network began with can be what it begins with next time. */
+static bool can_feed_itself(const struct finder *finder, const struct rounds *rounds,
+                            const struct round_block *block, const struct call *call)
+{
+    const struct ledger *ledger = finder->ledger;
+    const struct tensor *first = left_of(ledger, op_at(finder, rounds, call->first_product));
+
+    for (uint32_t row = call->last_product + 1; row < block->starts[1]; row++)
+        for (uint32_t i = 0; i < 2; i++)
+            if (same_dims(unit_input(ledger, op_at(finder, rounds, row), i), first))
+                return true;
+    return false;
+}
+
+/* Words that are picked one by one, or ids of which there is one more in each round. */
+static bool makes_words(const struct finder *finder, const struct rounds *rounds,
+                        const struct round_block *block, const struct call *call)
+{
+    uint32_t grown = 0;
+    int64_t  before = 0;
+
+    if (!call->looks_up)
+        return false;
+    for (uint32_t row = block->starts[0]; row < block->starts[1] && call->looks_up_one; row++) {
+        const struct work_unit *unit = op_at(finder, rounds, row);
+        struct str              type = unit_type(finder->ledger, unit);
+
+        if (unit->op_class == OP_SORT || str_contains(type, STR("argm")) ||
+            str_contains(type, STR("multinomial")))
+            return true;
+    }
+    for (uint32_t r = 0; r < block->count; r++) {
+        const struct tensor *rows = left_of(
+            finder->ledger,
+            op_at(finder, rounds, block->starts[r] + call->first_product - block->starts[0]));
+        int64_t elements = rows ? tensor_count(rows) : 0;
+
+        grown += r > 0 && elements > before;
+        before = elements;
+    }
+    return grown + 1 == block->count;
+}
+
+static bool is_loop_over_items(const struct finder *finder, const struct rounds *rounds,
+                               const struct round_block *block, bool *are_single)
+{
+    struct call call = look_at_call(finder, rounds, block);
+
+    *are_single = 2 * call.singles > call.products;
+    if (call.products < FEWEST_PRODUCTS || call.updates)
+        return false;
+    if (call.trains)
+        return block->count >= FEWEST_PARTS;
+    return block->count >= FEWEST_ITEMS && *are_single &&
+           !makes_words(finder, rounds, block, &call) &&
+           (call.looks_up || !can_feed_itself(finder, rounds, block, &call));
+}
+
+/* Once for all items each op is still to be started, and what is large to be computed. What other
+ * programs held it up for goes with it. */
+static double share_of(const struct finder *finder, const struct work_unit *unit, uint32_t items,
+                       bool are_single)
+{
+    double share = 1 - 1.0 / items, small_ns = SMALL_OP * finder->ledger->start_ns;
+    double operations = 0;
+
+    if (!unit_goes_with_ops(unit) || unit->typical_ns <= 0)
+        return 0;
+    if (unit->kind != UNIT_OP)
+        return unit->typical_ns > LONGEST_GAP ? share * LONGEST_GAP / unit->typical_ns : share;
+    operations = are_single ? operations_of(finder->ledger, unit) : 0;
+    if (operations > 0 && unit->typical_ns > operations / finder->rate + small_ns)
+        small_ns = unit->typical_ns - operations / finder->rate;
+    return unit->typical_ns > small_ns ? share * small_ns / unit->typical_ns : share;
+}
+
+/* The same loop in the next step is the same cell. NO_ID: out of memory. */
+static uint32_t cell_of(struct finder *finder, const struct detector *self,
+                        const struct rounds *rounds, const struct round_block *block)
+{
+    uint32_t  unit = rounds->units[block->starts[0]];
+    uint32_t *cell = &finder->cells[finder->keys[unit]];
+
+    if (!*cell) {
+        *cell = ledger_cell(finder->ledger, self, &finder->ledger->units.items[unit]) + 1;
+        if (!*cell || !ledger_tell(finder->ledger, *cell - 1, "the same %u ops %u times a step",
+                                   block->length, block->count))
+            return NO_ID;
+    }
+    return *cell - 1;
+}
+
+static bool claim(struct finder *finder, const struct detector *self, const struct rounds *rounds,
+                  const struct round_block *block, bool are_single)
+{
+    struct ledger *ledger = finder->ledger;
+    uint32_t       first = rounds->units[block->starts[0]];
+    uint32_t       last = rounds->units[block->starts[block->count - 1] + block->length - 1];
+    double         ns = 0;
+    uint32_t       cell;
+
+    for (uint32_t u = first; u <= last; u++)
+        ns += ledger->units.items[u].left_ns *
+              share_of(finder, &ledger->units.items[u], block->count, are_single);
+    if (ns < LEAST_SHARE * ledger->total_ns / (double)ledger->step_count)
+        return true;
+    cell = cell_of(finder, self, rounds, block);
+    if (cell == NO_ID)
+        return false;
+    for (uint32_t u = first; u <= last; u++)
+        ledger_claim(ledger, cell, &ledger->units.items[u],
+                     share_of(finder, &ledger->units.items[u], block->count, are_single));
+    return true;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct finder finder = { .ledger = ledger };
+
+    if (!ledger->is_torch)
+        return true;
+    finder.keys = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
+    if (!finder.keys || !intern_init(&finder.texts, ledger->scratch))
+        return false;
+    for (uint32_t u = 0; u < ledger->units.count; u++)
+        if (ledger->units.items[u].kind == UNIT_OP && !key_of(&finder, u))
+            return false;
+    finder.cells = arena_new_array(ledger->scratch, uint32_t, (size_t)finder.texts.count + 2);
+    if (!finder.cells)
+        return false;
+    measure_rate(&finder);
+    for (size_t step = 0; step < ledger->step_count; step++) {
+        struct rounds rounds;
+        uint32_t      behind = 0;
+
+        if (!rounds_find(ledger, step, finder.keys, &rounds))
+            return false;
+        for (size_t b = 0; b < rounds.blocks.count; b++) {
+            const struct round_block *block = &rounds.blocks.items[b];
+            bool                      are_single;
+
+            if (block->starts[0] < behind ||
+                !is_loop_over_items(&finder, &rounds, block, &are_single))
+                continue;
+            behind = block->starts[block->count - 1] + block->length;
+            if (!claim(&finder, self, &rounds, block, are_single))
+                return false;
+        }
+    }
+    return true;
+}
+
+const struct detector detector_single_items = { "single-items", CAUSE_DISPATCH, GRADE_SIZES, find };

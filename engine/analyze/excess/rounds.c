@@ -1,0 +1,104 @@
+#include "analyze/excess/rounds.h"
+
+#include <string.h>
+
+struct finder {
+    struct rounds *rounds;
+    uint32_t      *keys;     /* by row of rounds.units */
+    uint32_t      *next;     /* the next row of that key; count: none */
+    bool          *is_again; /* an earlier row has its key */
+    bool          *is_taken; /* of a block */
+};
+
+static bool list_units(struct ledger *ledger, size_t step, const uint32_t *keys,
+                       struct finder *finder)
+{
+    uint32_t first = ledger->first_unit[step], end = ledger->first_unit[step + 1];
+    size_t   most = end - first + 1;
+
+    finder->rounds->units = arena_new_array(ledger->scratch, uint32_t, most);
+    finder->keys = arena_new_array(ledger->scratch, uint32_t, most);
+    finder->next = arena_new_array(ledger->scratch, uint32_t, most);
+    finder->is_again = arena_new_array(ledger->scratch, bool, most);
+    finder->is_taken = arena_new_array(ledger->scratch, bool, most);
+    if (!finder->rounds->units || !finder->keys || !finder->next || !finder->is_again ||
+        !finder->is_taken)
+        return false;
+    for (uint32_t u = first; u < end; u++)
+        if (ledger->units.items[u].kind == UNIT_OP && ledger->units.items[u].op_class != OP_VIEW) {
+            finder->keys[finder->rounds->count] = keys[u];
+            finder->rounds->units[finder->rounds->count++] = u;
+        }
+    return true;
+}
+
+static bool link_keys(struct ledger *ledger, struct finder *finder)
+{
+    uint32_t  count = finder->rounds->count, most = 0;
+    uint32_t *last;
+
+    for (uint32_t i = 0; i < count; i++)
+        most = finder->keys[i] > most ? finder->keys[i] : most;
+    last = arena_new_array(ledger->scratch, uint32_t, (size_t)most + 1);
+    if (!last)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t before = last[finder->keys[i]];
+
+        finder->next[i] = count;
+        if (before)
+            finder->next[before - 1] = i, finder->is_again[i] = true;
+        last[finder->keys[i]] = i + 1;
+    }
+    return true;
+}
+
+/* How far all rounds go on alike, without reaching into one another. */
+static uint32_t common_length(const struct finder *finder, const uint32_t *starts, uint32_t count)
+{
+    for (uint32_t length = 0;; length++)
+        for (uint32_t r = 0; r < count; r++) {
+            uint32_t at = starts[r] + length;
+
+            if (at >= (r + 1 < count ? starts[r + 1] : finder->rounds->count) ||
+                finder->keys[at] != finder->keys[starts[0] + length])
+                return length;
+        }
+}
+
+/* All of one key, from its first on. */
+static bool look_at(struct ledger *ledger, struct finder *finder, uint32_t first)
+{
+    struct round_block block = { 0 };
+    uint32_t           starts[MOST_ROUNDS], *kept;
+
+    for (uint32_t at = first; at < finder->rounds->count; at = finder->next[at]) {
+        if (block.count == MOST_ROUNDS)
+            return true;
+        starts[block.count++] = at;
+    }
+    if (block.count < 2)
+        return true;
+    block.length = common_length(finder, starts, block.count);
+    for (uint32_t r = 0; r < block.count; r++)
+        memset(&finder->is_taken[starts[r]], true, block.length * sizeof *finder->is_taken);
+    kept = arena_new_array(ledger->scratch, uint32_t, block.count);
+    if (!kept)
+        return false;
+    memcpy(kept, starts, block.count * sizeof *kept);
+    block.starts = kept;
+    return vec_push(&finder->rounds->blocks, ledger->scratch, block);
+}
+
+bool rounds_find(struct ledger *ledger, size_t step, const uint32_t *keys, struct rounds *rounds)
+{
+    struct finder finder = { .rounds = rounds };
+
+    *rounds = (struct rounds) { 0 };
+    if (!list_units(ledger, step, keys, &finder) || !link_keys(ledger, &finder))
+        return false;
+    for (uint32_t i = 0; i < rounds->count; i++)
+        if (!finder.is_again[i] && !finder.is_taken[i] && !look_at(ledger, &finder, i))
+            return false;
+    return true;
+}
