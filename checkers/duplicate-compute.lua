@@ -174,6 +174,27 @@ local function same_block(p, cfg)
   }
 end
 
+-- What the ledger of excess shows of PyTorch programs.
+local structures = {
+  { flaw = "larger-pass", time = "the pass over all rows", confidence = "medium",
+    title = "A pass without gradients goes over more rows than are trained, and a few are picked of it: %s a step",
+    remedy = { text = "Score the whole buffer once, before its parts are trained, and keep the results; or "
+                 .. "score only the rows of this part.",
+               code = "with torch.no_grad(): old_scores = policy(buffer)   # once, before the loop over its parts" } },
+  { flaw = "paired-calls", time = "the second of two calls", confidence = "low",
+    title = "The same network runs twice in a row on inputs of one shape: the second call takes %s a step",
+    remedy = { text = "Leave out a call whose result is multiplied by zero, as of a guidance scale of 1. If both "
+                 .. "are needed, make them one call with a batch of both.",
+               code = "both = model(torch.cat([x, x]), torch.cat([text, empty]))   # instead of two calls" } },
+}
+local function by_structure(p, cfg)
+  for _, kind in ipairs(p:has("excess") and structures or {}) do
+    kind.min_share = cfg.min_built_share
+    local found = p:in_excess(kind)
+    if found then return found end
+  end
+end
+
 -- What the instructions of compiled programs show.
 local compiled = {
   ["fixed-work"] = {
@@ -258,7 +279,7 @@ whole.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then return of_tensorflow(p, cfg) or passes_back(p, cfg) end
-    local block = same_block(p, cfg)
+    local block = same_block(p, cfg) or p.framework == "pytorch" and by_structure(p, cfg)
     if block then return block end
     if p.framework == "jax" then return of_compiled(p, cfg) end
     if not p:has("torch.repeated_forward_ns") then
@@ -392,6 +413,16 @@ whole.]],
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
                  excess = { { cell = 2, flaw = "repeated-block", ns = 6e6, share = 0.6, factor = 0,
                               detail = "5 times" } } } },
+    { name = "a whole buffer", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
+                 excess = { { cell = 1, flaw = "larger-pass", ns = 4e6, share = 0.4, factor = 0.1,
+                              detail = "512 rows pass without gradients, and 64 are trained" } } } },
+    { name = "both halves of a guidance", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
+                 excess = { { cell = 1, flaw = "paired-calls", ns = 4e6, share = 0.4, factor = 0,
+                              detail = "221 ops, and the same again right behind" } } } },
     { name = "a small mask", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.constants_again_ns"] = 1e5, ["torch.constants_again"] = 5 },

@@ -661,6 +661,58 @@ static void small_parts_of_an_update(void **state)
     }
 }
 
+/* 512 rows pass through two layers without gradients in 3 ms, and 64 of the results are picked for
+ * the 64 rows that train: 448 of 512 go. Not where 64 rows pass, nor where nothing is picked. */
+static void a_whole_buffer_for_each_part(void **state)
+{
+    enum { WHOLE, PART, KEPT, CASES };
+
+    (void)state;
+    for (int way = WHOLE; way < CASES; way++) {
+        struct program program;
+
+        start(&program);
+        for (int layer = 0; layer < 2; layer++)
+            run(&program, "aten::linear",
+                way == PART ? "f32[64,9] f32[9,9]" : "f32[512,9] f32[9,9]", 1450000);
+        if (way != KEPT)
+            run(&program, "aten::index", way == PART ? "f32[64,9]" : "f32[512,9]", 100000);
+        trained(&program, "f32[64,9] f32[9,9]", 400000);
+        trained(&program, "f32[64,9] f32[9,9]", 400000);
+        run(&program, "aten::_fused_adamw_", "f32[9,9]", 30000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "larger-pass") - (way == WHOLE ? 2.625e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* A network of a sine of 10 us and twelve products of six shapes, 0.1 ms each, twice in a row and
+ * then what mixes them: the second call. Two layers of two products are no networks. */
+static void one_network_twice_in_a_row(void **state)
+{
+    static const char *const shapes[] = { "f32[2,8] f32[9,8]", "f32[2,9] f32[7,9]",
+                                          "f32[2,7] f32[6,7]", "f32[2,6] f32[5,6]",
+                                          "f32[2,5] f32[4,5]", "f32[2,4] f32[8,4]" };
+
+    (void)state;
+    for (int is_layer = 0; is_layer < 2; is_layer++) {
+        struct program program;
+
+        start(&program);
+        for (int call = 0; call < 2; call++) {
+            run(&program, "aten::sin", "f32[2,8]", 10000);
+            for (int i = 0; i < 12; i++)
+                run(&program, "aten::linear", shapes[is_layer ? i % 2 : i / 2], 100000);
+        }
+        run(&program, "aten::sub", "f32[2,8] f32[2,8]", 10000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "paired-calls") - (is_layer ? 0 : 1.21e6)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* An op of a TensorFlow graph: its name tells copies apart, its type what it does. */
 static void graph_op(struct program *program, const char *name, const char *type, int64_t ns)
 {
@@ -722,6 +774,8 @@ int main(void)
         cmocka_unit_test(an_encoder_in_each_round),
         cmocka_unit_test(an_encoder_for_each_token),
         cmocka_unit_test(rows_one_by_one),
+        cmocka_unit_test(a_whole_buffer_for_each_part),
+        cmocka_unit_test(one_network_twice_in_a_row),
         cmocka_unit_test(small_parts_of_an_update),
         cmocka_unit_test(forward_ops_among_gradients),
     };

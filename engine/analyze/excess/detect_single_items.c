@@ -54,7 +54,7 @@ static bool key_of(struct finder *finder, uint32_t u)
 
         if (!tensor)
             break;
-        words[count++] = tensor->rank;
+        words[count++] = tensor->rank < 0 ? -1 : (int64_t)(uint8_t)tensor->rank;
         for (int8_t d = 0; d < tensor->rank && !is_single(tensor); d++)
             words[count++] = tensor->dims[d];
     }

@@ -1,0 +1,111 @@
+/* paired_calls: without training, one network that runs twice in a row on inputs of one shape: the
+ * halves of a guidance of which one may be worth nothing, or two inputs that could be one batch.
+ * Layers come in a row too, but have few weights of different shapes. */
+#include "analyze/excess/rounds.h"
+
+enum {
+    FEWEST_PRODUCTS = 12,
+    FEWEST_SHAPES = 6, /* of them: a layer has fewer */
+    MOST_BETWEEN = 4   /* ops between the calls of a pair, and no more than half of those behind */
+};
+
+struct finder {
+    struct ledger *ledger;
+    uint32_t      *keys; /* by unit */
+    uint32_t      *seen; /* by row of profile->ops: the block in which it was counted last */
+    uint32_t       block;
+};
+
+static bool is_network(struct finder *finder, const struct rounds *rounds,
+                       const struct round_block *block)
+{
+    uint32_t products = 0, shapes = 0;
+
+    finder->block++;
+    for (uint32_t i = 0; i < block->length; i++) {
+        const struct work_unit *unit =
+            &finder->ledger->units.items[rounds->units[block->starts[0] + i]];
+
+        if (unit->op_class != OP_PRODUCT && unit->op_class != OP_CONVOLUTION)
+            continue;
+        products++;
+        if (unit->op == NO_ID || finder->seen[unit->op] == finder->block)
+            continue;
+        finder->seen[unit->op] = finder->block;
+        shapes++;
+    }
+    return products >= FEWEST_PRODUCTS && shapes >= FEWEST_SHAPES;
+}
+
+/* Ops from the end of one round to the start of the next, or of the step's end. */
+static uint32_t gap_behind(const struct rounds *rounds, const struct round_block *block, uint32_t r)
+{
+    uint32_t next = r + 1 < block->count ? block->starts[r + 1] : rounds->count;
+
+    return next - block->starts[r] - block->length;
+}
+
+static bool is_paired(const struct rounds *rounds, const struct round_block *block)
+{
+    if (block->count % 2)
+        return false;
+    for (uint32_t r = 0; r < block->count; r += 2) {
+        uint32_t between = gap_behind(rounds, block, r);
+
+        if (between > MOST_BETWEEN || gap_behind(rounds, block, r + 1) <= 2 * between)
+            return false;
+    }
+    return true;
+}
+
+static bool claim(struct finder *finder, const struct detector *self, const struct rounds *rounds,
+                  const struct round_block *block, uint32_t *cell)
+{
+    struct ledger *ledger = finder->ledger;
+
+    if (*cell == NO_ID) {
+        *cell = ledger_cell(ledger, self, &ledger->units.items[rounds->units[block->starts[0]]]);
+        if (*cell == NO_ID ||
+            !ledger_tell(ledger, *cell, "%u ops, and the same again right behind", block->length))
+            return false;
+    }
+    for (uint32_t r = 1; r < block->count; r += 2) {
+        uint32_t last = rounds->units[block->starts[r] + block->length - 1];
+
+        for (uint32_t u = rounds->units[block->starts[r]]; u <= last; u++)
+            if (unit_goes_with_ops(&ledger->units.items[u]))
+                ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+    }
+    return true;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct finder finder = { .ledger = ledger };
+    uint32_t      cell = NO_ID;
+
+    if (!ledger->is_torch || ledger->has_backward || !ledger->study->profile->has_shapes)
+        return true;
+    finder.keys = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
+    finder.seen = arena_new_array(ledger->scratch, uint32_t, ledger->study->profile->ops.count + 1);
+    if (!finder.keys || !finder.seen)
+        return false;
+    for (size_t u = 0; u < ledger->units.count; u++)
+        finder.keys[u] = ledger->units.items[u].op + 1;
+    for (size_t step = 0; step < ledger->step_count; step++) {
+        struct rounds rounds;
+
+        if (!rounds_find(ledger, step, finder.keys, &rounds))
+            return false;
+        for (size_t b = 0; b < rounds.blocks.count; b++) {
+            const struct round_block *block = &rounds.blocks.items[b];
+
+            if (is_paired(&rounds, block) && is_network(&finder, &rounds, block) &&
+                !claim(&finder, self, &rounds, block, &cell))
+                return false;
+        }
+    }
+    return true;
+}
+
+const struct detector detector_paired_calls = { "paired-calls", CAUSE_REPEAT, GRADE_NAMES, find };
