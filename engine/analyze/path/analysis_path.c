@@ -22,13 +22,6 @@ static const struct fact_spec produces[] = {
 };
 enum { FACT_CORES, FACT_CPU, FACT_INPUT_CPU, FACT_STEPS };
 
-/* A single slow step says nothing of the others: what it waits for is not what a step does. Where
- * it is so long that the mean is what a step takes, it has part in that. */
-static bool stands_alone(const struct steps *steps, const struct step *step)
-{
-    return step->is_slow && steps->slow_count == 1 && !steps->is_uneven;
-}
-
 static bool choose_steps(struct study *study)
 {
     const struct steps *steps = &study->steps;
@@ -36,7 +29,7 @@ static bool choose_steps(struct study *study)
 
     for (size_t i = 0; i < steps->list.count; i++)
         if (steps->list.items[i].host == steps->host && steps->list.items[i].is_sampled &&
-            !stands_alone(steps, &steps->list.items[i]) &&
+            !step_stands_alone(steps, &steps->list.items[i]) &&
             !vec_push(&all, study->arena, (uint32_t)i))
             return false;
     size_t wanted = all.count < PATH_STEPS ? all.count : PATH_STEPS;
@@ -228,12 +221,6 @@ static void add_part(struct segment *segment, int kind, const struct leaf *leaf)
                   (float)(to_ns - from_ns) / (float)(segment->end_ns - segment->start_ns));
 }
 
-/* The first segment that ends behind a time. */
-static size_t segment_behind(const struct path *path, int64_t time_ns)
-{
-    return LOWER_BOUND(path->segments.count, i, path->segments.items[i].end_ns <= time_ns);
-}
-
 /* Adds a leaf's thread to the segments it lies in: to the first and the last its share of them, to
  * those between whole. */
 static void add_thread(struct thread_counts *counts, const struct leaf *leaf)
@@ -241,8 +228,8 @@ static void add_thread(struct thread_counts *counts, const struct leaf *leaf)
     struct path *path = counts->path;
     enum work    work = path->frame_work[leaf->frame];
     int          kind = work == WORK_INPUT ? OF_INPUT : work == WORK_POOL ? OF_POOL : OF_OTHERS;
-    size_t       first = segment_behind(path, leaf->start_ns);
-    size_t       last = segment_behind(path, leaf->end_ns - 1);
+    size_t       first = path_segment_behind(path, leaf->start_ns);
+    size_t       last = path_segment_behind(path, leaf->end_ns - 1);
 
     if (first >= path->segments.count)
         return;

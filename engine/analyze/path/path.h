@@ -80,4 +80,10 @@ struct path {
     VEC(double) input_cpu_ns;     /* of that, work for input */
 };
 
+/* The first segment that ends behind a time. */
+size_t path_segment_behind(const struct path *path, int64_t time_ns);
+/* What the composition charges [from, to) to, and the sum of it. */
+int64_t path_parts(const struct path *path, int64_t from_ns, int64_t to_ns,
+                   int64_t part_ns[PART_COUNT]);
+
 #endif

@@ -40,40 +40,16 @@ static uint8_t host_class(const struct build *build, uint32_t line, uint32_t fra
     return build->graph->lines.items[line].is_worker ? PART_INPUT : (uint8_t)class_of(build, frame);
 }
 
-/* Row of the first segment of the composition's path that ends behind a moment. */
-static size_t segment_behind(const struct path *path, int64_t time_ns)
-{
-    size_t low = 0, high = path->segments.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (path->segments.items[middle].end_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* What the composition charges most of a stretch of the leading thread to; PART_UNKNOWN: nothing.
  */
 static enum part composed_part(const struct build *build, const struct graph_node *node)
 {
-    const struct path *path = &build->study->path;
-    int64_t            sums_ns[PART_COUNT] = { 0 };
-    enum part          most = PART_UNKNOWN;
+    int64_t   part_ns[PART_COUNT];
+    enum part most = PART_UNKNOWN;
 
-    for (size_t i = segment_behind(path, node->start_ns);
-         i < path->segments.count && path->segments.items[i].start_ns < node->end_ns; i++) {
-        const struct segment *segment = &path->segments.items[i];
-        int64_t end_ns = segment->end_ns < node->end_ns ? segment->end_ns : node->end_ns;
-
-        sums_ns[segment->part] +=
-            end_ns - (segment->start_ns > node->start_ns ? segment->start_ns : node->start_ns);
-    }
+    path_parts(&build->study->path, node->start_ns, node->end_ns, part_ns);
     for (int part = 0; part < PART_COUNT; part++)
-        if (sums_ns[part] > sums_ns[most])
+        if (part_ns[part] > part_ns[most])
             most = (enum part)part;
     return most;
 }

@@ -87,7 +87,8 @@ bool build_windows(struct build *build)
         if (step->host != steps->host || !step->is_sampled || step->end_ns <= step->start_ns)
             continue;
         place++;
-        if ((build->first_step == NO_ID || i >= build->first_step) &&
+        if ((build->first_step == NO_ID ? !step_stands_alone(steps, step)
+                                        : i >= build->first_step) &&
             !add_group(build, step, place - 1))
             return false;
     }

@@ -230,6 +230,65 @@ static void charge(struct charging *charging, enum part class, int64_t reached_n
     charging->at_ns = reached_ns;
 }
 
+/* What edits are about by its class: it stays what it is, so that no edit saves more than its class
+ * holds. */
+static bool is_editable(enum part part)
+{
+    return part == PART_INPUT || part == PART_COMMUNICATION || part == PART_COPY;
+}
+
+/* On a CPU the composition is about the same threads, and what other time counts as is its say: a
+ * thread that leads and a pool at work beside it both hold the step, and one of them is named. */
+static bool is_composed(const struct event_graph *graph, const struct graph_node *node,
+                        enum part class)
+{
+    return !graph->has_device && graph->lines.items[node->line].host == graph->study->steps.host &&
+           !is_editable(class);
+}
+
+/* The same, of what was recorded from `from_ns` to `to_ns`, as the composition has that time. */
+static void charge_composed(struct charging *charging, enum part class, int64_t from_ns,
+                            int64_t to_ns, int64_t reached_ns)
+{
+    struct schedule *schedule = charging->schedule;
+    int64_t          part_ns[PART_COUNT];
+    double           sum_ns = 0, before_ns = schedule->class_ns[class], length_ns;
+
+    charge(charging, class, reached_ns);
+    length_ns = schedule->class_ns[class] - before_ns;
+    sum_ns = (double)path_parts(&schedule->graph->study->path, from_ns, to_ns, part_ns);
+    for (int part = 0; part < PART_COUNT && sum_ns > 0 && length_ns > 0; part++) {
+        double moved_ns =
+            critical_name((enum part)part) ? length_ns * (double)part_ns[part] / sum_ns : 0;
+
+        schedule->class_ns[part] += moved_ns;
+        schedule->class_ns[class] -= moved_ns;
+    }
+}
+
+static void charge_work(struct charging *charging, const struct graph_node *node,
+                        int64_t reached_ns)
+{
+    if (is_composed(charging->schedule->graph, node, (enum part)node->class))
+        charge_composed(charging, (enum part)node->class, node->end_ns - node->own_ns, node->end_ns,
+                        reached_ns);
+    else
+        charge(charging, (enum part)node->class, reached_ns);
+}
+
+/* What lies between a node and the cause of its start. */
+static void charge_way(struct charging *charging, const struct graph_edge *edge,
+                       const struct graph_node *node, int64_t reached_ns)
+{
+    int64_t start_ns = node->end_ns - node->own_ns;
+
+    if (is_composed(charging->schedule->graph, node, graph_edge_class(edge)) && edge->lag_ns > 0)
+        charge_composed(charging, graph_edge_class(edge), start_ns - edge->lag_ns, start_ns,
+                        reached_ns);
+    else
+        charge(charging, graph_edge_class(edge), reached_ns);
+}
+
 /* Makes the classes sum to the step. */
 static void settle_classes(struct schedule *schedule)
 {
@@ -260,15 +319,15 @@ static void charge_path(struct run *run, int64_t from_ns)
         const struct graph_node *node = &graph->nodes.items[row];
         const struct graph_edge *edge;
 
-        charge(&charging, (enum part)node->class, schedule->start_ns[row]);
+        charge_work(&charging, node, schedule->start_ns[row]);
         if (schedule->cause[row] == NO_ID)
             break;
         if (node->delay_ns)
             charge(&charging, PART_UNKNOWN, schedule->start_ns[row] - node->delay_ns);
         edge = &graph->edges.items[schedule->cause[row]];
         row = edge->from;
-        charge(&charging, graph_edge_class(edge),
-               edge->from_start ? schedule->start_ns[row] : schedule->end_ns[row]);
+        charge_way(&charging, edge, node,
+                   edge->from_start ? schedule->start_ns[row] : schedule->end_ns[row]);
     }
     settle_classes(schedule);
 }

@@ -393,6 +393,11 @@ static bool choose_host(struct study *study, struct arena *scratch, double *scra
     return needs_ns != NULL;
 }
 
+bool step_stands_alone(const struct steps *steps, const struct step *step)
+{
+    return step->is_slow && steps->slow_count == 1 && !steps->is_uneven;
+}
+
 static double modified_z(const struct steps *steps, double length_ns, double mad_ns)
 {
     return MAD_TO_Z * (length_ns - steps->median_ns) / mad_ns;

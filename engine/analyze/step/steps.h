@@ -44,4 +44,8 @@ static inline double steps_ns(const struct steps *steps)
     return steps->is_uneven ? steps->mean_ns : steps->median_ns;
 }
 
+/* A single slow step says nothing of the others: what it waits for is not what a step does. Where it
+ * is so long that the mean is what a step takes, it has part in that. */
+bool step_stands_alone(const struct steps *steps, const struct step *step);
+
 #endif
