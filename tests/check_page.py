@@ -127,11 +127,30 @@ def check(recording):
     return check_trace(recording, slices_of(data["slices"], page.parts["slices"])) if "slices" in data else False
 
 
+def check_change(before, after):
+    """Beside another recording the page holds what tfprof diff says, and names no folder of either."""
+    page = Page(run("report", after, "--against", before, "-o", "-", "--slices=0").decode())
+    change = json.loads(page.parts["data"])["change"]
+    diff = json.loads(run("diff", before, after, "--format=json"))
+    for side in ("before", "after"):
+        for file in diff[side]["profile"]["files"]:
+            file["name"] = pathlib.Path(file["name"]).name
+    if change != diff:
+        failures.append(f"{after}: another change than tfprof diff gives")
+    if sum(row["change_ns"] for row in change["parts"]) != change["step"]["change_ns"]:
+        failures.append(f"{after}: parts of the change do not sum to it")
+
+
 def parts(folder):
     return [folder / name for name in ("slow", "fixed", "profile") if (folder / name).is_dir()] or [folder]
 
 
 checked = [check(part) for folder in sorted(recordings.iterdir()) if folder.is_dir() for part in parts(folder)]
+pairs = [folder for folder in sorted((recordings.parent / "pairs").iterdir()) if (folder / "slow").is_dir() and (folder / "fixed").is_dir()]
+for folder in pairs[:3]:
+    check_change(folder / "slow", folder / "fixed")
+if not pairs:
+    failures.append("no pair to compare")
 print("\n".join(failures[:30]))
 print(f"{len(checked)} pages, {sum(checked)} against their traces, {len(failures)} differences")
 sys.exit(1 if failures or not any(checked) else 0)

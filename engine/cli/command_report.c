@@ -1,6 +1,7 @@
 /* report: the advice and what it rests on, as a page. */
 #include "report/page/page.h"
 
+#include "analyze/diff/diff.h"
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/answer.h"
@@ -16,10 +17,12 @@ struct report_values {
     struct input_values   input;
     struct result_values  result; /* its path */
     struct advise_options rules;
-    const char           *config;
+    const char           *config, *against;
     int64_t               most_rows, most_slices;
     bool                  has_full_paths;
 };
+
+enum { SCOPE_DEPTH = 2 }; /* as tfprof diff */
 
 #define INPUT(field) offsetof(struct report_values, input.field)
 #define RULES(field) offsetof(struct report_values, rules.field)
@@ -28,6 +31,8 @@ struct report_values {
 static const struct option options[] = {
     { .name = "output", .short_name = "o", .kind = OPTION_TEXT, .offset = REPORT(result.path), .preset = "report.html",
       .choices = "FILE", .help = "write the page to FILE, whole or not at all; - for standard output" },
+    { .name = "against", .kind = OPTION_TEXT, .offset = REPORT(against), .choices = "BEFORE",
+      .help = "show what changed since this recording of the program, as tfprof diff" },
     { .name = "rows", .kind = OPTION_COUNT, .offset = REPORT(most_rows), .preset = "1000",
       .choices = "N", .help = "rows of each table; 0: all" },
     { .name = "slices", .kind = OPTION_COUNT, .offset = REPORT(most_slices), .preset = "200000",
@@ -91,10 +96,17 @@ static bool write_page(struct call *call, struct err *err)
     struct page_options         shape = { .most_rows = (size_t)values->most_rows,
                                           .most_slices = (size_t)values->most_slices };
     struct advice               advice = { 0 };
+    struct diff                 change;
 
     progress_stage("running rules");
     if (!advise_run(study, &state->rules, call->text.arena, &advice, err))
         return false;
+    if (call->inputs[1]) {
+        progress_stage("comparing");
+        if (!diff_make(&change, &call->inputs[1]->study, study, SCOPE_DEPTH, call->text.arena, err))
+            return false;
+        shape.change = &change;
+    }
     progress_stage("writing");
     if (!page_write(&advice, study, &shape, &call->text, err))
         return false;
@@ -105,19 +117,40 @@ static bool write_page(struct call *call, struct err *err)
 static bool make(struct call *call, struct err *err)
 {
     const struct report_values *values = call->values;
-    struct profile             *profile = &call->inputs[0]->profile;
-    char                      **names;
+    char                      **names[2] = { 0 };
     bool                        is_made;
 
-    if (values->has_full_paths || profile->files.count == 0)
-        return write_page(call, err);
-    names = names_without_folders(profile, call->text.arena);
-    if (!names)
-        return err_set(err, ERR_LIMIT, "no memory left for the page");
-    swap_names(profile, names);
+    for (int side = 0; side < 2 && call->inputs[side] && !values->has_full_paths; side++) {
+        names[side] = names_without_folders(&call->inputs[side]->profile, call->text.arena);
+        if (!names[side])
+            return err_set(err, ERR_LIMIT, "no memory left for the page");
+    }
+    for (int side = 0; side < 2 && names[side]; side++)
+        swap_names(&call->inputs[side]->profile, names[side]);
     is_made = write_page(call, err);
-    swap_names(profile, names);
+    for (int side = 0; side < 2 && names[side]; side++)
+        swap_names(&call->inputs[side]->profile, names[side]);
     return is_made;
+}
+
+/* The other recording is read first and stays, for make. */
+static bool run(struct call *call, struct err *err)
+{
+    const struct report_values *values = call->values;
+    struct option_list          before = { 0 };
+    struct input                input;
+    bool                        is_done;
+
+    if (!values->against || values->input.is_list)
+        return answer_run(call, err);
+    if (!vec_push(&before.values, call->arena, values->against))
+        return err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit");
+    if (!input_load(&input, &values->input, &before, err))
+        return false;
+    call->inputs[1] = &input;
+    is_done = answer_run(call, err);
+    input_free(&input);
+    return is_done;
 }
 
 static const struct command_answer answer = {
@@ -139,6 +172,6 @@ const struct command command_report = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct report_values),
-    .run = answer_run,
+    .run = run,
     .answer = &answer,
 };

@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* Of the command line alone: where things go, and how they look there. */
-static const char *const command_line_options[] = { "output", "list", "report", "color" };
+static const char *const command_line_options[] = { "output", "list", "report", "color",
+                                                    "against" };
 
 struct words {
     VEC(char *) list;

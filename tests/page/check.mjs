@@ -1,5 +1,5 @@
 // Opens pages of tfprof report in Chromium and uses them as a person would.
-//   usage: node check.mjs TFPROF PROFILE...
+//   usage: PAIR=FOLDER node check.mjs TFPROF PROFILE...      FOLDER: with slow and fixed in it
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -164,6 +164,25 @@ async function checkHostile(browser) {
   await page.context().close();
 }
 
+// Two recordings side by side: bars as long as their steps, lists that open.
+async function checkChange(browser, before, after) {
+  const path = join(folder, 'change.html');
+  execFileSync(tfprof, ['report', after, '--against', before, '-o', path]);
+  const diff = JSON.parse(execFileSync(tfprof, ['diff', before, after, '--format=json'], { maxBuffer: 1 << 28 }));
+  const want = diff.step.before_ns / diff.step.after_ns;
+  for (const options of [{}, { dark: true }, { width: 400 }]) {
+    const page = await open(browser, path, options), name = 'change ' + JSON.stringify(options);
+    const [left, right] = await page.locator('#change .bar').evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+    expect(name + ': bars of ' + left + ' and ' + right + ' px', Math.abs(left / right / want - 1) < 0.02);
+    expect(name + ': parts and their sum', await page.locator('#change .parts').first().locator('tbody tr').count() === diff.parts.length + 1);
+    for (const summary of await page.locator('#change summary').all()) await summary.click();
+    expect(name + ': the largest change stands first', (await page.locator('#change details td bdi').first().innerText()) === diff.type[0].name);
+    await checkWidth(page, name);
+    await checkAxe(page, name);
+    await page.context().close();
+  }
+}
+
 // A page that someone changed does not run, and says so.
 async function checkChanged(browser, path) {
   const changed = join(folder, 'changed.html');
@@ -206,6 +225,7 @@ for (const profile of profiles) {
 }
 if (profiles.length > 5)
   for (const [chart, count] of Object.entries(drawn)) expect('some recording has the chart ' + chart, count > 0);
+await checkChange(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR, 'fixed'));
 await checkHostile(browser);
 await browser.close();
 rmSync(folder, { recursive: true });

@@ -1,5 +1,6 @@
 #include "report/page/page.h"
 
+#include "analyze/diff/diff.h"
 #include "analyze/study.h"
 #include "analyze/table_view.h"
 #include "base/json_writer.h"
@@ -63,6 +64,20 @@ static void put_facts(struct json_writer *json, const struct facts *facts)
     json_object_end(json);
 }
 
+/* What changed most; the page sums up what is left out. */
+static void put_change(struct json_writer *json, const struct diff *whole, size_t most_rows)
+{
+    struct output_options shape = { .width = 80 };
+    struct diff           change = *whole;
+
+    for (int by = 0; most_rows > 0 && by < CHARGE_BY_COUNT; by++)
+        if (change.rows[by].count > most_rows)
+            change.rows[by].count = most_rows;
+    json_key(json, "change");
+    output_find("json")->diff(&change, 0, &shape, json->text);
+    json->after_key = false;
+}
+
 static void open_page(struct text *text)
 {
     text_print(text,
@@ -92,6 +107,8 @@ static bool put_data(const struct advice *advice, const struct study *study,
     json_key(&json, "advice");
     output_find("json")->advice(advice, study, &shape, text);
     json.after_key = false;
+    if (options->change)
+        put_change(&json, options->change, options->most_rows);
     if (!put_tables(&json, &study->facts, options->most_rows, err))
         return false;
     put_facts(&json, &study->facts);

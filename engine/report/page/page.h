@@ -11,10 +11,12 @@
 #include "base/text.h"
 
 struct advice;
+struct diff;
 struct study;
 
 struct page_options {
     size_t most_rows;   /* of a table */
+    const struct diff *change; /* since another recording; NULL: there is none */
     size_t most_slices; /* of the timeline; shorter ones stand together; 0: no timeline */
 };
 

@@ -20,7 +20,7 @@ function stepTimes(tables, number) {
 
 async function start() {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const { advice, tables, facts, slices } = data;
+  const { advice, change, tables, facts, slices } = data;
   const main = document.querySelector('main');
   const packed = document.getElementById('slices').textContent.trim();
   let timeline = null;
@@ -29,6 +29,7 @@ async function start() {
   main.replaceChildren();
   document.title = (advice.profile.name || 'profile') + ' · tfprof';
   section(main, 'The verdict', () => drawHead(advice));
+  section(main, 'The change', () => drawChange(change));
   section(main, 'The findings', () => drawFindings(advice, find));
   section(main, 'The composition', () => drawComposition(advice));
   section(main, 'The steps', () => drawSteps(tables, go));
