@@ -248,7 +248,8 @@ static void weights_from_parameters(void **state)
     builder_free(&program.b);
 }
 
-/* Rounds of 100, 101, 102, 103 rows, 1 ms each: the last three need one row of 101, 102, 103. */
+/* Two requests, each of rounds of 100, 101, 102, 103 rows, 1 ms each: the last three need one row
+ * of 101, 102, 103. */
 static void a_prefix_that_grows(void **state)
 {
     struct program program;
@@ -257,13 +258,46 @@ static void a_prefix_that_grows(void **state)
 
     (void)state;
     start(&program);
-    for (int rows = 100; rows < 104; rows++) {
-        snprintf(shapes, sizeof shapes, "f32[%d,64] f32[64,64]", rows);
-        run(&program, "aten::linear", shapes, 1000000);
-        expected += rows > 100 ? 1e6 * (1 - 1.0 / rows) : 0;
+    for (int request = 0; request < 2; request++) {
+        for (int rows = 100; rows < 104; rows++) {
+            snprintf(shapes, sizeof shapes, "f32[%d,64] f32[64,64]", rows);
+            run(&program, "aten::linear", shapes, 1000000);
+            expected += rows > 100 ? 1e6 * (1 - 1.0 / rows) / 2 : 0;
+        }
+        end_step(&program);
     }
     finish(&program);
     assert_true(fabs(claimed(&program, "growing-prefix") - expected) < 1);
+    builder_free(&program.b);
+}
+
+/* Rounds of 8, 9, 10, 11 rows through a layer and a head of 1 ms each, of which one row is kept by
+ * an op of 5 us: of the layer each round but the first needs one row, as the head of the third
+ * does, and the others' heads are rows thrown away. */
+static void a_prefix_with_a_head(void **state)
+{
+    static const double prefix = 1005e3 * (8.0 / 9 + 9.0 / 10 + 10.0 / 11) + 1e6 * 9 / 10;
+    static const double thrown = 1e6 * (7.0 / 8 + 8.0 / 9 + 0.1 * 9 / 10 + 10.0 / 11);
+    struct program      program;
+    char                shapes[64];
+
+    (void)state;
+    start(&program);
+    for (int rows = 8; rows < 12; rows++) {
+        uint32_t tag;
+
+        snprintf(shapes, sizeof shapes, "f32[1,%d,64] f32[64,64]", rows);
+        run(&program, "aten::linear", shapes, 1000000);
+        snprintf(shapes, sizeof shapes, "f32[1,%d,64] f32[900,64]", rows);
+        run(&program, "aten::linear", shapes, 1000000);
+        snprintf(shapes, sizeof shapes, "f32[1,%d,900]", rows);
+        tag = run(&program, "aten::select", shapes, 5000);
+        builder_stat(&program.b, tag, STAT_CONCRETE_INPUTS,
+                     (int64_t)builder_name(&program.b, "['', '1', '-1']"));
+    }
+    finish(&program);
+    assert_true(fabs(claimed(&program, "growing-prefix") - prefix) < 1);
+    assert_true(fabs(claimed(&program, "thrown-rows") - thrown) < 1);
     assert_sums(&program);
     builder_free(&program.b);
 }
@@ -423,6 +457,31 @@ static void pauses_by_chance(void **state)
     }
     finish(&program);
     assert_true(fabs(claimed(&program, "long-pause") - 2e6) < 1);
+    builder_free(&program.b);
+}
+
+/* Twenty items of 50 us of Python each, handed over by two ops of 1 us with 10 us between them,
+ * where other ops follow each other by 10 us: shorter than 80 us, eight times the usual pause, but
+ * most of their kind are alike. Of 19 pauses all go, and the 12 us between each two of them. */
+static void items_of_a_list(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program);
+    for (int i = 0; i < 20; i++) {
+        program.now += i ? 50000 : 10000;
+        run(&program, "aten::empty", NULL, 1000);
+        program.now += 10000;
+        run(&program, "aten::lift_fresh", "i64[9]", 1000);
+    }
+    for (int i = 0; i < 40; i++) {
+        program.now += 10000;
+        run(&program, "aten::add", "f32[8,64]", 20000);
+    }
+    finish(&program);
+    assert_true(fabs(claimed(&program, "long-pause") - (19 * 50e3 + 18 * 12e3)) < 1);
+    assert_sums(&program);
     builder_free(&program.b);
 }
 
@@ -759,6 +818,7 @@ int main(void)
         cmocka_unit_test(rows_that_are_thrown_away),
         cmocka_unit_test(weights_from_parameters),
         cmocka_unit_test(a_prefix_that_grows),
+        cmocka_unit_test(a_prefix_with_a_head),
         cmocka_unit_test(batches_that_differ),
         cmocka_unit_test(layers_in_the_backward_pass),
         cmocka_unit_test(evaluation_in_the_step),
@@ -766,6 +826,7 @@ int main(void)
         cmocka_unit_test(long_pauses),
         cmocka_unit_test(small_ops_between_pauses),
         cmocka_unit_test(pauses_by_chance),
+        cmocka_unit_test(items_of_a_list),
         cmocka_unit_test(a_state_that_is_saved),
         cmocka_unit_test(a_model_in_the_step),
         cmocka_unit_test(adapters_beside_weights),

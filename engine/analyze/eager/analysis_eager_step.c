@@ -75,7 +75,7 @@ static const struct fact_spec produces[] = {
     [RECORDED_CALLS] = { "torch.recorded_calls", UNIT_COUNT,
                          "of them, those recorded for a backward pass" },
     [RECORDED_SHORT_NS] = { "torch.recorded_short_ns", UNIT_NS,
-                            "a quarter of the recorded calls take no longer" },
+                            "a quarter of the calls that a backward node is for take no longer" },
     [BACKWARD_NS] = { "torch.backward_ns", UNIT_NS, "nodes of the backward pass a step" },
     [BACKWARD_NODES] = { "torch.backward_nodes", UNIT_COUNT, "how many" },
     [UPDATE_NS] = { "torch.update_ns", UNIT_NS, "optimizers' steps a step" },
@@ -206,7 +206,7 @@ struct summer {
     struct arena             *scratch;
     uint8_t                  *trait_of; /* by name, plus 1 */
     VEC(struct product) products;
-    VEC(double) recorded_ns; /* durations of the recorded calls */
+    VEC(double) recorded_ns; /* durations of the calls that a backward node is for */
     double sums[FACT_COUNT];
     bool   trains_in_update; /* optimizers call the model: what they take is no update */
 };
@@ -312,7 +312,7 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
     summer->sums[FORWARD_NS] += ns;
     summer->sums[FORWARD_CALLS]++;
     summer->sums[RECORDED_CALLS] += call->sequence >= 0;
-    if (call->sequence >= 0 && !summer->calls->is_on_device &&
+    if (call->backward_ns > 0 && !summer->calls->is_on_device &&
         !vec_push(&summer->recorded_ns, summer->scratch, ns))
         return false;
     if (before && !summer->calls->is_on_device && before->phase == PHASE_FORWARD &&

@@ -76,47 +76,65 @@ static size_t key_end(const struct finder *finder, size_t from)
     return to;
 }
 
-/* The longest run of rounds of a key, whose entries begin at `from`, that grow by one step. */
-static bool longest_run(struct finder *finder, size_t from, struct run *best)
+/* Fills firsts with the rounds of the key whose entries begin at `from`. */
+static bool list_firsts(struct finder *finder, size_t from)
 {
-    size_t     to = key_end(finder, from);
-    struct run run = { 0 };
+    size_t to = key_end(finder, from);
 
-    *best = run;
     finder->firsts.count = 0;
     for (size_t i = from; i < to; i++) {
         const struct entry *entry = &finder->entries.items[i];
         size_t              count = finder->firsts.count;
 
-        if (count && finder->firsts.items[count - 1].rows == entry->rows)
-            continue;
-        double step = count ? entry->rows - finder->firsts.items[count - 1].rows : 0;
-
-        if (!vec_push(&finder->firsts, finder->ledger->scratch, *entry))
+        if ((!count || finder->firsts.items[count - 1].rows != entry->rows) &&
+            !vec_push(&finder->firsts, finder->ledger->scratch, *entry))
             return false;
-        if (step > 0 && run.rounds >= 2 && step == run.step)
-            run.rounds++;
-        else if (step > 0)
-            run = (struct run) { count - 1, 2, step };
-        else
-            run = (struct run) { count, 1, 0 };
-        if (run.rounds > best->rounds)
-            *best = run;
     }
     return true;
 }
 
-static bool claim(struct finder *finder, const struct detector *self, const struct run *run)
+/* The rounds from `first` on that grow by one step. */
+static struct run run_at(const struct finder *finder, size_t first)
 {
-    struct ledger          *ledger = finder->ledger;
-    const struct entry     *rounds = &finder->firsts.items[run->first];
-    const struct work_unit *at = &ledger->units.items[rounds[1].unit];
-    uint32_t                cell = ledger_cell(ledger, self, at);
+    const struct entry *firsts = finder->firsts.items;
+    struct run          run = { first, 1, 0 };
 
-    if (cell == NO_ID ||
-        !ledger_tell(ledger, cell, "the same weights take %.0f, %.0f, %.0f … rows, %zu rounds",
-                     rounds[0].rows, rounds[1].rows, rounds[2].rows, run->rounds))
-        return false;
+    if (first + 1 < finder->firsts.count)
+        run.step = firsts[first + 1].rows - firsts[first].rows;
+    while (run.step > 0 && first + run.rounds < finder->firsts.count &&
+           firsts[first + run.rounds].rows - firsts[first + run.rounds - 1].rows == run.step)
+        run.rounds++;
+    return run;
+}
+
+static bool tell(struct finder *finder, const struct detector *self, const struct run *run,
+                 uint32_t *cell)
+{
+    const struct entry *rounds = &finder->firsts.items[run->first];
+
+    if (*cell != NO_ID)
+        return true;
+    *cell = ledger_cell(finder->ledger, self, &finder->ledger->units.items[rounds[1].unit]);
+    return *cell != NO_ID &&
+           ledger_tell(finder->ledger, *cell,
+                       "the same weights take %.0f, %.0f, %.0f … rows, %zu rounds", rounds[0].rows,
+                       rounds[1].rows, rounds[2].rows, run->rounds);
+}
+
+/* Rows that are cut off right behind their product go with either fix: those of every other round
+ * are left to that. */
+static bool is_left(const struct ledger *ledger, uint32_t u, size_t round)
+{
+    return round % 2 && ledger->units.items[u].op_class == OP_PRODUCT &&
+           unit_kept_rows(ledger, u) < 1;
+}
+
+/* The last round is as long as the one before it, but does not reach into the next step. */
+static void claim(struct finder *finder, const struct run *run, uint32_t cell)
+{
+    struct ledger      *ledger = finder->ledger;
+    const struct entry *rounds = &finder->firsts.items[run->first];
+
     for (size_t r = 1; r < run->rounds; r++) {
         uint32_t first = rounds[r].unit;
         uint32_t end =
@@ -125,9 +143,27 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
         for (uint32_t u = first; u < end && u < ledger->units.count; u++) {
             struct work_unit *unit = &ledger->units.items[u];
 
-            if (unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD && unit->op_class != OP_SORT)
+            if (unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD && unit->op_class != OP_SORT &&
+                unit->step == ledger->units.items[first].step && !is_left(ledger, u, r))
                 ledger_claim(ledger, cell, unit, 1 - run->step / rounds[r].rows);
         }
+    }
+}
+
+/* Each request has a run of its own. */
+static bool claim_runs(struct finder *finder, const struct detector *self, double step)
+{
+    uint32_t cell = NO_ID;
+
+    for (size_t i = 0; i < finder->firsts.count;) {
+        struct run run = run_at(finder, i);
+
+        i += run.rounds;
+        if (run.rounds < FEWEST_ROUNDS || run.step != step)
+            continue;
+        if (!tell(finder, self, &run, &cell))
+            return false;
+        claim(finder, &run, cell);
     }
     return true;
 }
@@ -135,7 +171,7 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct finder finder = { .ledger = ledger };
-    struct run    run, best = { 0 };
+    struct run    best = { 0 };
     size_t        chosen = 0;
 
     if (!ledger->is_torch || ledger->has_backward)
@@ -143,16 +179,18 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (!intern_init(&finder.keys, ledger->scratch) || !list_products(&finder))
         return false;
     for (size_t from = 0; from < finder.entries.count; from = key_end(&finder, from)) {
-        if (!longest_run(&finder, from, &run))
+        if (!list_firsts(&finder, from))
             return false;
-        if (run.rounds > best.rounds) {
-            best = run;
-            chosen = from;
+        for (size_t i = 0; i < finder.firsts.count;) {
+            struct run run = run_at(&finder, i);
+
+            i += run.rounds;
+            if (run.rounds > best.rounds)
+                best = run, chosen = from;
         }
     }
-    if (best.rounds < FEWEST_ROUNDS)
-        return true;
-    return longest_run(&finder, chosen, &best) && claim(&finder, self, &best);
+    return best.rounds < FEWEST_ROUNDS ||
+           (list_firsts(&finder, chosen) && claim_runs(&finder, self, best.step));
 }
 
 const struct detector detector_growing_prefix = { "growing-prefix", CAUSE_REPEAT, GRADE_SIZES,

@@ -13,7 +13,7 @@ static const double BOUNDARY_NS =
 
 /* Ops that only carry what Python makes are as small as starting them. */
 static const double SMALL_OP = 6; /* times that */
-enum { MOST_BETWEEN = 16 };       /* units */
+enum { MOST_BETWEEN = 24 };       /* units */
 
 /* What any program of compiled functions pays the host a step, at most a quarter of it. */
 static const double FLOOR_NS = 1e6, FLOOR_JAX_NS = 3e5, FLOOR_SHARE = 0.25;
@@ -24,7 +24,7 @@ struct finder {
     double         floor_ns; /* of the step looked at: what of the floor is not used up */
     uint32_t       floor_step;
     bool          *starts; /* by name of the profile: programs are started inside */
-    bool          *recurs; /* by unit: not once by chance */
+    uint8_t       *kinds;  /* by unit: enum pause_kind; NULL where only length counts */
 };
 
 static bool is_pause(const struct work_unit *unit)
@@ -197,11 +197,19 @@ static void claim_between(struct ledger *ledger, uint32_t cell, uint32_t before,
         const struct work_unit *unit = &ledger->units.items[u];
 
         if (unit->kind == UNIT_OTHER || unit->phase != UNIT_FORWARD || unit->is_trained ||
-            unit->op_class == OP_PRODUCT || unit->ns > SMALL_OP * ledger->start_ns)
+            unit->op_class == OP_PRODUCT ||
+            (unit->kind == UNIT_OP && unit->ns > SMALL_OP * ledger->start_ns))
             return;
     }
     for (uint32_t u = before + 1; u < behind; u++)
         ledger_claim(ledger, cell, &ledger->units.items[u], 1);
+}
+
+static bool is_long(const struct finder *finder, uint32_t u)
+{
+    if (finder->kinds && finder->kinds[u] != PAUSE_AGAIN)
+        return finder->kinds[u] == PAUSE_LOOP;
+    return finder->ledger->units.items[u].left_ns >= finder->least_ns;
 }
 
 static bool has_frames(const struct ledger *ledger)
@@ -220,15 +228,14 @@ static bool find(struct ledger *ledger, const struct detector *self)
         return true;
     if (!measure(&finder) || !mark_starters(&finder))
         return false;
-    finder.recurs = ledger->is_torch ? pause_kinds_recur(ledger, finder.least_ns) : NULL;
-    if (ledger->is_torch && !finder.recurs)
+    finder.kinds = ledger->is_torch ? pause_kinds_find(ledger, finder.least_ns) : NULL;
+    if (ledger->is_torch && !finder.kinds)
         return false;
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
 
-        if (!is_pause(unit) || unit->left_ns < finder.least_ns || is_base(&finder, unit) ||
-            is_elsewhere(ledger, unit) || (is_bare && is_in_call(ledger, unit)) ||
-            (finder.recurs && !finder.recurs[u]))
+        if (!is_pause(unit) || !is_long(&finder, u) || is_base(&finder, unit) ||
+            is_elsewhere(ledger, unit) || (is_bare && is_in_call(ledger, unit)))
             continue;
         share = share_of(ledger, unit) * (ledger->is_torch ? 1 : beyond_floor(&finder, unit));
         if (share <= 0)

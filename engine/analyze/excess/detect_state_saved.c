@@ -7,7 +7,7 @@ static const double SHORTEST_NS = 1e6; /* less is not a file */
 
 struct finder {
     struct ledger *ledger;
-    bool          *recurs;
+    uint8_t       *kinds; /* by unit: enum pause_kind */
 };
 
 /* What reading the state of a model, and of counters in it, calls on each tensor. */
@@ -56,7 +56,7 @@ static double go_over(struct finder *finder, uint32_t from, uint32_t end, uint32
 
         if (unit->kind != UNIT_PAUSE || unit->phase != UNIT_FORWARD)
             break;
-        if (unit->left_ns < SHORTEST_NS || !finder->recurs[u])
+        if (unit->left_ns < SHORTEST_NS || finder->kinds[u] == PAUSE_CHANCE)
             continue;
         ns += unit->left_ns;
         if (cell != NO_ID)
@@ -94,8 +94,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
     if (!ledger->is_torch)
         return true;
-    finder.recurs = pause_kinds_recur(ledger, SHORTEST_NS);
-    if (!finder.recurs)
+    finder.kinds = pause_kinds_find(ledger, SHORTEST_NS);
+    if (!finder.kinds)
         return false;
     for (size_t step = 0; step < ledger->step_count; step++)
         if (!look_at_step(&finder, self, step, &cell))

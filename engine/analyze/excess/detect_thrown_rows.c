@@ -64,7 +64,7 @@ static double kept_by(const struct ledger *ledger, const struct work_unit *unit,
     return from >= 0 && from < to ? (double)(to - from) / (double)size : 1;
 }
 
-static double kept_of(const struct ledger *ledger, uint32_t at)
+double unit_kept_rows(const struct ledger *ledger, uint32_t at)
 {
     struct tensor result;
 
@@ -89,7 +89,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if (unit->kind != UNIT_OP || unit->op_class != OP_PRODUCT || unit->phase != UNIT_FORWARD)
             continue;
-        kept = kept_of(ledger, u);
+        kept = unit_kept_rows(ledger, u);
         if (kept > MOST_KEPT)
             continue;
         if (cell == NO_ID) {

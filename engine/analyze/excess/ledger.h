@@ -101,6 +101,8 @@ const struct tensor *unit_input(const struct ledger *ledger, const struct work_u
 /* An op, or the host's time between ops, whether a step's mark covers it or not: what goes where the
  * ops around it go. */
 bool unit_goes_with_ops(const struct work_unit *unit);
+/* Which part of a product's rows the next op keeps, as it cuts the others off; 1: all of them. */
+double unit_kept_rows(const struct ledger *ledger, uint32_t unit);
 bool same_dims(const struct tensor *a, const struct tensor *b);
 
 #endif

@@ -11,12 +11,17 @@ static const double MUCH_LONGER = 8;
 static const double LEAST_SHARE = 0.2;
 /* One of fewer steps tells nothing about what comes again. */
 enum { FEWEST_STEPS = 2 };
+/* A loop over values that Python makes or reads: pauses a step, and their usual length of a long
+ * one's. */
+enum { FEWEST_ROUNDS = 16 };
+static const double NEARLY_LONG = 0.5;
 
 struct kind {
     VEC(double) lengths;
     double   usual_ns;
     uint32_t count, long_count;
     uint32_t long_steps, last_step; /* steps with a long one, and the last of them + 1 */
+    bool     carries_values;        /* between Python and tensors */
 };
 struct kinds {
     struct ledger *ledger;
@@ -28,6 +33,17 @@ struct kinds {
 static bool is_pause(const struct work_unit *unit)
 {
     return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD;
+}
+
+/* What a tensor is made of a list by, or a number read by. */
+static bool carries_values(const struct ledger *ledger, uint32_t before, uint32_t behind)
+{
+    const struct profile *profile = ledger->study->profile;
+    struct str            first = profile_str(profile, before), then = profile_str(profile, behind);
+
+    return str_ends(first, STR("::item")) || str_ends(first, STR("::is_nonzero")) ||
+           str_ends(first, STR("::detach_")) || str_ends(first, STR("::lift_fresh")) ||
+           str_ends(then, STR("::empty")) || str_ends(then, STR("::item"));
 }
 
 /* The kind of each pause, and how long those of one kind are. */
@@ -56,6 +72,7 @@ static bool sort_out(struct kinds *kinds)
                 (id > kinds->items.count && !vec_push(&kinds->items, scratch, (struct kind) { 0 })))
                 return false;
             kinds->of_unit[u] = id - 1;
+            kinds->items.items[id - 1].carries_values = carries_values(ledger, key[0], key[1]);
             if (!vec_push(&kinds->items.items[id - 1].lengths, scratch, unit->ns))
                 return false;
         }
@@ -102,18 +119,32 @@ static bool recurs(const struct kinds *kinds, const struct work_unit *unit, cons
            (kind->long_count > 1 && kind->long_count >= LEAST_SHARE * kind->count);
 }
 
-bool *pause_kinds_recur(struct ledger *ledger, double long_ns)
+static bool is_loop(const struct kinds *kinds, const struct work_unit *unit,
+                    const struct kind *kind, double long_ns)
+{
+    return kind->carries_values && kind->count >= FEWEST_ROUNDS * kinds->ledger->step_count &&
+           kind->usual_ns >= NEARLY_LONG * long_ns && unit->ns <= MUCH_LONGER * kind->usual_ns;
+}
+
+uint8_t *pause_kinds_find(struct ledger *ledger, double long_ns)
 {
     struct kinds kinds = { .ledger = ledger };
-    bool        *again = arena_new_array(ledger->scratch, bool, ledger->units.count + 1);
+    uint8_t     *found = arena_new_array(ledger->scratch, uint8_t, ledger->units.count + 1);
 
     kinds.of_unit = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
-    if (!again || !kinds.of_unit || !intern_init(&kinds.names, ledger->scratch) ||
+    if (!found || !kinds.of_unit || !intern_init(&kinds.names, ledger->scratch) ||
         !sort_out(&kinds))
         return NULL;
     measure(&kinds, long_ns);
-    for (size_t u = 0; u < ledger->units.count; u++)
-        again[u] = kinds.of_unit[u] == NO_ID || ledger->step_count < FEWEST_STEPS ||
-                   recurs(&kinds, &ledger->units.items[u], &kinds.items.items[kinds.of_unit[u]]);
-    return again;
+    for (size_t u = 0; u < ledger->units.count; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        const struct kind      *kind =
+            kinds.of_unit[u] == NO_ID ? NULL : &kinds.items.items[kinds.of_unit[u]];
+
+        if (kind && is_loop(&kinds, unit, kind, long_ns))
+            found[u] = PAUSE_LOOP;
+        else if (!kind || ledger->step_count < FEWEST_STEPS || recurs(&kinds, unit, kind))
+            found[u] = PAUSE_AGAIN;
+    }
+    return found;
 }

@@ -8,8 +8,12 @@
 
 #include "analyze/excess/ledger.h"
 
-/* For each unit that is a pause between two ops: does one as long come again between ops of the
- * same two types? NULL: out of memory. */
-bool *pause_kinds_recur(struct ledger *ledger, double long_ns);
+enum pause_kind {
+    PAUSE_CHANCE, /* longer than others of its kind, and no other is as long */
+    PAUSE_AGAIN,  /* one as long comes again between ops of the same two types */
+    PAUSE_LOOP /* many a step where values go between Python and tensors, most not much shorter */
+};
+/* The kind of each unit that is a pause between two ops. NULL: out of memory. */
+uint8_t *pause_kinds_find(struct ledger *ledger, double long_ns);
 
 #endif
