@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What must hold of the model of time whatever was recorded, over folders of recordings.
 
-    check_properties.py TFPROF FOLDER... [--every N] [--jobs N]
+    check_properties.py TFPROF FOLDER... [--every N] [--jobs N] [--schema sweep.schema.json]
 
     as-recorded     the steps, scheduled again without a change, take what they took: within 1 % on the mean, 5 % at worst;
                     an edit by the factor 1 saves nothing and leaves each class of the critical path as it is
@@ -10,6 +10,7 @@
     together        all edits at once save at least what each of them saves
     classes-sum     the classes of the critical path sum to the step, before and after each edit
     parts-sum       the parts of the composition sum to the step
+    sweep           a sweep is what single edits give, each bit less saves no more than the one before, and the knee lies inside
     first-rung      the first line of what findings save together is the first finding's
     diff-of-one     a recording has no difference to itself, in no row of no list
     diff-mirrored   the difference of two recordings is that of the two the other way round, with its sign turned
@@ -79,6 +80,20 @@ def check_edits(whatif):
         total = sum(result["critical_path_ms"].values())
         if result["critical_path_ms"] and abs(total - result["step_ms"]) > 1e-4 * step_ms:
             yield "classes-sum", "%s: classes sum to %g of %g ms" % (result.get("edit", "now"), total, result["step_ms"])
+
+
+def check_sweep(sweep, whatif, validator):
+    """Of all ops, beside the savings of the edits at some of the factors."""
+    points, step_ms = sweep["points"], whatif["step_ms"]
+    if validator:
+        for fault in validator.iter_errors(sweep):
+            yield "sweep", fault.message
+    saved = {point["factor"]: point["saved_ms"] for point in points}
+    if [saved[factor] for factor in FACTORS] != series(whatif)["op"]:
+        yield "sweep", "%s, single edits %s" % ([saved[factor] for factor in FACTORS], series(whatif)["op"])
+    bits = [b["saved_ms"] - a["saved_ms"] for a, b in zip(points, points[1:])]
+    if any(b > a + EPSILON * step_ms for a, b in zip(bits, bits[1:])):
+        yield "sweep", "less saves more: %s" % bits
 
 
 def step_of(advice):
@@ -187,7 +202,7 @@ def check_files(tfprof, folder):
         yield "order-of-files", "the answer is another one"
 
 
-def failures(tfprof, recording):
+def failures(tfprof, recording, validator):
     advice = answer(tfprof, "advise", recording)
     if not advice["steps"].get("wall_ms"):
         return []
@@ -196,6 +211,7 @@ def failures(tfprof, recording):
         whatif = answer(tfprof, "whatif", recording, *edits())
         found += check_as_recorded(whatif, answer(tfprof, "info", recording))
         found += check_edits(whatif)
+        found += check_sweep(answer(tfprof, "whatif", recording, "--sweep=op"), whatif, validator)
         found += check_same(answer(tfprof, "diff", recording, recording, "--max-rows=0"))
     except Silent:
         pass        # no timeline, or no step: nothing to schedule or to compare
@@ -215,9 +231,9 @@ def recordings_below(folders, every):
                 yield "%s/%s" % (case.name, side.name) if sides else case.name, side
 
 
-def look(tfprof, name, path):
+def look(tfprof, name, path, validator):
     try:
-        return name, failures(tfprof, path)
+        return name, failures(tfprof, path, validator)
     except Silent:
         return name, []     # that commands answer is another test's
 
@@ -236,13 +252,18 @@ def main():
     options.add_argument("folders", nargs="+")
     options.add_argument("--every", type=int, default=1)
     options.add_argument("--jobs", type=int, default=2)
+    options.add_argument("--schema")
     options = options.parse_args()
+    validator = None
+    if options.schema:
+        import jsonschema
+        validator = jsonschema.Draft202012Validator(json.loads(pathlib.Path(options.schema).read_text()))
     tfprof = str(pathlib.Path(options.tfprof).resolve())
     paths = dict(recordings_below(options.folders, options.every))
     pairs = {name[:-5]: (paths[name], paths[name[:-5] + "/fixed"]) for name in paths
              if name.endswith("/slow") and name[:-5] + "/fixed" in paths}
     with ThreadPoolExecutor(options.jobs) as pool:
-        looked = list(pool.map(lambda item: look(tfprof, *item), paths.items()))
+        looked = list(pool.map(lambda item: look(tfprof, *item, validator), paths.items()))
         looked += pool.map(lambda item: look_at_pair(tfprof, item[0], *item[1]), pairs.items())
     failed = sorted({(name, check): sentence for name, found in looked for check, sentence in reversed(found)}.items())
     for (name, check), sentence in failed:

@@ -13,6 +13,7 @@ struct whatif_values {
     struct input_values  input;
     struct result_values result;
     struct option_list   edit;
+    const char          *sweep;
     int64_t              on_rank;
     union {
         struct option_list list;   /* REPEAT */
@@ -33,6 +34,8 @@ static const struct option options[] = {
 #include "analyze/schedule/whatif.def"
     { .name = "edit", .kind = OPTION_REPEAT, .offset = VALUE(edit), .choices = "EDIT",
       .help = "an edit of a finding, as advise --format json shows them; by itself" },
+    { .name = "sweep", .kind = OPTION_TEXT, .offset = VALUE(sweep), .choices = "WHAT",
+      .help = "what is selected at factors from 1 to 0, and where something else takes over; by itself" },
     { .name = "on-rank", .kind = OPTION_INTEGER, .offset = VALUE(on_rank), .preset = "-1",
       .choices = "N", .help = "edit this rank alone" },
 #include "cli/result_options.def"
@@ -116,6 +119,16 @@ static bool scan_edits(struct whatif *whatif, const struct option_list *list,
     return true;
 }
 
+/* One selection at many factors, which goes by itself. */
+static bool add_sweep(struct whatif *whatif, const char *what, struct arena *arena, struct err *err)
+{
+    if (!what)
+        return true;
+    if (whatif->edits.count)
+        return err_set(err, ERR_USAGE, "--sweep goes by itself: it is a row of edits");
+    return sweep_scan(whatif, what, arena, err);
+}
+
 struct whatif_state {
     struct whatif     whatif;
     struct path_edits edits;
@@ -132,6 +145,7 @@ static bool prepare(struct call *call, struct err *err)
     state->whatif.on_rank = (int32_t)values->on_rank;
     return add_edits(&state->whatif, values, call->arena, err) &&
            scan_edits(&state->whatif, &values->edit, &state->edits, call->arena, err) &&
+           add_sweep(&state->whatif, values->sweep, call->arena, err) &&
            has_edits(&state->whatif, err);
 }
 

@@ -4,6 +4,8 @@
 #include "report/info_json.h"
 #include "report/json_fields.h"
 
+#include <math.h>
+
 static void put_path(struct json_writer *json, const struct whatif *whatif,
                      const struct whatif_result *result)
 {
@@ -33,6 +35,45 @@ static void put_result(struct json_writer *json, const struct whatif *whatif,
     put_path(json, whatif, result);
 }
 
+static void put_points(struct json_writer *json, const struct whatif *whatif)
+{
+    struct sweep_shape shape = sweep_shape(whatif);
+
+    put_text(json, "what", whatif->sweep);
+    put_number(json, "selected", whatif->each[0].selected_count);
+    put_ms(json, "selected_ms", whatif->each[0].selected_ns);
+    put_number(json, "critical_share", shape.critical_share);
+    if (!isnan(shape.knee))
+        put_number(json, "knee", shape.knee);
+    put_array(json, "points");
+    for (size_t point = 0; point <= SWEEP_INTERVALS; point++) {
+        json_object(json);
+        put_number(json, "factor", sweep_factor(point));
+        put_result(json, whatif, &whatif->each[point]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void put_edits(struct json_writer *json, const struct whatif *whatif)
+{
+    put_array(json, "edits");
+    for (size_t i = 0; i < whatif->edits.count; i++) {
+        const struct whatif_result *result = &whatif->each[i];
+
+        json_object(json);
+        put_text(json, "edit", whatif->edits.items[i].text);
+        put_number(json, "selected", result->selected_count);
+        put_ms(json, "selected_ms", result->selected_ns);
+        put_result(json, whatif, result);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    put_object(json, "together");
+    put_result(json, whatif, &whatif->together);
+    json_object_end(json);
+}
+
 void whatif_json(const struct whatif *whatif, const struct study *study,
                  const struct output_options *options, struct text *text)
 {
@@ -40,7 +81,7 @@ void whatif_json(const struct whatif *whatif, const struct study *study,
 
     (void)options;
     json_object(&json);
-    put_text(&json, "schema", "tfprof.whatif/1");
+    put_text(&json, "schema", whatif->sweep ? "tfprof.sweep/1" : "tfprof.whatif/1");
     json_key(&json, "profile");
     info_json_profile(&json, study->recording, false);
     put_ms(&json, "step_ms", whatif->now.step_ns);
@@ -48,21 +89,10 @@ void whatif_json(const struct whatif *whatif, const struct study *study,
     if (!whatif->is_path)
         put_number(&json, "replay_error", whatif->error);
     put_path(&json, whatif, &whatif->now);
-    put_array(&json, "edits");
-    for (size_t i = 0; i < whatif->edits.count; i++) {
-        const struct whatif_result *result = &whatif->each[i];
-
-        json_object(&json);
-        put_text(&json, "edit", whatif->edits.items[i].text);
-        put_number(&json, "selected", result->selected_count);
-        put_ms(&json, "selected_ms", result->selected_ns);
-        put_result(&json, whatif, result);
-        json_object_end(&json);
-    }
-    json_array_end(&json);
-    put_object(&json, "together");
-    put_result(&json, whatif, &whatif->together);
-    json_object_end(&json);
+    if (whatif->sweep)
+        put_points(&json, whatif);
+    else
+        put_edits(&json, whatif);
     json_object_end(&json);
     text_add_byte(text, '\n');
 }

@@ -57,15 +57,20 @@ static void write_row(struct layout *layout, struct str title, const struct what
     layout_line(layout);
 }
 
-static void write_table(struct layout *layout, const struct whatif *whatif)
+static void write_head(struct layout *layout, struct str title)
 {
     text_add(layout->text, STR("  "));
-    layout_pad(layout, STR("edit"), EDIT_COLUMNS);
+    layout_pad(layout, title, EDIT_COLUMNS);
     layout_pad_left(layout, STR("step"), VALUE_COLUMNS);
     layout_pad_left(layout, STR("saves"), VALUE_COLUMNS);
     text_fill(layout->text, ' ', VALUE_COLUMNS);
     text_add(layout->text, STR("   then most is"));
     layout_line(layout);
+}
+
+static void write_table(struct layout *layout, const struct whatif *whatif)
+{
+    write_head(layout, STR("edit"));
     for (size_t i = 0; i < whatif->edits.count; i++)
         write_row(layout, str_from(whatif->edits.items[i].text), &whatif->each[i],
                   whatif->now.step_ns, whatif->is_path);
@@ -73,6 +78,43 @@ static void write_table(struct layout *layout, const struct whatif *whatif)
         write_row(layout, STR("all together"), &whatif->together, whatif->now.step_ns,
                   whatif->is_path);
     layout_line(layout);
+}
+
+/* What the points of a sweep come to. */
+static void write_shape(struct layout *layout, const struct whatif *whatif)
+{
+    struct sweep_shape          shape = sweep_shape(whatif);
+    const struct whatif_result *gone = &whatif->each[SWEEP_INTERVALS];
+    struct text                 line = { .arena = layout->arena };
+
+    if (whatif->each[0].selected_count <= 0)
+        text_print(&line, "%s selects nothing in these steps.", whatif->sweep);
+    else if (shape.critical_share <= 0)
+        text_add(&line, STR("The step does not wait for it: less of it saves nothing at first."));
+    else {
+        text_add(&line, STR("The step gets shorter by "));
+        unit_print(&line, shape.critical_share, UNIT_SHARE);
+        text_add(&line, STR(" of what it takes less"));
+        if (isnan(shape.knee))
+            text_add(&line, STR(", down to nothing."));
+        else
+            text_print(&line, ", down to %.2f of its time; below that most is %s.", shape.knee,
+                       critical_title(gone->bottleneck));
+    }
+    layout_wrap(layout, 0, "", 0, layout_clean(layout->arena, text_str(&line)));
+    layout_line(layout);
+}
+
+static void write_sweep(struct layout *layout, const struct whatif *whatif)
+{
+    enum { SHOWN = 4 }; /* each fourth point */
+
+    write_head(layout, str_from(arena_text(layout->arena, "%s, its time by", whatif->sweep)));
+    for (size_t point = 0; point <= SWEEP_INTERVALS; point += SHOWN)
+        write_row(layout, str_from(arena_text(layout->arena, "%g", sweep_factor(point))),
+                  &whatif->each[point], whatif->now.step_ns, false);
+    layout_line(layout);
+    write_shape(layout, whatif);
 }
 
 static void write_paths(struct layout *layout, const struct whatif *whatif)
@@ -106,6 +148,10 @@ void whatif_text(const struct whatif *whatif, const struct study *study,
 
     head_text(&layout, study);
     write_step(&layout, whatif);
+    if (whatif->sweep) {
+        write_sweep(&layout, whatif);
+        return;
+    }
     write_table(&layout, whatif);
     for (size_t i = 0; i < whatif->edits.count; i++) {
         struct text line = { .arena = layout.arena };

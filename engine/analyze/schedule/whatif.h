@@ -29,6 +29,7 @@ struct whatif_result {
 struct whatif {
     VEC(struct whatif_edit) edits;
     int32_t               on_rank; /* edits touch this rank alone; -1: all */
+    const char           *sweep;   /* what the edits are about, each at another factor; NULL */
     bool                  is_path; /* edits of rules on the path of the step (edits_run.h): no critical path */
     double                error;   /* of the replay without edits */
     uint32_t              step_count;
@@ -43,5 +44,18 @@ bool whatif_edit_scan(struct whatif_edit *edit, enum whatif_kind kind, const cha
 /* Fills results. ERR_USAGE: a pattern is none or selects nothing; ERR_INCONCLUSIVE: no step. */
 bool whatif_run(struct whatif *whatif, const struct study *study, struct arena *arena,
                 struct err *err);
+
+/* sweep.c: the same work at factors from 1 down to 0, as one edit a factor. */
+enum { SWEEP_INTERVALS = 16 };
+struct sweep_shape {
+    double critical_share; /* of what the work takes less at first, what the step takes less */
+    double knee;           /* the factor from where on another chain holds the step; NaN: none */
+};
+
+/* Makes `what`, as kernel:gemm, the edits of whatif. ERR_USAGE as whatif_edit_scan. */
+bool               sweep_scan(struct whatif *whatif, const char *what, struct arena *arena,
+                              struct err *err);
+double             sweep_factor(size_t point); /* of edit `point`; the first is 1 */
+struct sweep_shape sweep_shape(const struct whatif *whatif);
 
 #endif
