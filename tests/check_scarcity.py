@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Too little memory, every allocation and every write that fails in turn: the whole answer or one line and status 3, nothing
 between.
-    usage: check_scarcity.py TFPROF FAULT_LIBRARY RECORDINGS_DIR"""
+    usage: check_scarcity.py TFPROF FAULT_LIBRARY RECORDINGS_DIR [budgets|failures]"""
 import gzip
 import os
 import shutil
@@ -153,9 +153,12 @@ def prepare():
 
 def main():
     prepare()
-    sweeps()
-    failing_allocations()
-    failing_writes()
+    only = sys.argv[4] if len(sys.argv) > 4 else None
+    if only != "failures":
+        sweeps()
+    if only != "budgets":
+        failing_allocations()
+        failing_writes()
 
 
 finish(main)
