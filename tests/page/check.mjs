@@ -12,7 +12,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const folder = mkdtempSync(join(tmpdir(), 'tfprof-page-'));
 const failures = [];
 let checks = 0;
-const drawn = { ranks: 0, roofline: 0, memory: 0 };
+const drawn = { input: 0, ranks: 0, roofline: 0, memory: 0 };
 
 function expect(what, condition) {
   checks++;
@@ -132,6 +132,13 @@ async function checkCharts(page, name) {
   const uses = of.memory_use || [], first = uses.filter((row) => row.allocator === uses[0].allocator && row.device === uses[0].device);
   if (first.length > 3 && Math.max(...first.map((row) => row.bytes)) * 100 >= Math.max(...uses.map((row) => row.bytes)))
     expect(name + ': memory over time', await page.locator('#memory path.area').count() > 0 && await page.locator('#memory circle').count() > 0);
+  const stages = of.iterators || [];
+  expect(name + ': ' + stages.length + ' input stages', await page.locator('#input tbody tr').count() === Math.min(60, stages.length));
+  const types = await page.locator('#input .stage').allInnerTexts();
+  expect(name + ': each stage by its type', types.sort().join() === stages.slice(0, 60).map((row) => row.type).sort().join());
+  const waits = stages.filter((row) => row.path_ns > 0).length;
+  expect(name + ': one bottleneck', await page.locator('#input .badge').count() === Math.min(1, waits));
+  drawn.input += await page.locator('#input').count();
   drawn.ranks += await page.locator('#ranks').count();
   drawn.roofline += await page.locator('#roofline').count();
   drawn.memory += await page.locator('#memory').count();

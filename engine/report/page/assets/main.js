@@ -32,6 +32,7 @@ async function start() {
   section(main, 'The change', () => drawChange(change));
   section(main, 'The findings', () => drawFindings(advice, find));
   section(main, 'The composition', () => drawComposition(advice));
+  section(main, 'The input pipeline', () => drawInput(tables, advice.steps.wall_ms.median * 1e6));
   section(main, 'The steps', () => drawSteps(tables, go));
   const place = slices ? main.appendChild(el('div', { class: 'stack' })) : null;
   section(main, 'The ranks', () => drawRanks(tables, go));
