@@ -21,11 +21,25 @@ static bool fill(const struct library *library, void *handle, struct err *err)
     return true;
 }
 
+static bool fill_linked(const struct library *library)
+{
+    if (library->symbol_count == 0 || !library->symbols[0].linked)
+        return false;
+    for (size_t i = 0; i < library->symbol_count; i++)
+        memcpy(library->symbols[i].pointer, &library->symbols[i].linked,
+               sizeof library->symbols[i].linked);
+    return true;
+}
+
 /* With the mutex held. */
 static bool load(struct library *library, struct err *err)
 {
-    void *handle = dlopen(library->soname, RTLD_NOW | RTLD_LOCAL);
+    void *handle;
 
+    library->is_loaded = fill_linked(library);
+    if (library->is_loaded)
+        return true;
+    handle = dlopen(library->soname, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         err_set(err, ERR_INPUT, "%s, needed %s, is not installed", library->soname,
                 library->purpose);

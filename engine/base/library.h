@@ -13,7 +13,14 @@
 struct library_symbol {
     const char *name;
     void       *pointer; /* address of the function pointer to fill */
+    void (*linked)(void); /* the function itself, where the build has it; NULL: it is loaded */
 };
+/* A function of a library whose archive a bundled build links (engine/bundle.cmake). */
+#ifdef TFPROF_BUNDLED
+#define LIBRARY_SYMBOL(function, pointer) { #function, (pointer), (void (*)(void))(function) }
+#else
+#define LIBRARY_SYMBOL(function, pointer) { #function, (pointer), NULL }
+#endif
 struct library {
     const char                  *soname;  /* of the version that was built against */
     const char                  *purpose; /* what it is needed for: "to unpack blocks of checkpoints" */

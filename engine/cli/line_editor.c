@@ -32,19 +32,19 @@ static struct {
     int (*history)(History *history, HistEvent *event, int what, ...);
 } libedit;
 static const struct library_symbol libedit_symbols[] = {
-    { "el_init", &libedit.el_init },
-    { "el_end", &libedit.el_end },
-    { "el_reset", &libedit.el_reset },
-    { "el_gets", &libedit.el_gets },
-    { "el_set", &libedit.el_set },
-    { "el_wset", &libedit.el_wset },
-    { "el_get", &libedit.el_get },
-    { "el_line", &libedit.el_line },
-    { "el_insertstr", &libedit.el_insertstr },
-    { "el_source", &libedit.el_source },
-    { "history_init", &libedit.history_init },
-    { "history_end", &libedit.history_end },
-    { "history", &libedit.history },
+    { "el_init", &libedit.el_init, NULL },
+    { "el_end", &libedit.el_end, NULL },
+    { "el_reset", &libedit.el_reset, NULL },
+    { "el_gets", &libedit.el_gets, NULL },
+    { "el_set", &libedit.el_set, NULL },
+    { "el_wset", &libedit.el_wset, NULL },
+    { "el_get", &libedit.el_get, NULL },
+    { "el_line", &libedit.el_line, NULL },
+    { "el_insertstr", &libedit.el_insertstr, NULL },
+    { "el_source", &libedit.el_source, NULL },
+    { "history_init", &libedit.history_init, NULL },
+    { "history_end", &libedit.history_end, NULL },
+    { "history", &libedit.history, NULL },
 };
 static struct library libedit_library = {
     .soname = TFPROF_LIBEDIT,

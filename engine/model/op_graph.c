@@ -30,15 +30,15 @@ static struct {
                                  igraph_connectedness_t mode);
 } igraph;
 static const struct library_symbol igraph_symbols[] = {
-    { "igraph_set_error_handler", &igraph.set_error_handler },
-    { "igraph_error_handler_ignore", &igraph.ignore_errors },
-    { "igraph_strerror", &igraph.strerror },
-    { "igraph_vector_int_init", &igraph.vector_init },
-    { "igraph_vector_int_destroy", &igraph.vector_destroy },
-    { "igraph_vector_int_size", &igraph.vector_size },
-    { "igraph_create", &igraph.create },
-    { "igraph_destroy", &igraph.destroy },
-    { "igraph_connected_components", &igraph.components },
+    LIBRARY_SYMBOL(igraph_set_error_handler, &igraph.set_error_handler),
+    LIBRARY_SYMBOL(igraph_error_handler_ignore, &igraph.ignore_errors),
+    LIBRARY_SYMBOL(igraph_strerror, &igraph.strerror),
+    LIBRARY_SYMBOL(igraph_vector_int_init, &igraph.vector_init),
+    LIBRARY_SYMBOL(igraph_vector_int_destroy, &igraph.vector_destroy),
+    LIBRARY_SYMBOL(igraph_vector_int_size, &igraph.vector_size),
+    LIBRARY_SYMBOL(igraph_create, &igraph.create),
+    LIBRARY_SYMBOL(igraph_destroy, &igraph.destroy),
+    LIBRARY_SYMBOL(igraph_connected_components, &igraph.components),
 };
 static struct library igraph_library = {
     .soname = TFPROF_IGRAPH,

@@ -28,13 +28,13 @@ static struct {
                           const char *name);
 } mhd;
 static const struct library_symbol mhd_symbols[] = {
-    { "MHD_start_daemon", &mhd.start },
-    { "MHD_stop_daemon", &mhd.stop },
-    { "MHD_create_response_from_buffer", &mhd.make },
-    { "MHD_add_response_header", &mhd.add_header },
-    { "MHD_queue_response", &mhd.queue },
-    { "MHD_destroy_response", &mhd.drop },
-    { "MHD_lookup_connection_value", &mhd.lookup },
+    { "MHD_start_daemon", &mhd.start, NULL },
+    { "MHD_stop_daemon", &mhd.stop, NULL },
+    { "MHD_create_response_from_buffer", &mhd.make, NULL },
+    { "MHD_add_response_header", &mhd.add_header, NULL },
+    { "MHD_queue_response", &mhd.queue, NULL },
+    { "MHD_destroy_response", &mhd.drop, NULL },
+    { "MHD_lookup_connection_value", &mhd.lookup, NULL },
 };
 static struct library mhd_library = {
     .soname = TFPROF_MICROHTTPD,

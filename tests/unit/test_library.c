@@ -16,7 +16,7 @@ static double (*unknown)(double);
 
 static void functions_can_be_called(void **state)
 {
-    static const struct library_symbol symbols[] = { { "cos", &cosine } };
+    static const struct library_symbol symbols[] = { { "cos", &cosine, NULL } };
     struct library library = { "libm.so.6", "for tests", symbols, ARRAY_COUNT(symbols), false };
     struct err     err = { 0 };
 
@@ -39,7 +39,7 @@ static void a_library_that_is_not_there_is_named(void **state)
 
 static void a_function_that_is_not_there_is_named(void **state)
 {
-    static const struct library_symbol symbols[] = { { "cosine_of_nothing", &unknown } };
+    static const struct library_symbol symbols[] = { { "cosine_of_nothing", &unknown, NULL } };
     struct library library = { "libm.so.6", "for tests", symbols, ARRAY_COUNT(symbols), false };
     struct err     err = { 0 };
 

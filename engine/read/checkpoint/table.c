@@ -25,8 +25,8 @@ static struct {
                                        size_t *unpacked);
 } snappy;
 static const struct library_symbol snappy_symbols[] = {
-    { "snappy_uncompressed_length", &snappy.snappy_uncompressed_length },
-    { "snappy_uncompress", &snappy.snappy_uncompress },
+    LIBRARY_SYMBOL(snappy_uncompressed_length, &snappy.snappy_uncompressed_length),
+    LIBRARY_SYMBOL(snappy_uncompress, &snappy.snappy_uncompress),
 };
 static struct library snappy_library = {
     .soname = TFPROF_SNAPPY,

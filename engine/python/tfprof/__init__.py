@@ -1,0 +1,225 @@
+"""What to change in a machine-learning program, from a recording of its run.
+
+    import tfprof
+    advice = tfprof.advise("trace.json.gz")
+    for finding in advice:
+        print(finding.price, finding.title)
+
+docs/python.md is the guide. Options are those of the command of the same name, with underscores: `min_impact="1%"`.
+Calls give up the GIL while they work; any thread may use any profile.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Union
+
+from ._advice import Advice, Evidence, Finding, Impact, Location, Verdict, parse
+from ._library import (
+    Error,
+    FormatError,
+    InconclusiveError,
+    InputError,
+    LimitError,
+    OutputError,
+    Path,
+    RuleError,
+    Text,
+    UsageError,
+    answer,
+    fail,
+    ffi,
+    lib,
+    options,
+    paths,
+    text,
+)
+from ._table import Table
+
+__all__ = [
+    "Advice", "Error", "Evidence", "Fact", "Finding", "FormatError", "GateResult", "Impact", "InconclusiveError", "InputError",
+    "LimitError", "Location", "OutputError", "Profile", "RuleError", "Table", "UsageError", "Verdict", "advise", "diff", "explain",
+    "gate", "open", "report", "why", "whatif",
+]
+__version__ = text(lib.tfprof_version())
+Json = Dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Fact:
+    name: str
+    value: Union[float, str]
+    unit: str
+    help: str
+
+
+@dataclasses.dataclass(frozen=True)
+class GateResult:
+    """`status`: 0 passed, 1 failed, 4 cannot be told. `json` holds the checks and what changed."""
+
+    status: int
+    headline: str
+    json: Mapping[str, Any] = dataclasses.field(repr=False)
+    warnings: str = dataclasses.field(default="", repr=False)
+
+    @property
+    def passed(self) -> bool:
+        return self.status == 0
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+
+class Facts(Mapping[str, Fact]):
+    def __init__(self, profile: "Profile"):
+        self._profile = profile
+
+    @staticmethod
+    def _made(fact: Any) -> Fact:
+        value = text(fact.text) if fact.text != ffi.NULL else fact.number
+        return Fact(text(fact.name), value, text(fact.unit), text(fact.help))
+
+    def __len__(self) -> int:
+        return lib.tfprof_fact_count(self._profile._handle)
+
+    def __iter__(self) -> Iterator[str]:
+        fact = ffi.new("tfprof_fact *")
+        for index in range(len(self)):
+            lib.tfprof_fact_at(self._profile._handle, index, fact)
+            yield text(fact.name)
+
+    def __getitem__(self, name: str) -> Fact:
+        fact = ffi.new("tfprof_fact *")
+        if not lib.tfprof_fact_find(self._profile._handle, name.encode(), fact):
+            raise KeyError(name)
+        return self._made(fact)
+
+
+class Profile:
+    """A recording that was read and analysed. Several paths are the hosts or ranks of one job."""
+
+    def __init__(self, *given: Path, **how: Any):
+        error = ffi.new("tfprof_error **")
+        files, words = paths(given), options(how)
+        handle = lib.tfprof_open(files.array, files.count, words.array, error)
+        if handle == ffi.NULL:
+            fail(error)
+        self._handle = ffi.gc(handle, lib.tfprof_close)
+
+    def _ask(self, function: str, *arguments: Any, **how: Any) -> Text:
+        words = options(how)
+        return answer("tfprof_" + function, self._handle, *arguments, words.array)
+
+    def advise(self, **how: Any) -> Advice:
+        as_json = self._ask("advise", **how)
+        return parse(as_json, as_json.warnings)
+
+    def info(self, **how: Any) -> Json:
+        return json.loads(self._ask("info", **how))
+
+    def whatif(self, *edits: str, **how: Any) -> Json:
+        """What a step would take: `profile.whatif(scale={"kernel:gemm": 0.5})`, or edits of findings."""
+        return json.loads(self._ask("whatif", **how, **({"edit": list(edits)} if edits else {})))
+
+    def why(self, what: Optional[str] = None, **how: Any) -> Json:
+        return json.loads(self._ask("why", what.encode() if what else ffi.NULL, **how))
+
+    def explain(self, rule: str, **how: Any) -> Json:
+        return json.loads(self._ask("explain", rule.encode(), **how))
+
+    def tool(self, name: str, **how: Any) -> Json:
+        return json.loads(self._ask("tool", name.encode(), **how))
+
+    def report(self, path: Optional[Path] = None, **how: Any) -> str:
+        """The page as HTML, also written to `path`."""
+        page = str(self._ask("report", **how))
+        if path is not None:
+            pathlib.Path(path).write_text(page, encoding="utf-8")
+        return page
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(self)
+
+    @property
+    def tables(self) -> List[str]:
+        count = lib.tfprof_table_count(self._handle)
+        return [text(lib.tfprof_table_name(self._handle, index)) for index in range(count)]
+
+    def table(self, name: str, **how: Any) -> Table:
+        """`columns=["name"]`, `where=["total_ns>1ms"]`, `sort="calls"`, `top=10`."""
+        if isinstance(how.get("columns"), (list, tuple)):
+            how["columns"] = ",".join(how["columns"])
+        return Table(self, name, how)
+
+    def close(self) -> None:
+        """Gives its memory back now; nothing can be asked of it any more."""
+        if self._handle is not None:
+            ffi.release(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> "Profile":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+_READING = ("input_format", "run", "host", "device", "steps", "strict", "memory", "threads", "profile_path", "graph_path",
+            "run_meta_path", "op_log_path", "checkpoint_path")
+
+
+def _split(how: Mapping[str, Any]) -> "tuple[Json, Json]":
+    """Options of reading, and those of the question."""
+    return ({name: value for name, value in how.items() if name in _READING},
+            {name: value for name, value in how.items() if name not in _READING})
+
+
+def open(*given: Path, **how: Any) -> Profile:
+    return Profile(*given, **how)
+
+
+def advise(*given: Path, **how: Any) -> Advice:
+    reading, asking = _split(how)
+    with Profile(*given, **reading) as profile:
+        return profile.advise(**asking)
+
+
+def whatif(path: Path, *edits: str, **how: Any) -> Json:
+    reading, asking = _split(how)
+    with Profile(path, **reading) as profile:
+        return profile.whatif(*edits, **asking)
+
+
+def why(path: Path, what: Optional[str] = None, **how: Any) -> Json:
+    reading, asking = _split(how)
+    with Profile(path, **reading) as profile:
+        return profile.why(what, **asking)
+
+
+def report(path: Path, output: Path, **how: Any) -> None:
+    reading, asking = _split(how)
+    with Profile(path, **reading) as profile:
+        profile.report(output, **asking)
+
+
+def explain(rule: str, **how: Any) -> Json:
+    words = options(how)
+    return json.loads(answer("tfprof_explain", ffi.NULL, rule.encode(), words.array))
+
+
+def diff(before: Union[Path, Profile], after: Union[Path, Profile], **how: Any) -> Json:
+    reading, asking = _split(how)
+    sides = [side if isinstance(side, Profile) else Profile(side, **reading) for side in (before, after)]
+    words = options(asking)
+    return json.loads(answer("tfprof_diff", sides[0]._handle, sides[1]._handle, words.array))
+
+
+def gate(*runs: Path, **how: Any) -> GateResult:
+    """Each path is a run of its own: `gate("trace.json.gz", baseline="base.tfbase", budget=["step_ms.p50 <= 210"])`."""
+    files, words = paths(runs), options(how)
+    given = answer("tfprof_gate", files.array, files.count, words.array)
+    data = json.loads(given)
+    return GateResult(given.status, data["headline"], data, given.warnings)

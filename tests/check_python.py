@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""The Python module against the program: the same answers, errors by kind, tables without copies, threads.
+
+    check_python.py TFPROF LIBRARY RECORDING...     LIBRARY: libtfprof.so.1, or "installed" for a wheel's own module
+
+Without the package cffi it is skipped (status 77).
+"""
+import json, os, pathlib, subprocess, sys, threading
+
+try:
+    import cffi  # noqa: F401
+except ImportError:
+    print("skipped: no package cffi")
+    sys.exit(77)
+tfprof_program, library, *recordings = sys.argv[1:]
+if library != "installed":
+    os.environ["TFPROF_LIBRARY"] = library
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "engine/python"))
+import tfprof
+
+
+def said(*arguments):
+    return json.loads(subprocess.run([tfprof_program, *map(str, arguments)], capture_output=True, check=True).stdout)
+
+
+def raises(kind, part, function, *arguments, **options):
+    try:
+        function(*arguments, **options)
+    except kind as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError("%s does not raise" % function)
+
+
+def check_recording(path):
+    wanted = said("advise", path, "--format", "json", "--config", "none")
+    with tfprof.open(path) as profile:
+        advice = profile.advise()
+        assert advice.json == wanted
+        assert [finding.rule for finding in advice] == [finding["rule"] for finding in wanted["findings"]]
+        for finding, item in zip(advice, wanted["findings"]):
+            assert (finding.impact.mid_ms, finding.remedy) == (item["impact"].get("mid_ms"), item["remedy"]["text"])
+            assert len(finding.evidence) == len(item["evidence"])
+        for name in profile.tables:
+            table = profile.table(name)
+            rows = said("table", name, path, "--format", "json")
+            assert table.rows == rows["rows"] and table.units == {c["name"]: c["unit"] for c in rows["columns"]}
+        facts = profile.facts
+        assert len(list(facts)) == len(facts) > 5 and all(facts[name].name == name for name in facts)
+
+
+def check_answers(path):
+    with tfprof.open(path, steps="5:9") as profile:
+        assert profile.info() == said("info", path, "--steps", "5:9", "--format", "json")
+        assert profile.whatif(scale={"host": 0.5}, no_input_wait=True) == said(
+            "whatif", path, "--steps", "5:9", "--format", "json", "--scale", "host=0.5", "--no-input-wait")
+        assert profile.why("step:slowest") == said("why", path, "step:slowest", "--steps", "5:9", "--format", "json")
+        assert profile.tool("overview") == said("overview", path, "--steps", "5:9", "--format", "json")
+        top = profile.table("ops", columns=["name", "self_ns"], where=["self_ns>1us"], sort="self_ns", top=2).rows
+        assert top == said("table", "ops", path, "--steps", "5:9", "--format", "json", "--columns", "name,self_ns",
+                           "--where", "self_ns>1us", "--sort", "self_ns", "--top", "2")["rows"]
+        assert profile.report() == subprocess.run([tfprof_program, "report", path, "--steps", "5:9", "-o", "-"], capture_output=True, check=True).stdout.decode()
+    assert tfprof.explain("input-bound-step") == said("explain", "input-bound-step", "--format", "json", "--config", "none")
+    edits = next(f.edits for f in tfprof.advise(path) if f.edits)
+    assert tfprof.whatif(path, *edits) == said("whatif", path, "--format", "json", *["--edit=" + edit for edit in edits])
+    assert tfprof.diff(path, path) == said("diff", path, path, "--format", "json")
+    failed = tfprof.gate(path, budget=["findings.total < 0"])
+    assert failed.status == 1 and not failed and failed.headline.startswith("Failed")
+    # A name of a recording is text on a page and never markup.
+    page = tfprof.advise(path)._repr_html_()
+    assert page.startswith("<div") and tfprof.advise(path)[0].title.replace("<", "&lt;")[:10] in page
+
+
+def check_errors(path):
+    raises(tfprof.InputError, "nowhere", tfprof.open, "nowhere")
+    raises(OSError, "nowhere", tfprof.advise, "nowhere")
+    raises(tfprof.UsageError, "did you mean", tfprof.advise, path, min_impcat="1%")
+    raises(tfprof.UsageError, "nothing to hold", tfprof.gate, path)
+    raises(tfprof.LimitError, "memory", tfprof.open, path, memory=1000)
+    raises(tfprof.FormatError, "", tfprof.open, __file__)
+    profile = tfprof.open(path)
+    raises(tfprof.InconclusiveError, "no table kernels", profile.table, "kernels")
+    raises(KeyError, "no.such", profile.facts.__getitem__, "no.such")
+    profile.close()
+    raises(TypeError, "", profile.advise)
+
+
+def check_frames(path):
+    """Each of these packages where it is installed."""
+    found = []
+    table = tfprof.open(path).table("steps")  # outlives its profile's last name
+    rows = table.rows
+    numbers = [row["duration_ns"] for row in rows]
+    try:
+        import pyarrow
+    except ImportError:
+        pyarrow = None
+    if pyarrow:
+        batch = table.to_arrow()
+        assert batch.to_pylist() == [{name: row.get(name) for name in table.columns} for row in rows]
+        assert batch.schema.field("duration_ns").metadata[b"unit"] == b"ns"
+        found.append("pyarrow")
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            pass
+        else:
+            column = batch.column(batch.schema.get_field_index("duration_ns"))
+            array = column.to_numpy(zero_copy_only=True)
+            assert array.__array_interface__["data"][0] == column.buffers()[1].address  # the library's own memory
+            assert list(table.to_pandas()["duration_ns"]) == numbers
+            found.append("pandas")
+    try:
+        import polars  # noqa: F401
+    except ImportError:
+        pass
+    else:
+        assert table.to_polars()["duration_ns"].to_list() == numbers
+        found.append("polars")
+    try:
+        import rich.console
+    except ImportError:
+        pass
+    else:
+        console = rich.console.Console(width=120, record=True, file=open(os.devnull, "w"))
+        advice = tfprof.advise(path)
+        console.print(advice)
+        shown = " ".join(console.export_text().split())
+        assert advice.verdict.text.split(":")[0] in shown and advice[0].remedy.split()[0] in shown
+        found.append("rich")
+    table.__arrow_c_schema__()
+    table.__arrow_c_array__()  # nobody takes the capsules over
+    return found
+
+
+def check_threads(path):
+    profile, texts = tfprof.open(path), []
+    threads = [threading.Thread(target=lambda: texts.append(profile.advise().json)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(texts) == 3 and texts[0] == texts[1] == texts[2]
+
+
+for recording in recordings:
+    check_recording(recording)
+check_answers(recordings[0])
+check_errors(recordings[0])
+check_threads(recordings[0])
+print("%d recordings; %s" % (len(recordings), ", ".join(check_frames(recordings[0])) or "no data frames here"))
