@@ -113,8 +113,75 @@ def around(got, centre, depth):
     return found
 
 
+def assignments_of(path):
+    """{module: its BufferAssignmentProto}, of names that one program alone has: HloProto.buffer_assignment 3."""
+    found = collections.defaultdict(list)
+    for plane in map(fields, fields(pathlib.Path(path).read_bytes())[1]):
+        if plane[2] and plane[2][0] == b"/host:metadata":
+            for stat in (stat for entry in plane[4] for value in fields(entry)[2] for stat in fields(value)[5]):
+                for proto in map(fields, fields(stat)[6]):
+                    for module in map(fields, proto[1]):
+                        found[module[1][0].decode()] += map(fields, proto[3])
+    return {name: protos[0] for name, protos in found.items() if len(protos) == 1}
+
+
+def memory_of(assignment):
+    """{space: (bytes by kind, the most that temporaries hold at once)}: LogicalBufferProto.id 1, size 2;
+    BufferAllocationProto.size 2, is_thread_local 3, is_entry_computation_parameter 5, maybe_live_out 7, color 8,
+    assigned 9 (logical_buffer_id 1), is_constant 12; HeapSimulatorTrace.events 1: kind 1 (0 alloc, 1 free, 2 share with 5), buffer_id 2."""
+    def one(message, number):
+        return (message[number] or [0])[0]
+
+    sizes = {one(buffer, 1): one(buffer, 2) for buffer in map(fields, assignment[1])}
+    kinds, space_of = collections.defaultdict(collections.Counter), {}
+    for allocation in map(fields, assignment[3]):
+        kind = next((kind for number, kind in ((3, "thread"), (5, "parameter"), (12, "constant"), (7, "output"))
+                     if one(allocation, number)), "temporary")
+        kinds[one(allocation, 8)][kind] += one(allocation, 2)
+        for assigned in map(fields, allocation[9]):
+            space_of[one(assigned, 1)] = one(allocation, 8) if kind == "temporary" else None
+    place, alive, peaks = {}, collections.Counter(), collections.Counter()
+    for event in (fields(event) for trace in map(fields, assignment[4]) for event in trace[1]):
+        buffer = one(event, 2)
+        if one(event, 1) == 1:
+            alive[place[buffer]] -= 1
+        else:
+            place[buffer] = place[one(event, 5)] if one(event, 1) == 2 else buffer
+            alive[place[buffer]] += 1
+        for space in kinds:
+            in_use = sum(sizes[b] for b, users in alive.items() if users > 0 and space_of.get(b) == space)
+            peaks[space] = max(peaks[space], in_use)
+    return {space: (kinds[space], peaks[space]) for space in kinds}
+
+
+def table(name, path):
+    done = subprocess.run([tfprof, "table", name, path, "--format=json", "--top=0"], capture_output=True, check=True)
+    return json.loads(done.stdout)["rows"]
+
+
+def check_buffers(path):
+    sums, alive, heap = (table(name, path) for name in ("program_memory", "buffers", "program_heap"))
+    expect(f"{path}: no memory of programs", sums)
+    for name, assignment in assignments_of(path).items():
+        want = memory_of(assignment)
+        rows = [row for row in sums if row["module"] == name]
+        expect(f"{path} {name}: spaces {[row['space'] for row in rows]}", sorted(want) == sorted(row["space"] for row in rows))
+        for row in (row for row in rows if row["space"] in want):
+            kinds, peak = want[row["space"]]
+            here = lambda one: one["module"] == name and one["space"] == row["space"]
+            for kind in ("parameter", "output", "constant", "temporary", "thread"):
+                expect(f"{path} {name}: {kind} {row[kind + '_bytes']}, not {kinds[kind]}", row[kind + "_bytes"] == kinds[kind])
+            expect(f"{path} {name}: total {row['total_bytes']}", row["total_bytes"] == sum(kinds.values()))
+            expect(f"{path} {name}: heap of {row.get('heap_peak_bytes')}, not {peak}", (row.get("heap_peak_bytes") or 0) == peak)
+            lies = sum(one["bytes"] for one in alive if here(one))
+            expect(f"{path} {name}: {lies} bytes lie in {sum(kinds.values())}", lies == sum(kinds.values()))
+            most = max((one["in_use_bytes"] for one in heap if here(one)), default=0)
+            expect(f"{path} {name}: the heap's course has {most} at most", most == peak)
+
+
 for recording in recordings:
     modules = modules_of(recording)
+    check_buffers(recording)
     expect(f"{recording}: no HLO found in it", modules)
     listed = json.loads(hlo(recording, "--format", "json"))
     counts = {row["name"]: row["instructions"] for row in listed["modules"]}

@@ -219,6 +219,29 @@ struct memory_event {
     uint8_t  dtype;                      /* enum dtype, of what is held */
 };
 
+/* Memory of compiled programs as the compiler laid it out. A program is `module`, one of struct op's; its
+ * allocations, and the events of its buffers, stand one behind the other. */
+enum program_memory_kind {
+    PROGRAM_TEMPORARY, PROGRAM_PARAMETER, PROGRAM_OUTPUT, PROGRAM_CONSTANT, PROGRAM_THREAD
+};
+struct program_allocation {
+    uint32_t module, number; /* number: in its program */
+    uint32_t space;          /* of memory: 0 the device's main one */
+    uint8_t  kind;           /* enum program_memory_kind */
+    int64_t  bytes;
+};
+struct program_buffer { /* a value, in a part of an allocation */
+    uint32_t op;          /* row of ops that makes it, or NO_ID */
+    uint32_t allocation;  /* row of program_allocations, or NO_ID */
+    int64_t  bytes, offset;
+    int64_t  value_bytes; /* without padding; -1 unknown */
+};
+enum program_event_kind { PROGRAM_TAKE, PROGRAM_GIVE_BACK, PROGRAM_SHARE };
+struct program_event { /* in the order that the program runs in */
+    uint32_t buffer, shares_with; /* rows of program_buffers; NO_ID: of none */
+    uint8_t  kind;
+};
+
 struct aggregate { /* what ran so often, without a time of its own; of no event */
     uint32_t label, timeline;
     int64_t  count, total_ns;
@@ -288,6 +311,9 @@ struct profile {
     VEC(struct op_memory)     op_memory;
     VEC(struct memory_event)  memory_events;
     VEC(struct collective)    collectives;
+    VEC(struct program_allocation) program_allocations;
+    VEC(struct program_buffer)     program_buffers;
+    VEC(struct program_event)      program_events;
     VEC(struct aggregate)     aggregates;
     VEC(struct counter_sample) counters;
     VEC(struct note)          notes;

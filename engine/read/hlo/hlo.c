@@ -1,6 +1,7 @@
 #include "read/hlo/hlo.h"
 
 #include "read/hlo/hlo_attrs.h"
+#include "read/hlo/hlo_buffers.h"
 #include "read/hlo/hlo_module.h"
 #include "read/proto/wire.h"
 
@@ -10,6 +11,7 @@
 /* Field numbers of xla's hlo.proto and xla_data.proto. */
 enum {
     PROTO_MODULE = 1,
+    PROTO_BUFFERS = 3,
     MODULE_NAME = 1,
     MODULE_COMPUTATIONS = 3,
     MODULE_FRAMES = 17,
@@ -235,6 +237,16 @@ static bool add_module(struct str bytes, struct str program, struct hlo_module *
     return add_edges(module, edges) && hlo_attrs_add(bytes, module->profile, rows, module->key);
 }
 
+/* Of a module that was added: one whose ops were there has its buffers there, too. */
+static bool add_buffers(struct str bytes, const struct hlo_module *module)
+{
+    for (struct wire field = wire_start(bytes); module->key != NO_ID && wire_next(&field);)
+        if (field.number == PROTO_BUFFERS && field.type == WIRE_BYTES &&
+            !hlo_buffers_add(field.bytes, module))
+            return false;
+    return true;
+}
+
 bool hlo_add(struct str bytes, struct str program, struct profile *profile, struct arena *scratch,
              struct id_map *rows, struct hlo_edges *edges)
 {
@@ -246,7 +258,8 @@ bool hlo_add(struct str bytes, struct str program, struct profile *profile, stru
                                      .root_of.arena = scratch };
 
         if (field.number == PROTO_MODULE && field.type == WIRE_BYTES &&
-            !add_module(field.bytes, program, &module, rows, edges))
+            !(add_module(field.bytes, program, &module, rows, edges) &&
+              add_buffers(bytes, &module)))
             return false;
     }
     return true;
