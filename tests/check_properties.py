@@ -11,6 +11,8 @@
     classes-sum     the classes of the critical path sum to the step, before and after each edit
     parts-sum       the parts of the composition sum to the step
     sweep           a sweep is what single edits give, each bit less saves no more than the one before, and the knee lies inside
+    efficiency      the factors of the ideals multiply to the last step over the recorded one, none makes it longer; no rank costs
+                    more than all ranks, nor gives back more
     first-rung      the first line of what findings save together is the first finding's
     diff-of-one     a recording has no difference to itself, in no row of no list
     diff-mirrored   the difference of two recordings is that of the two the other way round, with its sign turned
@@ -94,6 +96,21 @@ def check_sweep(sweep, whatif, validator):
     bits = [b["saved_ms"] - a["saved_ms"] for a, b in zip(points, points[1:])]
     if any(b > a + EPSILON * step_ms for a, b in zip(bits, bits[1:])):
         yield "sweep", "less saves more: %s" % bits
+
+
+def check_efficiency(result):
+    product, before_ms, grain = 1, result["step_ms"], GRAIN * (1 + len(result["ideals"]))
+    for ideal in result["ideals"]:
+        product *= ideal["efficiency"]
+        if ideal["efficiency"] > 1 + EPSILON:
+            yield "efficiency", "%s makes a step of %g ms %g ms" % (ideal["edit"], before_ms, ideal["step_ms"])
+        before_ms = ideal["step_ms"]
+    told = [product, before_ms / result["step_ms"], result["efficiency"]]
+    if max(told) - min(told) > grain:
+        yield "efficiency", "factors multiply to %g, the step to %g, told is %g" % tuple(told)
+    for rank in result["ranks"]:
+        if rank["slowdown"] > result["imbalance"] * (1 + EPSILON) or rank["contribution"] > 1 + EPSILON:
+            yield "efficiency", "rank %d: %s, all ranks %g" % (rank["rank"], rank, result["imbalance"])
 
 
 def step_of(advice):
@@ -212,6 +229,7 @@ def failures(tfprof, recording, validator):
         found += check_as_recorded(whatif, answer(tfprof, "info", recording))
         found += check_edits(whatif)
         found += check_sweep(answer(tfprof, "whatif", recording, "--sweep=op"), whatif, validator)
+        found += check_efficiency(answer(tfprof, "whatif", recording, "--efficiency"))
         found += check_same(answer(tfprof, "diff", recording, recording, "--max-rows=0"))
     except Silent:
         pass        # no timeline, or no step: nothing to schedule or to compare

@@ -14,6 +14,7 @@ struct whatif_values {
     struct result_values result;
     struct option_list   edit;
     const char          *sweep;
+    bool                 efficiency;
     int64_t              on_rank;
     union {
         struct option_list list;   /* REPEAT */
@@ -36,6 +37,8 @@ static const struct option options[] = {
       .help = "an edit of a finding, as advise --format json shows them; by itself" },
     { .name = "sweep", .kind = OPTION_TEXT, .offset = VALUE(sweep), .choices = "WHAT",
       .help = "what is selected at factors from 1 to 0, and where something else takes over; by itself" },
+    { .name = "efficiency", .kind = OPTION_FLAG, .offset = VALUE(efficiency),
+      .help = "the step with one ideal on top of the other, and which ranks hold the others up; by itself" },
     { .name = "on-rank", .kind = OPTION_INTEGER, .offset = VALUE(on_rank), .preset = "-1",
       .choices = "N", .help = "edit this rank alone" },
 #include "cli/result_options.def"
@@ -129,6 +132,16 @@ static bool add_sweep(struct whatif *whatif, const char *what, struct arena *are
     return sweep_scan(whatif, what, arena, err);
 }
 
+static bool add_efficiency(struct whatif *whatif, bool is_wanted, struct arena *arena,
+                           struct err *err)
+{
+    if (!is_wanted)
+        return true;
+    if (whatif->edits.count)
+        return err_set(err, ERR_USAGE, "--efficiency goes by itself: it is a row of edits");
+    return efficiency_scan(whatif, arena, err);
+}
+
 struct whatif_state {
     struct whatif     whatif;
     struct path_edits edits;
@@ -146,6 +159,7 @@ static bool prepare(struct call *call, struct err *err)
     return add_edits(&state->whatif, values, call->arena, err) &&
            scan_edits(&state->whatif, &values->edit, &state->edits, call->arena, err) &&
            add_sweep(&state->whatif, values->sweep, call->arena, err) &&
+           add_efficiency(&state->whatif, values->efficiency, call->arena, err) &&
            has_edits(&state->whatif, err);
 }
 

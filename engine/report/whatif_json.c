@@ -55,6 +55,35 @@ static void put_points(struct json_writer *json, const struct whatif *whatif)
     json_array_end(json);
 }
 
+static void put_ideals(struct json_writer *json, const struct whatif *whatif)
+{
+    double product = 1;
+
+    put_array(json, "ideals");
+    for (size_t i = 0; i < whatif->edits.count; i++) {
+        product *= efficiency_factor(whatif, i);
+        json_object(json);
+        put_text(json, "name", efficiency_name(i));
+        put_text(json, "edit", whatif->edits.items[i].text);
+        put_number(json, "efficiency", efficiency_factor(whatif, i));
+        put_result(json, whatif, &whatif->each[i]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    put_number(json, "efficiency", product);
+    if (whatif->imbalance > 0)
+        put_number(json, "imbalance", whatif->imbalance);
+    put_array(json, "ranks");
+    for (size_t i = 0; i < whatif->ranks.count; i++) {
+        json_object(json);
+        put_integer(json, "rank", whatif->ranks.items[i].rank);
+        put_number(json, "contribution", whatif->ranks.items[i].contribution);
+        put_number(json, "slowdown", whatif->ranks.items[i].slowdown);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void put_edits(struct json_writer *json, const struct whatif *whatif)
 {
     put_array(json, "edits");
@@ -81,7 +110,10 @@ void whatif_json(const struct whatif *whatif, const struct study *study,
 
     (void)options;
     json_object(&json);
-    put_text(&json, "schema", whatif->sweep ? "tfprof.sweep/1" : "tfprof.whatif/1");
+    put_text(&json, "schema",
+             whatif->sweep           ? "tfprof.sweep/1"
+             : whatif->is_efficiency ? "tfprof.efficiency/1"
+                                     : "tfprof.whatif/1");
     json_key(&json, "profile");
     info_json_profile(&json, study->recording, false);
     put_ms(&json, "step_ms", whatif->now.step_ns);
@@ -91,6 +123,8 @@ void whatif_json(const struct whatif *whatif, const struct study *study,
     put_path(&json, whatif, &whatif->now);
     if (whatif->sweep)
         put_points(&json, whatif);
+    else if (whatif->is_efficiency)
+        put_ideals(&json, whatif);
     else
         put_edits(&json, whatif);
     json_object_end(&json);

@@ -117,6 +117,59 @@ static void write_sweep(struct layout *layout, const struct whatif *whatif)
     write_shape(layout, whatif);
 }
 
+static void write_ideal(struct layout *layout, const char *name, double step_ns, double share)
+{
+    enum { NAME_COLUMNS = 12 };
+
+    text_add(layout->text, STR("  "));
+    layout_pad(layout, str_from(name), NAME_COLUMNS);
+    write_value(layout, step_ns, UNIT_NS);
+    write_value(layout, share, UNIT_SHARE);
+}
+
+static void write_ranks(struct layout *layout, const struct whatif *whatif)
+{
+    static const double LITTLE_SHARE = 0.01;
+    struct text         line = { .arena = layout->arena };
+
+    if (!whatif->ranks.count)
+        return;
+    text_print(&line, "With level ranks a step would be %.2f times as fast:", whatif->imbalance);
+    layout_line(layout);
+    layout_wrap(layout, 0, "", 0, text_str(&line));
+    for (size_t i = 0; i < whatif->ranks.count; i++) {
+        const struct rank_delay *rank = &whatif->ranks.items[i];
+
+        if (rank->contribution < LITTLE_SHARE && i)
+            continue;
+        line = (struct text) { .arena = layout->arena };
+        text_print(&line, "rank %d: no slower than the median it gives back ", rank->rank);
+        unit_print(&line, rank->contribution, UNIT_SHARE);
+        text_print(&line, " of that; beside level ranks it makes a step %.2f times as long",
+                   rank->slowdown);
+        layout_wrap(layout, 2, "", 4, text_str(&line));
+    }
+}
+
+static void write_efficiency(struct layout *layout, const struct whatif *whatif)
+{
+    double step_ns = whatif->now.step_ns, last_ns = step_ns;
+
+    text_add(layout->text,
+             STR("  ideal              step efficiency   edit, on top of those above"));
+    layout_line(layout);
+    for (size_t i = 0; i < whatif->edits.count; i++) {
+        last_ns = whatif->each[i].step_ns;
+        write_ideal(layout, efficiency_name(i), last_ns, efficiency_factor(whatif, i));
+        text_print(layout->text, "   %s", whatif->edits.items[i].text);
+        layout_line(layout);
+    }
+    write_ideal(layout, "all", last_ns, step_ns > 0 ? last_ns / step_ns : 1);
+    text_add(layout->text, STR("   the product of all"));
+    layout_line(layout);
+    write_ranks(layout, whatif);
+}
+
 static void write_paths(struct layout *layout, const struct whatif *whatif)
 {
     text_add(layout->text, STR("  "));
@@ -150,6 +203,10 @@ void whatif_text(const struct whatif *whatif, const struct study *study,
     write_step(&layout, whatif);
     if (whatif->sweep) {
         write_sweep(&layout, whatif);
+        return;
+    }
+    if (whatif->is_efficiency) {
+        write_efficiency(&layout, whatif);
         return;
     }
     write_table(&layout, whatif);

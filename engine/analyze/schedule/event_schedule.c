@@ -116,7 +116,7 @@ static void run_node(struct run *run, uint32_t row)
     }
     if (start_ns == INT64_MIN) /* nothing is known to let it start */
         start_ns = node->start_ns;
-    if (!(flags & CHANGE_GONE))
+    if (!(flags & (CHANGE_GONE | CHANGE_NO_DELAY)))
         start_ns = later(start_ns, node->delay_ns);
     schedule->start_ns[row] = start_ns;
     schedule->end_ns[row] = later(start_ns, own_ns(run, row));
@@ -322,7 +322,7 @@ static void charge_path(struct run *run, int64_t from_ns)
         charge_work(&charging, node, schedule->start_ns[row]);
         if (schedule->cause[row] == NO_ID)
             break;
-        if (node->delay_ns)
+        if (node->delay_ns && !(flags_of(run, row) & CHANGE_NO_DELAY))
             charge(&charging, PART_UNKNOWN, schedule->start_ns[row] - node->delay_ns);
         edge = &graph->edges.items[schedule->cause[row]];
         row = edge->from;

@@ -15,6 +15,7 @@ enum change_flag {
     CHANGE_NO_WAIT = 4,   /* waits for no device and no other thread */
     CHANGE_NO_LAUNCH = 8, /* needs no launch of its own */
     CHANGE_NO_GAP = 16,   /* follows the work before it without a gap */
+    CHANGE_NO_DELAY = 32, /* starts when its known causes allow it */
 };
 struct graph_changes {    /* by node; NULL: none */
     float   *factors;     /* of own_ns */

@@ -1,4 +1,4 @@
-#include "analyze/schedule/whatif.h"
+#include "analyze/schedule/whatif_editor.h"
 
 #include "analyze/path/work.h"
 #include "analyze/schedule/whatif_select.h"
@@ -10,16 +10,6 @@
 #include <string.h>
 
 enum { GRAPH_LAUNCH_NS = 10000 }; /* of a graph, on the host */
-
-struct editor {
-    const struct study       *study;
-    const struct event_graph *graph;
-    struct graph_changes      changes;
-    struct arena              scratch;
-    bool                     *is_selected;
-    int32_t                   rank;  /* -1: all */
-    double                    scale; /* of a sampled step to the median one */
-};
 
 /* The words that a target can be, each behind a comma. */
 static const char listed_targets[] =
@@ -253,19 +243,47 @@ static bool apply_merge(struct editor *editor, const struct whatif_edit *edit, s
     return true;
 }
 
-/* What each host needs for its steps when it waits for no other: collectives are left out. */
-static bool measure_ranks(struct editor *editor, double *work_ns, struct err *err)
+/* The changes so far, and collectives left out. */
+static bool leave_out_collectives(struct editor *editor, struct graph_changes *alone)
 {
     const struct event_graph *graph = editor->graph;
+    size_t                    count = graph->nodes.count;
+
+    if (!graph_changes_make(alone, graph, &editor->scratch))
+        return false;
+    memcpy(alone->factors, editor->changes.factors, count * sizeof *alone->factors);
+    memcpy(alone->extra_ns, editor->changes.extra_ns, count * sizeof *alone->extra_ns);
+    memcpy(alone->flags, editor->changes.flags, count * sizeof *alone->flags);
+    for (uint32_t i = 0; i < count; i++)
+        if (graph->nodes.items[i].role == NODE_JOIN)
+            alone->flags[i] |= CHANGE_GONE;
+    return true;
+}
+
+/* Of two ranks one holds the other up: what the faster one takes is the pace. Orders `values`. */
+static double lower_median(double *values, size_t count)
+{
+    size_t most = 0;
+
+    for (size_t i = 1; i < count; i++)
+        if (values[i] > values[most])
+            most = i;
+    if (count && count % 2 == 0)
+        values[most] = values[--count];
+    return sample_median(values, count);
+}
+
+bool editor_rank_work(struct editor *editor, double *work_ns, double *median_ns, struct err *err)
+{
+    const struct event_graph *graph = editor->graph;
+    uint32_t                  hosts = (uint32_t)editor->study->profile->hosts.count;
+    double                   *sorted = arena_new_array(&editor->scratch, double, hosts + 1);
+    size_t                    count = 0;
     struct graph_changes      alone;
     struct schedule           schedule;
 
-    if (!graph_changes_make(&alone, graph, &editor->scratch))
-        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
-    for (uint32_t i = 0; i < graph->nodes.count; i++)
-        if (graph->nodes.items[i].role == NODE_JOIN)
-            alone.flags[i] = CHANGE_GONE;
-    if (!schedule_make(&schedule, graph, &alone, &editor->scratch))
+    if (!sorted || !leave_out_collectives(editor, &alone) ||
+        !schedule_make(&schedule, graph, &alone, &editor->scratch))
         return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
     for (size_t i = 0; i < graph->windows.count; i++) {
         const struct graph_window *window = &graph->windows.items[i];
@@ -274,45 +292,101 @@ static bool measure_ranks(struct editor *editor, double *work_ns, struct err *er
             work_ns[window->host] +=
                 (double)(schedule.end_ns[window->last_node] - schedule.start_ns[window->base]);
     }
+    for (uint32_t host = 0; host < hosts; host++)
+        if (work_ns[host] > 0)
+            sorted[count++] = work_ns[host];
+    *median_ns = lower_median(sorted, count);
     return true;
+}
+
+void editor_scale_host(struct editor *editor, uint32_t host, double factor)
+{
+    const struct event_graph *graph = editor->graph;
+
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const struct graph_node *node = &graph->nodes.items[i];
+
+        editor->is_selected[i] = graph->lines.items[node->line].host == host &&
+                                 node->class != PART_COMMUNICATION && node->role != NODE_STEP;
+    }
+    scale_selected(editor, factor);
+}
+
+static double *new_rank_work(struct editor *editor)
+{
+    return arena_new_array(&editor->scratch, double, editor->study->profile->hosts.count + 1);
 }
 
 static bool apply_rank(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
     const struct event_graph *graph = editor->graph;
-    const struct profile     *profile = editor->study->profile;
-    double *work_ns = arena_new_array(&editor->scratch, double, profile->hosts.count + 1);
-    size_t  count = 0;
-    double  own_ns = 0, median_ns;
+    double                   *work_ns = new_rank_work(editor), own_ns = 0, median_ns = 0;
+    uint32_t                  own = NO_ID;
+    size_t                    count = 0;
 
     if (!work_ns)
         return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
-    if (!measure_ranks(editor, work_ns, err))
+    if (!editor_rank_work(editor, work_ns, &median_ns, err))
         return false;
-    for (uint32_t host = 0; host < profile->hosts.count; host++) {
+    for (uint32_t host = 0; host < editor->study->profile->hosts.count; host++) {
         if (work_ns[host] <= 0)
             continue;
-        if (event_graph_rank(graph, host) == edit->rank)
+        if (event_graph_rank(graph, host) == edit->rank) {
             own_ns = work_ns[host];
-        else
+            own = host;
+        } else {
             work_ns[count++] = work_ns[host];
+        }
     }
-    if (own_ns <= 0) {
+    if (own == NO_ID) {
         (void)err_set(err, ERR_USAGE, "%s: no steps of rank %d in the profile", edit->text,
                       edit->rank);
         return err_advise(err, "tfprof info lists the ranks");
     }
     if (!count)
         return err_set(err, ERR_USAGE, "%s: the profile holds one rank alone", edit->text);
-    median_ns = sample_median(work_ns, count);
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const struct graph_node *node = &graph->nodes.items[i];
+    editor_scale_host(editor, own, sample_median(work_ns, count) / own_ns);
+    return true;
+}
 
-        editor->is_selected[i] =
-            event_graph_rank(graph, graph->lines.items[node->line].host) == edit->rank &&
-            node->class != PART_COMMUNICATION && node->role != NODE_STEP;
+static bool apply_level(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    double *work_ns = new_rank_work(editor), median_ns = 0;
+
+    (void)edit;
+    if (!work_ns)
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    if (!editor_rank_work(editor, work_ns, &median_ns, err))
+        return false;
+    for (uint32_t host = 0; host < editor->study->profile->hosts.count; host++)
+        if (work_ns[host] > 0)
+            editor_scale_host(editor, host, fmin(1, median_ns / work_ns[host]));
+    return true;
+}
+
+static bool apply_delays(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    (void)edit, (void)err;
+    for (uint32_t i = 0; i < editor->graph->nodes.count; i++) {
+        editor->is_selected[i] = editor->graph->nodes.items[i].delay_ns > 0;
+        if (editor->is_selected[i])
+            editor->changes.flags[i] |= CHANGE_NO_DELAY;
     }
-    scale_selected(editor, median_ns / own_ns);
+    return true;
+}
+
+static bool apply_host(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    (void)edit, (void)err;
+    for (uint32_t i = 0; i < editor->graph->nodes.count; i++) {
+        const struct graph_node *node = &editor->graph->nodes.items[i];
+        enum part                part = (enum part)node->class;
+
+        editor->is_selected[i] = !is_on_device(editor, i) && node->role != NODE_STEP &&
+                                 (part == PART_HOST || part == PART_COMPILE ||
+                                  part == PART_OUTPUT || part == PART_IDLE_SYNC);
+    }
+    scale_selected(editor, 0);
     return true;
 }
 
@@ -415,7 +489,7 @@ static bool apply(struct editor *editor, const struct whatif_edit *edit, struct 
     return changes[edit->kind](editor, edit, err);
 }
 
-static void reset(struct editor *editor)
+void editor_reset(struct editor *editor)
 {
     for (size_t i = 0; i < editor->graph->nodes.count; i++) {
         editor->changes.factors[i] = 1;
@@ -424,29 +498,35 @@ static void reset(struct editor *editor)
     }
 }
 
-static bool schedule_changes(struct editor *editor, bool is_edited, struct whatif *whatif,
-                             struct whatif_result *result, struct err *err)
+static bool schedule_with(struct editor *editor, const struct graph_changes *changes,
+                          struct whatif *whatif, struct whatif_result *result, struct err *err)
 {
     struct schedule schedule;
     struct arena    scratch = { .budget_bytes = editor->scratch.budget_bytes };
 
-    if (!schedule_make(&schedule, editor->graph, is_edited ? &editor->changes : NULL, &scratch)) {
+    if (!schedule_make(&schedule, editor->graph, changes, &scratch)) {
         arena_free(&scratch);
         return err_set(err, ERR_LIMIT, "the schedule does not fit the memory budget");
     }
-    if (!is_edited)
+    if (!changes)
         editor->scale =
             schedule.step_ns > 0 ? steps_ns(&editor->study->steps) / schedule.step_ns : 1;
     result->step_ns = schedule.step_ns * editor->scale;
     result->bottleneck = schedule.bottleneck;
     for (int i = 0; i < PART_COUNT; i++)
         result->class_ns[i] = schedule.class_ns[i] * editor->scale;
-    if (is_edited)
+    if (changes)
         result->saved_ns = whatif->now.step_ns - result->step_ns;
     else
         whatif->error = schedule.error;
     arena_free(&scratch);
     return true;
+}
+
+bool editor_schedule(struct editor *editor, struct whatif *whatif, struct whatif_result *result,
+                     struct err *err)
+{
+    return schedule_with(editor, &editor->changes, whatif, result, err);
 }
 
 static void count_selected(const struct editor *editor, struct whatif_result *result)
@@ -463,20 +543,21 @@ static void count_selected(const struct editor *editor, struct whatif_result *re
 
 static bool run_edits(struct editor *editor, struct whatif *whatif, struct err *err)
 {
-    if (!schedule_changes(editor, false, whatif, &whatif->now, err))
+    if (!schedule_with(editor, NULL, whatif, &whatif->now, err))
         return false;
     for (size_t i = 0; i < whatif->edits.count; i++) {
-        reset(editor);
+        if (!whatif->is_efficiency)
+            editor_reset(editor);
         if (!apply(editor, &whatif->edits.items[i], err) ||
-            !schedule_changes(editor, true, whatif, &whatif->each[i], err))
+            !editor_schedule(editor, whatif, &whatif->each[i], err))
             return false;
         count_selected(editor, &whatif->each[i]);
     }
-    reset(editor);
+    editor_reset(editor);
     for (size_t i = 0; i < whatif->edits.count; i++)
         if (!apply(editor, &whatif->edits.items[i], err))
             return false;
-    return schedule_changes(editor, true, whatif, &whatif->together, err);
+    return editor_schedule(editor, whatif, &whatif->together, err);
 }
 
 bool whatif_run(struct whatif *whatif, const struct study *study, struct arena *arena,
@@ -500,7 +581,8 @@ bool whatif_run(struct whatif *whatif, const struct study *study, struct arena *
             !graph_changes_make(&editor.changes, &graph, &editor.scratch))
             ok = err_set(err, ERR_LIMIT, "the edits do not fit the memory budget");
     }
-    ok = ok && run_edits(&editor, whatif, err);
+    ok = ok && run_edits(&editor, whatif, err) &&
+         (!whatif->is_efficiency || efficiency_ranks(&editor, whatif, arena, err));
     arena_free(&editor.scratch);
     return ok;
 }
