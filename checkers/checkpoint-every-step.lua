@@ -2,13 +2,15 @@
 -- Saves of a library by its frames, or arrays that are copied out before nothing runs for long.
 local function of_cells(p, cfg)
   if not p:has("excess") then return nil end
-  local cells = p:table("excess"):where { flaw = { like = "^(state-copied|library-range|saving-run|read-back)$" },
+  local flaws = "^(state-copied|library-range|saving-run|read-back|deep-copies)$"
+  local cells = p:table("excess"):where { flaw = { like = flaws },
                                           cause = { like = "^(wait.io|rare)$" },
-                                          detail = { like = "^saving|copied out" } }
+                                          detail = { like = "^saving|copied" } }
   if cells:sum("share") < cfg.min_share then return nil end
   local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
   local titles = {
     ["state-copied"] = "The state is copied out and %s of each step follow in which nothing runs: a checkpoint",
+    ["deep-copies"] = "The state is copied tensor by tensor, as copy.deepcopy does: %s of each step",
     ["read-back"] = "All variables are read back to Python: %s of each step, as a backup or a checkpoint takes",
   }
   return finding {
@@ -16,8 +18,12 @@ local function of_cells(p, cfg)
     locations = cells:places(),
     evidence = { { "saving a step", ns, "ns", share = math.min(cells:sum("share"), 1) }, { "seen by", worst.detail } },
     condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
-    remedy = { text = "Save every thousand steps or every ten minutes, and let a thread write.",
-               code = "if step % 1000 == 0: save(state)" },
+    remedy = worst.flaw == "deep-copies"
+      and { text = "Keep a copy where there is something to keep, as once an epoch or where the loss is best, and "
+              .. "copy into tensors that are there.",
+            code = "torch._foreach_copy_(kept, list(model.parameters()))   # if step % 100 == 0" }
+      or { text = "Save every thousand steps or every ten minutes, and let a thread write.",
+           code = "if step % 1000 == 0: save(state)" },
     impact = impact.cells(cells),
     confidence = "medium",
   }
@@ -31,7 +37,7 @@ return rule {
   needs = { "step.ns", "activities", "output.steps_share" },
   cause = "output", tags = { "output" },
   more_specific_than = { "logging-in-step", "summary-every-step", "eager-heavy", "output-bound", "host-bound",
-                         "python-in-step" },
+                         "python-in-step", "unnamed-excess" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step spent saving" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the steps that save" },
@@ -78,6 +84,11 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
   end,
 
   examples = {
+    { name = "a copy to go back to", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { activities = {},
+                 excess = { { cell = 1, flaw = "deep-copies", cause = "rare", grade = "A", ns = 4e6, share = 0.4,
+                              factor = 0.02, detail = "234 tensors are copied with their storage" } } } },
     { name = "arrays are copied out", framework = "jax", format = "xspace", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0 },
       tables = { activities = {},

@@ -6,7 +6,7 @@ return rule {
   formats = { "kineto" },
   needs = { "step.ns", "excess" },
   cause = "forward.evaluation", tags = { "ops" },
-  more_specific_than = { "hot-op", "duplicate-compute" },
+  more_specific_than = { "hot-op", "duplicate-compute", "unnamed-excess" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "share of the step from which this is said" },

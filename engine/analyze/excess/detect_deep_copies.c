@@ -1,0 +1,85 @@
+/* deep_copies: tensors that copy.deepcopy copies one after the other, by their storages: the state
+ * of a model or an optimizer that a step keeps. Nothing else copies plain bytes and then sets a
+ * tensor to them. */
+#include "analyze/excess/ledger.h"
+
+enum { FEWEST_TENSORS = 4, FARTHEST = 16 /* units from one to the next */ };
+static const double KEPT_SHARE = 0.98; /* once in fifty steps is enough */
+
+struct stretch {
+    uint32_t first, last; /* units */
+    uint32_t tensors;
+    bool     is_open; /* bytes were copied, and no tensor was set to them yet */
+};
+
+static bool copies_bytes(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct tensor *to = unit_input(ledger, unit, 0);
+
+    return str_equal(unit_type(ledger, unit), STR("aten::copy_")) &&
+           (!to || (to->rank == 1 && same_dims(to, unit_input(ledger, unit, 1))));
+}
+
+static bool sets_storage(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return str_equal(unit_type(ledger, unit), STR("aten::set_"));
+}
+
+static bool claim(struct ledger *ledger, const struct detector *self, const struct stretch *stretch,
+                  uint32_t *cell)
+{
+    if (stretch->tensors < FEWEST_TENSORS)
+        return true;
+    if (*cell == NO_ID) {
+        *cell = ledger_cell(ledger, self, &ledger->units.items[stretch->first]);
+        if (*cell == NO_ID ||
+            !ledger_tell(ledger, *cell, "%u tensors are copied with their storage",
+                         stretch->tensors))
+            return false;
+    }
+    for (uint32_t u = stretch->first; u <= stretch->last; u++)
+        if (unit_goes_with_ops(&ledger->units.items[u]))
+            ledger_claim(ledger, *cell, &ledger->units.items[u], KEPT_SHARE);
+    return true;
+}
+
+static bool look_at_step(struct ledger *ledger, const struct detector *self, size_t step,
+                         uint32_t *cell)
+{
+    struct stretch stretch = { 0 };
+
+    for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        bool                    sets = unit->kind == UNIT_OP && sets_storage(ledger, unit);
+
+        if (stretch.last && u > stretch.last + FARTHEST) {
+            if (!claim(ledger, self, &stretch, cell))
+                return false;
+            stretch = (struct stretch) { 0 };
+        }
+        if (unit->kind == UNIT_OP && copies_bytes(ledger, unit))
+            stretch.is_open = true;
+        if (!sets)
+            continue;
+        if (!stretch.last)
+            stretch.first = u;
+        stretch.last = u;
+        stretch.tensors += stretch.is_open;
+        stretch.is_open = false;
+    }
+    return claim(ledger, self, &stretch, cell);
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    uint32_t cell = NO_ID;
+
+    if (!ledger->is_torch)
+        return true;
+    for (size_t step = 0; step < ledger->step_count; step++)
+        if (!look_at_step(ledger, self, step, &cell))
+            return false;
+    return true;
+}
+
+const struct detector detector_deep_copies = { "deep-copies", CAUSE_RARE, GRADE_STRUCTURE, find };
