@@ -85,7 +85,7 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
 
   examples = {
     { name = "a copy to go back to", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
-      facts = { ["step.ns"] = 1e7 },
+      facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0 },
       tables = { activities = {},
                  excess = { { cell = 1, flaw = "deep-copies", cause = "rare", grade = "A", ns = 4e6, share = 0.4,
                               factor = 0.02, detail = "234 tensors are copied with their storage" } } } },

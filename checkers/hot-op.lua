@@ -152,6 +152,64 @@ local function of_kernels(p, cfg)
   }
 end
 
+-- Elements of "[128,8000]".
+local function elements_of(dims)
+  local count = 1
+  for size in dims:gmatch("\\d+") do count = count * tonumber(size) end
+  return count
+end
+
+-- Time of all eager ops that an array takes part in, forward and back, by its sizes; the most of all, and of those
+-- about as costly the largest.
+local function costliest_array(p)
+  local by_dims, best = {}, nil
+  for row in p:table("work"):where { shapes = { like = "\\[\\d+,\\d" } }:top("ns", 200):each() do
+    local seen = {}
+    for dims in row.shapes:gmatch("\\[\\d+,[0-9,]*\\]") do
+      local array = by_dims[dims] or { dims = dims, size = elements_of(dims), ns = 0, rows = {} }
+      by_dims[dims] = array
+      if not seen[dims] then
+        seen[dims], array.ns = true, array.ns + (row.necessary_ns or row.ns)
+        array.rows[#array.rows + 1] = row
+        array.forward = array.forward or row.phase == "forward" and row or nil
+      end
+    end
+  end
+  for _, array in sorted_pairs(by_dims) do
+    if array.size >= 1024 and (not best or array.ns > 1.05 * best.ns
+        or array.ns > 0.95 * best.ns and array.size > best.size) then
+      best = array
+    end
+  end
+  return best
+end
+
+local function of_arrays(p, cfg)
+  local array = p:has("work") and costliest_array(p)
+  local step_ns = p.fact["step.ns"]
+  if not array or array.ns < cfg.min_array_share * step_ns then return nil end
+  local evidence, first = {}, array.forward or array.rows[1]
+  for i = 1, math.min(3, #array.rows) do
+    local row = array.rows[i]
+    evidence[i] = { ("%s (%s) on %s"):format(row.type, row.phase, row.shapes), row.ns, "ns" }
+  end
+  return finding {
+    title = ("%s of each step go to ops on arrays of %s"):format(fmt.pct(math.min(1, array.ns / step_ns)), array.dims),
+    severity = "info",
+    subject = { op = first.type },
+    locations = first.source_file and first.source_file ~= ""
+      and { { file = first.source_file, line = first.source_line } } or {},
+    evidence = evidence,
+    condition = ("ops that such an array takes part in take %s of the step, %s accepted"):format(
+      fmt.pct(array.ns / step_ns), fmt.pct(cfg.min_array_share)),
+    remedy = { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
+                       .. "be a product, inputs larger than the task needs, work that is the same each time."):format(
+                        array.dims) },
+    impact = impact.share { ns = math.min(array.ns, step_ns) },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "hot-op", api = 1, version = "1.0.0",
   title = "One type of op takes most of the time",
@@ -162,6 +220,8 @@ return rule {
     most = { default = 2, min = 1, max = 10, unit = "count", doc = "places that are said" },
     min_share = { default = 0.30, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops from which a type is worth a mention" },
+    min_array_share = { default = 0.20, min = 0, max = 1, unit = "share",
+                        doc = "PyTorch on a host: share of the step from which an array's ops are worth a mention" },
     min_host_share = { default = 0.15, min = 0, max = 1, unit = "share",
                        doc = "the same on a host alone, where an op is work that something asked for" },
     high_share = { default = 0.50, min = 0, max = 1, unit = "share",
@@ -176,7 +236,9 @@ return rule {
   doc = [[
 Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of
 work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond
-the products) is named with its line; its price, what it takes less a usual need, is an upper bound. Elsewhere the type
+the products) is named with its line; its price, what it takes less a usual need, is an upper bound. Of PyTorch programs
+on a host the array is named whose ops, forward and back, take most: what makes it smaller or needless saves them all.
+Elsewhere the type
 of op that takes most is named; which share of it may go is not known, so its price is a bound. Kernels of an
 accelerator are ranked by the op that launched them where they are recorded, with how far they are from what the device
 can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when
@@ -189,6 +251,8 @@ ops are a small part of the step.]],
     end
     local places = costly(p, cfg)
     if #places > 0 then return places end
+    local array = p.framework == "pytorch" and not p:has("device.idle_share") and of_arrays(p, cfg)
+    if array then return array end
     local types, top = p:table("op_types"), {}
     local total_ns = types:sum("self_ns")
     for row in types:top("self_ns", 1e6):each() do -- collectives mostly wait for other ranks
@@ -252,6 +316,22 @@ ops are a small part of the step.]],
                  excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,
                               factor = 0.1, detail = "decomposition", op = "custom-call", source_file = "train.py",
                               source_line = 7 } } } },
+    { name = "logits of a whole vocabulary", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 2.4e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::mm", self_ns = 5e6 } },
+                 work = { { type = "aten::mm", phase = "forward", shapes = "[128,64]x[64,8000]", ns = 3e6,
+                            necessary_ns = 3e6 },
+                          { type = "aten::_log_softmax", phase = "forward", shapes = "[128,8000]", ns = 3e6,
+                            necessary_ns = 3e6 },
+                          { type = "aten::mm", phase = "backward", shapes = "[128,8000]x[8000,64]", ns = 5e6,
+                            necessary_ns = 5e6 } } } },
+    { name = "arrays that no one is the first of", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::mm", self_ns = 9e5 }, { type = "aten::mul", self_ns = 9e6,
+                                                                     kind = "collective" } },
+                 work = { { type = "aten::mm", phase = "forward", shapes = "[128,64]x[64,80]", ns = 9e5,
+                            necessary_ns = 9e5 } } } },
     { name = "attention at its roof", format = "kineto", finding = true,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
       tables = { kernels = { { name = "attn_fwd", family = "attn_fwd", category = "attention",
