@@ -15,7 +15,7 @@ import sys
 import zlib
 
 tfprof, recordings = sys.argv[1], pathlib.Path(sys.argv[2])
-failures = []
+failures, sliders = [], collections.Counter()
 
 
 def run(*arguments):
@@ -119,6 +119,11 @@ def check(recording):
             file["name"] = pathlib.Path(file["name"]).name
     if data["advice"] != advice:
         failures.append(f"{recording}: other advice than tfprof advise gives")
+    for sweep in data["sweeps"][:2]:
+        whatif = json.loads(run("whatif", recording, "--sweep", sweep["what"], "--format=json"))
+        if sweep["selected_ms"] != whatif["selected_ms"] or sweep["step_ms"] != [point["step_ms"] for point in whatif["points"]]:
+            failures.append(f"{recording}: less of {sweep['what']} is other than tfprof whatif says")
+        sliders[sweep["what"]] += 1
     for table in data["tables"][::5]:
         alone = json.loads(run("table", table["name"], recording, "--format=json", "--top=1000"))
         rows = [[row.get(column["name"]) for column in table["columns"]] for row in alone["rows"]]
@@ -151,6 +156,8 @@ for folder in pairs[:3]:
     check_change(folder / "slow", folder / "fixed")
 if not pairs:
     failures.append("no pair to compare")
+if not sliders:
+    failures.append("no recording has a slider")
 print("\n".join(failures[:30]))
 print(f"{len(checked)} pages, {sum(checked)} against their traces, {len(failures)} differences")
 sys.exit(1 if failures or not any(checked) else 0)

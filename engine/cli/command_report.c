@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "cli/result.h"
+#include "cli/sweeps.h"
 #include "rules/advise.h"
 
 #include <string.h>
@@ -97,6 +98,7 @@ static bool write_page(struct call *call, struct err *err)
                                           .most_slices = (size_t)values->most_slices };
     struct advice               advice = { 0 };
     struct diff                 change;
+    struct sweeps               sweeps;
 
     progress_stage("running rules");
     if (!advise_run(study, &state->rules, call->text.arena, &advice, err))
@@ -107,6 +109,11 @@ static bool write_page(struct call *call, struct err *err)
             return false;
         shape.change = &change;
     }
+    progress_stage("replaying steps");
+    if (!sweeps_make(&sweeps, study, call->text.arena, err))
+        return false;
+    shape.sweeps = sweeps.list.items;
+    shape.sweep_count = sweeps.list.count;
     progress_stage("writing");
     if (!page_write(&advice, study, &shape, &call->text, err))
         return false;

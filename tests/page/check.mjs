@@ -12,7 +12,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const folder = mkdtempSync(join(tmpdir(), 'tfprof-page-'));
 const failures = [];
 let checks = 0;
-const drawn = { input: 0, ranks: 0, roofline: 0, memory: 0 };
+const drawn = { input: 0, whatif: 0, ranks: 0, roofline: 0, memory: 0 };
 
 function expect(what, condition) {
   checks++;
@@ -138,6 +138,14 @@ async function checkCharts(page, name) {
   expect(name + ': each stage by its type', types.sort().join() === stages.slice(0, 60).map((row) => row.type).sort().join());
   const waits = stages.filter((row) => row.path_ns > 0).length;
   expect(name + ': one bottleneck', await page.locator('#input .badge').count() === Math.min(1, waits));
+  const sliders = page.locator('#whatif input[type=range]'), saved = () => page.locator('#whatif [aria-live]').first().innerText();
+  if (await sliders.count()) {
+    expect(name + ': as recorded', (await saved()).startsWith('as recorded'));
+    await sliders.first().focus();
+    await page.keyboard.press('End');
+    expect(name + ': none of it saves: ' + await saved(), /^none of it: .* saves /.test(await saved()));
+  }
+  drawn.whatif += await sliders.count();
   drawn.input += await page.locator('#input').count();
   drawn.ranks += await page.locator('#ranks').count();
   drawn.roofline += await page.locator('#roofline').count();

@@ -1,6 +1,7 @@
 #include "report/page/page.h"
 
 #include "analyze/diff/diff.h"
+#include "analyze/schedule/whatif.h"
 #include "analyze/study.h"
 #include "analyze/table_view.h"
 #include "base/json_writer.h"
@@ -78,6 +79,34 @@ static void put_change(struct json_writer *json, const struct diff *whole, size_
     json->after_key = false;
 }
 
+static void put_sweep(struct json_writer *json, const struct whatif *sweep)
+{
+    struct sweep_shape shape = sweep_shape(sweep);
+
+    json_object(json);
+    put_text(json, "what", sweep->sweep);
+    put_number(json, "selected_ms", sweep->each[0].selected_ns / 1e6);
+    if (!isnan(shape.knee))
+        put_number(json, "knee", shape.knee);
+    put_array(json, "step_ms");
+    for (size_t i = 0; i < sweep->edits.count; i++)
+        json_number(json, sweep->each[i].step_ns / 1e6);
+    json_array_end(json);
+    put_array(json, "bottleneck");
+    for (size_t i = 0; i < sweep->edits.count; i++)
+        json_text(json, part_name(sweep->each[i].bottleneck));
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static void put_sweeps(struct json_writer *json, const struct page_options *options)
+{
+    put_array(json, "sweeps");
+    for (size_t i = 0; i < options->sweep_count; i++)
+        put_sweep(json, options->sweeps[i]);
+    json_array_end(json);
+}
+
 static void open_page(struct text *text)
 {
     text_print(text,
@@ -112,6 +141,7 @@ static bool put_data(const struct advice *advice, const struct study *study,
     if (!put_tables(&json, &study->facts, options->most_rows, err))
         return false;
     put_facts(&json, &study->facts);
+    put_sweeps(&json, options);
     if (slices) {
         json_key(&json, "slices");
         slices_about(&json, slices);

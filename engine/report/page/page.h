@@ -13,10 +13,13 @@
 struct advice;
 struct diff;
 struct study;
+struct whatif;
 
 struct page_options {
     size_t most_rows;   /* of a table */
     const struct diff *change; /* since another recording; NULL: there is none */
+    const struct whatif *const *sweeps; /* steps with less and less of something */
+    size_t                      sweep_count;
     size_t most_slices; /* of the timeline; shorter ones stand together; 0: no timeline */
 };
 

@@ -2,7 +2,7 @@
 const ATTRIBUTES = new Set(['class', 'id', 'type', 'role', 'tabindex', 'aria-label', 'aria-sort', 'aria-live',
   'aria-rowcount', 'aria-rowindex', 'aria-pressed', 'aria-selected', 'aria-hidden', 'colspan', 'placeholder', 'value',
   'open', 'title', 'scope', 'download', 'href', 'for', 'viewBox', 'width', 'height', 'x', 'y', 'fill', 'data-part',
-  'style', 'dir', 'hidden', 'spellcheck', 'autocomplete', 'd', 'cx', 'cy', 'r', 'x1', 'x2', 'y1', 'y2']);
+  'style', 'dir', 'hidden', 'spellcheck', 'autocomplete', 'd', 'cx', 'cy', 'r', 'x1', 'x2', 'y1', 'y2', 'min', 'max', 'step']);
 const SHOWN_LETTERS = 300;
 
 function clean(text) {

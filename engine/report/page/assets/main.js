@@ -20,7 +20,7 @@ function stepTimes(tables, number) {
 
 async function start() {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const { advice, change, tables, facts, slices } = data;
+  const { advice, change, tables, facts, sweeps, slices } = data;
   const main = document.querySelector('main');
   const packed = document.getElementById('slices').textContent.trim();
   let timeline = null;
@@ -31,6 +31,7 @@ async function start() {
   section(main, 'The verdict', () => drawHead(advice));
   section(main, 'The change', () => drawChange(change));
   section(main, 'The findings', () => drawFindings(advice, find));
+  section(main, 'The sliders', () => drawSweeps(sweeps));
   section(main, 'The composition', () => drawComposition(advice));
   section(main, 'The input pipeline', () => drawInput(tables, advice.steps.wall_ms.median * 1e6));
   section(main, 'The steps', () => drawSteps(tables, go));
