@@ -18,8 +18,10 @@ def howto(*arguments):
 
 sections = dict(part.split("\n", 1) for part in page.split("\n## ")[1:])
 listed = [line.split()[-1] for line in howto().stdout.splitlines()]
-if listed != list(sections):
+if listed != [*sections, "agent"]:
     failures.append(f"howto lists {listed}, the page has {list(sections)}")
+if howto("agent").stdout != (pathlib.Path(sys.argv[2]).parent / "agent.md").read_text("utf-8"):
+    failures.append("howto agent prints something else than docs/agent.md")
 commands = subprocess.run([tfprof, "help"], capture_output=True, text=True, check=True).stdout
 for name, body in sections.items():
     if howto(name).stdout != body.strip() + "\n":

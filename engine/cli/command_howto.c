@@ -3,6 +3,7 @@
 #include "base/macros.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "cli/agent_page.h"
 #include "cli/command.h"
 #include "cli/recording_page.h"
 
@@ -33,6 +34,8 @@ static bool show(struct str name, struct arena *arena, struct err *err)
     const char    *near;
     VEC(const char *) names = { 0 };
 
+    if (str_equal(name, STR("agent")))
+        return file_write("-", agent_page, err);
     while (next_section(&rest, &section)) {
         if (str_equal(section.name, name)) {
             text_print(&text, "%.*s\n", STR_ARG(section.body));
@@ -56,6 +59,7 @@ static bool list(struct arena *arena, struct err *err)
 
     while (next_section(&rest, &section))
         text_print(&text, "tfprof howto %.*s\n", STR_ARG(section.name));
+    text_add(&text, STR("tfprof howto agent\n"));
     return file_write("-", text_str(&text), err);
 }
 
@@ -74,6 +78,6 @@ const struct command command_howto = {
     .operands = "[NAME]",
     .description =
         "Prints what to add to a program, and which command reads what it records. Without a name "
-        "it lists the recipes.",
+        "it lists the recipes. agent prints how agents should use tfprof, as a SKILL.md.",
     .run = run,
 };

@@ -4,6 +4,8 @@
 #include "cli/terminal.h"
 #include "lib/handle.h"
 #include "report/tool.h"
+#include "rules/advise.h"
+#include "rules/catalogue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +101,36 @@ tfprof_answer *tfprof_explain(tfprof_profile *profile, const char *rule, const c
                                   .profiles = { profile },
                                   .options = options },
                error);
+}
+
+static bool make_rules(const char *const *options, struct call *call, struct err *err)
+{
+    struct advise_options settings = { 0 };
+    struct rule_list      list = { 0 };
+
+    if (options && options[0])
+        return err_set(err, ERR_USAGE, "unknown option %s", options[0]);
+    call->text = (struct text) { .arena = call->arena };
+    if (!rules_list(&settings, call->arena, &list, err))
+        return false;
+    output_find("json")->rules(&list, &call->shape, &call->text);
+    return text_is_whole(&call->text) ||
+           err_set(err, ERR_LIMIT, "the result does not fit the memory limit");
+}
+
+tfprof_answer *tfprof_rules(const char *const *options, tfprof_error **error)
+{
+    struct err     err = { 0 };
+    tfprof_answer *answer = calloc(1, sizeof *answer);
+
+    if (!answer)
+        arena_out_of_memory(sizeof *answer);
+    answer->call.arena = &answer->arena;
+    if (make_rules(options, &answer->call, &err))
+        return answer;
+    tfprof_answer_free(answer);
+    error_give(&err, error);
+    return NULL;
 }
 
 tfprof_answer *tfprof_tool(tfprof_profile *profile, const char *tool, const char *const *options,

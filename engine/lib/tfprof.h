@@ -70,6 +70,8 @@ tfprof_answer *tfprof_why(tfprof_profile *profile, const char *what, const char 
 /* profile NULL: the rule alone. */
 tfprof_answer *tfprof_explain(tfprof_profile *profile, const char *rule,
                               const char *const *options, tfprof_error **error);
+/* All rules, with what each looks for, needs and can be set to. Takes no options yet. */
+tfprof_answer *tfprof_rules(const char *const *options, tfprof_error **error);
 /* `tool` is one of the guide's: kernels, memory, overview … (tfprof help). */
 tfprof_answer *tfprof_tool(tfprof_profile *profile, const char *tool, const char *const *options,
                            tfprof_error **error);

@@ -1,0 +1,24 @@
+/*
+ * keep: the part of a JSON text that someone wants, on one line. A shape names members and, in braces,
+ * those of their objects: "verdict{text} findings*{rule title}". Without braces a member is kept whole.
+ * A star bounds the items of an array, wherever a plus does not.
+ */
+#ifndef TFPROF_MCP_KEEP_H
+#define TFPROF_MCP_KEEP_H
+
+#include "base/json_writer.h"
+
+struct keeping {
+    struct arena *arena;
+    size_t        most_items; /* of arrays with a star; 0: all */
+    size_t        most_bytes; /* of a text; longer ones end in "…"; 0: whole */
+};
+
+/* Adds the value that `text` is; shape NULL: all of it. False: it is no JSON. */
+bool json_keep(struct json_writer *json, struct str text, const char *shape,
+               const struct keeping *how);
+/* The same with fewer items, then shorter texts, until it takes at most `budget_bytes`. */
+struct str json_keep_within(struct str text, const char *shape, size_t most_items,
+                            size_t budget_bytes, struct arena *arena);
+
+#endif
