@@ -63,7 +63,7 @@ static void write_command(struct text *text, const struct command *command)
 }
 
 static const char head[] =
-    ".TH TFPROF 1 \"\" \"tfprof " TFPROF_VERSION "\" \"User commands\"\n"
+    ".TH TFPROF 1 \"\" \"tfprof " TFPROF_VERSION "\" \"User commands\"\n.ad l\n"
     ".SH NAME\n"
     "tfprof \\- say what to change in a machine\\-learning program, from a recording of its run\n"
     ".SH SYNOPSIS\n"
