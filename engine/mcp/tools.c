@@ -7,7 +7,7 @@
 #include "mcp/protocol.h"
 #include "read/json_scan.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* About 2 000 tokens, of three bytes and more. */
@@ -77,8 +77,7 @@ static const char *message_of(tfprof_error *error, struct arena *arena)
 static void close_recording(struct opened_recording *recording)
 {
     tfprof_close(recording->profile);
-    free(recording->path);
-    *recording = (struct opened_recording) { 0 };
+    recording->profile = NULL;
 }
 
 void tools_free(struct tools *tools)
@@ -108,7 +107,7 @@ static bool find_opened(struct tools *tools, const char *path, const struct stat
     for (size_t i = 0; i < OPENED_FILES; i++) {
         const struct opened_recording *recording = &tools->opened[i];
 
-        if (!recording->path || strcmp(recording->path, path) != 0)
+        if (!recording->profile || strcmp(recording->path, path) != 0)
             continue;
         move_to_front(tools, i);
         if (S_ISREG(status->st_mode) && is_same(&recording->status, status))
@@ -122,13 +121,14 @@ static bool find_opened(struct tools *tools, const char *path, const struct stat
 static tfprof_profile *open_recording(struct tool_call *call, const char *argument,
                                       const char **why)
 {
-    const char     *path = rpc_text(call->arguments, argument, call->arena);
-    struct tools   *tools = call->tools;
-    tfprof_error   *error = NULL;
-    struct stat     status = { 0 };
-    tfprof_profile *profile;
+    const char              *path = rpc_text(call->arguments, argument, call->arena);
+    struct tools            *tools = call->tools;
+    tfprof_error            *error = NULL;
+    struct stat              status = { 0 };
+    tfprof_profile          *profile;
+    struct opened_recording *last;
 
-    if (!path || strcmp(path, "-") == 0) {
+    if (!path || strlen(path) >= OPENED_PATH_BYTES || strcmp(path, "-") == 0) {
         *why = arena_text(call->arena, "\"%s\" is the path of a recording", argument);
         return NULL;
     }
@@ -139,8 +139,10 @@ static tfprof_profile *open_recording(struct tool_call *call, const char *argume
         *why = message_of(error, call->arena);
         return NULL;
     }
-    close_recording(&tools->opened[OPENED_FILES - 1]);
-    tools->opened[OPENED_FILES - 1] = (struct opened_recording) { strdup(path), status, profile };
+    last = &tools->opened[OPENED_FILES - 1];
+    close_recording(last);
+    *last = (struct opened_recording) { .status = status, .profile = profile };
+    snprintf(last->path, sizeof last->path, "%s", path);
     move_to_front(tools, OPENED_FILES - 1);
     return profile;
 }

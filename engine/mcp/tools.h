@@ -7,12 +7,12 @@
 
 #include <sys/stat.h>
 
-enum { OPENED_FILES = 4 };
+enum { OPENED_FILES = 4, OPENED_PATH_BYTES = 4096 };
 
 struct opened_recording { /* a plain file that was read, while it is as it was then */
-    char           *path;
+    char            path[OPENED_PATH_BYTES];
     struct stat     status;
-    tfprof_profile *profile;
+    tfprof_profile *profile; /* NULL: none */
 };
 struct tools {
     struct opened_recording opened[OPENED_FILES]; /* newest first */
