@@ -373,5 +373,6 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
         return false;
     for (size_t u = 0; u < ledger->units.count; u++)
         ledger->units.items[u].left_ns = ledger->units.items[u].ns;
-    return mark_trained(ledger) && measure_start(ledger) && find_typical(ledger);
+    return mark_trained(ledger) && measure_start(ledger) &&
+           (!ledger->is_torch || find_typical(ledger));
 }
