@@ -113,7 +113,7 @@ return rule {
   formats = { "xspace", "kineto", "graph" },
   needs = { "step.ns" },
   cause = "batch", tags = { "inference", "model" },
-  more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step" },
+  more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step", "loop-indexing" },
   params = {
     min_items_share = { default = 0.15, min = 0, max = 1, unit = "share",
                         doc = "PyTorch: share of the step that one call for all rows saves" },

@@ -7,8 +7,7 @@ return rule {
   needs = { "step.ns", "eager_loops" },
   cause = "loop", tags = { "ops", "python" },
   more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
-      "elementwise-chain", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
-      "embedding-bound" },
+      "elementwise-chain", "unvectorised-loop", "gather-scatter-bound", "embedding-bound" },
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
       doc = "time of the loop over the step from which this is said" },

@@ -25,7 +25,8 @@ struct call {                   /* one block of rounds: what it does */
 
 static bool is_product(const struct work_unit *unit)
 {
-    return unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION;
+    return unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION ||
+           unit->op_class == OP_ATTENTION || unit->op_class == OP_CELL;
 }
 
 /* What it works on: behind a bias, the second. */

@@ -56,6 +56,7 @@ static const struct {
     { "=typeas", OP_CAST },
     { "scaleddotproduct", OP_ATTENTION },
     { "attention", OP_ATTENTION },
+    { "transformerencoderlayer", OP_ATTENTION },
     { "convolution", OP_CONVOLUTION },
     { "^conv", OP_CONVOLUTION },
     { "conv1d", OP_CONVOLUTION },
