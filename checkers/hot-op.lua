@@ -194,7 +194,8 @@ local function of_arrays(p, cfg)
     evidence[i] = { ("%s (%s) on %s"):format(row.type, row.phase, row.shapes), row.ns, "ns" }
   end
   return finding {
-    title = ("%s of each step go to ops on arrays of %s"):format(fmt.pct(math.min(1, array.ns / step_ns)), array.dims),
+    title = ("%s of each step goes to ops on arrays of %s"):format(
+      fmt.pct(math.min(1, array.ns / step_ns)), array.dims),
     severity = "info",
     subject = { op = first.type },
     locations = first.source_file and first.source_file ~= ""
