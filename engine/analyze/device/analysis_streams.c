@@ -314,7 +314,8 @@ static bool measure_use(struct seeing *seeing, const struct device_row *row,
 static bool examine(struct seeing *seeing)
 {
     struct study            *study = seeing->study;
-    const struct device_row *row = &study->devices->rows.items[0];
+    const struct device_row *leading = device_activity_leading(study);
+    const struct device_row *row = leading ? leading : &study->devices->rows.items[0];
     double                   values[FACT_COUNT] = { 0 }, steps;
     bool                     is_set = true;
 

@@ -34,6 +34,20 @@ const struct device_row *device_activity_row(const struct device_activity *activ
                : NULL;
 }
 
+const struct device_row *device_activity_leading(const struct study *study)
+{
+    const struct device_row *best = NULL;
+
+    for (size_t i = 0; study->devices && i < study->devices->rows.count; i++) {
+        const struct device_row *row = &study->devices->rows.items[i];
+
+        if (study->profile->devices.items[row->device].host == study->steps.host &&
+            row->busy_ns > (best ? best->busy_ns : 0))
+            best = row;
+    }
+    return best;
+}
+
 double device_activity_count(const struct study *study, const struct windows *windows)
 {
     double working = 0, copying = 0;

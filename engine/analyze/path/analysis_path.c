@@ -71,21 +71,6 @@ static uint32_t find_leader(const struct study *study)
     return best;
 }
 
-/* The accelerator of the reference host that works most: the path follows it. */
-static const struct device_row *find_device(const struct study *study)
-{
-    const struct device_row *best = NULL;
-
-    for (size_t i = 0; study->devices && i < study->devices->rows.count; i++) {
-        const struct device_row *row = &study->devices->rows.items[i];
-
-        if (study->profile->devices.items[row->device].host == study->steps.host &&
-            row->busy_ns > (best ? best->busy_ns : 0))
-            best = row;
-    }
-    return best;
-}
-
 /* Only the accelerator that the path follows counts as a worker; the others of the host do the same
  * work at the same time. */
 static bool is_worker(const struct study *study, const struct timeline *line,
@@ -122,7 +107,7 @@ bool path_begin(struct study *study)
         return false;
     if (study->path.step_rows.count == 0)
         return true;
-    device = find_device(study);
+    device = device_activity_leading(study);
     study->path.leader = find_leader(study);
     study->path.has_device = device != NULL;
     study->path.lacks_device = lacks_device(study);
@@ -372,7 +357,7 @@ static bool prepare(struct study *study, struct arena *scratch, struct walk *wal
 {
     const struct path *path = &study->path;
 
-    walk->device = find_device(study);
+    walk->device = device_activity_leading(study);
     if (!flatten(study, walk->device, scratch))
         return false;
     walk->leader = walk->led = path->leader;
