@@ -1,4 +1,4 @@
--- Weights are made again from parameters in each call.
+-- Weights are made again from parameters in each call, or a matrix is decomposed again in each step.
 return rule {
   id = "constant-recomputed", api = 1, version = "1.0.0",
   title = "Weights are made again from parameters in each call",
@@ -14,7 +14,8 @@ return rule {
   doc = [[
 Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is merged
 in each call, say. Nothing of it changes between calls. Recordings make small ops longer than they are, so the price is
-a bound.]],
+a bound. In training, one matrix that is decomposed or inverted in each step without gradients and not made of a batch
+right before; that it stays the same no recording tells.]],
 
   check = function(p, cfg)
     return p:in_excess {
@@ -25,6 +26,14 @@ a bound.]],
                    .. "or apply the two thin factors one after the other.",
                  code = "layer.weight += layer.B @ layer.A   # once; or y = x @ W.T + (x @ A.T) @ B.T" },
       confidence = "medium",
+    } or p:in_excess {
+      flaw = "fixed-matrix", min_share = cfg.min_share,
+      title = "A matrix that nothing in the step makes is decomposed in each: %s a step",
+      time = "decomposing or inverting it",
+      remedy = { text = "If it stays the same, do it once before the loop and keep the result; of a matrix that "
+                   .. "changes slowly, every hundredth step.",
+                 code = "inverse = torch.linalg.inv(covariance)   # once, before the loop" },
+      confidence = "low",
     }
   end,
 
@@ -34,6 +43,11 @@ a bound.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "derived-weight", op = "aten::mm", ns = 3e6, share = 0.3, factor = 0.1,
         region = "train.py(12): step", detail = "a product of two thin matrices" } } } },
+    { name = "a covariance inverted in each step", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "fixed-matrix", op = "aten::linalg_inv", ns = 6e6, share = 0.6,
+        factor = 0, detail = "a matrix of 400 rows in each step" } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "derived-weight", ns = 2e5, share = 0.02, factor = 0.1 } } } },
