@@ -11,7 +11,8 @@ return rule {
                      doc = "launch calls of the host from which kernels must have run" },
   },
   doc = [[
-The host enqueued kernels, but no kernel was recorded. An absent timeline and an idle accelerator look
+The host enqueued kernels, or ran ops that only programs on an accelerator have (of cuDNN, MIOpen or NCCL), but no
+kernel was recorded. An absent timeline and an idle accelerator look
 the same in sums, so nothing is said about idle time, use or kernels. Silent for programs on the CPU
 and where the accelerator's timeline is there. Where the profiler wrote down why, that is quoted.]],
 
@@ -20,16 +21,20 @@ and where the accelerator's timeline is there. Where the profiler wrote down why
     if kernels > 0 or p:has("device.count") then return nil end
     local err = p:has("coverage.capture_error") and p.fact["coverage.capture_error"] or nil
     local tells = err and err:find("(?i)cupti|roctracer|rocprof|gpu|cuda|\\bhip|tpu|privilege") ~= nil
-    if launches < cfg.min_launches and not tells then return nil end
+    local ops = p:has("coverage.device_ops") and p.fact["coverage.device_ops"] or 0
+    if launches < cfg.min_launches and ops == 0 and not tells then return nil end
     local evidence = { { "launch calls of the host", launches, "count" }, { "kernels recorded", 0, "count" },
                        { "accelerators named", p.fact["coverage.accelerators"], "count" } }
+    if ops > 0 then evidence[#evidence + 1] = { "ops and ranges that only an accelerator has", ops, "count" } end
     if err then evidence[#evidence + 1] = { "the profiler's error", err } end
     return finding {
       title = tells and ("No kernel was recorded: %s"):format(err) or
-        ("%s launches, but no kernel was recorded"):format(fmt.count(launches)),
+        launches >= cfg.min_launches and ("%s launches, but no kernel was recorded"):format(fmt.count(launches))
+        or "The program ran on an accelerator, and only its host was recorded",
       evidence = evidence,
       condition = tells and "no kernel, and the profiler's error speaks of the accelerator" or
-        ("no kernel after %s launches, %s needed to tell"):format(fmt.count(launches), fmt.count(cfg.min_launches)),
+        ("no kernel after %s launches and %s of an accelerator, %s launches or one such op tell"):format(
+          fmt.count(launches), fmt.many(ops, "op", "ops"), fmt.count(cfg.min_launches)),
       remedy = { text = "Let the profiler read the device: counters for users that are not root, a CUPTI that fits "
                    .. "the driver, no second profiler.",
                  code = p.framework == "pytorch" and "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
@@ -42,6 +47,9 @@ and where the accelerator's timeline is there. Where the profiler wrote down why
   examples = {
     { name = "launches alone", framework = "pytorch", finding = true,
       facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 0 } },
+    { name = "ops of an accelerator, without its calls", framework = "pytorch", finding = true,
+      facts = { ["coverage.accelerators"] = 8, ["coverage.launches"] = 0, ["coverage.kernels"] = 0,
+                ["coverage.device_ops"] = 1 } },
     { name = "the profiler says why", finding = true,
       facts = { ["coverage.accelerators"] = 0, ["coverage.launches"] = 0, ["coverage.kernels"] = 0,
                 ["coverage.capture_error"] = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" } },

@@ -23,6 +23,7 @@ hold anyway, and this is an info. Silent when steps were marked, or are calls of
     if source == "marker" or source == "session" then return nil end
 
     local used = p.fact["step.used"] or 0
+    local left_out = used == 0 and p:has("steps") and p:table("steps"):where { used = false }:rows()[1] or nil
     local is_inferred = source == "inferred" and used >= cfg.min_repeats
     local idle = p:has("device.idle_share") and p.fact["device.idle_share"] or 1
     local is_busy = source == "whole-trace" and used >= 1 and idle <= cfg.max_idle
@@ -36,8 +37,9 @@ hold anyway, and this is an info. Silent when steps were marked, or are calls of
         or "No step markers; the recording counts as one step",
       severity = (is_inferred or is_busy) and "info" or "veto",
       evidence = { { "steps come from", source }, { "steps", used, "count" },
-                   is_busy and { "what holds without steps",
-                                 "shares of the device's time; times are of the whole recording" } or nil },
+                   left_out and left_out.left_out and { "why that is none", left_out.left_out } or
+                     is_busy and { "what holds without steps",
+                                   "shares of the device's time; times are of the whole recording" } or nil },
       condition = ("steps come from '%s', not from markers"):format(source),
       remedy = { text = "Mark each step of the training loop, taking the next batch included.",
                  code = code[p.framework] },

@@ -166,6 +166,40 @@ def precision():
         expect(wanted in text and other not in text, f"{model}: {text}")
 
 
+def only_the_host():
+    """Ops that only an accelerator has tell that it was not recorded; the same program on a CPU has others."""
+    for name, is_device in (("aten::_flash_attention_forward", True), ("aten::_scaled_dot_product_flash_attention_for_cpu", False)):
+        trace = Trace(None)
+        for i in range(10):
+            trace.step(i, 1000 * i, 998)
+            trace.op("aten::addmm", 1000 * i + 10, 600, [[512], [512, 512], [512, 512]])
+            trace.op(name, 1000 * i + 620, 300, [[1, 8, 64, 64]] * 3)
+        report = trace.advice(name.split("::")[1])
+        expect(("device-timeline-missing" in rules(report)) == is_device, f"{name}: {rules(report)}")
+        expect((report["verdict"]["class"] == "unknown") == is_device, f"{name}: {report['verdict']}")
+
+
+def one_step():
+    """The only step has an allocation of 60 of its 80 ms and few kernels: it tells nothing of others. Twelve kernels that
+    fill a step, or the same allocation among twenty steps, are as they are."""
+    for kernels, steps, is_used in ((4, 1, False), (12, 1, True), (4, 20, True)):
+        trace = Trace()
+        for step in range(steps):
+            at = 80000 * step
+            trace.step(step, at, 79900)
+            if step == 0 and kernels == 4:
+                trace.call("cudaMalloc", at + 1000, 60000)
+            for i in range(kernels):
+                begin, long = (at + 62000 + 1400 * i, 1300) if kernels == 4 else (at + 1000 + 6400 * i, 6300)
+                trace.op("aten::mm", begin, 500, [[2048, 2048]] * 2)
+                trace.kernel(SGEMM["H100"], begin + 10, begin + 20, long)
+        report = trace.advice(f"one-step-{kernels}-{steps}")
+        expect((report["steps"]["used"] > 0) == is_used, f"{kernels} kernels in {steps} steps: {report['steps']}")
+        expect(is_used or priced(report) == [], f"nothing is priced: {priced(report)}")
+        why = find(report, "too-few-steps")
+        expect(is_used or (why and "mostly start-up" in why["title"]), f"why is said: {text_of(why)[:200]}")
+
+
 def experts_across_ranks():
     """Kernels that carry tokens between ranks: few blocks on purpose, and communication."""
     for name, is_comm in (("void deep::ep::internode::combine<false, 8, __nv_bfloat16>(int4*)", True), ("void deep::combine<__nv_bfloat16>(int4*)", False)):
@@ -327,6 +361,8 @@ def main():
     chains()
     kernels_without_ops()
     precision()
+    only_the_host()
+    one_step()
     experts_across_ranks()
 
 

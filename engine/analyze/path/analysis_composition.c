@@ -409,7 +409,7 @@ static bool run(struct study *study, struct err *err)
 
     if (study->path.lacks_device)
         ok = say_none(study, "device tracing",
-                      "what the accelerator did was not recorded, only launches");
+                      "what the accelerator did was not recorded, only the host");
     else if (study->path.segments.count == 0)
         ok = say_none(study, "at least one whole step", "no step with a timeline of events");
     else

@@ -84,15 +84,16 @@ static bool is_worker(const struct study *study, const struct timeline *line,
            (!device || line->device == device->device);
 }
 
-/* The host enqueued work for an accelerator, and nothing of it was recorded: what the host did says
- * nothing of what the step waited for. */
+/* The host enqueued work for an accelerator, as its launches or its ops tell, and nothing of it was
+ * recorded: what the host did says nothing of what the step waited for. */
 static bool lacks_device(const struct study *study)
 {
-    double launches, kernels;
+    double launches, kernels, ops;
 
     return !study->path.has_device && facts_get(&study->facts, "coverage.launches", &launches) &&
-           facts_get(&study->facts, "coverage.kernels", &kernels) && launches >= MIN_LAUNCHES &&
-           kernels <= 0;
+           facts_get(&study->facts, "coverage.kernels", &kernels) &&
+           facts_get(&study->facts, "coverage.device_ops", &ops) &&
+           (launches >= MIN_LAUNCHES || ops > 0) && kernels <= 0;
 }
 
 bool path_begin(struct study *study)

@@ -2,6 +2,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
+#include "model/names.h"
 
 #include <math.h>
 
@@ -12,6 +13,7 @@ enum coverage_fact {
     KERNELS,
     LAUNCHES,
     OPS,
+    DEVICE_OPS,
     OPS_WITH_SHAPES,
     MEMORY_EVENTS,
     OP_MEMORY,
@@ -43,6 +45,8 @@ static const struct fact_spec produces[] = {
     [KERNELS] = { "coverage.kernels", UNIT_COUNT, "device computations recorded" },
     [LAUNCHES] = { "coverage.launches", UNIT_COUNT, "host calls that enqueue device work" },
     [OPS] = { "coverage.ops", UNIT_COUNT, "distinct ops" },
+    [DEVICE_OPS] = { "coverage.device_ops", UNIT_COUNT,
+                     "names of host events that only programs on an accelerator have" },
     [OPS_WITH_SHAPES] = { "coverage.ops_with_shapes", UNIT_COUNT, "distinct ops of known shapes" },
     [MEMORY_EVENTS] = { "coverage.memory_events", UNIT_COUNT, "recorded allocations" },
     [OP_MEMORY] = { "coverage.op_memory", UNIT_COUNT, "memory records of ops" },
@@ -113,6 +117,16 @@ static size_t count_shaped(const struct profile *profile)
 
     for (size_t i = 0; i < profile->ops.count; i++)
         count += profile->ops.items[i].input_count + profile->ops.items[i].output_count > 0;
+    return count;
+}
+
+static size_t count_device_ops(const struct profile *profile)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < profile->activities.count; i++)
+        count += name_is(profile_str(profile, profile->activities.items[i].name),
+                         NAMES_TORCH_ACCELERATOR_OP);
     return count;
 }
 
@@ -190,6 +204,7 @@ static bool run(struct study *study, struct err *err)
     values[KERNELS] = (double)sums.count[ACTIVITY_KERNEL];
     values[LAUNCHES] = (double)sums.count[ACTIVITY_LAUNCH];
     values[OPS] = (double)profile->ops.count;
+    values[DEVICE_OPS] = (double)count_device_ops(profile);
     values[OPS_WITH_SHAPES] = (double)count_shaped(profile);
     values[MEMORY_EVENTS] = (double)profile->memory_events.count;
     values[OP_MEMORY] = (double)profile->op_memory.count;

@@ -498,7 +498,7 @@ static bool set_between(struct study *study, double *gaps)
 
 static const char *why_none(const struct steps *steps)
 {
-    if (steps->source == STEPS_WHOLE_TRACE)
+    if (steps->source == STEPS_WHOLE_TRACE || steps->list.count == 1)
         for (size_t i = 0; i < steps->list.count; i++)
             if (steps->list.items[i].left_out)
                 return steps->list.items[i].left_out;

@@ -2,6 +2,7 @@
 
 #include "analyze/emit.h"
 #include "base/sample.h"
+#include "model/names.h"
 
 enum {
     LONG_NS = 10000000,
@@ -18,13 +19,14 @@ static bool is_blocking(const struct activity *activity)
 }
 
 /* Calls into the driver, as far as kinds tell: what is only known to be a call has a correlation.
- */
+ * What an allocation takes is the driver's, too, whose own call is not always recorded. */
 static bool is_call(const struct profile *profile, const struct activity *activity, uint32_t event)
 {
     int64_t correlation;
 
     return activity->kind == ACTIVITY_LAUNCH || activity->kind == ACTIVITY_ALLOC ||
            is_blocking(activity) ||
+           name_is(profile_str(profile, activity->name), NAMES_ATEN_ALLOCATION) ||
            (activity->kind == ACTIVITY_OTHER &&
             profile_stat(profile, STAT_CORRELATION, event, &correlation));
 }

@@ -10,12 +10,13 @@ static const double SILENT_SHARE = 0.05;
 static const double MOST_SHARE = 0.5;
 enum { PAUSE_NS = 10000000 };
 /* Fewer pieces of work, that fill less of the recording, are a try-out: pauses between them are no
- * cost of a step. */
-enum { FEWEST_WORK = 5 };
+ * cost of a step. Nor does a step of a few more tell of others where most of it is start-up. */
+enum { FEWEST_WORK = 5, FEW_WORK = 10 };
 static const double LEAST_BUSY = 0.10;
-/* Of one or two marked steps: a call that takes a fifth of one, and what is long for any call. */
+/* What a call that is made once takes at least of a step, or of a recording that stands for one;
+ * what is long for any call, and what is long for one however much there is beside it. */
 static const double START_UP_SHARE = 0.20;
-enum { MOST_FEW = 2, LEAST_START_UP_NS = 1000000 };
+enum { MOST_FEW = 2, LEAST_START_UP_NS = 1000000, MOST_START_UP_NS = 10000000 };
 
 static bool is_accelerators(const struct profile *profile, const struct timeline *line,
                             uint32_t host)
@@ -132,6 +133,14 @@ static bool start_up_ns(const struct start_up *start_up, const struct interval *
     return true;
 }
 
+/* A range that the program or the profiler set: not what was done in it. */
+static bool says_nothing(const struct profile *profile, uint32_t event)
+{
+    enum activity_kind kind = event_activity(profile, event)->kind;
+
+    return kind == ACTIVITY_STEP || kind == ACTIVITY_ANNOTATION;
+}
+
 /* Whether threads of the host did nothing recorded for nearly all of a time. Without any thread
  * that is not known. */
 static bool is_silent(const struct profile *profile, uint32_t host, const struct interval *time)
@@ -148,6 +157,8 @@ static bool is_silent(const struct profile *profile, uint32_t host, const struct
         for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
             int64_t from_ns = event_start_ns(profile, i), to_ns = event_end_ns(profile, i);
 
+            if (says_nothing(profile, i))
+                continue;
             from_ns = from_ns > time->start_ns ? from_ns : time->start_ns;
             to_ns = to_ns < time->end_ns ? to_ns : time->end_ns;
             heard_ns += to_ns > from_ns ? to_ns - from_ns : 0;
@@ -160,25 +171,40 @@ static bool is_silent(const struct profile *profile, uint32_t host, const struct
 static bool has_pause(const struct profile *profile, uint32_t host, const struct intervals *busy,
                       const struct interval *span)
 {
-    for (size_t i = 1; i < busy->list.count; i++) {
-        struct interval gap = { busy->list.items[i - 1].end_ns, busy->list.items[i].start_ns };
+    struct interval gap = { .start_ns = span->start_ns };
 
+    for (size_t i = 0; i <= busy->list.count && gap.start_ns < span->end_ns; i++) {
+        gap.end_ns = i < busy->list.count && busy->list.items[i].start_ns < span->end_ns
+                         ? busy->list.items[i].start_ns
+                         : span->end_ns;
         if ((double)(gap.end_ns - gap.start_ns) >
                 MOST_SHARE * (double)(span->end_ns - span->start_ns) &&
             gap.end_ns - gap.start_ns >= PAUSE_NS)
             return is_silent(profile, host, &gap);
+        if (i < busy->list.count && busy->list.items[i].end_ns > gap.start_ns)
+            gap.start_ns = busy->list.items[i].end_ns;
     }
     return false;
 }
 
-/* A handful of work, and nothing recorded that says what the host did meanwhile. */
+static int64_t long_call_ns(int64_t span_ns)
+{
+    double ns = START_UP_SHARE * (double)span_ns;
+
+    return ns < LEAST_START_UP_NS  ? LEAST_START_UP_NS
+           : ns > MOST_START_UP_NS ? MOST_START_UP_NS
+                                   : (int64_t)ns;
+}
+
+/* A single piece of work, or a handful and nothing recorded that says what the host did meanwhile.
+ */
 static bool is_scarce(const struct profile *profile, uint32_t host, const struct intervals *busy,
                       size_t count, const struct interval *span)
 {
-    return count < FEWEST_WORK &&
-           (double)intervals_overlap_ns(busy, span->start_ns, span->end_ns) <
-               LEAST_BUSY * (double)(span->end_ns - span->start_ns) &&
-           is_silent(profile, host, span);
+    return count == 1 || (count < FEWEST_WORK &&
+                          (double)intervals_overlap_ns(busy, span->start_ns, span->end_ns) <
+                              LEAST_BUSY * (double)(span->end_ns - span->start_ns) &&
+                          is_silent(profile, host, span));
 }
 
 static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
@@ -196,6 +222,7 @@ static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
 
         span = (struct interval) { busy.list.items[0].start_ns,
                                    busy.list.items[busy.list.count - 1].end_ns };
+        study->start_up->long_ns = long_call_ns(span.end_ns - span.start_ns);
         if (!start_up_find(profile, host, &busy, study->arena, study->start_up))
             return false;
         span.start_ns = behind_waits(&busy, study->start_up, &span);
@@ -235,35 +262,66 @@ bool steps_whole_trace(struct study *study, struct arena *scratch)
     return true;
 }
 
-/* The shortest used step of the reference host, where there are one or two; 0 otherwise. */
-static int64_t few_steps_ns(const struct steps *steps)
+/* The shortest used step of the reference host, where there are one or two; NULL otherwise. */
+static struct step *few_steps(struct steps *steps)
 {
-    int64_t shortest_ns = 0;
+    struct step *shortest = NULL;
 
     for (size_t i = 0; i < steps->list.count; i++) {
-        const struct step *step = &steps->list.items[i];
-        int64_t            ns = step->end_ns - step->start_ns;
+        struct step *step = &steps->list.items[i];
 
-        if (step->is_used && step->host == steps->host && (!shortest_ns || ns < shortest_ns))
-            shortest_ns = ns;
+        if (step->is_used && step->host == steps->host &&
+            (!shortest || step->end_ns - step->start_ns < shortest->end_ns - shortest->start_ns))
+            shortest = step;
     }
-    return steps->used_count > 0 && steps->used_count <= MOST_FEW ? shortest_ns : 0;
+    return steps->used_count > 0 && steps->used_count <= MOST_FEW ? shortest : NULL;
+}
+
+/* Why the only step tells nothing of others; NULL: it does. `count`: pieces of work. */
+static bool why_no_step(const struct study *study, const struct intervals *busy, size_t count,
+                        const struct step *step, struct arena *scratch, const char **why)
+{
+    struct interval span = { step->start_ns, step->end_ns };
+    int64_t         once_ns;
+
+    *why = NULL;
+    if (!start_up_ns(study->start_up, &span, scratch, &once_ns))
+        return false;
+    if (has_pause(study->profile, step->host, busy, &span))
+        *why = "for most of the only step nothing was recorded";
+    else if ((count < FEW_WORK &&
+              (double)once_ns > MOST_SHARE * (double)(span.end_ns - span.start_ns)) ||
+             is_scarce(study->profile, step->host, busy, count, &span))
+        *why = "a few pieces of work, mostly start-up or pauses";
+    return true;
 }
 
 bool steps_few_marked(struct study *study, struct arena *scratch)
 {
     struct intervals busy = { 0 };
-    int64_t          step_ns = few_steps_ns(&study->steps);
-    int64_t          long_ns = (int64_t)(START_UP_SHARE * (double)step_ns);
+    struct steps    *steps = &study->steps;
+    struct step     *step = steps->source == STEPS_MARKER ? few_steps(steps) : NULL;
+    const char      *why;
     size_t           count;
 
-    if (study->steps.source != STEPS_MARKER || step_ns == 0 || long_ns < LEAST_START_UP_NS)
+    if (!step)
         return true;
-    if (!find_busy(study->profile, study->steps.host, scratch, &busy, &count))
+    if (!find_busy(study->profile, steps->host, scratch, &busy, &count))
         return false;
     study->start_up = count ? arena_new(study->arena, struct start_up) : NULL;
     if (!study->start_up)
         return count == 0;
-    *study->start_up = (struct start_up) { .profile = study->profile, .long_ns = long_ns };
-    return start_up_find(study->profile, study->steps.host, &busy, study->arena, study->start_up);
+    *study->start_up = (struct start_up) { .profile = study->profile };
+    study->start_up->long_ns = (int64_t)(START_UP_SHARE * (double)(step->end_ns - step->start_ns));
+    if (study->start_up->long_ns < LEAST_START_UP_NS)
+        study->start_up->long_ns = LEAST_START_UP_NS;
+    if (!start_up_find(study->profile, steps->host, &busy, study->arena, study->start_up) ||
+        !why_no_step(study, &busy, count, step, scratch, &why))
+        return false;
+    if (why && steps->used_count == 1) {
+        step->is_used = false;
+        step->left_out = why;
+        steps->used_count = 0;
+    }
+    return true;
 }
