@@ -6,7 +6,7 @@
 #ifndef TFPROF_ANALYZE_COMPILED_H
 #define TFPROF_ANALYZE_COMPILED_H
 
-#include "analyze/excess/op_class.h"
+#include "model/op_class.h"
 #include "model/profile.h"
 
 enum { FROM_STATE = 1, FROM_INPUT = 2, FROM_LOOP = 4 };

@@ -7,7 +7,7 @@
 
 #include "analyze/excess/compiled.h"
 #include "analyze/excess/excess.h"
-#include "analyze/excess/op_class.h"
+#include "model/op_class.h"
 #include "analyze/study.h"
 
 enum unit_kind {

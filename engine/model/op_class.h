@@ -6,7 +6,7 @@
 
 enum op_class {
 #define OP_CLASS(id, name) OP_##id,
-#include "analyze/excess/op_classes.def"
+#include "model/op_classes.def"
 #undef OP_CLASS
     OP_CLASS_COUNT
 };

@@ -1,4 +1,4 @@
-#include "analyze/excess/op_class.h"
+#include "model/op_class.h"
 
 #include "base/macros.h"
 
@@ -266,7 +266,7 @@ const char *op_class_name(enum op_class op_class)
 {
     static const char *const names[] = {
 #define OP_CLASS(id, name) name,
-#include "analyze/excess/op_classes.def"
+#include "model/op_classes.def"
 #undef OP_CLASS
     };
 
