@@ -19,7 +19,7 @@ end
 local function rows_of(p, program)
   if not p:has("ops") then return nil end
   local products = p:table("ops"):where { module = program, type = { like = "^(dot|convolution|fusion|custom-call)$" },
-                                          name = { like = "^(dot|ynn_|conv|gemm|custom-call)" } }
+                                          name = { class = "product|convolution" } }
   local row = products:top("self_ns", 1):rows()[1]
   local before, after = (row and row.shapes or ""):match("^(.*)->\\[([0-9,]*)\\]")
   if not before then return nil end
@@ -48,7 +48,8 @@ local function updates_arrays(p, program)
         if dims == result then alike = alike + 1 end
       end
     end
-    if alike < 2 or row.name:find("^(dot|ynn_|conv|gemm|custom-call)") then return false end
+    local class = p:class_of(row.name)
+    if alike < 2 or class == "product" or class == "convolution" or row.type == "custom-call" then return false end
     seen = true
   end
   return seen

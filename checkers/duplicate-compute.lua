@@ -71,12 +71,13 @@ end
 
 -- Several gradients through the same forward call: each pass names its ops after the forward op, with a number behind
 -- those of passes before it. A product of matrices has two in one pass.
-local gradient =
-  "^(_?(Mkl)?(Native|Fused)*(Batch)?MatMul(V2)?|_?(Mkl)?(Native)?(Conv2D|Conv3D|DepthwiseConv2dNative)Backprop(Filter|"
-  .. "Input)\\w*|\\w+Grad(V\\d)?)$"
+local function is_gradient(p, type)
+  return p:class_of(type) == "product" or type:find("Backprop(Filter|Input)|Grad(V\\d)?$")
+end
 local function passes_back(p, cfg)
   local step_ns, by_name, list = p.fact["step.ns"], {}, {}
-  for row in p:table("ops"):where { name = { like = "^gradient_tape/" }, type = { like = gradient } }:each() do
+  for row in p:table("ops"):where { name = { like = "^gradient_tape/" } }:each() do
+    if not is_gradient(p, row.type or "") then goto next end
     local name = row.name:gsub("_\\d+$", "")
     local group = by_name[name]
     if not group then
@@ -85,6 +86,7 @@ local function passes_back(p, cfg)
     end
     group.ns, group.calls = group.ns + row.self_ns, group.calls + row.calls
     group.least = math.min(group.least or row.calls, row.calls)
+    ::next::
   end
   local ns, count, passes, worst = 0, 0, 0, nil
   for _, group in ipairs(list) do
@@ -119,10 +121,9 @@ local function passes_back(p, cfg)
 end
 
 -- TensorFlow names the ops of a gradient after those that it is for.
-local product = "^(_?(Mkl)?(Native|Fused)*(Batch)?MatMul(V2)?|_?(Mkl)?(Native|Fused)*Conv2D|BatchMatMulV2|Einsum)$"
 local function of_tensorflow(p, cfg)
   local step_ns, trained = p.fact["step.ns"], {}
-  local products = p:table("ops"):where { type = { like = product } }
+  local products = p:table("ops"):where { type = { class = "product|convolution", like = "^(?!.*Backprop)" } }
   for row in products:where { name = { like = "^gradient_tape/" } }:each() do
     local of = row.name:match("^gradient_tape/(.*)/[^/]+$")
     while of do

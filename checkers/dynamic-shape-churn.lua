@@ -20,9 +20,7 @@ price: what was made anew has one of its own. Silent where nothing of that happe
   check = function(p, cfg)
     if not p.fact["coverage.has_shapes"] or p.fact["step.used"] < 2 then return nil end
     local counts, most, name = {}, 0, nil
-    local products =
-      "(?i)(^|::|/|_)(mm|bmm|addmm|matmul|linear|dot|dot_general|conv[0-9a-z_]*|einsum|scaled_dot_product_attention)$"
-    for row in p:table("ops"):where { type = { like = products } }:each() do
+    for row in p:table("ops"):where { type = { class = "product|convolution|attention" } }:each() do
       if row.shapes and row.shapes ~= "" then
         local seen = counts[row.type] or { n = 0 }
         counts[row.type] = seen

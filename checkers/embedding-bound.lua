@@ -113,9 +113,9 @@ small tables and small shares.]],
     end
     if #found == 0 and has_one_hot then
       -- Without shapes: the products that dominate beside OneHot, and their gradients.
-      local products = ops:where { type = { like = "MatMul|aten::(mm|matmul|addmm)" } }:top("self_ns", 1):rows()
+      local products = ops:where { type = { class = "product" } }:top("self_ns", 1):rows()
       local first = products[1]
-      local one_hot_ns = ops:where { type = { like = "^(OneHot|SparseToDense|aten::one_hot)$" } }:sum("self_ns")
+      local one_hot_ns = ops:where { type = { class = "one-hot" } }:sum("self_ns")
       is_sparse = ops:where { type = "SparseToDense" }:sum("self_ns") > 0.5 * one_hot_ns
       if first and one_hot_ns / all_ns >= 0.02 then
         local stem = first.name:match("^gradient_tape/(.*?)/MatMul") or first.name

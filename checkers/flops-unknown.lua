@@ -22,7 +22,8 @@ those that do arithmetic. A fact without a price.]],
     for row in p:table("roofline"):where { flops = { min = 1 } }:each() do known[row.type or ""] = true end
     local worst
     local costly = p:table("op_types"):where {
-      type = { like = "MatMul|Conv|Softmax|Norm|Pool|Einsum|Mul|Sum|Mean|Exp|Relu|LSTM|GRU" } }
+      type = { class = "product|convolution|attention|softmax|normalisation|pool|elementwise|activation|reduce|"
+        .. "scatter|loss|cell" } }
     for _, row in ipairs(costly:top("self_ns", 20):rows()) do
       if not known[row.type] and not worst then worst = row end
     end

@@ -38,7 +38,7 @@ library may be switched off. Silent below min_share.]],
     if self_ns == 0 and p.framework == "tensorflow" and p:has("iterators") then
       -- oneDNN's products (_Mkl...) take no doubles: a pipeline of doubles and plain products.
       local fed = p:table("iterators"):where { dtypes = { like = "double" } }:count() > 0
-      local plain = ops:where { type = { like = "^(Batch)?(MatMul|Conv2D|Conv2DBackprop.*)(V2|V3)?$" } }
+      local plain = ops:where { type = { class = "product|convolution" } }
       local vendor = ops:where { type = { like = "^_Mkl" } }
       -- Eager ops are called plain in single precision too; those of a graph have names of their own.
       local named = plain:where { name = { like = "/|_[0-9]+$|^[a-z]" } }
@@ -70,7 +70,7 @@ library may be switched off. Silent below min_share.]],
     local speedup = p:has("device.count") and cfg.device_speedup or cfg.speedup
     if not p:has("device.count") and all_ns > 0 then
       local convs = math.min(
-        1, doubles:where { type = { like = "(?i)conv(2d|3d|olution)|aten::(mkldnn_)?conv" } }:sum("self_ns") /
+        1, doubles:where { type = { class = "convolution" } }:sum("self_ns") /
            math.max(doubles:sum("self_ns"), 1))
       speedup = 1 / (convs / math.max(cfg.conv_speedup, speedup) + (1 - convs) / speedup)
     end

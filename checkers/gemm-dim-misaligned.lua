@@ -23,8 +23,7 @@ left alone: they are vectors or small batches. Silent for small products.]],
     local step_ns, m = p.fact["step.ns"], cfg.multiple
     local findings, by_dim, order = {}, {}, {}
     local products = p:table("roofline"):where { dtype = { like = "^(float16|bfloat16)$" },
-                                                 type = { like = "^aten::(mm|bmm|addmm|baddbmm|matmul|linear)$|MatMul|"
-                                                            .. "^dot" },
+                                                 type = { class = "product" },
                                                  ns = { min = cfg.min_share * step_ns } }
     for _, row in ipairs(products:top("ns", 20):rows()) do
       local waste, bad = 1, nil

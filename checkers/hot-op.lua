@@ -288,8 +288,8 @@ ops are a small part of the step.]],
       end
     end
     local is_host = not p:has("device.idle_share")
-    local is_product = (top[1].type .. subject):find(
-      "(?i)matmul|gemm|^dot|dot_general|conv|einsum|aten::(mm|bmm|addmm|linear|baddbmm)|attention")
+    local products = { product = true, convolution = true, attention = true }
+    local is_product = products[p:class_of(top[1].type)] or products[p:class_of(subject)]
     return finding {
       title = ("%s takes %s of the time of all ops"):format(top[1].type, fmt.pct(share)),
       severity = not is_host and share >= cfg.high_share and "warn" or "info",

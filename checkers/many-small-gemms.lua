@@ -10,7 +10,7 @@ end
 local function unrolled(p, cfg)
   local groups, worst = {}, nil
   for row in p:table("ops"):where { calls = { min = 0.5, max = 2 }, flops = { min = 1, max = cfg.max_unrolled_flops },
-                                    name = { like = "^(dot|ynn_|conv|gemm)" } }:each() do
+                                    name = { class = "product|convolution" } }:each() do
     if multiplies(row.shapes or "") then
       local key = (row.module or "") .. " " .. (row.shapes or "")
       local group = groups[key]
@@ -94,7 +94,8 @@ one function; priced as a part of the function. Silent for few runs and small sh
     for _, row in ipairs(ops:where { calls = { min = cfg.min_calls } }:top("self_ns", 10):rows()) do
       local flops, bytes = row.flops or 0, row.bytes or 0
       local shapes = row.shapes or ""
-      local is_product = (row.type or ""):find("(?i)dot|matmul|gemm|conv|aten::(mm|bmm|addmm|linear)")
+      local class = p:class_of(row.type or "")
+      local is_product = class == "product" or class == "convolution"
       -- Accumulating outer products: the result has the shape of an operand with two dimensions.
       local result = shapes:match("->(\\[[0-9]+,[0-9]+\\])$")
       local accumulates = result and shapes:find("^\\Q" .. result .. "\\Ex") and factors(shapes, result) >= 2

@@ -33,8 +33,8 @@ of the way to the best kernels.]],
                                             ns = { min = cfg.min_share * step_ns } }
     for _, row in ipairs(ops:top("ns", 20):rows()) do
       local type = row.type or row.op
-      local is_attention, is_conv = type:find("(?i)attention|mha_fwd"), type:find("(?i)conv")
-      local is_product = type:find("(?i)mm$|matmul|linear|^dot|experts")
+      local class = p:class_of(type)
+      local is_attention, is_conv, is_product = class == "attention", class == "convolution", class == "product"
       local floor = row.bound == "memory" and cfg.floor_other or is_attention and cfg.floor_attention
         or is_conv and cfg.floor_conv or
                     is_product and cfg.floor_product or cfg.floor_other

@@ -3,6 +3,7 @@
 #include "rules/sandbox.h"
 
 #include "analyze/analysis.h"
+#include "model/op_class.h"
 
 #include <lauxlib.h>
 
@@ -144,6 +145,15 @@ static int host_format_unit(lua_State *lua)
     return 1;
 }
 
+static int host_op_class(lua_State *lua)
+{
+    struct str name = { 0 };
+
+    name.data = luaL_checklstring(lua, 1, &name.len);
+    lua_pushstring(lua, op_class_name(op_class_of(name)));
+    return 1;
+}
+
 void bind_host(lua_State *lua)
 {
     static const luaL_Reg functions[] = {
@@ -152,6 +162,7 @@ void bind_host(lua_State *lua)
         { "table", host_table },
         { "whatif", host_whatif },
         { "format_unit", host_format_unit },
+        { "op_class", host_op_class },
         { NULL, NULL },
     };
 

@@ -7,6 +7,7 @@
 #include "rules/sandbox.h"
 
 #include "base/pattern.h"
+#include "model/op_class.h"
 
 #include <lauxlib.h>
 
@@ -105,6 +106,41 @@ static void keep_matching(lua_State *lua, struct query *query, int column, int i
     query->count = kept;
 }
 
+/* "product|convolution" as a bit a class. */
+static uint64_t check_classes(lua_State *lua, int index)
+{
+    struct str text = { 0 };
+    uint64_t   wanted = 0;
+
+    text.data = luaL_checklstring(lua, index, &text.len);
+    while (text.len) {
+        struct str word = str_slice(text, 0, str_find(text, '|'));
+        int class = op_class_find(word);
+
+        if (class < 0)
+            luaL_error(lua, "'%s' has a word that is no class of ops", lua_tostring(lua, index));
+        wanted |= UINT64_C(1) << class;
+        text = str_slice(text, word.len + 1, text.len);
+    }
+    return wanted;
+}
+
+/* Keeps the rows whose text names an op of one of the classes. */
+static void keep_classes(lua_State *lua, struct query *query, int column, int index)
+{
+    uint64_t      wanted = check_classes(lua, index);
+    const double *values = query->table->columns[column];
+    size_t        kept = 0;
+
+    for (size_t i = 0; i < query->count; i++) {
+        double value = values[query->rows[i]];
+
+        if (!isnan(value) && (wanted >> op_class_of(text_of(query, value)) & 1))
+            query->rows[kept++] = query->rows[i];
+    }
+    query->count = kept;
+}
+
 static void keep_text(lua_State *lua, struct query *query, int column, int index)
 {
     struct str    wanted;
@@ -140,10 +176,26 @@ static double limit_field(lua_State *lua, int index, const char *name, double ot
     return value;
 }
 
+/* A condition on texts under this name, as { like = }; false: it has none. */
+static bool keep_by_text(lua_State *lua, struct query *query, int column, int index,
+                         const char *name,
+                         void (*keep)(lua_State *lua, struct query *query, int column, int index))
+{
+    bool is_there = lua_getfield(lua, index, name) == LUA_TSTRING;
+
+    if (is_there && !is_text(query, column))
+        luaL_error(lua, "column %s holds numbers", lua_tostring(lua, index - 1));
+    if (is_there)
+        keep(lua, query, column, lua_gettop(lua));
+    lua_pop(lua, 1);
+    return is_there;
+}
+
 /* One condition: column name at -2, what it must be at -1. */
 static void keep_rows(lua_State *lua, struct query *query)
 {
-    int column, index = lua_gettop(lua);
+    int  column, index = lua_gettop(lua);
+    bool has_text;
 
     if (lua_type(lua, -2) != LUA_TSTRING)
         luaL_error(lua, "where takes names of columns");
@@ -161,19 +213,14 @@ static void keep_rows(lua_State *lua, struct query *query)
         keep_between(query, column, lua_toboolean(lua, index), lua_toboolean(lua, index));
         return;
     case LUA_TTABLE:
-        if (lua_getfield(lua, index, "like") == LUA_TSTRING) {
-            if (!is_text(query, column))
-                luaL_error(lua, "column %s holds numbers", lua_tostring(lua, index - 1));
-            keep_matching(lua, query, column, lua_gettop(lua));
-            lua_pop(lua, 1);
+        has_text = keep_by_text(lua, query, column, index, "like", keep_matching);
+        if (keep_by_text(lua, query, column, index, "class", keep_classes) || has_text)
             return;
-        }
-        lua_pop(lua, 1);
         keep_between(query, column, limit_field(lua, index, "min", -INFINITY),
                      limit_field(lua, index, "max", INFINITY));
         return;
     default:
-        luaL_error(lua, "where takes values, { min =, max = } and { like = }");
+        luaL_error(lua, "where takes values, { min =, max = }, { like = } and { class = }");
     }
 }
 

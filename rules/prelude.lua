@@ -162,6 +162,7 @@ function host.profile(format, framework)
   function p:has(name) return host.has(name) end
   function p:table(name) return host.table(name) end
   function p:whatif(edits) return host.whatif(edits) end
+  function p:class_of(op) return host.op_class(op) end
   function p:spelled_out(formula) return spelled_out(p, formula) end
   function p:in_excess(kind) return in_excess(p, kind) end
   return p

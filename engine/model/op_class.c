@@ -52,11 +52,12 @@ static const struct {
     { "=tocopy", OP_CAST },
     { "=cast", OP_CAST },
     { "convertelement", OP_CAST },
-    { "=convert", OP_CAST },
+    { "^convert", OP_CAST },
     { "=typeas", OP_CAST },
     { "scaleddotproduct", OP_ATTENTION },
     { "attention", OP_ATTENTION },
     { "transformerencoderlayer", OP_ATTENTION },
+    { "mhafwd", OP_ATTENTION },
     { "convolution", OP_CONVOLUTION },
     { "^conv", OP_CONVOLUTION },
     { "conv1d", OP_CONVOLUTION },
@@ -78,8 +79,12 @@ static const struct {
     { "=mv", OP_PRODUCT },
     { "=addmv", OP_PRODUCT },
     { "=outer", OP_PRODUCT },
-    { "=dot", OP_PRODUCT },
-    { "dotgeneral", OP_PRODUCT },
+    { "^dot", OP_PRODUCT },
+    { "gemm", OP_PRODUCT },
+    { "scaledmm", OP_PRODUCT },
+    { "groupedmm", OP_PRODUCT },
+    { "experts", OP_PRODUCT },
+    { "^ynn", OP_PRODUCT }, /* XLA's fusions for YNNPACK */
     { "einsum", OP_PRODUCT },
     { "eigh", OP_DECOMPOSITION },
     { "=eig", OP_DECOMPOSITION },
@@ -262,13 +267,21 @@ enum op_class op_class_of(struct str type)
     return OP_OTHER;
 }
 
-const char *op_class_name(enum op_class op_class)
-{
-    static const char *const names[] = {
+static const char *const names[OP_CLASS_COUNT] = {
 #define OP_CLASS(id, name) name,
 #include "model/op_classes.def"
 #undef OP_CLASS
-    };
+};
 
+const char *op_class_name(enum op_class op_class)
+{
     return names[op_class];
+}
+
+int op_class_find(struct str name)
+{
+    for (int i = 0; i < OP_CLASS_COUNT; i++)
+        if (str_equal(name, str_from(names[i])))
+            return i;
+    return -1;
 }

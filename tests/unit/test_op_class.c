@@ -1,0 +1,62 @@
+/* op_class: names that frameworks, compilers and libraries give ops, and what those do by their
+ * documentation. */
+#include "model/op_class.h"
+
+#include "base/macros.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void names_tell_what_ops_do(void **state)
+{
+    static const struct {
+        const char *name, *op_class;
+    } cases[] = {
+        { "aten::addmm", "product" },
+        { "aten::_scaled_mm", "product" },
+        { "_MklNativeFusedMatMul", "product" },
+        { "dot_general", "product" },
+        { "dot.7", "product" },
+        { "ynn_fusion.3", "product" },
+        { "__onednn$matmul", "product" },
+        { "Conv2DBackpropFilter", "convolution" },
+        { "aten::mkldnn_convolution", "convolution" },
+        { "aten::_scaled_dot_product_flash_attention", "attention" },
+        { "convert_fusion", "cast" },
+        { "convert_element_type", "cast" },
+        { "aten::index_select", "gather" },
+        { "UnsortedSegmentSum", "scatter" },
+        { "OneHot", "one-hot" },
+        { "TopKV2", "sort" },
+        { "FusedBatchNormV3", "normalisation" },
+        { "loop_fusion.1", "elementwise" },
+        { "HistogramSummary", "log" },
+        { "custom-call", "other" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        assert_string_equal(op_class_name(op_class_of(str_from(cases[i].name))), cases[i].op_class);
+}
+
+static void words_name_classes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < OP_CLASS_COUNT; i++)
+        assert_int_equal(op_class_find(str_from(op_class_name((enum op_class)i))), i);
+    assert_int_equal(op_class_find(STR("products")), -1);
+    assert_int_equal(op_class_find((struct str) { 0 }), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_tell_what_ops_do),
+        cmocka_unit_test(words_name_classes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
