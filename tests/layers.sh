@@ -88,6 +88,16 @@ grep -rnE '^#include "(analyze|read)/' --include='*.[ch]' engine rules |
         exit broken
     }' || broken=1
 
+# The tables of docs/architecture.md say the same of rooms.
+told=$(awk '/^\| room of/ { on = 1; next } /^$/ { on = 0 } on && /^\| `/' docs/architecture.md |
+    sed -E 's/^\| `([a-z]+)` \| [^|]* \| *([a-z, ]*)\|$/\1 \2/; s/, /,/g; s/ +$//; s/^([a-z]+)$/\1 -/' | sort)
+kept=$(echo "$rooms" | awk 'NF == 3 { sub(/.*\//, "", $1); print $1, $2 }' | sort)
+[ "$told" = "$kept" ] || {
+    echo "docs/architecture.md tells other rooms than tests/layers.sh, or that they look into others:"
+    printf '%s\n' "$told" "$kept" | sort | uniq -u
+    broken=1
+}
+
 layer engine/base    'base/'
 layer engine/model   'base/|model/'
 layer engine/read    'base/|model/|read/|[a-z_0-9]+\.pb-c\.h'
