@@ -22,40 +22,22 @@ Each round copies all that came before to append a little: the bytes grow with t
 concatenations, at best with a part of the loop round them. Silent where what is concatenated keeps its size.]],
 
   check = function(p, cfg)
-    local step_ns, worst = p.fact["step.ns"], nil
-    for row in p:table("eager_loops"):each() do
+    local function price(row)
       local ns = row.concat_ns
-      if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.is_growing and
-          row.concats >= cfg.min_repeats and row.concats >= 0.5 * row.repeats and (not worst or ns > worst.ns) then
-        worst = { row = row, ns = ns, low = 0.7 * row.concat_ns, high = math.max(row.concat_ns, 0.3 * row.ns) }
-        -- Nothing else in the loop: one concatenation at its end, of the last one's size, takes its place.
-        if row.body <= cfg.max_bare then
-          local saved_ns = row.ns * (1 - 2 / row.repeats)
-          worst = { row = row, ns = row.ns, low = 0.8 * saved_ns, high = saved_ns }
-        end
-      end
+      if row.repeats < cfg.min_repeats or ns < cfg.min_share * p.fact["step.ns"] or not row.is_growing or
+          row.concats < cfg.min_repeats or row.concats < 0.5 * row.repeats then return nil end
+      -- Nothing else in the loop: one concatenation at its end, of the last one's size, takes its place.
+      local saved_ns = row.ns * (1 - 2 / row.repeats)
+      if row.body <= cfg.max_bare then return row.ns, 0.8 * saved_ns, saved_ns end
+      return ns, 0.7 * ns, math.max(ns, 0.3 * row.ns)
     end
-    if not worst then return nil end
-
-    local row, repeats = worst.row, math.floor(worst.row.repeats + 0.5)
-    return finding {
-      title = ("A growing tensor is concatenated %s times a step: %s"):format(fmt.count(repeats), fmt.ms(worst.ns)),
-      subject = { op = row.anchor },
-      locations = row.source_file and { { file = row.source_file, line = row.source_line } } or nil,
-      evidence = { { "time a step, backward and pauses included", worst.ns, "ns", share = math.min(worst.ns / step_ns,
-          1) },
-                   { "repeats a step", row.repeats, "count" },
-                   { "calls a step", row.calls, "count" },
-                   { "typical call", row.call_ns, "ns" },
-                   { "a round", row.ops or "unknown" },
-                   { "shapes", row.shapes or "unknown" } },
-      condition = ("%s rounds take %s of the step, %s accepted"):format(fmt.count(repeats),
-        fmt.pct(worst.ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Collect the pieces in a list and concatenate once, or write into a tensor made in advance.",
-          code = "parts.append(x)   # then, behind the loop: y = torch.cat(parts)" },
-      impact = impact.exposed { ns = worst.ns, low = math.max(math.min(worst.low, worst.ns), 0),
-          high = math.min(worst.high, worst.ns) },
-      confidence = "medium",
+    return p:in_loop {
+      price = price, min_share = cfg.min_share,
+      title = "A growing tensor is concatenated %s times a step: %s",
+      remedy = function()
+        return { text = "Collect the pieces in a list and concatenate once, or write into a tensor made in advance.",
+                 code = "parts.append(x)   # then, behind the loop: y = torch.cat(parts)" }
+      end,
     }
   end,
 

@@ -25,10 +25,9 @@ do long work, where each round works on all that came before, and for recurrent 
 concatenations, which have their own rules.]],
 
   check = function(p, cfg)
-    local step_ns, worst = p.fact["step.ns"], nil
-    for row in p:table("eager_loops"):each() do
+    local function price(row)
       local ns = row.ns - row.conversion_ns
-      if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and
+      local is_loop = row.repeats >= cfg.min_repeats and
           row.call_ns <= math.max(cfg.max_call_ns, cfg.max_views * row.view_ns) and
           -- A cell that picks what the next one takes is no layer; taken apart row by row it is a loop.
           (row.gates < 0.9 * row.repeats or
@@ -37,35 +36,19 @@ concatenations, which have their own rules.]],
           not row.is_history and
           -- Without shapes growth does not show; a network that picks what it takes next decodes.
           not (not row.shapes and (row.picks or 0) >= cfg.min_repeats and row.products >= row.picks)
-            and (not worst or ns > worst.ns) then
-        worst = { row = row, ns = ns, low = 0.9 * (ns - math.max(row.kept_ns, ns / row.repeats)),
-            high = ns - math.max(row.kept_ns, ns / row.repeats) }
-      end
+      local saved_ns = ns - math.max(row.kept_ns, ns / row.repeats)
+      if is_loop then return ns, 0.9 * saved_ns, saved_ns end
     end
-    if not worst then return nil end
-
-    local row, repeats = worst.row, math.floor(worst.row.repeats + 0.5)
-    return finding {
-      title = ("A loop takes slices of a tensor %s times a step: %s"):format(fmt.count(repeats), fmt.ms(worst.ns)),
-      subject = { op = row.anchor },
-      locations = row.source_file and { { file = row.source_file, line = row.source_line } } or nil,
-      evidence = { { "time a step, backward and pauses included", worst.ns, "ns", share = math.min(worst.ns / step_ns,
-          1) },
-                   { "repeats a step", row.repeats, "count" },
-                   { "calls a step", row.calls, "count" },
-                   { "typical call", row.call_ns, "ns" },
-                   { "a round", row.ops or "unknown" },
-                   { "shapes", row.shapes or "unknown" } },
-      condition = ("%s rounds take %s of the step, %s accepted"):format(fmt.count(repeats),
-        fmt.pct(worst.ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Do it for all rows at once: broadcast, gather with an index tensor, torch.bmm or torch.vmap.",
+    return p:in_loop {
+      price = price, min_share = cfg.min_share,
+      title = "A loop takes slices of a tensor %s times a step: %s",
+      remedy = function(row)
+        return { text = "Do it for all rows at once: broadcast, gather with an index tensor, torch.bmm or torch.vmap.",
                  code = row.products >= 0.9 * row.repeats and
                         "y = torch.baddbmm(bias.unsqueeze(1), x, weight)   # all products in one" or
                         "d = torch.cdist(x, x); loss = F.relu(d[a, p] - d[a, n] + margin).mean()   "
-                        .. "# instead of for i in range(n): x[i]" },
-      impact = impact.exposed { ns = worst.ns, low = math.max(math.min(worst.low, worst.ns), 0),
-          high = math.min(worst.high, worst.ns) },
-      confidence = "medium",
+                        .. "# instead of for i in range(n): x[i]" }
+      end,
     }
   end,
 

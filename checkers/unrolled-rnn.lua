@@ -60,43 +60,24 @@ next one's input.]],
       return skip { reason = "neither a graph of ops with their times nor a timeline of PyTorch ops is recorded",
                     capture = "run metadata beside the graph" }
     end
-    local step_ns, worst = p.fact["step.ns"], nil
-    for row in p:table("eager_loops"):each() do
+    local function price(row)
       local ns = row.ns - row.conversion_ns
-      if row.repeats >= cfg.min_repeats and ns >= cfg.min_share * step_ns and row.gates >= 0.9 * row.repeats and
-          row.products >= 0.9 * row.repeats and
+      if row.repeats < cfg.min_repeats or row.gates < 0.9 * row.repeats or row.products < 0.9 * row.repeats or
           -- What a cell gives decides what the next one takes: no layer knows that beforehand.
-          (row.picks or 0) < 0.9 * row.repeats and
-          row.call_ns <= math.max(cfg.max_call_ns, cfg.max_views * row.view_ns) and (not worst or ns > worst.ns) then
-        -- Layers of other cells than the LSTM loop over time inside: they save Python and its dispatching.
-        local is_lstm = (row.ops or row.anchor):find("lstm_cell") or row.gates >= cfg.lstm_gates * row.repeats
-        local saved_ns = ns - math.max(row.kept_ns, ns / row.repeats)
-        worst = { row = row, ns = ns, low = (is_lstm and 0.9 or cfg.low_other) * saved_ns,
-            high = (is_lstm and 1 or cfg.high_other) * saved_ns }
-      end
+          (row.picks or 0) >= 0.9 * row.repeats or
+          row.call_ns > math.max(cfg.max_call_ns, cfg.max_views * row.view_ns) then return nil end
+      -- Layers of other cells than the LSTM loop over time inside: they save Python and its dispatching.
+      local is_lstm = (row.ops or row.anchor):find("lstm_cell") or row.gates >= cfg.lstm_gates * row.repeats
+      local saved_ns = ns - math.max(row.kept_ns, ns / row.repeats)
+      return ns, (is_lstm and 0.9 or cfg.low_other) * saved_ns, (is_lstm and 1 or cfg.high_other) * saved_ns
     end
-    if not worst then return nil end
-
-    local row, repeats = worst.row, math.floor(worst.row.repeats + 0.5)
-    return finding {
-      title = ("A recurrent cell is called from Python %s times a step: %s"):format(fmt.count(repeats),
-          fmt.ms(worst.ns)),
-      subject = { op = row.anchor },
-      locations = row.source_file and { { file = row.source_file, line = row.source_line } } or nil,
-      evidence = { { "time a step, backward and pauses included", worst.ns, "ns", share = math.min(worst.ns / step_ns,
-          1) },
-                   { "repeats a step", row.repeats, "count" },
-                   { "calls a step", row.calls, "count" },
-                   { "typical call", row.call_ns, "ns" },
-                   { "a round", row.ops or "unknown" },
-                   { "shapes", row.shapes or "unknown" } },
-      condition = ("%s rounds take %s of the step, %s accepted"):format(fmt.count(repeats),
-        fmt.pct(worst.ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Give the whole sequence to one recurrent layer, or compile the loop.",
-          code = "y, state = nn.LSTM(features, hidden)(x)   # instead of nn.LSTMCell in a loop over time" },
-      impact = impact.exposed { ns = worst.ns, low = math.max(math.min(worst.low, worst.ns), 0),
-          high = math.min(worst.high, worst.ns) },
-      confidence = "medium",
+    return p:in_loop {
+      price = price, min_share = cfg.min_share,
+      title = "A recurrent cell is called from Python %s times a step: %s",
+      remedy = function()
+        return { text = "Give the whole sequence to one recurrent layer, or compile the loop.",
+                 code = "y, state = nn.LSTM(features, hidden)(x)   # instead of nn.LSTMCell in a loop over time" }
+      end,
     }
   end,
 

@@ -151,6 +151,35 @@ local function in_excess(p, kind)
   }
 end
 
+-- The costliest loop of the eager program that a kind of loops is about: price tells its time a step and what it saves.
+local function in_loop(p, kind)
+  local step_ns, worst = p.fact["step.ns"], nil
+  for row in p:table("eager_loops"):each() do
+    local ns, low, high = kind.price(row)
+    if ns and ns >= kind.min_share * step_ns and (not worst or ns > worst.ns) then
+      worst = { row = row, ns = ns, low = low, high = high }
+    end
+  end
+  if not worst then return nil end
+  local row, ns, rounds = worst.row, worst.ns, fmt.whole(worst.row.repeats)
+  return finding {
+    title = kind.title:format(rounds, fmt.ms(ns)),
+    subject = { op = row.anchor },
+    locations = row.source_file and { { file = row.source_file, line = row.source_line } } or nil,
+    evidence = { { "time a step, backward and pauses included", ns, "ns", share = math.min(ns / step_ns, 1) },
+                 { "repeats a step", row.repeats, "count" },
+                 { "calls a step", row.calls, "count" },
+                 { "typical call", row.call_ns, "ns" },
+                 { "a round", row.ops or "unknown" },
+                 { "shapes", row.shapes or "unknown" } },
+    condition = ("%s rounds take %s of the step, %s accepted"):format(rounds, fmt.pct(ns / step_ns),
+      fmt.pct(kind.min_share)),
+    remedy = kind.remedy(row),
+    impact = impact.exposed { ns = ns, low = math.max(math.min(worst.low, ns), 0), high = math.min(worst.high, ns) },
+    confidence = "medium",
+  }
+end
+
 -- The profile as a rule sees it.
 function host.profile(format, framework)
   local p = { format = format, framework = framework }
@@ -165,5 +194,6 @@ function host.profile(format, framework)
   function p:class_of(op) return host.op_class(op) end
   function p:spelled_out(formula) return spelled_out(p, formula) end
   function p:in_excess(kind) return in_excess(p, kind) end
+  function p:in_loop(kind) return in_loop(p, kind) end
   return p
 end

@@ -2,7 +2,7 @@
 return rule {
   id = "api1/shared", api = 1, version = "1.0.0", title = "What rules share",
   category = "kernels", severity = "info",
-  needs = { "step.ns", "excess", "eager_idioms" },
+  needs = { "step.ns", "excess", "eager_idioms", "eager_loops" },
 
   check = function(p)
     local function formula(min_share)
@@ -26,7 +26,17 @@ return rule {
     assert(norm.title == "A norm by hand takes 2.00 ms a step in 16 calls", norm.title)
     assert(norm.impact.low == 1e6 and norm.impact.high == 2e6)
     assert(evaluating.title == "Evaluating takes 4.00 ms", evaluating.title)
-    return { norm, evaluating }
+    -- Of two loops the costlier one; the third has too few rounds to count.
+    local loop = p:in_loop {
+      min_share = 0.1, title = "A loop of %s rounds takes %s",
+      price = function(row)
+        if row.repeats >= 8 then return row.ns, 0.5 * row.ns, 2 * row.ns end
+      end,
+      remedy = function(row) return { text = "Do " .. row.anchor .. " at once." } end,
+    }
+    assert(loop.title == "A loop of 16 rounds takes 3.00 ms" and loop.remedy.text == "Do slice at once.", loop.title)
+    assert(loop.impact.low == 1.5e6 and loop.impact.high == 3e6)
+    return { norm, evaluating, loop }
   end,
 
   examples = {
@@ -36,7 +46,10 @@ return rule {
                  eager_idioms = { { idiom = "norm", first_op = "aten::mul", ns = 2e6, count = 2, calls = 15.7,
                                     elements = 1e6 },
                                   { idiom = "norm", first_op = "aten::mul", ns = 1e6, count = 2, calls = 16,
-                                    elements = 10 } } } },
+                                    elements = 10 } },
+                 eager_loops = { { anchor = "select", ns = 2e6, repeats = 9, calls = 9, call_ns = 2e5 },
+                                 { anchor = "slice", ns = 3e6, repeats = 15.8, calls = 32, call_ns = 1e5 },
+                                 { anchor = "cat", ns = 4e6, repeats = 2, calls = 2, call_ns = 2e6 } } } },
     { name = "nothing recorded", finding = false, skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }
