@@ -80,29 +80,22 @@ end
 
 -- A network is called for each row of a batch, or for small parts of one update.
 local function of_items(p, cfg)
-  return p:has("excess") and p:in_excess {
+  return p:in_excess {
     flaw = "single-items", time = "starting the same ops for each of them", min_share = cfg.min_items_share,
     title = "The same network runs for one small part of a batch after the other: %s a step too much",
     remedy = { text = "Put the rows together and call it once: pad them to one length, or sort them by length into "
                  .. "a few batches. In training take larger batches before accumulating gradients.",
                code = "y = model(torch.stack(items))   # instead of [model(x[None]) for x in items]" },
     confidence = "medium",
-  } or nil
+  }
 end
 
 -- A session runs the same small graph for each input.
 local function of_sessions(p, cfg)
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "single-inputs" }
-  if not cells or cells:sum("share") < cfg.min_single_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  return finding {
-    title = ("A session runs for each input alone: %s of each run"):format(fmt.ms(ns)),
-    evidence = { { "starting, feeding and fetching a run", ns, "ns", share = math.min(cells:sum("share"), 1) },
-                 { "seen by", worst.detail or "equal runs" } },
-    condition = ("it takes %s of a run, %s accepted"):format(
-      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_single_share)),
+  return p:in_excess {
+    flaw = "single-inputs", min_share = cfg.min_single_share, time = "starting, feeding and fetching",
+    title = "A session runs for each input alone: %s of each run",
     remedy = { text = "Feed many inputs at once.", code = "scores = session.run(score, {x: numpy.stack(inputs)})" },
-    impact = impact.cells(cells),
     confidence = "medium",
   }
 end

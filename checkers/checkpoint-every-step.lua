@@ -1,30 +1,23 @@
 -- A checkpoint is written in every step.
 -- Saves of a library by its frames, or arrays that are copied out before nothing runs for long.
 local function of_cells(p, cfg)
-  if not p:has("excess") then return nil end
-  local flaws = "^(state-copied|library-range|saving-run|read-back|deep-copies)$"
-  local cells = p:table("excess"):where { flaw = { like = flaws },
-                                          cause = { like = "^(wait.io|rare)$" },
-                                          detail = { like = "^saving|copied" } }
-  if cells:sum("share") < cfg.min_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  local titles = {
-    ["state-copied"] = "The state is copied out and %s of each step follow in which nothing runs: a checkpoint",
-    ["deep-copies"] = "The state is copied tensor by tensor, as copy.deepcopy does: %s of each step",
-    ["read-back"] = "All variables are read back to Python: %s of each step, as a backup or a checkpoint takes",
-  }
-  return finding {
-    title = (titles[worst.flaw] or "Saving takes %s of each step"):format(fmt.ms(ns)),
-    locations = cells:places(),
-    evidence = { { "saving a step", ns, "ns", share = math.min(cells:sum("share"), 1) }, { "seen by", worst.detail } },
-    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
-    remedy = worst.flaw == "deep-copies"
-      and { text = "Keep a copy where there is something to keep, as once an epoch or where the loss is best, and "
-              .. "copy into tensors that are there.",
-            code = "torch._foreach_copy_(kept, list(model.parameters()))   # if step % 100 == 0" }
-      or { text = "Save every thousand steps or every ten minutes, and let a thread write.",
-           code = "if step % 1000 == 0: save(state)" },
-    impact = impact.cells(cells),
+  return p:in_excess {
+    flaw = { like = "^(state-copied|library-range|saving-run|read-back|deep-copies)$" },
+    cause = { like = "^(wait.io|rare)$" }, detail = { like = "^saving|copied" },
+    min_share = cfg.min_share, time = "saving", title = "Saving takes %s of each step",
+    titles = {
+      ["state-copied"] = "The state is copied out and %s of each step follow in which nothing runs: a checkpoint",
+      ["deep-copies"] = "The state is copied tensor by tensor, as copy.deepcopy does: %s of each step",
+      ["read-back"] = "All variables are read back to Python: %s of each step, as a backup or a checkpoint takes",
+    },
+    remedy = function(worst)
+      return worst.flaw == "deep-copies"
+        and { text = "Keep a copy where there is something to keep, as once an epoch or where the loss is best, and "
+                .. "copy into tensors that are there.",
+              code = "torch._foreach_copy_(kept, list(model.parameters()))   # if step % 100 == 0" }
+        or { text = "Save every thousand steps or every ten minutes, and let a thread write.",
+             code = "if step % 1000 == 0: save(state)" }
+    end,
     confidence = "medium",
   }
 end

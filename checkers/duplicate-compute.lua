@@ -157,20 +157,11 @@ end
 
 -- A block of layers that runs several times a step on ids that do not change.
 local function same_block(p, cfg)
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "repeated-block" }
-  if not cells or cells:sum("share") < cfg.min_built_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  return finding {
-    title = ("The same layers run on the same ids again and again: %s a step"):format(fmt.ms(ns)),
-    severity = "warn",
-    subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-    evidence = { { "all runs but the first a step", ns, "ns", share = math.min(1, cells:sum("share")) },
-                 { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-    condition = ("such runs take %s of the step, %s accepted"):format(
-      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_built_share)),
+  return p:in_excess {
+    flaw = "repeated-block", min_share = cfg.min_built_share, time = "all runs but the first", severity = "warn",
+    title = "The same layers run on the same ids again and again: %s a step",
     remedy = { text = "Run it once before the loop and keep the result, if the ids do not change between rounds.",
                code = "text = encoder(ids)   # before: for t in timesteps: unet(x, t, text)" },
-    impact = impact.cells(cells),
     confidence = "medium",
   }
 end

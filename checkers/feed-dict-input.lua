@@ -1,18 +1,11 @@
 -- Data enters the graph through feeds, copied before each run.
 -- One run fetches a batch from the pipeline, the next is fed it.
 local function fed_back(p, cfg)
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "fed-back" }
-  if not cells or cells:sum("share") < cfg.min_pause_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  return finding {
-    title = ("Each batch is fetched to Python and fed back: %s a step"):format(fmt.ms(ns)),
-    evidence = { { "between fetching and feeding a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
-                 { "seen by", worst.detail or "runs" } },
-    condition = ("it takes %s of the step, %s accepted"):format(
-      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_pause_share)),
+  return p:in_excess {
+    flaw = "fed-back", min_share = cfg.min_pause_share, time = "between fetching and feeding",
+    title = "Each batch is fetched to Python and fed back: %s a step",
     remedy = { text = "Connect the model to the iterator's output: one run then takes the batch and trains on it.",
                code = "x, y = iterator.get_next(); loss = model(x, y)   # instead of session.run(x) and feed_dict" },
-    impact = impact.cells(cells),
     confidence = "medium",
   }
 end

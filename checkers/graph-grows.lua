@@ -17,19 +17,13 @@ graph anew for the next run. Priced as the time between runs, less what recordin
 have the same ops.]],
 
   check = function(p, cfg)
-    local cells = p:table("excess"):where { flaw = "growing-graph" }
-    if cells:sum("share") < cfg.min_share then return nil end
-    local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-    return finding {
-      title = ("The graph grows in each step: %s between its runs"):format(fmt.ms(ns)),
-      evidence = { { "between runs a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
-                   { "seen by", worst.detail or "ops" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
+    return p:in_excess {
+      flaw = "growing-graph", min_share = cfg.min_share, time = "between runs",
+      title = "The graph grows in each step: %s between its runs",
       remedy = { text = "Make all ops once, before the loop, with placeholders for what changes; "
                    .. "finalise the graph so that growing fails.",
                  code = "set_rate = rate.assign(rate_value); graph.finalize()   "
                    .. "# then session.run(set_rate, {rate_value: r})" },
-      impact = impact.cells(cells),
       confidence = "high",
     }
   end,

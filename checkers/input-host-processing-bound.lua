@@ -1,22 +1,13 @@
 -- The training thread itself prepares the batches, outside any tf.data pipeline, or the model does in each step.
 -- Text that the model itself cleans, splits and looks up: the same for an example in every epoch.
 local function in_the_model(p, cfg)
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "text-in-step" }
-  if not cells or cells:sum("share") < cfg.min_wait_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  return finding {
-    title = ("The model prepares its input in each training step: %s"):format(fmt.ms(ns)),
-    severity = "warn",
-    subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-    evidence = { { "preparing it a step", ns, "ns", share = math.min(1, cells:sum("share")) },
-                 { "seen by", worst.detail or "ops on text" } },
-    condition = ("it takes %s of the step, %s accepted"):format(
-      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_wait_share)),
+  return p:in_excess {
+    flaw = "text-in-step", min_share = cfg.min_wait_share, time = "preparing it", severity = "warn",
+    title = "The model prepares its input in each training step: %s",
     remedy = { text = "Move the layer into the input pipeline, before cache(): each example is then prepared once, and "
                  .. "beside the step.",
                code = "ds = ds.map(lambda text, y: (vectorize(text), y), "
                  .. "num_parallel_calls=tf.data.AUTOTUNE).cache()" },
-    impact = impact.cells(cells),
     confidence = "high",
   }
 end

@@ -1,18 +1,11 @@
 -- The training thread prepares each batch and puts it on the device before the step.
 -- A line that starts a program for each small array of the batch.
 local function of_items(p, cfg)
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "batch-of-items" }
-  if not cells or cells:sum("share") < cfg.min_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  return finding {
-    title = ("A batch is put together from small arrays one by one: %s of each step"):format(fmt.ms(ns)),
-    subject = { scope = worst.region }, locations = cells:places(),
-    evidence = { { "putting it together a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
-                 { "seen by", worst.detail or "frames" }, { "where", worst.region or "the step" } },
-    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
+  return p:in_excess {
+    flaw = "batch-of-items", min_share = cfg.min_share, time = "putting it together",
+    title = "A batch is put together from small arrays one by one: %s of each step",
     remedy = { text = "Keep the items in NumPy, in one array of the whole batch, and put that on the device once.",
                code = "batch = jax.device_put(np.stack(items))   # items: NumPy arrays, or rows of one buffer" },
-    impact = impact.cells(cells),
     confidence = "medium",
   }
 end

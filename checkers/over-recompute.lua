@@ -21,18 +21,11 @@ end
 
 -- Copies of forward ops among the gradients of a TensorFlow graph.
 local function of_tensorflow(p, cfg)
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "forward-again" }
-  if not cells or cells:sum("share") < cfg.min_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  return finding {
-    title = ("Forward ops that run again among the gradients take %s a step"):format(fmt.ms(ns)),
-    subject = { op = worst.op, scope = worst.region },
-    evidence = { { "running forward again a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
-                 { "seen by", worst.detail or "names" }, { "where", worst.region or "the step" } },
-    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
+  return p:in_excess {
+    flaw = "forward-again", min_share = cfg.min_share, time = "running forward again",
+    title = "Forward ops that run again among the gradients take %s a step",
     remedy = { text = "Call the layers directly where memory allows, or wrap fewer and cheaper ones.",
                code = "x = block(x)   # instead of tf.recompute_grad(block)(x)" },
-    impact = impact.cells(cells),
     confidence = "medium",
   }
 end

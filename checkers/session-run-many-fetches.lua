@@ -1,18 +1,11 @@
 -- A session run hands out many results, or several runs a step compute the same.
 local function runs_again(p, cfg)
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "repeated-run" }
-  if not cells or cells:sum("share") < cfg.min_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  return finding {
-    title = ("Several session runs a step compute the same: %s"):format(fmt.ms(ns)),
-    severity = "warn",
-    subject = { op = worst.op }, locations = cells:places(),
-    evidence = { { "done again a step, with the pauses before it", ns, "ns", share = math.min(cells:sum("share"), 1) },
-                 { "seen by", worst.detail or "ops" } },
-    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")), fmt.pct(cfg.min_share)),
+  return p:in_excess {
+    flaw = "repeated-run", min_share = cfg.min_share,
+    time = "doing it again, with the pauses before it,", severity = "warn",
+    title = "Several session runs a step compute the same: %s",
     remedy = { text = "Fetch all results of a batch in one run.",
                code = "_, loss, accuracy = session.run([train_op, loss_op, accuracy_op], feed)" },
-    impact = impact.cells(cells),
     confidence = "high",
   }
 end

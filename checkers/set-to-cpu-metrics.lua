@@ -1,20 +1,12 @@
 -- Metrics are taken to the host, or computed by a library, in each step.
 local function of_library(p, cfg)
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "library-range", detail = { like = "^metrics" } }
-  if not cells or cells:sum("share") < cfg.min_library_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  return finding {
-    title = ("Metrics of a library take %s of each step"):format(fmt.ms(ns)),
-    severity = "warn",
-    subject = { scope = worst.region }, locations = cells:places(),
-    evidence = { { "computing metrics a step", ns, "ns", share = math.min(1, cells:sum("share")) },
-                 { "in", worst.detail or "a range" } },
-    condition = ("metrics take %s of the step, %s accepted"):format(
-      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_library_share)),
+  return p:in_excess {
+    flaw = "library-range", detail = { like = "^metrics" }, min_share = cfg.min_library_share,
+    time = "computing metrics", severity = "warn",
+    title = "Metrics of a library take %s of each step",
     remedy = { text = "Update metrics every fifty steps, or only in validation; "
                  .. "keep costly ones such as curves for the end of an epoch.",
                code = "if step % 50 == 0: metrics.update(pred, y)" },
-    impact = impact.cells(cells),
     confidence = "high",
   }
 end

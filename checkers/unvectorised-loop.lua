@@ -1,18 +1,10 @@
 -- A loop handles one element of the batch a turn, or a batch is put together from single samples.
 local function of_pytorch(p, cfg)
-  local cells = p:has("excess") and p:table("excess"):where { flaw = "gathered-items" }
-  if not cells or cells:sum("share") < cfg.min_gather_share then return nil end
-  local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-  return finding {
-    title = ("Putting batches together from single samples takes %s a step"):format(fmt.ms(ns)),
-    subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-    evidence = { { "stacking samples and looking at each a step", ns, "ns", share = math.min(cells:sum("share"), 1) },
-                 { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-    condition = ("it takes %s of the step, %s accepted"):format(
-      fmt.pct(cells:sum("share")), fmt.pct(cfg.min_gather_share)),
+  return p:in_excess {
+    flaw = "gathered-items", min_share = cfg.min_gather_share, time = "stacking samples and looking at each",
+    title = "Putting batches together from single samples takes %s a step",
     remedy = { text = "Keep samples in tensors that are allocated once, and pick a batch with one index.",
                code = "batch = storage[torch.randint(count, (batch_size,))]   # instead of torch.stack([...])" },
-    impact = impact.cells(cells),
     confidence = "medium",
   }
 end

@@ -17,20 +17,12 @@ runs in each step and reads no data (a policy that acts) is no evaluation. Price
 one in fifty stays.]],
 
   check = function(p, cfg)
-    local cells = p:table("excess"):where { flaw = "evaluation-calls" }
-    local share = cells:sum("share")
-    if share < cfg.min_share then return nil end
-    local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-    return finding {
-      title = ("Evaluating the model takes %s of each training step"):format(fmt.ms(ns)),
-      subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-      evidence = { { "evaluation a step, over all steps", ns, "ns", share = math.min(share, 1) },
-                   { "seen by", worst.detail or "runs without gradients" } },
-      condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    return p:in_excess {
+      flaw = "evaluation-calls", min_share = cfg.min_share, time = "evaluating",
+      title = "Evaluating the model takes %s of each training step",
       remedy = { text = "Evaluate every few thousand steps or once an epoch, and on fewer batches in between.",
                  code = p.framework == "tensorflow" and "model.fit(train, validation_data=held_out, validation_freq=5)"
                         or "if step % 1000 == 0: evaluate(state)" },
-      impact = impact.cells(cells),
       confidence = "medium",
     }
   end,

@@ -136,16 +136,18 @@ local function spelled_out(p, formula)
 end
 
 local function in_excess(p, kind)
-  local cells = p:table("excess"):where { flaw = kind.flaw }
+  if not p:has("excess") then return nil end
+  local cells = p:table("excess"):where { flaw = kind.flaw, cause = kind.cause, detail = kind.detail }
   local ns, share, worst = cells:sum("ns"), cells:sum("share"), cells:top("ns", 1):rows()[1]
-  if share < kind.min_share then return nil end
+  if not worst or share < kind.min_share then return nil end
+  local title = (kind.titles or {})[worst.flaw] or kind.title
   return finding {
-    title = kind.title:format(fmt.ms(ns)),
+    title = title:format(fmt.ms(ns)), severity = kind.severity,
     subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
     evidence = { { kind.time .. " a step", ns, "ns", share = math.min(share, 1) },
                  { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
     condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(kind.min_share)),
-    remedy = kind.remedy,
+    remedy = type(kind.remedy) == "function" and kind.remedy(worst) or kind.remedy,
     impact = impact.cells(cells),
     confidence = kind.confidence,
   }
