@@ -113,10 +113,13 @@ static bool write_beside(const char *path, mode_t mode, struct str bytes, struct
 
     if (!name_temporary(path))
         return err_set(err, ERR_OUTPUT, "cannot be created: its name is too long");
-    descriptor = mkstemp(temporary);
-    if (descriptor < 0)
-        return err_set(err, ERR_OUTPUT, "cannot be created: %s", strerror(errno));
+    /* Before there is one: mkstemp sets its name first and opens it then. */
     on_end(SIG_DFL, end_writing);
+    descriptor = mkstemp(temporary);
+    if (descriptor < 0) {
+        on_end(end_writing, SIG_DFL);
+        return err_set(err, ERR_OUTPUT, "cannot be created: %s", strerror(errno));
+    }
     ok = fill_temporary(descriptor, mode, bytes, err);
     if (ok && rename(temporary, path) < 0)
         ok = err_set(err, ERR_OUTPUT, "cannot be replaced: %s", strerror(errno));
