@@ -18,21 +18,10 @@ without a price: it tells which rules to follow. Silent where most ops are of un
 the sums exceed what the device can do, which means that traffic was counted that caches serve.]],
 
   check = function(p, cfg)
-    local memory = p.fact["flops.bytes_per_step"] / (p.fact["flops.memory_peak_per_s"] * p.fact["step.ns"] / 1e9)
-    local compute = p.fact["flops.mfu"]
-    local use, other = compute, memory
-    if p.fact["flops.known_share"] < cfg.min_known or use < cfg.min_use or use > 1.05 or other >= cfg.max_other then
-      return nil
-    end
-    return finding {
-      title = ("Arithmetic is the limit: %s of it is used, %s of memory bandwidth"):format(
-        fmt.pct(math.min(1, use)), fmt.pct(other)),
-      evidence = { { "memory bandwidth used", math.min(1, memory), "share" }, { "arithmetic used", compute, "share" },
-                   { "traffic a step", p.fact["flops.bytes_per_step"], "bytes" } },
-      condition = ("%s used, %s of the other"):format(fmt.pct(use), fmt.pct(other)),
+    return p:at_limit {
+      limit = "arithmetic", title = "Arithmetic is the limit: %s of it is used, %s of memory bandwidth",
+      min_known = cfg.min_known, min_use = cfg.min_use, max_other = cfg.max_other,
       remedy = { text = "Compute less or narrower: 16 or 8 bits, better tiles, fewer operations." },
-      impact = impact.none(),
-      confidence = "medium",
     }
   end,
 

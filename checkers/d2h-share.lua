@@ -16,14 +16,6 @@ Only copying that no kernel hides counts. Priced by replay: those copies beside 
 where they are hidden or short.]],
 
   check = function(p, cfg)
-    -- The facts sum over devices that copy side by side; the step waits for one of them.
-    local ns = math.min(p.fact["copies.d2h_exposed_ns"], p.fact["part.copy_ns"])
-    local share = math.min(p.fact["copies.d2h_exposed_share"], ns / p.fact["step.ns"])
-    if share < cfg.min_share then return nil end
-    local evidence = { { "copies from the device that nothing hides, a step", ns, "ns", share = math.min(1, share) },
-                       { "all of them a step", p.fact["copies.d2h_ns"], "ns" },
-                       { "copies a step", p.fact["copies.d2h_count"], "count" },
-                       { "bytes a step", p.fact["copies.d2h_bytes"], "bytes" } }
     local remedy = {
       pytorch = { text = "Reduce on the device, read results every 100 steps, and copy into pinned memory without "
                     .. "waiting.",
@@ -31,15 +23,10 @@ where they are hidden or short.]],
       jax = { text = "Return only what is read, and read it every 100 steps." },
       tensorflow = { text = "Fetch less: reduce on the device, and read every 100 steps." },
     }
-    return finding {
-      title = ("Copies from the device take %s (%s) of each step"):format(fmt.ms(ns), fmt.pct(share)),
-      severity = share >= cfg.high_share and "error" or "warn",
-      evidence = evidence, locations = p:table("copies"):where { direction = "d2h" }:top("exposed_ns", 3):places(),
-      condition = ("uncovered copies take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    return p:exposed_copies {
+      direction = "d2h", title = "Copies from the device", name = "(?i).*(DtoH|D2H|device to host).*",
+      min_share = cfg.min_share, severity = function(share) return share >= cfg.high_share and "error" or "warn" end,
       remedy = remedy[p.framework] or { text = "Copy results less often, smaller, and beside the next step." },
-      impact = impact.replay { { "overlap", parts = { "copy" }, name = "(?i).*(DtoH|D2H|device to host).*" },
-                               fallback = impact.exposed { ns = ns } },
-      confidence = "medium",
     }
   end,
 

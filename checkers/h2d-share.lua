@@ -16,14 +16,6 @@ Only copying that no kernel hides counts. Priced by replay: those copies beside 
 where they are hidden or short.]],
 
   check = function(p, cfg)
-    -- The facts sum over devices that copy side by side; the step waits for one of them.
-    local ns = math.min(p.fact["copies.h2d_exposed_ns"], p.fact["part.copy_ns"])
-    local share = math.min(p.fact["copies.h2d_exposed_share"], ns / p.fact["step.ns"])
-    if share < cfg.min_share then return nil end
-    local evidence = { { "copies to the device that nothing hides, a step", ns, "ns", share = math.min(1, share) },
-                       { "all of them a step", p.fact["copies.h2d_ns"], "ns" },
-                       { "copies a step", p.fact["copies.h2d_count"], "count" },
-                       { "bytes a step", p.fact["copies.h2d_bytes"], "bytes" } }
     local remedy = {
       pytorch = { text = "Pin memory and copy the next batch while the step computes; "
                     .. "send small types and cast on the device.",
@@ -33,16 +25,11 @@ where they are hidden or short.]],
       tensorflow = { text = "Copy the next batch while the step computes.",
                      code = "ds = ds.apply(tf.data.experimental.prefetch_to_device('/GPU:0'))" },
     }
-    return finding {
-      title = ("Copies to the device take %s (%s) of each step"):format(fmt.ms(ns), fmt.pct(share)),
-      severity = share >= cfg.high_share and "error" or "warn",
-      evidence = evidence, locations = p:table("copies"):where { direction = "h2d" }:top("exposed_ns", 3):places(),
-      condition = ("uncovered copies take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    return p:exposed_copies {
+      direction = "h2d", title = "Copies to the device", name = "(?i).*(HtoD|H2D|host to device).*",
+      min_share = cfg.min_share, severity = function(share) return share >= cfg.high_share and "error" or "warn" end,
       remedy = remedy[p.framework]
         or { text = "Copy the next batch while the step computes, from pinned memory, in small types." },
-      impact = impact.replay { { "overlap", parts = { "copy" }, name = "(?i).*(HtoD|H2D|host to device).*" },
-                               fallback = impact.exposed { ns = ns } },
-      confidence = "medium",
     }
   end,
 

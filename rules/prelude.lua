@@ -182,6 +182,50 @@ local function in_loop(p, kind)
   }
 end
 
+-- Copies of one direction that nothing hides. The facts sum over devices that copy side by side; the step waits for
+-- one of them.
+local function exposed_copies(p, kind)
+  local of = "copies." .. kind.direction
+  local ns = math.min(p.fact[of .. "_exposed_ns"], p.fact["part.copy_ns"])
+  local share = math.min(p.fact[of .. "_exposed_share"], ns / p.fact["step.ns"])
+  if share < kind.min_share then return nil end
+  return finding {
+    title = ("%s take %s (%s) of each step"):format(kind.title, fmt.ms(ns), fmt.pct(share)),
+    severity = kind.severity and kind.severity(share),
+    evidence = { { kind.title:gsub("^C", "c") .. " that nothing hides, a step", ns, "ns",
+                   share = math.min(1, share) },
+                 { "all of them a step", p.fact[of .. "_ns"], "ns" },
+                 { "copies a step", p.fact[of .. "_count"], "count" },
+                 { "bytes a step", p.fact[of .. "_bytes"], "bytes" } },
+    locations = p:table("copies"):where { direction = kind.direction }:top("exposed_ns", 3):places(),
+    condition = ("uncovered copies take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(kind.min_share)),
+    remedy = kind.remedy,
+    impact = impact.replay { { "overlap", parts = { "copy" }, name = kind.name },
+                             fallback = impact.exposed { ns = ns } },
+    confidence = "medium",
+  }
+end
+
+-- One of the device's two limits, arithmetic and memory bandwidth, is mostly used, and the other is not.
+local function at_limit(p, kind)
+  local memory = p.fact["flops.bytes_per_step"] / (p.fact["flops.memory_peak_per_s"] * p.fact["step.ns"] / 1e9)
+  local compute = p.fact["flops.mfu"]
+  local use, other = compute, memory
+  if kind.limit == "memory" then use, other = memory, compute end
+  if p.fact["flops.known_share"] < kind.min_known or use < kind.min_use or use > 1.05 or other >= kind.max_other then
+    return nil
+  end
+  return finding {
+    title = kind.title:format(fmt.pct(math.min(1, use)), fmt.pct(other)),
+    evidence = { { "memory bandwidth used", math.min(1, memory), "share" }, { "arithmetic used", compute, "share" },
+                 { "traffic a step", p.fact["flops.bytes_per_step"], "bytes" } },
+    condition = ("%s used, %s of the other"):format(fmt.pct(use), fmt.pct(other)),
+    remedy = kind.remedy,
+    impact = impact.none(),
+    confidence = "medium",
+  }
+end
+
 -- The profile as a rule sees it.
 function host.profile(format, framework)
   local p = { format = format, framework = framework }
@@ -197,5 +241,7 @@ function host.profile(format, framework)
   function p:spelled_out(formula) return spelled_out(p, formula) end
   function p:in_excess(kind) return in_excess(p, kind) end
   function p:in_loop(kind) return in_loop(p, kind) end
+  function p:exposed_copies(kind) return exposed_copies(p, kind) end
+  function p:at_limit(kind) return at_limit(p, kind) end
   return p
 end

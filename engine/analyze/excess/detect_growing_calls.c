@@ -71,16 +71,8 @@ static bool take_call(struct finder *finder, uint32_t event)
 /* The call that is under way at a time, or NULL. */
 static struct call *call_at(struct finder *finder, int64_t at_ns)
 {
-    size_t low = 0, high = finder->calls.count;
+    size_t low = LOWER_BOUND(finder->calls.count, i, finder->calls.items[i].start_ns <= at_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (finder->calls.items[middle].start_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low && at_ns < finder->calls.items[low - 1].end_ns ? &finder->calls.items[low - 1]
                                                               : NULL;
 }
