@@ -6,6 +6,23 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
+static bool fill_linked(const struct library *library)
+{
+    if (library->symbol_count == 0 || !library->symbols[0].linked)
+        return false;
+    for (size_t i = 0; i < library->symbol_count; i++)
+        memcpy(library->symbols[i].pointer, &library->symbols[i].linked,
+               sizeof library->symbols[i].linked);
+    return true;
+}
+
+#ifdef TFPROF_STATIC
+static bool load_shared(struct library *library, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "%s, needed %s, cannot be loaded by a static program",
+                   library->soname, library->purpose);
+}
+#else
 static bool fill(const struct library *library, void *handle, struct err *err)
 {
     for (size_t i = 0; i < library->symbol_count; i++) {
@@ -21,42 +38,29 @@ static bool fill(const struct library *library, void *handle, struct err *err)
     return true;
 }
 
-static bool fill_linked(const struct library *library)
+static bool load_shared(struct library *library, struct err *err)
 {
-    if (library->symbol_count == 0 || !library->symbols[0].linked)
-        return false;
-    for (size_t i = 0; i < library->symbol_count; i++)
-        memcpy(library->symbols[i].pointer, &library->symbols[i].linked,
-               sizeof library->symbols[i].linked);
-    return true;
-}
+    void *handle = dlopen(library->soname, RTLD_NOW | RTLD_LOCAL);
 
-/* With the mutex held. */
-static bool load(struct library *library, struct err *err)
-{
-    void *handle;
-
-    library->is_loaded = fill_linked(library);
-    if (library->is_loaded)
-        return true;
-    handle = dlopen(library->soname, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         err_set(err, ERR_INPUT, "%s, needed %s, is not installed", library->soname,
                 library->purpose);
         return err_advise(err, "install the package that has it");
     }
-    library->is_loaded = fill(library, handle, err);
-    if (!library->is_loaded)
-        dlclose(handle);
-    return library->is_loaded;
+    if (fill(library, handle, err))
+        return true;
+    dlclose(handle);
+    return false;
 }
+#endif
 
 bool library_need(struct library *library, struct err *err)
 {
     bool is_there;
 
     pthread_mutex_lock(&mutex);
-    is_there = library->is_loaded || load(library, err);
+    is_there = library->is_loaded || fill_linked(library) || load_shared(library, err);
+    library->is_loaded = is_there;
     pthread_mutex_unlock(&mutex);
     return is_there;
 }
