@@ -1,7 +1,7 @@
 # For packages that run anywhere: libraries are linked from their archives, those that are otherwise loaded when needed too, so
 # that only libc is asked of the system. Distributions do not build archives for shared objects: what they take from libc's data
-# (stdin, stdout, stderr) gets names of our own, which bundle/streams.c fills. Prompts go without libedit's line editor where the
-# system has none.
+# (stdin, stdout, stderr) gets names of our own, which bundle/streams.c fills. libedit and libmicrohttpd, which prompts on a
+# terminal and `serve` need, stay what they are: loaded where the system has them.
 add_library(tfprof_streams STATIC ${CMAKE_CURRENT_LIST_DIR}/bundle/streams.c)
 target_link_libraries(tfprof_streams PRIVATE tfprof_warnings)
 

@@ -100,6 +100,43 @@ def bisect(block):
         return f"FAULT bisect: not commit 5 of {commits}\n{done.stdout}\n{done.stderr}"
 
 
+def action(inputs):
+    """Runs the gate of action.yml as a runner does; exit status, outputs, summary."""
+    with open(os.path.join(os.path.dirname(PAGE), "..", "action.yml"), encoding="utf-8") as file:
+        given = yaml.safe_load(file)
+    assert all(step.get("shell") == "bash" for step in given["runs"]["steps"] if "run" in step)
+    # A value inside of a script would be run as part of it.
+    assert not any("${{" in step["run"] for step in given["runs"]["steps"] if "run" in step)
+    [gate] = [step for step in given["runs"]["steps"] if step.get("id") == "gate"]
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(f"{folder}/tfprof")
+        os.symlink(TFPROF, f"{folder}/tfprof/tfprof")
+        subprocess.run([TFPROF, "baseline", f"{PAIR}/fixed", "-o", f"{folder}/base.tfbase", "--config", "none"], check=True)
+        known = {"runner.temp": folder, **{f"inputs.{name}": inputs.get(name, "") for name in given["inputs"]}}
+        values = {name: re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda m: known[m[1]], text) for name, text in gate["env"].items()}
+        values = {name: text.replace("BASE", f"{folder}/base.tfbase") for name, text in values.items()}
+        done = subprocess.run(["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", gate["run"]], cwd=folder,
+                              env={**os.environ, **values, "GITHUB_OUTPUT": f"{folder}/output",
+                                   "GITHUB_STEP_SUMMARY": f"{folder}/summary", "ASAN_OPTIONS": "detect_leaks=0"},
+                              capture_output=True, text=True, check=False)
+        outputs = dict(line.split("=", 1) for line in open(f"{folder}/output", encoding="utf-8").read().splitlines())
+        has_files = all(os.path.getsize(outputs[name]) > 0 for name in ("sarif", "markdown")) if done.returncode in (0, 1, 4) else False
+        return done.returncode, outputs["status"], has_files, done.stdout + done.stderr
+
+
+def check_action():
+    rows = [({"profile": f"{PAIR}/slow", "baseline": "BASE"}, 1, "::error"),
+            ({"profile": f"{PAIR}/fixed\n{PAIR}/fixed\n", "baseline": "BASE"}, 0, ""),
+            ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 1000\nfindings.total >= 0"}, 0, ""),
+            ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 0.001"}, 1, "step_ms.p50"),
+            ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 0.001", "options": "--no-such-option"}, 2, "no-such-option"),
+            ({"profile": "$(touch broken); `touch broken`", "budget": "step_ms.p50 <= 1"}, 3, "cannot be opened")]
+    for inputs, expected, part in rows:
+        status, told, has_files, text = action(inputs)
+        if status != expected or told != str(expected) or part not in text or (expected < 2 and not has_files):
+            yield f"FAULT action {inputs}: status {status}, expected {expected}\n{text}"
+
+
 def main():
     with open(PAGE, encoding="utf-8") as file:
         blocks = re.findall(r"```(\w+)\n(.*?)```", file.read(), re.S)
@@ -120,6 +157,9 @@ def main():
                 if status != expected or missing:
                     faults += 1
                     print(f"FAULT {side}: status {status}, expected {expected}; missing {missing}\n{command}\n{stderr}")
+    for fault in check_action():
+        faults += 1
+        print(fault)
     print(f"{len(blocks)} snippets, {ran} commands run, {faults} faults")
     return 1 if faults or ran < 10 else 0
 
