@@ -4,7 +4,9 @@
 
 static struct json_scan scan_of(struct str text)
 {
-    return (struct json_scan) { .at = text.data, .end = text.data + text.len };
+    const char *at = text.data ? text.data : "";
+
+    return (struct json_scan) { .at = at, .end = at + text.len };
 }
 
 bool rpc_member(struct str object, const char *name, struct str *value)
