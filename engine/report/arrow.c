@@ -69,7 +69,7 @@ static void count_nulls(struct arrow_column *column, size_t row_count)
 
     column->null_count = row_count;
     for (size_t row = 0; row < row_count; row++)
-        column->null_count -= bits[row / 8] >> row % 8 & 1u;
+        column->null_count -= (size_t)(bits[row / 8] >> row % 8 & 1);
 }
 
 static bool make_column(struct arrow_column *column, const struct table_view *view, size_t index,
