@@ -110,7 +110,8 @@ layer engine/report  'base/|gate/gate\.h|gate/summary\.h|gate/history\.h|gate/ve
 layer engine/lib     'base/|cli/|report/(arrow|tool)\.h|rules/(advise|catalogue)\.h|lib/'
 layer engine/mcp     'base/|read/json_scan\.h|lib/tfprof\.h|mcp/'
 layer engine/serve   'base/|serve/'
-layer engine/cli     'base/|model/|read/|analyze/|view/|rules/|gate/|report/|serve/|synth/|mcp/server\.h|cli/'
+layer engine/capture 'base/|read/proto/wire\.h|capture/'
+layer engine/cli     'base/|model/|read/|analyze/|view/|rules/|gate/|report/|serve/|capture/|synth/|mcp/server\.h|cli/'
 
 only igraph   'igraph/|igraph\.h'          'engine/model/op_graph\.c:'
 only PCRE2    'pcre2'                      'engine/base/pattern\.c:'
@@ -118,6 +119,7 @@ only Lua      'lua\.h|lualib|lauxlib|lua5' 'rules/'
 only protobuf 'protobuf-c|[a-z_0-9]+\.pb-c\.h' 'engine/read/|engine/report/trace/perfetto\.c:'
 only libedit  'histedit'                'engine/cli/line_editor\.c:'
 only microhttpd 'microhttpd'              'engine/serve/http\.c:'
+only nghttp2  'nghttp2'                 'engine/capture/grpc\.c:'
 only snappy   'snappy'                  'engine/read/checkpoint/table\.c:'
 only gzip     'zlib\.h|isa-l'              'engine/base/(gzip|deflate)\.c:'
 

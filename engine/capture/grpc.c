@@ -1,0 +1,387 @@
+#include "capture/grpc.h"
+
+#include "base/library.h"
+#include "base/macros.h"
+#include "base/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netdb.h>
+#include <nghttp2/nghttp2.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PREFIX = 5, MOST_WORDS = 2000 }; /* of a frame: whether it is compressed, and its length */
+
+static struct {
+    int (*callbacks_new)(nghttp2_session_callbacks **callbacks);
+    void (*callbacks_del)(nghttp2_session_callbacks *callbacks);
+    void (*set_on_data)(nghttp2_session_callbacks          *callbacks,
+                        nghttp2_on_data_chunk_recv_callback on_data);
+    void (*set_on_header)(nghttp2_session_callbacks *callbacks,
+                          nghttp2_on_header_callback on_header);
+    void (*set_on_close)(nghttp2_session_callbacks       *callbacks,
+                         nghttp2_on_stream_close_callback on_close);
+    int (*client_new)(nghttp2_session **session, const nghttp2_session_callbacks *callbacks,
+                      void *context);
+    void (*session_del)(nghttp2_session *session);
+    int (*submit_settings)(nghttp2_session *session, uint8_t flags,
+                           const nghttp2_settings_entry *entries, size_t count);
+    int32_t (*submit_request)(nghttp2_session *session, const nghttp2_priority_spec *priority,
+                              const nghttp2_nv *headers, size_t count,
+                              const nghttp2_data_provider *body, void *stream);
+    ssize_t (*mem_send)(nghttp2_session *session, const uint8_t **bytes);
+    ssize_t (*mem_recv)(nghttp2_session *session, const uint8_t *bytes, size_t count);
+    int (*want_read)(nghttp2_session *session);
+    int (*want_write)(nghttp2_session *session);
+    const char *(*strerror)(int error);
+} http2;
+static const struct library_symbol http2_symbols[] = {
+    LIBRARY_SYMBOL(nghttp2_session_callbacks_new, &http2.callbacks_new),
+    LIBRARY_SYMBOL(nghttp2_session_callbacks_del, &http2.callbacks_del),
+    LIBRARY_SYMBOL(nghttp2_session_callbacks_set_on_data_chunk_recv_callback, &http2.set_on_data),
+    LIBRARY_SYMBOL(nghttp2_session_callbacks_set_on_header_callback, &http2.set_on_header),
+    LIBRARY_SYMBOL(nghttp2_session_callbacks_set_on_stream_close_callback, &http2.set_on_close),
+    LIBRARY_SYMBOL(nghttp2_session_client_new, &http2.client_new),
+    LIBRARY_SYMBOL(nghttp2_session_del, &http2.session_del),
+    LIBRARY_SYMBOL(nghttp2_submit_settings, &http2.submit_settings),
+    LIBRARY_SYMBOL(nghttp2_submit_request, &http2.submit_request),
+    LIBRARY_SYMBOL(nghttp2_session_mem_send, &http2.mem_send),
+    LIBRARY_SYMBOL(nghttp2_session_mem_recv, &http2.mem_recv),
+    LIBRARY_SYMBOL(nghttp2_session_want_read, &http2.want_read),
+    LIBRARY_SYMBOL(nghttp2_session_want_write, &http2.want_write),
+    LIBRARY_SYMBOL(nghttp2_strerror, &http2.strerror),
+};
+static struct library http2_library = {
+    .soname = TFPROF_NGHTTP2,
+    .purpose = "to call profiler services",
+    .symbols = http2_symbols,
+    .symbol_count = ARRAY_COUNT(http2_symbols),
+};
+
+struct calling {
+    const struct grpc_call *call;
+    struct grpc_answer     *answer;
+    struct text             body; /* of the answer, with its frames' prefixes */
+    size_t                  sent; /* of the prefix and the request */
+    uint8_t                 prefix[PREFIX];
+    int                     http_status, file;
+    bool                    is_closed, is_large, has_status;
+    uint32_t                close_error;
+    int64_t                 deadline_ns;
+};
+
+static int64_t left_ms(const struct calling *calling)
+{
+    int64_t ms = (calling->deadline_ns - trace_now_ns()) / 1000000;
+
+    return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : ms;
+}
+
+/* nghttp2_data_source_read_callback. */
+/* NOLINTNEXTLINE(readability-function-size): all of its arguments are the library's */
+static ssize_t read_body(nghttp2_session *session, int32_t stream, uint8_t *into, size_t room,
+                         uint32_t *flags, nghttp2_data_source *source, void *context)
+{
+    struct calling *calling = context;
+    size_t          count = 0;
+
+    (void)session, (void)stream, (void)source;
+    for (; count < room && calling->sent < PREFIX; calling->sent++)
+        into[count++] = calling->prefix[calling->sent];
+    if (calling->sent >= PREFIX) {
+        size_t      at = calling->sent - PREFIX, left = calling->call->request.len - at;
+        size_t      part = left < room - count ? left : room - count;
+        const char *bytes = calling->call->request.data;
+
+        if (part > 0)
+            memcpy(into + count, bytes + at, part);
+        count += part;
+        calling->sent += part;
+    }
+    if (calling->sent == PREFIX + calling->call->request.len)
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return (ssize_t)count;
+}
+
+static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, const uint8_t *bytes,
+                   size_t count, void *context)
+{
+    struct calling *calling = context;
+
+    (void)session, (void)flags, (void)stream;
+    if (count > calling->call->most_bytes + PREFIX - calling->body.len) {
+        calling->is_large = true;
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
+    text_add(&calling->body, (struct str) { (const char *)bytes, count });
+    return 0;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): nghttp2_on_header_callback, whose arguments these are
+ */
+static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
+                     size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
+                     void *context)
+{
+    struct calling *calling = context;
+    struct str key = { (const char *)name, name_len }, text = { (const char *)value, value_len };
+    int64_t    number;
+
+    (void)session, (void)frame, (void)flags;
+    if (str_equal(key, STR(":status")) && str_to_int64(text, &number) && number >= 0 &&
+        number < 1000)
+        calling->http_status = (int)number;
+    if (str_equal(key, STR("grpc-status")) && str_to_int64(text, &number) && number >= 0 &&
+        number < 1000) {
+        calling->answer->status = (int)number;
+        calling->has_status = true;
+    }
+    if (str_equal(key, STR("grpc-message")) && calling->answer->words.len == 0)
+        grpc_decode_words(str_slice(text, 0, MOST_WORDS), &calling->answer->words);
+    return 0;
+}
+
+static int on_close(nghttp2_session *session, int32_t stream, uint32_t error, void *context)
+{
+    struct calling *calling = context;
+
+    (void)session, (void)stream;
+    calling->is_closed = true;
+    calling->close_error = error;
+    return 0;
+}
+
+void grpc_decode_words(struct str encoded, struct text *words)
+{
+    for (size_t i = 0; i < encoded.len; i++) {
+        char  hex[3] = { 0 };
+        char *end;
+        long  byte;
+
+        if (encoded.data[i] == '%' && i + 2 < encoded.len) {
+            memcpy(hex, encoded.data + i + 1, 2);
+            byte = strtol(hex, &end, 16);
+            if (end == hex + 2 && byte >= 0) {
+                text_add_byte(words, (char)byte);
+                i += 2;
+                continue;
+            }
+        }
+        text_add_byte(words, encoded.data[i]);
+    }
+}
+
+bool grpc_unframe(struct str bytes, struct str *message)
+{
+    const uint8_t *at = (const uint8_t *)bytes.data;
+    uint32_t       len;
+
+    if (bytes.len < PREFIX || at[0] != 0)
+        return false;
+    len = (uint32_t)at[1] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 8 | at[4];
+    *message = str_slice(bytes, PREFIX, bytes.len);
+    return message->len == len;
+}
+
+/* A connected socket that does not block, or -1. */
+static int connect_to(const struct calling *calling, const struct addrinfo *address)
+{
+    int           file = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), error = 0;
+    socklen_t     size = sizeof error;
+    struct pollfd wait = { .fd = file, .events = POLLOUT };
+
+    if (file < 0)
+        return -1;
+    if (fcntl(file, F_SETFL, O_NONBLOCK) == 0 &&
+        (connect(file, address->ai_addr, address->ai_addrlen) == 0 ||
+         (errno == EINPROGRESS && poll(&wait, 1, (int)left_ms(calling)) == 1 &&
+          getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0)))
+        return file;
+    if (error == 0)
+        error = errno ? errno : ETIMEDOUT;
+    close(file);
+    errno = error;
+    return -1;
+}
+
+static bool open_connection(struct calling *calling, struct err *err)
+{
+    const struct grpc_call *call = calling->call;
+    struct addrinfo         hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
+    int                     error = getaddrinfo(call->host, call->port, &hints, &found);
+
+    if (error != 0)
+        return err_set(err, ERR_INPUT, "%s:%s: %s", call->host, call->port, gai_strerror(error));
+    calling->file = -1;
+    for (struct addrinfo *one = found; one && calling->file < 0; one = one->ai_next)
+        calling->file = connect_to(calling, one);
+    error = errno;
+    freeaddrinfo(found);
+    if (calling->file >= 0)
+        return true;
+    calling->answer->is_refused = error == ECONNREFUSED;
+    err_set(err, ERR_INPUT, "%s:%s: %s", call->host, call->port,
+            error == EINPROGRESS ? strerror(ETIMEDOUT) : strerror(error));
+    return err_advise(err, "start the profiler's service in the job first; tfprof howto says how");
+}
+
+#define HEADER(name_, value_)                                                                      \
+    (nghttp2_nv)                                                                                   \
+    {                                                                                              \
+        .name = (uint8_t *)(uintptr_t)(name_), .value = (uint8_t *)(uintptr_t)(value_),            \
+        .namelen = strlen(name_), .valuelen = strlen(value_)                                       \
+    }
+
+static int submit(struct calling *calling, nghttp2_session *session)
+{
+    const struct grpc_call *call = calling->call;
+    char                    authority[512], timeout[32];
+    nghttp2_data_provider   body = { .read_callback = read_body };
+    int                     error = http2.submit_settings(session, NGHTTP2_FLAG_NONE, NULL, 0);
+
+    snprintf(authority, sizeof authority, strchr(call->host, ':') ? "[%s]:%s" : "%s:%s", call->host,
+             call->port);
+    snprintf(timeout, sizeof timeout, "%lldm", (long long)left_ms(calling));
+    nghttp2_nv headers[] = {
+        HEADER(":method", "POST"),
+        HEADER(":scheme", "http"),
+        HEADER(":path", call->path),
+        HEADER(":authority", authority),
+        HEADER("te", "trailers"),
+        HEADER("content-type", "application/grpc"),
+        HEADER("user-agent", "tfprof/" TFPROF_VERSION),
+        HEADER("grpc-timeout", timeout),
+    };
+    if (error == 0)
+        error = http2.submit_request(session, NULL, headers, ARRAY_COUNT(headers), &body, NULL);
+    return error < 0 ? error : 0;
+}
+
+static bool wait_for(const struct calling *calling, short events, struct err *err)
+{
+    struct pollfd wait = { .fd = calling->file, .events = events };
+    int           ready;
+
+    do
+        ready = poll(&wait, 1, (int)left_ms(calling));
+    while (ready < 0 && errno == EINTR);
+    return ready > 0 || err_set(err, ERR_INPUT, "%s:%s: no answer in %lld ms", calling->call->host,
+                                calling->call->port, (long long)calling->call->wait_ms);
+}
+
+static bool send_all(const struct calling *calling, nghttp2_session *session, struct err *err)
+{
+    const uint8_t *bytes;
+    ssize_t        count;
+
+    while ((count = http2.mem_send(session, &bytes)) > 0) {
+        for (ssize_t at = 0; at < count;) {
+            ssize_t sent = send(calling->file, bytes + at, (size_t)(count - at), MSG_NOSIGNAL);
+
+            if (sent > 0)
+                at += sent;
+            else if (sent < 0 && errno != EAGAIN && errno != EINTR)
+                return err_set(err, ERR_INPUT, "%s:%s: %s", calling->call->host,
+                               calling->call->port, strerror(errno));
+            else if (!wait_for(calling, POLLOUT, err))
+                return false;
+        }
+    }
+    return count == 0 || err_set(err, ERR_INPUT, "%s:%s: %s", calling->call->host,
+                                 calling->call->port, http2.strerror((int)count));
+}
+
+/* Until the stream is closed. */
+static bool exchange(struct calling *calling, nghttp2_session *session, struct err *err)
+{
+    const struct grpc_call *call = calling->call;
+
+    while (!calling->is_closed) {
+        uint8_t bytes[16384];
+        ssize_t count, taken;
+
+        if (!send_all(calling, session, err) || !wait_for(calling, POLLIN, err))
+            return false;
+        count = recv(calling->file, bytes, sizeof bytes, 0);
+        if (count < 0 && (errno == EAGAIN || errno == EINTR))
+            continue;
+        if (count <= 0)
+            return err_set(err, ERR_INPUT, "%s:%s hung up: it is no gRPC service, or ended",
+                           call->host, call->port);
+        taken = http2.mem_recv(session, bytes, (size_t)count);
+        if (calling->is_large)
+            return err_set(err, ERR_LIMIT, "%s:%s: the answer is larger than %zu bytes", call->host,
+                           call->port, call->most_bytes);
+        if (taken < 0)
+            return err_set(err, ERR_INPUT, "%s:%s does not speak HTTP/2: it is no gRPC service",
+                           call->host, call->port);
+    }
+    return true;
+}
+
+/* What came, once the stream is closed. */
+static bool conclude(struct calling *calling, struct err *err)
+{
+    const struct grpc_call *call = calling->call;
+    struct str              message;
+
+    if (calling->http_status != 200 || !calling->has_status) {
+        err_set(err, ERR_INPUT, "%s:%s answers, but not as gRPC does (HTTP status %d, error %u)",
+                call->host, call->port, calling->http_status, calling->close_error);
+        return err_advise(err, "is that the profiler's port?");
+    }
+    if (calling->answer->status != 0)
+        return true;
+    if (!text_is_whole(&calling->body))
+        return err_set(err, ERR_LIMIT, "%s:%s: the answer does not fit the memory", call->host,
+                       call->port);
+    if (!grpc_unframe(text_str(&calling->body), &message))
+        return err_set(err, ERR_FORMAT, "%s:%s: %zu bytes that are no message of gRPC", call->host,
+                       call->port, calling->body.len);
+    text_add(&calling->answer->message, message);
+    return true;
+}
+
+static bool make_session(struct calling *calling, nghttp2_session **session, struct err *err)
+{
+    nghttp2_session_callbacks *callbacks;
+    int                        error = http2.callbacks_new(&callbacks);
+
+    if (error != 0)
+        return err_set(err, ERR_LIMIT, "HTTP/2: %s", http2.strerror(error));
+    http2.set_on_data(callbacks, on_data);
+    http2.set_on_header(callbacks, on_header);
+    http2.set_on_close(callbacks, on_close);
+    error = http2.client_new(session, callbacks, calling);
+    http2.callbacks_del(callbacks);
+    if (error == 0)
+        error = submit(calling, *session);
+    return error == 0 || err_set(err, ERR_LIMIT, "HTTP/2: %s", http2.strerror(error));
+}
+
+bool grpc_call_run(const struct grpc_call *call, struct grpc_answer *answer, struct err *err)
+{
+    struct calling   calling = { .call = call,
+                                 .answer = answer,
+                                 .body.arena = answer->message.arena,
+                                 .deadline_ns = trace_now_ns() + call->wait_ms * 1000000 };
+    nghttp2_session *session = NULL;
+    bool             is_done;
+
+    for (int i = 1; i < PREFIX; i++)
+        calling.prefix[i] = (uint8_t)(call->request.len >> 8 * (PREFIX - 1 - i));
+    if (!library_need(&http2_library, err) || !open_connection(&calling, err))
+        return false;
+    is_done = make_session(&calling, &session, err) && exchange(&calling, session, err) &&
+              conclude(&calling, err);
+    if (session)
+        http2.session_del(session);
+    close(calling.file);
+    return is_done;
+}

@@ -1,0 +1,236 @@
+#include "capture/profiler_service.h"
+
+#include "base/file.h"
+#include "base/trace.h"
+#include "base/wire_out.h"
+#include "capture/grpc.h"
+#include "read/proto/wire.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Field numbers of tsl/profiler/protobuf/profiler_service.proto and profiler_options.proto. */
+enum {
+    REQUEST_DURATION = 1,
+    REQUEST_MOST_EVENTS = 2,
+    REQUEST_TOOLS = 3,
+    REQUEST_OPTIONS = 4,
+    REQUEST_ROOT = 5,
+    REQUEST_SESSION = 6,
+    REQUEST_HOST = 7,
+    REQUEST_WANTS_XSPACE = 9,
+    OPTION_DATASETS = 1,
+    OPTION_HOST_LEVEL = 2,
+    OPTION_DEVICE_LEVEL = 3,
+    OPTION_PYTHON_LEVEL = 4,
+    OPTION_VERSION = 5,
+    OPTION_HLO = 7,
+    OPTION_START = 8,
+    OPTION_DURATION = 9,
+    OPTION_REPOSITORY = 10,
+    RESPONSE_IS_EMPTY = 7,
+    RESPONSE_XSPACE = 8,
+};
+enum { MOST_EVENTS = 1000000, MOST_BYTES = 1 << 30, RETRY_MS = 200 };
+enum { GRPC_UNIMPLEMENTED = 12, GRPC_ALREADY_EXISTS = 6, GRPC_UNAVAILABLE = 14 };
+
+struct address {
+    char host[256], port[8];
+};
+
+/* "localhost:6009", "grpc://10.0.0.1:6009", "[::1]:6009". */
+static bool parse(const char *worker, struct address *address, struct err *err)
+{
+    const char *at = strncmp(worker, "grpc://", 7) == 0 ? worker + 7 : worker;
+    const char *colon = strrchr(at, ':');
+    size_t      host = colon ? (size_t)(colon - at) : 0, port = colon ? strlen(colon + 1) : 0;
+
+    if (host == 0 || host >= sizeof address->host || port == 0 || port >= sizeof address->port ||
+        strspn(colon + 1, "0123456789") != port || memchr(at, '/', host)) {
+        err_set(err, ERR_USAGE, "%s is no HOST:PORT", worker);
+        return err_advise(err, "as in localhost:6009");
+    }
+    if (at[0] == '[' && colon[-1] == ']')
+        at++, host -= 2;
+    memcpy(address->host, at, host);
+    address->host[host] = 0;
+    memcpy(address->port, colon + 1, port + 1);
+    return true;
+}
+
+static int64_t unix_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void build_request(const struct capture_options *options, const char *worker,
+                          const char *root, struct text *request)
+{
+    struct text inner = { .arena = request->arena };
+
+    wire_out_number(&inner, OPTION_DATASETS, 1);
+    wire_out_number(&inner, OPTION_HOST_LEVEL, (uint64_t)options->host_level);
+    wire_out_number(&inner, OPTION_DEVICE_LEVEL, (uint64_t)options->device_level);
+    wire_out_number(&inner, OPTION_PYTHON_LEVEL, options->has_python);
+    wire_out_number(&inner, OPTION_VERSION, 1);
+    wire_out_number(&inner, OPTION_HLO, 1);
+    wire_out_number(&inner, OPTION_START, (uint64_t)unix_now_ns());
+    wire_out_number(&inner, OPTION_DURATION, (uint64_t)options->duration_ms);
+    wire_out_bytes(&inner, OPTION_REPOSITORY, str_from(options->log_directory));
+    wire_out_number(request, REQUEST_DURATION, (uint64_t)options->duration_ms);
+    wire_out_number(request, REQUEST_MOST_EVENTS, MOST_EVENTS);
+    wire_out_bytes(request, REQUEST_TOOLS, STR("xplane.pb"));
+    wire_out_bytes(request, REQUEST_OPTIONS, text_str(&inner));
+    wire_out_bytes(request, REQUEST_ROOT, str_from(root));
+    wire_out_bytes(request, REQUEST_SESSION, str_from(options->run));
+    wire_out_bytes(request, REQUEST_HOST, str_from(worker));
+    wire_out_number(request, REQUEST_WANTS_XSPACE, 1);
+    request->is_cut = request->is_cut || !text_is_whole(&inner);
+}
+
+bool capture_response_read(struct str message, struct str *xspace, bool *is_empty)
+{
+    struct wire field = wire_start(message);
+
+    *xspace = (struct str) { 0 };
+    *is_empty = false;
+    while (wire_next(&field)) {
+        if (field.number == RESPONSE_XSPACE && field.type == WIRE_BYTES)
+            *xspace = field.bytes;
+        else if (field.number == RESPONSE_IS_EMPTY && field.type == WIRE_VARINT)
+            *is_empty = field.value != 0;
+    }
+    return !field.is_broken;
+}
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+
+    nanosleep(&time, NULL);
+}
+
+/* Tries again where nobody listens yet, or another recording is being made. */
+static bool ask(const struct grpc_call *call, const struct capture_options *options,
+                struct grpc_answer *answer, struct err *err)
+{
+    int64_t until_ns = trace_now_ns() + options->wait_ms * 1000000;
+    bool    is_answered, may_try;
+
+    do {
+        struct arena *arena = answer->message.arena;
+
+        *answer = (struct grpc_answer) { .message.arena = arena, .words.arena = arena };
+        *err = (struct err) { 0 };
+        is_answered = grpc_call_run(call, answer, err);
+        may_try = (is_answered
+                       ? answer->status == GRPC_ALREADY_EXISTS || answer->status == GRPC_UNAVAILABLE
+                       : answer->is_refused) &&
+                  trace_now_ns() < until_ns;
+        if (may_try)
+            pause_ms(RETRY_MS);
+    } while (may_try);
+    return is_answered;
+}
+
+static bool say_status(const char *worker, const struct grpc_answer *answer, struct err *err)
+{
+    err_set(err, ERR_INPUT, "%s: the service refuses with gRPC status %d: %.*s", worker,
+            answer->status, STR_ARG(str_slice(text_str(&answer->words), 0, 200)));
+    return err_advise(
+        err, answer->status == GRPC_UNIMPLEMENTED    ? "is that the port of a profiler's service?"
+             : answer->status == GRPC_ALREADY_EXISTS ? "another recording is being made"
+                                                     : "see the log of that program");
+}
+
+/* "localhost:6009" -> ".../localhost_6009.xplane.pb", as the service names it. */
+static char *recording_path(const struct capture_options *options, const char *worker,
+                            const char *root, struct arena *arena)
+{
+    char *path = arena_text(arena, "%s/%s/%s.xplane.pb", root, options->run, worker);
+
+    for (char *at = path ? strrchr(path, '/') : NULL; at && *at; at++)
+        if (*at == ':')
+            *at = '_';
+    return path;
+}
+
+static bool make_folders(char *path, struct err *err)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        bool is_made;
+
+        *slash = 0;
+        is_made = file_is_directory(path) || file_make_directory(path, err);
+        *slash = '/';
+        if (!is_made)
+            return false;
+    }
+    return file_is_directory(path) || file_make_directory(path, err);
+}
+
+static bool keep(const struct capture_options *options, const char *root, struct str xspace,
+                 const char *path, struct arena *arena, struct err *err)
+{
+    char *run = arena_text(arena, "%s/%s", root, options->run);
+
+    if (!run)
+        return err_set(err, ERR_LIMIT, "no memory left for a path");
+    return make_folders(run, err) && file_write(path, xspace, err);
+}
+
+static bool take(const char *worker, const struct capture_options *options, const char *root,
+                 const struct grpc_answer *answer, struct capture_result *result,
+                 struct arena *arena, struct err *err)
+{
+    char      *path = recording_path(options, worker, root, arena);
+    struct str xspace;
+    bool       is_empty;
+
+    if (!path || !text_is_whole(&answer->message))
+        return err_set(err, ERR_LIMIT, "%s: the answer does not fit the memory", worker);
+    if (answer->status != 0)
+        return say_status(worker, answer, err);
+    if (!capture_response_read(text_str(&answer->message), &xspace, &is_empty))
+        return err_set(err, ERR_FORMAT, "%s: the answer is no ProfileResponse", worker);
+    if (is_empty) {
+        err_set(err, ERR_INPUT, "%s: nothing happened while it was recorded", worker);
+        return err_advise(err, "record longer, or while the program works");
+    }
+    if (xspace.len > 0 && !keep(options, root, xspace, path, arena, err))
+        return false;
+    *(xspace.len > 0 || file_exists(path) ? &result->path : &result->told) = path;
+    return true;
+}
+
+bool capture_worker(const char *worker, const struct capture_options *options, struct arena *arena,
+                    struct capture_result *result, struct err *err)
+{
+    struct text        request = { .arena = arena };
+    struct grpc_answer answer = { .message.arena = arena };
+    struct address     address;
+    struct grpc_call   call = { .host = address.host,
+                                .port = address.port,
+                                .path = "/tensorflow.ProfilerService/Profile",
+                                .wait_ms = options->duration_ms + options->wait_ms,
+                                .most_bytes = MOST_BYTES };
+    char              *root = arena_text(arena, "%s/plugins/profile", options->log_directory);
+
+    *result = (struct capture_result) { 0 };
+    if (!parse(worker, &address, err))
+        return false;
+    if (strncmp(worker, "grpc://", 7) == 0)
+        worker += 7;
+    if (root)
+        build_request(options, worker, root, &request);
+    if (!root || !text_is_whole(&request))
+        return err_set(err, ERR_LIMIT, "no memory left for the request");
+    call.request = text_str(&request);
+    return ask(&call, options, &answer, err) &&
+           take(worker, options, root, &answer, result, arena, err);
+}

@@ -1,0 +1,166 @@
+/* capture: a recording of programs that run, from the profiler's service in them. */
+#include "capture/profiler_service.h"
+
+#include "base/file.h"
+#include "base/macros.h"
+#include "base/parallel.h"
+#include "cli/command.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct capture_values {
+    const char *log_directory;
+    int64_t     duration_ms, timeout_s, host_level, device_level;
+    bool        has_python;
+};
+
+#define CAPTURE(field) offsetof(struct capture_values, field)
+/* clang-format off */
+static const struct option options[] = {
+    { .name = "output", .short_name = "o", .kind = OPTION_TEXT, .offset = CAPTURE(log_directory), .choices = "LOGDIR",
+      .help = "log directory for the recording, which gets a run of its own in plugins/profile" },
+    { .name = "duration", .kind = OPTION_COUNT, .offset = CAPTURE(duration_ms), .preset = "1000", .choices = "MS",
+      .help = "how long to record, in milliseconds" },
+    { .name = "timeout", .kind = OPTION_COUNT, .offset = CAPTURE(timeout_s), .preset = "60", .choices = "S",
+      .help = "how long to wait for somebody to listen, and for the answer beside the duration" },
+    { .name = "host-level", .kind = OPTION_COUNT, .offset = CAPTURE(host_level), .preset = "2", .choices = "N",
+      .help = "of events on the host: 0 none, 1 those of the program, 2 costly ops too, 3 all" },
+    { .name = "device-level", .kind = OPTION_COUNT, .offset = CAPTURE(device_level), .preset = "1", .choices = "N",
+      .help = "of events on accelerators: 0 none, 1 all" },
+    { .name = "python", .kind = OPTION_FLAG, .offset = CAPTURE(has_python), .help = "calls of Python too, which costs time" },
+};
+/* clang-format on */
+
+enum { RUN_BYTES = 40 };
+
+struct worker {
+    const char           *name;
+    struct arena          arena;
+    struct capture_result result;
+    struct err            err;
+    bool                  is_done;
+};
+struct capturing {
+    struct capture_options options;
+    struct worker         *workers;
+};
+
+static void capture_one(void *shared, size_t index)
+{
+    struct capturing *capturing = shared;
+    struct worker    *worker = &capturing->workers[index];
+
+    worker->is_done = capture_worker(worker->name, &capturing->options, &worker->arena,
+                                     &worker->result, &worker->err);
+}
+
+/* The service takes paths from where it was started. */
+static char *whole_path(const char *path, struct arena *arena)
+{
+    char here[PATH_MAX];
+
+    if (path[0] == '/')
+        return arena_text(arena, "%s", path);
+    return getcwd(here, sizeof here) ? arena_text(arena, "%s/%s", here, path) : NULL;
+}
+
+/* "2026_11_21_11_55_52", as TensorFlow names its runs. */
+static void name_run(char run[RUN_BYTES])
+{
+    time_t    now = time(NULL);
+    struct tm parts;
+
+    if (!localtime_r(&now, &parts) || !strftime(run, RUN_BYTES, "%Y_%m_%d_%H_%M_%S", &parts))
+        snprintf(run, RUN_BYTES, "run");
+}
+
+/* Recordings that are here, each a line; what went wrong with others on standard error. All workers
+ * failed: the first's error is the command's. */
+static bool conclude(struct call *call, const struct worker *workers, size_t count, struct err *err)
+{
+    size_t done = 0;
+
+    for (size_t i = 0; i < count; i++)
+        done += workers[i].is_done;
+    for (size_t i = 0; i < count; i++) {
+        char words[2 * ERR_TEXT_BYTES + ERR_SOURCE_BYTES];
+
+        if (!workers[i].is_done && (done > 0 || i > 0)) {
+            fprintf(stderr, "tfprof: %s\n", err_format(&workers[i].err, words, sizeof words));
+            call->status = err_exit_code(workers[i].err.code);
+        } else if (workers[i].is_done && workers[i].result.path) {
+            printf("%s\n", workers[i].result.path);
+        } else if (workers[i].is_done) {
+            fprintf(stderr, "tfprof: %s wrote its recording on its own disk, as %s; copy it here\n",
+                    workers[i].name, workers[i].result.told);
+        }
+    }
+    if (done == 0)
+        *err = workers[0].err;
+    return done > 0;
+}
+
+static bool check(const struct capture_values *values, size_t workers, struct err *err)
+{
+    if (workers == 0)
+        return err_set(err, ERR_USAGE, "capture takes the HOST:PORT of each program to record");
+    if (!values->log_directory)
+        return err_set(err, ERR_USAGE, "--output says where the recording goes");
+    if (values->duration_ms < 1 || values->duration_ms > 3600000)
+        return err_set(err, ERR_USAGE, "--duration takes 1 to 3600000 milliseconds");
+    if (values->timeout_s < 1 || values->timeout_s > 86400)
+        return err_set(err, ERR_USAGE, "--timeout takes 1 to 86400 seconds");
+    return (values->host_level <= 3 && values->device_level <= 1) ||
+           err_set(err, ERR_USAGE, "--host-level takes 0 to 3, --device-level 0 or 1");
+}
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct capture_values *values = call->values;
+    size_t                       count = call->operands.values.count;
+    char                         name[RUN_BYTES];
+    struct capturing             capturing = {
+                    .options = { .duration_ms = values->duration_ms,
+                                 .wait_ms = values->timeout_s * 1000,
+                                 .host_level = (int)values->host_level,
+                                 .device_level = (int)values->device_level,
+                                 .has_python = values->has_python,
+                                 .run = name },
+                    .workers = arena_new_array(call->arena, struct worker, count + 1),
+    };
+    bool is_done;
+
+    if (!check(values, count, err))
+        return false;
+    name_run(name);
+    capturing.options.log_directory = whole_path(values->log_directory, call->arena);
+    if (!capturing.workers || !capturing.options.log_directory)
+        return err_set(err, ERR_LIMIT, "no memory left for the workers");
+    for (size_t i = 0; i < count; i++)
+        capturing.workers[i].name = call->operands.values.items[i];
+    parallel_for(count, (unsigned)count, capture_one, &capturing);
+    is_done = conclude(call, capturing.workers, count, err);
+    for (size_t i = 0; i < count; i++)
+        arena_free(&capturing.workers[i].arena);
+    return is_done;
+}
+
+const struct command command_capture = {
+    .name = "capture",
+    .summary = "record TensorFlow and JAX programs while they run",
+    .operands = "HOST:PORT...",
+    .description = "Asks the profiler's service in each program for a recording, of all of them at "
+                   "once, and prints where it lies; "
+                   "tfprof advise LOGDIR then says what to do. tfprof howto tensorflow and tfprof "
+                   "howto jax say how a program "
+                   "starts the service. It speaks without encryption: forward the port with ssh -L "
+                   "to reach other machines.",
+    .options = options,
+    .option_count = ARRAY_COUNT(options),
+    .values_bytes = sizeof(struct capture_values),
+    .run = run,
+};
