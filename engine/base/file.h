@@ -46,7 +46,8 @@ bool file_make_directory(const char *path, struct err *err);
 bool file_is_plain(const char *path); /* and no pipe or device, which may never end */
 bool file_is_inside(const char *path, const char *folder); /* wherever links lead */
 bool file_exists(const char *path);
-/* Writes whole or not at all: a temporary file beside it, fsync, rename. "-" is standard output. */
+/* Writes whole or not at all: a temporary file beside it, fsync, rename. "-" is standard output.
+ * Any thread may call it. */
 bool file_write(const char *path, struct str bytes, struct err *err);
 
 #endif

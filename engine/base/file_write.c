@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,8 +61,10 @@ static mode_t new_file_mode(void)
     return 0666 & ~mask;
 }
 
-/* The file beside the result, while there is one: what ends the program takes it away. */
-static char temporary[PATH_MAX];
+/* The file beside the result, while there is one: what ends the program takes it away. One thread
+ * writes at a time, since the file mask and what signals do are the whole program's. */
+static char            temporary[PATH_MAX];
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static void end_writing(int number)
 {
@@ -180,7 +183,12 @@ static bool write_file(const char *path, struct str bytes, struct err *err)
 
 bool file_write(const char *path, struct str bytes, struct err *err)
 {
+    bool ok;
+
     if (strcmp(path, "-") == 0)
         return write_standard_output(bytes, err);
-    return write_file(path, bytes, err) || err_source(err, path);
+    pthread_mutex_lock(&one_at_a_time);
+    ok = write_file(path, bytes, err);
+    pthread_mutex_unlock(&one_at_a_time);
+    return ok || err_source(err, path);
 }
