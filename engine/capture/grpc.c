@@ -4,6 +4,7 @@
 #include "base/macros.h"
 #include "base/trace.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -38,24 +39,22 @@ static struct {
     ssize_t (*mem_send)(nghttp2_session *session, const uint8_t **bytes);
     ssize_t (*mem_recv)(nghttp2_session *session, const uint8_t *bytes, size_t count);
     int (*want_read)(nghttp2_session *session);
-    int (*want_write)(nghttp2_session *session);
     const char *(*strerror)(int error);
 } http2;
 static const struct library_symbol http2_symbols[] = {
-    LIBRARY_SYMBOL(nghttp2_session_callbacks_new, &http2.callbacks_new),
-    LIBRARY_SYMBOL(nghttp2_session_callbacks_del, &http2.callbacks_del),
-    LIBRARY_SYMBOL(nghttp2_session_callbacks_set_on_data_chunk_recv_callback, &http2.set_on_data),
-    LIBRARY_SYMBOL(nghttp2_session_callbacks_set_on_header_callback, &http2.set_on_header),
-    LIBRARY_SYMBOL(nghttp2_session_callbacks_set_on_stream_close_callback, &http2.set_on_close),
-    LIBRARY_SYMBOL(nghttp2_session_client_new, &http2.client_new),
-    LIBRARY_SYMBOL(nghttp2_session_del, &http2.session_del),
-    LIBRARY_SYMBOL(nghttp2_submit_settings, &http2.submit_settings),
-    LIBRARY_SYMBOL(nghttp2_submit_request, &http2.submit_request),
-    LIBRARY_SYMBOL(nghttp2_session_mem_send, &http2.mem_send),
-    LIBRARY_SYMBOL(nghttp2_session_mem_recv, &http2.mem_recv),
-    LIBRARY_SYMBOL(nghttp2_session_want_read, &http2.want_read),
-    LIBRARY_SYMBOL(nghttp2_session_want_write, &http2.want_write),
-    LIBRARY_SYMBOL(nghttp2_strerror, &http2.strerror),
+    { "nghttp2_session_callbacks_new", &http2.callbacks_new, NULL },
+    { "nghttp2_session_callbacks_del", &http2.callbacks_del, NULL },
+    { "nghttp2_session_callbacks_set_on_data_chunk_recv_callback", &http2.set_on_data, NULL },
+    { "nghttp2_session_callbacks_set_on_header_callback", &http2.set_on_header, NULL },
+    { "nghttp2_session_callbacks_set_on_stream_close_callback", &http2.set_on_close, NULL },
+    { "nghttp2_session_client_new", &http2.client_new, NULL },
+    { "nghttp2_session_del", &http2.session_del, NULL },
+    { "nghttp2_submit_settings", &http2.submit_settings, NULL },
+    { "nghttp2_submit_request", &http2.submit_request, NULL },
+    { "nghttp2_session_mem_send", &http2.mem_send, NULL },
+    { "nghttp2_session_mem_recv", &http2.mem_recv, NULL },
+    { "nghttp2_session_want_read", &http2.want_read, NULL },
+    { "nghttp2_strerror", &http2.strerror, NULL },
 };
 static struct library http2_library = {
     .soname = TFPROF_NGHTTP2,
@@ -123,8 +122,8 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
     return 0;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): nghttp2_on_header_callback, whose arguments these are
- */
+/* nghttp2_on_header_callback. */
+/* NOLINTNEXTLINE(readability-function-size): all of its arguments are the library's */
 static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
                      size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
                      void *context)
@@ -160,20 +159,17 @@ static int on_close(nghttp2_session *session, int32_t stream, uint32_t error, vo
 void grpc_decode_words(struct str encoded, struct text *words)
 {
     for (size_t i = 0; i < encoded.len; i++) {
-        char  hex[3] = { 0 };
-        char *end;
-        long  byte;
+        const char *at = encoded.data + i;
 
-        if (encoded.data[i] == '%' && i + 2 < encoded.len) {
-            memcpy(hex, encoded.data + i + 1, 2);
-            byte = strtol(hex, &end, 16);
-            if (end == hex + 2 && byte >= 0) {
-                text_add_byte(words, (char)byte);
-                i += 2;
-                continue;
-            }
+        if (*at == '%' && i + 2 < encoded.len && isxdigit((unsigned char)at[1]) &&
+            isxdigit((unsigned char)at[2])) {
+            char hex[] = { at[1], at[2], 0 };
+
+            text_add_byte(words, (char)strtol(hex, NULL, 16));
+            i += 2;
+        } else {
+            text_add_byte(words, *at);
         }
-        text_add_byte(words, encoded.data[i]);
     }
 }
 
@@ -228,7 +224,8 @@ static bool open_connection(struct calling *calling, struct err *err)
     calling->answer->is_refused = error == ECONNREFUSED;
     err_set(err, ERR_INPUT, "%s:%s: %s", call->host, call->port,
             error == EINPROGRESS ? strerror(ETIMEDOUT) : strerror(error));
-    return err_advise(err, "start the profiler's service in the job first; tfprof howto says how");
+    return err_advise(
+        err, "start the profiler's service in the job first; tfprof howto server says how");
 }
 
 #define HEADER(name_, value_)                                                                      \
@@ -275,6 +272,12 @@ static bool wait_for(const struct calling *calling, short events, struct err *er
                                 calling->call->port, (long long)calling->call->wait_ms);
 }
 
+static bool say_gone(const struct grpc_call *call, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "%s:%s hung up: it is no gRPC service, or ended", call->host,
+                   call->port);
+}
+
 static bool send_all(const struct calling *calling, nghttp2_session *session, struct err *err)
 {
     const uint8_t *bytes;
@@ -287,8 +290,7 @@ static bool send_all(const struct calling *calling, nghttp2_session *session, st
             if (sent > 0)
                 at += sent;
             else if (sent < 0 && errno != EAGAIN && errno != EINTR)
-                return err_set(err, ERR_INPUT, "%s:%s: %s", calling->call->host,
-                               calling->call->port, strerror(errno));
+                return say_gone(calling->call, err);
             else if (!wait_for(calling, POLLOUT, err))
                 return false;
         }
@@ -297,32 +299,41 @@ static bool send_all(const struct calling *calling, nghttp2_session *session, st
                                  calling->call->port, http2.strerror((int)count));
 }
 
-/* Until the stream is closed. */
-static bool exchange(struct calling *calling, nghttp2_session *session, struct err *err)
+static bool say_foreign(const struct grpc_call *call, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "%s:%s does not speak HTTP/2: it is no gRPC service", call->host,
+                   call->port);
+}
+
+static bool receive(struct calling *calling, nghttp2_session *session, struct err *err)
 {
     const struct grpc_call *call = calling->call;
+    uint8_t                 bytes[16384];
+    ssize_t                 count = recv(calling->file, bytes, sizeof bytes, 0), taken;
 
-    while (!calling->is_closed) {
-        uint8_t bytes[16384];
-        ssize_t count, taken;
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return true;
+    if (count <= 0)
+        return say_gone(call, err);
+    taken = http2.mem_recv(session, bytes, (size_t)count);
+    if (calling->is_large)
+        return err_set(err, ERR_LIMIT, "%s:%s: the answer is larger than %zu bytes", call->host,
+                       call->port, call->most_bytes);
+    return taken >= 0 || say_foreign(call, err);
+}
 
-        if (!send_all(calling, session, err) || !wait_for(calling, POLLIN, err))
+/* Until the stream is closed, by what came or by what is sent about it. */
+static bool exchange(struct calling *calling, nghttp2_session *session, struct err *err)
+{
+    while (send_all(calling, session, err)) {
+        if (calling->is_closed)
+            return true;
+        if (!http2.want_read(session))
+            return say_foreign(calling->call, err);
+        if (!wait_for(calling, POLLIN, err) || !receive(calling, session, err))
             return false;
-        count = recv(calling->file, bytes, sizeof bytes, 0);
-        if (count < 0 && (errno == EAGAIN || errno == EINTR))
-            continue;
-        if (count <= 0)
-            return err_set(err, ERR_INPUT, "%s:%s hung up: it is no gRPC service, or ended",
-                           call->host, call->port);
-        taken = http2.mem_recv(session, bytes, (size_t)count);
-        if (calling->is_large)
-            return err_set(err, ERR_LIMIT, "%s:%s: the answer is larger than %zu bytes", call->host,
-                           call->port, call->most_bytes);
-        if (taken < 0)
-            return err_set(err, ERR_INPUT, "%s:%s does not speak HTTP/2: it is no gRPC service",
-                           call->host, call->port);
     }
-    return true;
+    return false;
 }
 
 /* What came, once the stream is closed. */

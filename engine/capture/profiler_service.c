@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -48,7 +49,8 @@ static bool parse(const char *worker, struct address *address, struct err *err)
     size_t      host = colon ? (size_t)(colon - at) : 0, port = colon ? strlen(colon + 1) : 0;
 
     if (host == 0 || host >= sizeof address->host || port == 0 || port >= sizeof address->port ||
-        strspn(colon + 1, "0123456789") != port || memchr(at, '/', host)) {
+        strspn(colon + 1, "0123456789") != port || strtoul(colon + 1, NULL, 10) > UINT16_MAX ||
+        memchr(at, '/', host)) {
         err_set(err, ERR_USAGE, "%s is no HOST:PORT", worker);
         return err_advise(err, "as in localhost:6009");
     }
@@ -140,8 +142,10 @@ static bool ask(const struct grpc_call *call, const struct capture_options *opti
 
 static bool say_status(const char *worker, const struct grpc_answer *answer, struct err *err)
 {
-    err_set(err, ERR_INPUT, "%s: the service refuses with gRPC status %d: %.*s", worker,
-            answer->status, STR_ARG(str_slice(text_str(&answer->words), 0, 200)));
+    struct str words = str_slice(text_str(&answer->words), 0, 200);
+
+    err_set(err, ERR_INPUT, "%s: the service refuses with gRPC status %d%s%.*s", worker,
+            answer->status, words.len > 0 ? ": " : "", STR_ARG(words));
     return err_advise(
         err, answer->status == GRPC_UNIMPLEMENTED    ? "is that the port of a profiler's service?"
              : answer->status == GRPC_ALREADY_EXISTS ? "another recording is being made"

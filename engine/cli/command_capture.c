@@ -154,11 +154,9 @@ const struct command command_capture = {
     .summary = "record TensorFlow and JAX programs while they run",
     .operands = "HOST:PORT...",
     .description = "Asks the profiler's service in each program for a recording, of all of them at "
-                   "once, and prints where it lies; "
-                   "tfprof advise LOGDIR then says what to do. tfprof howto tensorflow and tfprof "
-                   "howto jax say how a program "
-                   "starts the service. It speaks without encryption: forward the port with ssh -L "
-                   "to reach other machines.",
+                   "once, and prints where it lies; tfprof advise LOGDIR then says what to do. "
+                   "tfprof howto server says how a program starts the service. It speaks without "
+                   "encryption: forward the port with ssh -L to reach other machines.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct capture_values),
