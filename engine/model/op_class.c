@@ -92,6 +92,7 @@ static const struct {
     { "svd", OP_DECOMPOSITION },
     { "cholesky", OP_DECOMPOSITION },
     { "=qr", OP_DECOMPOSITION },
+    { "=lu", OP_DECOMPOSITION },
     { "householder", OP_DECOMPOSITION },
     { "matrixinverse", OP_DECOMPOSITION },
     { "^linalginv", OP_DECOMPOSITION },

@@ -34,6 +34,7 @@ static void names_tell_what_ops_do(void **state)
         { "FusedBatchNormV3", "normalisation" },
         { "loop_fusion.1", "elementwise" },
         { "HistogramSummary", "log" },
+        { "lu", "decomposition" }, /* jax.lax.linalg.lu */
         { "custom-call", "other" },
     };
 
