@@ -2,24 +2,22 @@
 
 #include <stdint.h>
 
-bool vec_reserve_(void **items, size_t *capacity, size_t count, size_t more, size_t item_bytes,
-                  struct arena *arena)
+void *vec_grow_(void *items, size_t *capacity, size_t count, size_t more, size_t item_bytes,
+                struct arena *arena)
 {
     size_t wanted, bytes;
     void  *moved;
 
     if (__builtin_add_overflow(count, more, &wanted))
-        return false;
+        return NULL;
     if (wanted < *capacity + *capacity / 2)
         wanted = *capacity + *capacity / 2;
     if (wanted < 8)
         wanted = 8;
     if (__builtin_mul_overflow(wanted, item_bytes, &bytes))
-        return false;
-    moved = arena_grow(arena, *items, *capacity * item_bytes, bytes);
-    if (!moved)
-        return false;
-    *items = moved;
-    *capacity = wanted;
-    return true;
+        return NULL;
+    moved = arena_grow(arena, items, *capacity * item_bytes, bytes);
+    if (moved)
+        *capacity = wanted;
+    return moved;
 }

@@ -22,9 +22,13 @@
 
 /* Room for `more` items behind count; false past the budget. */
 #define vec_reserve(vec, arena, more)                                                              \
-    ((size_t)(more) <= (vec)->capacity - (vec)->count ||                                           \
-     vec_reserve_((void **)&(vec)->items, &(vec)->capacity, (vec)->count, (size_t)(more),          \
-                  sizeof *(vec)->items, (arena)))
+    ((size_t)(more) <= (vec)->capacity - (vec)->count || __extension__({                           \
+        void *moved_ = vec_grow_((vec)->items, &(vec)->capacity, (vec)->count, (size_t)(more),     \
+                                 sizeof *(vec)->items, (arena));                                   \
+        if (moved_)                                                                                \
+            (vec)->items = moved_;                                                                 \
+        moved_ != NULL;                                                                            \
+    }))
 #define vec_push(vec, arena, ...)                                                                  \
     (vec_reserve((vec), (arena), 1) && ((vec)->items[(vec)->count++] = (__VA_ARGS__), true))
 /* The items of another vec behind those of this one; an empty one takes them as they are, so that
@@ -42,7 +46,9 @@
                                  (vec)->count * sizeof *(vec)->items),                             \
      (vec)->capacity = (vec)->count)
 
-bool vec_reserve_(void **items, size_t *capacity, size_t count, size_t more, size_t item_bytes,
-                  struct arena *arena);
+/* Items with room for more, or NULL. It does not set them itself: a pointer to void is another type than
+ * one to items, which compilers may take for other memory. */
+void *vec_grow_(void *items, size_t *capacity, size_t count, size_t more, size_t item_bytes,
+                struct arena *arena);
 
 #endif
