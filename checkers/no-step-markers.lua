@@ -33,7 +33,8 @@ hold anyway, and this is an info. Silent when steps were marked, or are calls of
       pytorch = "prof.step()  # at the end of each iteration",
     }
     return finding {
-      title = is_inferred and ("No step markers; %d steps were inferred from what repeats"):format(used)
+      title = source == "inferred" and used > 0 and ("No step markers; %s%s inferred from what repeats"):format(
+          is_inferred and "" or "only ", used == 1 and "1 step was" or ("%d steps were"):format(used))
         or "No step markers; the recording counts as one step",
       severity = (is_inferred or is_busy) and "info" or "veto",
       evidence = { { "steps come from", source }, { "steps", used, "count" },
@@ -51,6 +52,8 @@ hold anyway, and this is an info. Silent when steps were marked, or are calls of
   examples = {
     { name = "inferred", framework = "jax", finding = true,
       facts = { ["step.source"] = "inferred", ["step.used"] = 8 } },
+    { name = "two of what repeats", finding = true, severity = "veto",
+      facts = { ["step.source"] = "inferred", ["step.used"] = 2 } },
     { name = "one window", finding = true, facts = { ["step.source"] = "whole-trace", ["step.used"] = 1 } },
     { name = "a device that works all the time", finding = true,
       facts = { ["step.source"] = "whole-trace", ["step.used"] = 1, ["device.idle_share"] = 0.02 } },

@@ -50,10 +50,10 @@ stages below a cache in memory: only the first epoch does.]],
     if warmup_ns <= 0 or p.fact["step.used"] < cfg.min_steps then return nil end
     local compiles = (p.fact["compile.count"] or 0) > 0 and " (compiling)" or ""
     return finding {
-      title = ("The first step took %s times the median%s; it is left out"):format(
+      title = ("The first step took %s the median%s; it is left out"):format(
         fmt.ratio(warmup_ns / step_ns), compiles),
       evidence = { { "first step", warmup_ns, "ns" }, { "median of the others", step_ns, "ns" } },
-      condition = ("the first step took %s times the median, 2 accepted"):format(fmt.ratio(warmup_ns / step_ns)),
+      condition = ("the first step took %s the median, 2x accepted"):format(fmt.ratio(warmup_ns / step_ns)),
       remedy = { text = "Begin the recording after step 10, or give the profiler's schedule a warm-up.",
                  code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)"
                    or nil },

@@ -45,6 +45,19 @@ static void read_subject(lua_State *lua, int index, struct arena *arena, struct 
     lua_pop(lua, 1);
 }
 
+static bool is_listed(const struct finding *finding, const struct location *place)
+{
+    for (size_t i = 0; i < finding->locations.count; i++) {
+        const struct location *other = &finding->locations.items[i];
+
+        if (other->line == place->line && !strcmp(other->file, place->file) &&
+            !strcmp(other->function ? other->function : "", place->function ? place->function : ""))
+            return true;
+    }
+    return false;
+}
+
+/* Each place once: several rows of a table may lie at one line. */
 static void read_locations(lua_State *lua, int index, struct arena *arena, struct finding *finding)
 {
     if (!push_table(lua, index, "locations"))
@@ -58,7 +71,7 @@ static void read_locations(lua_State *lua, int index, struct arena *arena, struc
         struct location location = { .file = field_text(lua, at, "file", true, arena),
                                      .function = field_text(lua, at, "func", false, arena),
                                      .line = line > 0 && line < 1e9 ? (uint32_t)line : 0 };
-        if (!vec_push(&finding->locations, arena, location))
+        if (!is_listed(finding, &location) && !vec_push(&finding->locations, arena, location))
             raise_memory(lua);
         lua_settop(lua, list);
     }

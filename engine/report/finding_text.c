@@ -62,6 +62,14 @@ static void add_number(struct text *line, const char *what, int64_t number)
     text_print(line, "%s%lld", what, (long long)number);
 }
 
+/* Pauses lie "behind" an op or "between" two, all else "in" a part of the program. */
+static const char *scope_word(const char *scope)
+{
+    struct str text = scope ? str_from(scope) : STR("");
+
+    return str_starts(text, STR("behind ")) || str_starts(text, STR("between ")) ? "" : "in ";
+}
+
 static void write_where(struct layout *layout, const struct finding *finding)
 {
     const struct subject *subject = &finding->subject;
@@ -69,7 +77,7 @@ static void write_where(struct layout *layout, const struct finding *finding)
 
     add_part(&line, "", subject->op);
     add_part(&line, "kernel ", subject->kernel);
-    add_part(&line, "in ", subject->scope);
+    add_part(&line, scope_word(subject->scope), subject->scope);
     add_part(&line, "on ", subject->device);
     add_part(&line, "host ", subject->host);
     add_number(&line, "rank ", subject->rank);

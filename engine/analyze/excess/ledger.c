@@ -129,6 +129,15 @@ static bool is_range(const struct activity *activity)
     return activity->kind == ACTIVITY_ANNOTATION || activity->kind == ACTIVITY_RUN;
 }
 
+/* A frame's name without the mark that JAX's and TensorFlow's tracer sets before those of Python.
+ */
+static const char *frame_name(const struct profile *profile, uint32_t name)
+{
+    const char *text = profile_str(profile, name).data;
+
+    return text[0] == '$' ? text + 1 : text;
+}
+
 /* The innermost frame of the user's own Python with the library's frame below it. */
 static uint32_t user_frame(struct ledger *ledger, uint32_t frame, uint32_t *source)
 {
@@ -150,7 +159,7 @@ static uint32_t user_frame(struct ledger *ledger, uint32_t frame, uint32_t *sour
         }
         *source = activity->source;
         snprintf(text, sizeof text, below ? "%.140s > %.140s" : "%.140s",
-                 profile_str(profile, activity->name).data, profile_str(profile, below).data);
+                 frame_name(profile, activity->name), frame_name(profile, below));
         return facts_name(&ledger->study->facts, str_from(text));
     }
     return range;
