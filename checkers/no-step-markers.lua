@@ -16,7 +16,8 @@ return rule {
   doc = [[
 Without markers the steps are inferred from what repeats, or the whole recording counts as one step.
 Per-step numbers are then less certain, or missing. Where a device works nearly all of the recording, shares of its time
-hold anyway, and this is an info. Silent when steps were marked, or are calls of a session or requests.]],
+hold anyway, and this is an info. Where there is no step at all, or the device idles and nothing of the host was
+recorded, prices a step mean nothing: a veto. Silent when steps were marked, or are calls of a session or requests.]],
 
   check = function(p, cfg)
     local source = p.fact["step.source"]
@@ -27,6 +28,8 @@ hold anyway, and this is an info. Silent when steps were marked, or are calls of
     local is_inferred = source == "inferred" and used >= cfg.min_repeats
     local idle = p:has("device.idle_share") and p.fact["device.idle_share"] or 1
     local is_busy = source == "whole-trace" and used >= 1 and idle <= cfg.max_idle
+    local is_blind = source == "whole-trace" and not is_busy and p:has("device.idle_share")
+      and (p.fact["coverage.ops"] or 1) == 0 and (p.fact["coverage.python_events"] or 1) == 0
     local code = {
       jax = "with jax.profiler.StepTraceAnnotation('train', step_num=i):",
       tensorflow = "with tf.profiler.experimental.Trace('train', step_num=i, _r=1):",
@@ -36,9 +39,10 @@ hold anyway, and this is an info. Silent when steps were marked, or are calls of
       title = source == "inferred" and used > 0 and ("No step markers; %s%s inferred from what repeats"):format(
           is_inferred and "" or "only ", used == 1 and "1 step was" or ("%d steps were"):format(used))
         or "No step markers; the recording counts as one step",
-      severity = (is_inferred or is_busy) and "info" or "veto",
+      severity = (is_inferred or is_busy) and "info" or (used == 0 or is_blind) and "veto" or "warn",
       evidence = { { "steps come from", source }, { "steps", used, "count" },
                    left_out and left_out.left_out and { "why that is none", left_out.left_out } or
+                     is_blind and { "what holds without steps", "shares of the device's work; not why it idles" } or
                      is_busy and { "what holds without steps",
                                    "shares of the device's time; times are of the whole recording" } or nil },
       condition = ("steps come from '%s', not from markers"):format(source),
@@ -52,10 +56,19 @@ hold anyway, and this is an info. Silent when steps were marked, or are calls of
   examples = {
     { name = "inferred", framework = "jax", finding = true,
       facts = { ["step.source"] = "inferred", ["step.used"] = 8 } },
-    { name = "two of what repeats", finding = true, severity = "veto",
+    { name = "two of what repeats", finding = true, severity = "warn",
       facts = { ["step.source"] = "inferred", ["step.used"] = 2 } },
-    { name = "one window", finding = true, facts = { ["step.source"] = "whole-trace", ["step.used"] = 1 } },
-    { name = "a device that works all the time", finding = true,
+    { name = "one window", finding = true, severity = "warn",
+      facts = { ["step.source"] = "whole-trace", ["step.used"] = 1 } },
+    { name = "no step", finding = true, severity = "veto",
+      facts = { ["step.source"] = "whole-trace", ["step.used"] = 0 } },
+    { name = "the device alone", finding = true, severity = "veto",
+      facts = { ["step.source"] = "whole-trace", ["step.used"] = 1, ["device.idle_share"] = 0.2,
+                ["coverage.ops"] = 0, ["coverage.python_events"] = 0 } },
+    { name = "the device and ops", finding = true, severity = "warn",
+      facts = { ["step.source"] = "whole-trace", ["step.used"] = 1, ["device.idle_share"] = 0.2,
+                ["coverage.ops"] = 20, ["coverage.python_events"] = 0 } },
+    { name = "a device that works all the time", finding = true, severity = "info",
       facts = { ["step.source"] = "whole-trace", ["step.used"] = 1, ["device.idle_share"] = 0.02 } },
     { name = "marked", finding = false, facts = { ["step.source"] = "marker", ["step.used"] = 8 } },
   },

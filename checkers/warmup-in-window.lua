@@ -9,18 +9,35 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "start-up in a recording that counts as one step, from which this is said" },
+    veto_share = { default = 0.50, min = 0, max = 1, unit = "share",
+                   doc = "start-up from which the recording tells nothing of a steady step" },
+    max_capture = { default = 0.20, min = 0, max = 1, unit = "share",
+                    doc = "share of the step in which a graph is captured" },
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "other steps needed to compare with" },
   },
   doc = [[
 The first step took more than twice the median of the rest: compiling, autotuning, first allocations, filling buffers.
 It is left out of all averages. Silent with few other steps. Where nothing marks steps, or only one or two are recorded,
 calls that a program makes once (loading a library or a kernel on first use, creating a context, first allocations) are
-part of the recording; they stand with compiling, and no finding prices them. The same is said where the step waits for
-stages below a cache in memory: only the first epoch does.]],
+part of the recording; they stand with compiling, and no finding prices them. Where they are most of the step, it tells
+nothing of others: a veto. So does a step in which a graph is captured, whose launches run nothing. The same is said
+where the step waits for stages below a cache in memory: only the first epoch does.]],
 
   check = function(p, cfg)
     local step_ns, warmup_ns = p.fact["step.ns"], p.fact["step.warmup_ns"] or 0
-    local startup_ns = p.fact["startup.ns"] or 0
+    local startup_ns, capture = p.fact["startup.ns"] or 0, p.fact["validity.capture_share"] or 0
+    if capture >= cfg.max_capture then
+      return finding {
+        title = ("A graph is captured in %s of the step: what is launched then does not run"):format(fmt.pct(capture)),
+        evidence = { { "of the step, capturing", capture, "share" },
+                     { "what holds", "kernels and copies that are there; neither idle time nor the host's share" } },
+        condition = ("capturing takes %s of the step, %s accepted"):format(fmt.pct(capture), fmt.pct(cfg.max_capture)),
+        remedy = { text = "Record steps that replay the graph.",
+                   code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)"
+                     or nil },
+        severity = "veto", impact = impact.none(), confidence = "high",
+      }
+    end
     if startup_ns > 0 and startup_ns >= cfg.min_share * step_ns then
       return finding {
         title = ("%s of %s are start-up: first use, loading, first allocations"):format(fmt.ms(startup_ns),
@@ -31,7 +48,8 @@ stages below a cache in memory: only the first epoch does.]],
         remedy = { text = "Run the program a few times before recording, and mark its steps.",
                    code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)"
                      or nil },
-        severity = "warn", impact = impact.none(), confidence = "high",
+        severity = startup_ns >= cfg.veto_share * step_ns and "veto" or "warn",
+        impact = impact.none(), confidence = "high",
       }
     end
     local fill_ns = p.fact["input.cache_fill_ns"] or 0
@@ -72,7 +90,13 @@ stages below a cache in memory: only the first epoch does.]],
     { name = "even from the start", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.warmup_ns"] = 0 } },
     { name = "nothing was left out", finding = false, facts = { ["step.ns"] = 1e7, ["step.used"] = 10 } },
-    { name = "first launches of kernels", finding = true,
+    { name = "most of the step is first launches", finding = true, severity = "veto",
+      facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["startup.ns"] = 8e8 } },
+    { name = "a graph's capture", finding = true, severity = "veto",
+      facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["validity.capture_share"] = 0.3 } },
+    { name = "a small graph's capture", finding = false,
+      facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["validity.capture_share"] = 0.02 } },
+    { name = "first launches of kernels", finding = true, severity = "warn",
       facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["startup.ns"] = 4e8 } },
     { name = "hardly any start-up", finding = false,
       facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["startup.ns"] = 4e7 } },

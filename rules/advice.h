@@ -88,7 +88,7 @@ struct pack {
 };
 struct advice {
     struct verdict              verdict;
-    VEC(struct finding)         findings; /* ranked: priced first, then vetoes and facts */
+    VEC(struct finding)         findings; /* ranked: vetoes, priced ones, facts */
     VEC(struct together)        together;
     VEC(struct skipped_rule)    skipped;
     VEC(struct failed_rule)     failed;

@@ -212,6 +212,8 @@ static bool finish(struct advising *advising, struct err *err)
         return no_memory(err);
     if (advising->suppressions && !drop_suppressed(advising, err))
         return false;
+    if (!rank_veto(list, advising->arena))
+        return no_memory(err);
     rank_findings(list);
     for (size_t i = 0; i < list->drafts.count; i++)
         if (!vec_push(&advising->advice->findings, advising->arena, list->drafts.items[i].finding))

@@ -122,6 +122,48 @@ bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct 
     return list_children(list, arena);
 }
 
+static struct draft *first_veto(struct draft_list *list)
+{
+    for (size_t i = 0; i < list->drafts.count; i++)
+        if (list->drafts.items[i].finding.severity == SEVERITY_VETO &&
+            !list->drafts.items[i].finding.hidden_by)
+            return &list->drafts.items[i];
+    return NULL;
+}
+
+/* Kernels are as long as they are, whatever a step is. */
+static bool survives_veto(const struct finding *finding)
+{
+    return finding->impact.resource || finding->severity == SEVERITY_VETO ||
+           strcmp(finding->category, "validity") == 0 ||
+           (!finding->impact.has_saving && strcmp(finding->category, "kernels") == 0);
+}
+
+/* Whether it had one. */
+static bool lose_price(struct finding *finding)
+{
+    bool had_price = finding->impact.has_saving;
+
+    if (survives_veto(finding))
+        return false;
+    finding->severity = SEVERITY_INFO;
+    finding->impact.has_saving = false;
+    finding->impact.method = METHOD_NONE;
+    return had_price;
+}
+
+bool rank_veto(struct draft_list *list, struct arena *arena)
+{
+    struct draft   *veto = first_veto(list);
+    struct evidence lost = { .what = "findings without a price for this reason",
+                             .unit = UNIT_COUNT,
+                             .share = NAN };
+
+    for (size_t i = 0; veto && i < list->drafts.count; i++)
+        lost.value += lose_price(&list->drafts.items[i].finding);
+    return lost.value <= 0 || vec_push(&veto->finding.evidence, arena, lost);
+}
+
 /* Sure, and hardly worth a look. */
 static bool is_small(const struct finding *finding)
 {
@@ -131,19 +173,19 @@ static bool is_small(const struct finding *finding)
            finding->impact.share < HARDLY_SHARE;
 }
 
-/* Order: priced by step time, priced by another resource, vetoes, what is wrong without a price,
- * facts of which an unknown share goes and what is small, the likely more first, then the rest,
- * hidden ones last. */
+/* Order: vetoes, without which nothing else is read right; priced by step time, priced by another
+ * resource, what is wrong without a price, facts of which an unknown share goes and what is small,
+ * the likely more first, then the rest, hidden ones last. */
 static int rank_class(const struct finding *finding)
 {
     if (finding->hidden_by)
         return 6;
+    if (finding->severity == SEVERITY_VETO)
+        return 0;
     if (rank_is_vague(finding) || (finding->impact.has_saving && is_small(finding)))
         return 4;
     if (finding->impact.has_saving)
-        return finding->impact.resource ? 1 : 0;
-    if (finding->severity == SEVERITY_VETO)
-        return 2;
+        return finding->impact.resource ? 2 : 1;
     return finding->severity >= SEVERITY_WARN ? 3 : 5;
 }
 

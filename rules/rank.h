@@ -13,7 +13,10 @@ struct draft_list {
 bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct arena *arena);
 /* A fact with the price of time of which nobody knows the share that goes: less than any advice. */
 bool rank_is_vague(const struct finding *finding);
-/* Priced first, by what they save; gives ranks and fingerprints. */
+/* Where a veto says that the recording supports no conclusion about a step, findings lose their price of
+ * step time and are facts; the veto says how many. false: the arena is exhausted. */
+bool rank_veto(struct draft_list *list, struct arena *arena);
+/* Vetoes first, then priced ones by what they save; gives ranks and fingerprints. */
 void rank_findings(struct draft_list *list);
 
 #endif

@@ -35,6 +35,7 @@ analyze/kernel             device,eager                        kernel_names,kern
 analyze/ops                step,device,kernel                  op_times
 analyze/program            step,ops                            program_view
 analyze/serving            device                              -
+analyze/validity           step,device                         -
 analyze/input              path                                pipeline
 analyze/excess             step,path                           excess
 analyze/schedule           step,device,path,comm               event_schedule,whatif,whatif.def,whatif_targets.def,whatif_select,why
