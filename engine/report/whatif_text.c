@@ -80,6 +80,15 @@ static void write_table(struct layout *layout, const struct whatif *whatif)
     layout_line(layout);
 }
 
+/* What WHAT is worth is a share of this. */
+static void add_selected(struct text *line, const struct whatif_result *result)
+{
+    unit_print(line, round(result->selected_count), UNIT_COUNT);
+    text_add(line, STR(" pieces of work a step take "));
+    unit_print(line, result->selected_ns, UNIT_NS);
+    text_add(line, STR(", summed over threads and devices. "));
+}
+
 /* What the points of a sweep come to. */
 static void write_shape(struct layout *layout, const struct whatif *whatif)
 {
@@ -89,16 +98,18 @@ static void write_shape(struct layout *layout, const struct whatif *whatif)
 
     if (whatif->each[0].selected_count <= 0)
         text_print(&line, "%s selects nothing in these steps.", whatif->sweep);
-    else if (shape.critical_share <= 0)
+    else if (shape.critical_share <= 0) {
+        add_selected(&line, gone);
         text_add(&line, STR("The step does not wait for it: less of it saves nothing at first."));
-    else {
+    } else {
+        add_selected(&line, gone);
         text_add(&line, STR("The step gets shorter by "));
         unit_print(&line, shape.critical_share, UNIT_SHARE);
-        text_add(&line, STR(" of what it takes less"));
+        text_add(&line, STR(" of what they take less"));
         if (isnan(shape.knee))
             text_add(&line, STR(", down to nothing."));
         else
-            text_print(&line, ", down to %.2f of its time; below that most is %s.", shape.knee,
+            text_print(&line, ", down to %.2f of their time; below that most is %s.", shape.knee,
                        critical_title(gone->bottleneck));
     }
     layout_wrap(layout, 0, "", 0, layout_clean(layout->arena, text_str(&line)));

@@ -21,13 +21,13 @@ function sweepRow(sweep, i) {
     words.textContent = clean(sweepWords(sweep, Number(slider.value)));
   } });
   return el('div', { class: 'sweep' }, el('label', { for: id }, named(sweepName(sweep.what)),
-    el('div', { class: 'quiet' }, show(sweep.selected_ms, 'ms') + ' a step')), slider, words);
+    el('div', { class: 'quiet' }, show(sweep.selected_ms, 'ms') + ' of work a step')), slider, words);
 }
 
 function drawSweeps(sweeps) {
   if (!sweeps.length) return null;
   return el('section', { id: 'whatif' }, el('h2', {}, 'What if it took less'),
     el('p', { class: 'quiet' }, 'To the right, work takes less and less; the step is scheduled again from what was recorded, so that what ' +
-      'hides behind it comes to light. One at a time; tfprof whatif combines them.'),
+      'hides behind it comes to light. Work is summed over threads and devices. One at a time; tfprof whatif combines them.'),
     sweeps.map(sweepRow));
 }
