@@ -90,7 +90,8 @@ go is not known: its price is a bound. Silent where dispatch hides behind comput
       remedy = { text = "Give the runtime more work a call: compile larger functions, batch, vectorise loops.",
                  code = p.framework == "jax" and "step = jax.jit(step)" or p.framework == "pytorch" and
                         "model = torch.compile(model)" or "@tf.function" },
-      impact = impact.replay { { "scale", parts = { "host" }, kinds = { "dispatch", "launch" }, factor = 0.1 } },
+      impact = impact.share { ns = dispatch_ns },
+      claims = { parts = { "host" }, kinds = { "dispatch", "launch" } },
       confidence = "low",
     }
   end,

@@ -40,7 +40,7 @@ local function costly(p, cfg)
       condition = ("more than programs usually need takes %s of the step, %s accepted"):format(fmt.pct(row.share),
         fmt.pct(cfg.min_step_share)),
       remedy = { text = class[2] },
-      impact = impact.cells(cells:where { cell = row.cell }),
+      impact = impact.share { ns = row.ns }, claims = { cell = row.cell },
       confidence = "low",
     }
   end
@@ -237,7 +237,7 @@ return rule {
   doc = [[
 Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of
 work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond
-the products) is named with its line; its price, what it takes less a usual need, is an upper bound. Of PyTorch programs
+the products) is named with its line; its price, what it takes less a usual need, is a bound. Of PyTorch programs
 on a host the array is named whose ops, forward and back, take most: what makes it smaller or needless saves them all.
 Elsewhere the type
 of op that takes most is named; which share of it may go is not known, so its price is a bound. Kernels of an
@@ -305,13 +305,14 @@ ops are a small part of the step.]],
       -- What of it is needed the recording cannot tell: some share of it may go.
       impact = p:has("device.idle_share") and impact.none()
         or impact.share { ns = math.min(top[1].self_ns, p.fact["step.ns"]) },
+      claims = { op_type = top[1].type },
       confidence = "low",
     }
   end,
 
   examples = {
     { name = "a costly kind of work", framework = "jax", format = "xspace", finding = true, severity = "info",
-      replay = { 4.5e6 },
+      impact_ns = 4.5e6,
       facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 6e6 } },
                  excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,

@@ -1,4 +1,10 @@
 -- Python runs inside the step while nothing else does.
+local function selects(cells)
+  local list = {}
+  for row in cells:top("ns", 64):each() do list[#list + 1] = { cell = row.cell } end
+  return list
+end
+
 local function of_pauses(p, cfg, cells)
   local step_ns = p.fact["step.ns"]
   -- Short pauses at many places, none of them worth it, are what a library does around its ops.
@@ -9,15 +15,18 @@ local function of_pauses(p, cfg, cells)
   for _, row in ipairs(worst) do evidence[#evidence + 1] = { row.region or "the step", row.ns, "ns" } end
   local has_stacks = p.format ~= "kineto" or (p:has("coverage.has_stacks") and p.fact["coverage.has_stacks"])
 
+  local share = cells:sum("share")
+  -- What any program has of them: how much of it may go is not known.
+  local is_usual = share < cfg.max_usual_share and not p:has("device.idle_share")
   local is_input = worst[1].cause == "wait.input"
   return finding {
     title = (is_input and "Python prepares for %s of each step what the step then computes with" or
              "Python works %s of each step outside any op"):format(fmt.ms(ns)),
     -- Where programs are compiled a little Python that makes the next batch is usual.
-    severity = p.framework ~= "pytorch" and cells:sum("share") < cfg.min_own_share and "info" or "warn",
+    severity = p.framework ~= "pytorch" and share < cfg.min_own_share and "info" or "warn",
     subject = { scope = worst[1].region }, locations = cells:top("ns", 3):places(),
     evidence = evidence,
-    condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")),
+    condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(share),
         fmt.pct(cfg.min_pause_share)),
     remedy = { text = is_input
                  and "Prepare the next batch beside the step, in threads or processes, or do it for the whole batch "
@@ -25,8 +34,9 @@ local function of_pauses(p, cfg, cells)
                    or "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
                    (has_stacks and "" or " Record with Python stacks to see what it is."),
                code = not has_stacks and "with torch.profiler.profile(with_stack=True) as prof: ..." or nil },
-    impact = impact.cells(cells),
-    confidence = "medium",
+    impact = is_usual and impact.share { ns = ns } or impact.cells(cells),
+    claims = is_usual and selects(cells) or nil,
+    confidence = is_usual and "low" or "medium",
   }
 end
 
@@ -41,14 +51,14 @@ return rule {
   params = {
     min_pause_share = { default = 0.10, min = 0, max = 1, unit = "share",
                         doc = "share of the step in long pauses between ops, for PyTorch" },
+    max_usual_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                        doc = "share of the step in such pauses that programs without a flaw have, too: a bound" },
     min_place_share = { default = 0.05, min = 0, max = 1, unit = "share",
                         doc = "share of the step in pauses at one place, from which this is said" },
     min_own_share = { default = 0.25, min = 0, max = 1, unit = "share",
                       doc = "JAX: share of the step in the program's own functions, from which it is a warning" },
     min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
                   doc = "waits for results a step, from which short Python between them is theirs" },
-    around = { default = 0.5, min = 0, max = 1, unit = "ratio",
-               doc = "of the host's other time, what may belong to that Python" },
     short_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns", doc = "such Python, a wait" },
     min_share = { default = 0.20, min = 0, max = 1, unit = "share",
                   doc = "share of the step in Python, behind its first computation, from which this is said" },
@@ -57,7 +67,8 @@ return rule {
 The leading thread is in Python, or in no recorded event at all, while no program and no pool thread
 works; for eager PyTorch on the host, long pauses between ops that come in every step count. Python
 before the first computation of a step usually prepares its input and belongs to the input rules.
-Priced as that time. Silent where it hides behind computation.]],
+Priced as that time where pauses are more than programs usually have, or an accelerator waits for it; else it is a
+bound. Silent where it hides behind computation.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -91,10 +102,6 @@ Priced as that time. Silent where it hides behind computation.]],
       end
     end
     if total / step_ns < cfg.min_share then return nil end
-    -- Calls that hand arrays to Python and back belong to it in part.
-    local around_ns = p:has("part.host_ns") and
-      math.max(0, p.fact["part.host_ns"] - p.fact["python.path_ns"] - p.fact["host.python_before_ns"]) or 0
-    local high_ns = math.min(total + cfg.around * around_ns, step_ns)
     table.insert(evidence, 1, { "Python behind the step's first computation", total, "ns",
         share = math.min(total / step_ns, 1) })
     return finding {
@@ -107,7 +114,9 @@ Priced as that time. Silent where it hides behind computation.]],
       remedy = { text = "Move it out of the step or into the graph; a Python tracer shows where it is.",
                  code = p.framework == "jax" and
                      "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
-      impact = impact.exposed { ns = total, low = 0.9 * total, high = high_ns },
+      -- An accelerator waits for all of it; a host on its own does some of it anyway.
+      impact = p:has("device.idle_share") and impact.exposed { ns = total, low = 0.9 * total }
+        or impact.share { ns = total },
       claims = { parts = { "host" } },
       confidence = "low",
     }

@@ -57,7 +57,8 @@ cell of grade C rests on names alone: a note, and an upper bound.]],
                      { "where", row.region or "the step" }, { "seen by", row.detail or row.flaw } },
         condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(row.share), fmt.pct(cfg.min_share)),
         remedy = { text = way[2] },
-        impact = impact.cells(cells:where { cell = row.cell }),
+        impact = row.grade == "C" and impact.share { ns = row.ns } or impact.cells(cells:where { cell = row.cell }),
+        claims = { cell = row.cell },
         confidence = row.grade == "A" and "medium" or "low",
       }
       ::next::

@@ -126,6 +126,7 @@ static void price_by_formula(const struct price_request *price, struct impact *i
         return;
     case METHOD_SHARE:
         set_saving(impact, SHARE_LOW * ns, SHARE_MID * ns, SHARE_HIGH * ns);
+        impact->most_ns = ns;
         impact->confidence = CONFIDENCE_LOW;
         return;
     }
@@ -333,11 +334,12 @@ void price_calibrate(const struct pricing *pricing, struct impact *impact)
     if (!impact->has_saving || impact->resource || isnan(step_ns) || step_ns <= 0)
         return;
     impact->mid_ns = step_ns * moved_share(share, by->shift);
-    impact->high_ns = step_ns * moved_share(share, by->high);
-    if (impact->method != METHOD_SHARE) /* there nothing may go: nobody knows what is needed */
+    if (impact->method != METHOD_SHARE) { /* which is a bound: from nothing to all that it names */
+        impact->high_ns = step_ns * moved_share(share, by->high);
         impact->low_ns = step_ns * moved_share(share, by->low);
+    }
     /* Threads share cores, so that what is left runs faster; kernels of a stream do not. */
-    if (pricing->has_device)
+    if (pricing->has_device || impact->method == METHOD_SHARE)
         cap(impact, impact->most_ns);
     impact->share = impact->mid_ns / step_ns;
 }
