@@ -158,6 +158,8 @@ products what this machine's best rate does not need.]],
     end
     local runs, all = p.fact["runs.main_count"], p.fact["runs.count"]
     local run_ns = p.fact["runs.main_median_ns"]
+    -- Runs of sessions have one name: most of them may compute next to nothing.
+    if p:has("excess") and p:table("excess"):where { flaw = "small-runs" }:count() > 0 then return nil end
     if runs < cfg.min_runs or runs / all < cfg.min_run_share or run_ns > cfg.max_run_ns then return nil end
 
     local name = p.fact["runs.main_program"]
@@ -222,6 +224,10 @@ products what this machine's best rate does not need.]],
                 ["runs.main_median_ns"] = 7e3, ["runs.main_program"] = "jit_update" },
       tables = { ops = { { name = "multiply_add_fusion", type = "fusion", module = "jit_update", self_ns = 2e5,
                            shapes = "[64,64]x[64,64]->[64,64]" } } } },
+    { name = "variables loaded by sessions", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 90, ["runs.programs"] = 1, ["runs.main_count"] = 90,
+                ["runs.main_median_ns"] = 1e5, ["runs.main_program"] = "SessionRun" },
+      tables = { excess = { { cell = 1, flaw = "small-runs", ns = 3e6, share = 0.3, factor = 0 } } } },
     { name = "a loop until it converges", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1.4e7, ["runs.count"] = 400, ["runs.programs"] = 2, ["runs.main_count"] = 200,
                 ["runs.main_median_ns"] = 3e3, ["runs.main_program"] = "jit_body", ["sync.count_per_step"] = 200,

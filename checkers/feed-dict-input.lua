@@ -10,6 +10,43 @@ local function fed_back(p, cfg)
   }
 end
 
+-- Bytes of the first operand, where its shape is known and elements take four bytes.
+local function operand_bytes(shapes)
+  local dims = shapes:match("^\\[([0-9,]+)\\]x")
+  local bytes = dims and 4 or 0
+  for size in (dims or ""):gmatch("\\d+") do bytes = bytes * tonumber(size) end
+  return bytes
+end
+
+-- A whole data set is fed in each step, and the graph takes the rows of a batch from it.
+local function whole_set(p, cfg)
+  local bytes = p.fact["graph_patterns.feed_bytes"] or 0
+  if bytes < cfg.min_bytes then return nil end
+  local read_ns, reader = 0, nil
+  for row in p:table("ops"):where { type = { class = "gather|slice|embedding" } }:each() do
+    local operand = operand_bytes(row.shapes or "")
+    if operand <= bytes and operand >= cfg.min_part * bytes then reader = row end
+    if operand <= bytes and operand >= cfg.min_bytes / 100 then read_ns = read_ns + row.self_ns end
+  end
+  local step_ns = p.fact["step.ns"]
+  local ns = math.min(step_ns, read_ns + bytes / cfg.bytes_per_s * 1e9)
+  if not reader or ns < cfg.min_set_share * step_ns then return nil end
+  return finding {
+    title = ("%s are fed in each step, of which it reads a few rows"):format(fmt.bytes(bytes)),
+    subject = { op = reader.name },
+    locations = reader.source_file and { { file = reader.source_file, line = reader.source_line } } or nil,
+    evidence = { { "fed a step", bytes, "bytes" }, { "rows are taken from it by", reader.name },
+                 { "its operands and results", reader.shapes },
+                 { "taking rows, and copying at 1 GB/s, a step", ns, "ns", share = ns / step_ns } },
+    condition = ("%s a step through feeds, %s accepted where rows are taken from them"):format(fmt.bytes(bytes),
+      fmt.bytes(cfg.min_bytes)),
+    remedy = { text = "Feed the rows of the batch, or keep the set in a variable that is loaded once and feed indices.",
+               code = "session.run(train_op, {x: data[rows], y: targets[rows]})   # not {x: data, index: rows}" },
+    impact = impact.exposed { ns = ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "feed-dict-input", api = 1, version = "1.0.0",
   title = "Data enters the graph through feeds",
@@ -17,10 +54,17 @@ return rule {
   formats = { "graph", "profile" },
   needs = { "step.ns", "ops" },
   cause = "input", tags = { "tensorflow", "input" },
-  more_specific_than = { "input-bound-step", "input-transfer-bound", "h2d-share" },
+  more_specific_than = { "input-bound-step", "input-transfer-bound", "h2d-share", "gather-scatter-bound",
+                         "hot-op" },
   params = {
     min_pause_share = { default = 0.05, min = 0, max = 1, unit = "share",
                         doc = "share of the step between fetching and feeding" },
+    min_part = { default = 0.5, min = 0, max = 1, unit = "share",
+                 doc = "of what is fed, in one array that rows are taken from" },
+    min_set_share = { default = 0.1, min = 0, max = 1, unit = "share",
+                      doc = "share of the step that feeding such an array takes" },
+    bytes_per_s = { default = 1e9, min = 1e6, max = 1e15, unit = "bytes_per_s",
+                    doc = "at which a fed array is copied, into pages that are new" },
     min_bytes = { default = 1e6, min = 0, max = 1e15, unit = "bytes", doc = "copied to the device a step" },
     min_share = { default = 0.01, min = 0, max = 1, unit = "share",
                   doc = "share of the step in copies that nothing hides" },
@@ -28,11 +72,13 @@ return rule {
   doc = [[
 Placeholders are filled by session.run before the graph runs: one thread copies the batch while the device waits. An
 input pipeline makes and copies the next batch beside the step. Priced as the copies that no kernel hides; the time the
-program takes to make the feed is not in the recording and comes on top. Silent where the graph has an iterator.]],
+program takes to make the feed is not in the recording and comes on top. Silent where the graph has an iterator.
+Where the graph takes rows from most of what is fed, a data set is fed as a whole each time: priced as taking them, and
+copying the set.]],
 
   check = function(p, cfg)
-    local back = fed_back(p, cfg)
-    if back then return back end
+    local known = fed_back(p, cfg) or whole_set(p, cfg)
+    if known then return known end
     if not p:has("copies.h2d_bytes") or not p:has("copies.h2d_exposed_ns") then
       return skip { reason = "no copies to an accelerator are recorded" }
     end
@@ -69,6 +115,14 @@ program takes to make the feed is not in the recording and comes on top. Silent 
     { name = "a short way round", format = "graph", framework = "tensorflow", skipped = true,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "fed-back", ns = 1e5, share = 0.01, factor = 0 } } } },
+    { name = "a whole set is fed", format = "profile", framework = "tensorflow", finding = true, impact_ns = 6e6,
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.feed_bytes"] = 6.2e6 },
+      tables = { ops = { { name = "GatherV2", type = "GatherV2", shapes = "[24000,64]x[?]x[]->[?,64]",
+                           self_ns = 2e5 } } } },
+    { name = "rows of a table", format = "profile", framework = "tensorflow", skipped = true,
+      facts = { ["step.ns"] = 1e7, ["graph_patterns.feed_bytes"] = 6.2e6 },
+      tables = { ops = { { name = "GatherV2", type = "GatherV2", shapes = "[240000,64]x[?]x[]->[?,64]",
+                           self_ns = 2e5 } } } },
     { name = "images are fed", format = "graph", framework = "tensorflow", finding = true, impact_ns = 1.5e6,
       facts = { ["step.ns"] = 1e7, ["copies.h2d_bytes"] = 2e7, ["copies.h2d_exposed_ns"] = 2e6 },
       tables = { ops = { { name = "x", type = "Placeholder" }, { name = "m", type = "MatMul" } } } },

@@ -11,6 +11,9 @@ return rule {
                   doc = "share of the step spent waiting from which this is a problem" },
     max_setup_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "of the wait, making pipelines anew" },
+    min_ahead_share = { default = 0.25, min = 0, max = 1, unit = "share",
+                        doc = "the same where a graph's pipeline runs ahead on several threads: less may be the wait "
+                          .. "for a core" },
     high_share = { default = 0.20, min = 0, max = 1, unit = "share",
                    doc = "share of the step from which it is an error" },
   },
@@ -19,12 +22,15 @@ The consumer asks for a batch and the batch is not ready. Only waiting that noth
 counts: a pipeline that keeps up behind the step costs nothing. Priced by replay: batches are made beside
 the step. Silent below min_share, where a wait of less than half a step is for batches that are made
 ahead in less than half a step (what is left is handing them over), and where the wait is for making
-pipelines anew. A rule that names the stage at fault takes the place of this one.]],
+pipelines anew. Graphs that were recorded run by run show no pace: there a pipeline that is made ahead
+and in parallel counts from min_ahead_share on. A rule that names the stage at fault takes the place of this one.]],
 
   check = function(p, cfg)
     local share, wait_ns = p.fact["input.wait_share"], p.fact["input.wait_ns"]
     if share < cfg.min_share then return nil end
     if p.fact["input.keeps_up"] then return nil end
+    local is_ahead = p.format == "graph" and p.fact["input.is_prefetched"]
+    if is_ahead and share < cfg.min_ahead_share then return nil end
     local activities = p:table("activities")
     local setup_ns = activities and
       activities:where { kind = "input-work", name = { like = "^MakeIterator" } }:sum("path_self_ns") or 0
@@ -45,6 +51,11 @@ pipelines anew. A rule that names the stage at fault takes the place of this one
       pytorch = { text = "Load batches in worker processes ahead of the step.",
                   code = "DataLoader(ds, num_workers=8, pin_memory=True, persistent_workers=True)" },
     }
+    if is_ahead then
+      remedy.tensorflow = { text = "Batches are made ahead and in parallel already: make less work of each. Cache what "
+                              .. "does not change, work on whole batches, decode smaller inputs.",
+                            code = "ds = ds.map(decode).cache().shuffle(n).batch(b).map(augment_batch).prefetch(2)" }
+    end
     return finding {
       title = ("The step waits %s (%s) for its input"):format(fmt.ms(wait_ns), fmt.pct(share)),
       severity = share >= cfg.high_share and "error" or "warn",
@@ -59,6 +70,12 @@ pipelines anew. A rule that names the stage at fault takes the place of this one
   examples = {
     { name = "waits for a third", framework = "tensorflow", finding = true, impact_ns = 3e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 }, replay = { 3e6 } },
+    { name = "a graph's pipeline runs ahead", format = "graph", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 1.5e6, ["input.wait_share"] = 0.15,
+                ["input.is_prefetched"] = true } },
+    { name = "it runs ahead and is slow", format = "graph", framework = "tensorflow", finding = true, impact_ns = 6e6,
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6,
+                ["input.is_prefetched"] = true }, replay = { 6e6 } },
     { name = "batches are ready in time", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e5, ["input.wait_share"] = 0.06,
                 ["input.keeps_up"] = true } },

@@ -10,14 +10,26 @@ local function runs_again(p, cfg)
   }
 end
 
+-- Runs that load or read one variable each.
+local function small_runs(p, cfg)
+  return p:in_excess {
+    flaw = "small-runs", min_share = cfg.min_share, time = "starting them, feeding and fetching", severity = "warn",
+    title = "Many small session runs a step, each with next to nothing to compute: %s",
+    remedy = { text = "Do it in one run: group the assignments and feed all of them, or fetch a list.",
+               code = "load = tf.group(*[v.assign(p) for v, p in zip(variables, placeholders)])\n"
+                 .. "session.run(load, dict(zip(placeholders, values)))   # instead of v.load(value, session)" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "session-run-many-fetches", api = 1, version = "1.0.0",
   title = "A session run hands out many results",
   category = "host", severity = "info",
-  formats = { "graph" },
+  formats = { "graph", "xspace" },
   needs = { "step.ns" },
   cause = "output", tags = { "tensorflow", "host" },
-  more_specific_than = { "hot-op", "host-bound", "feed-dict-input", "duplicate-compute" },
+  more_specific_than = { "hot-op", "host-bound", "feed-dict-input", "duplicate-compute", "batch-too-small" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in runs that repeat others, from which this is said" },
@@ -26,11 +38,12 @@ return rule {
   doc = [[
 Every fetch is copied to the host and made a Python object before the loop goes on. The recording does not show that
 time, so it is a fact without a price. Silent for a loss and a few metrics. Where runs of a step share ops with the run
-that trains, they compute them again: that has a price.]],
+that trains, they compute them again: that has a price. So have eight or more runs a step in which no op takes long, as
+variables that are loaded or read one by one make them: what starting them takes, with usual pauses before them.]],
 
   check = function(p, cfg)
-    local again = runs_again(p, cfg)
-    if again then return again end
+    local costly = runs_again(p, cfg) or small_runs(p, cfg)
+    if costly then return costly end
     if not p:has("graph_patterns.fetches") then
       return skip { reason = "the graph of the runs is not known", capture = "the graph beside the runs" }
     end
@@ -53,6 +66,15 @@ that trains, they compute them again: that has a price.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "repeated-run", ns = 4e6, share = 0.4, factor = 0,
                               detail = "3 runs a step" } } } },
+    { name = "variables loaded one by one", format = "xspace", framework = "tensorflow", finding = true,
+      replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "small-runs", ns = 3e6, share = 0.3, factor = 0,
+                              detail = "84 runs a step in which no op takes long" } } } },
+    { name = "a few of them", format = "xspace", framework = "tensorflow", skipped = true,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "small-runs", ns = 3e5, share = 0.03, factor = 0,
+                              detail = "9 runs a step in which no op takes long" } } } },
     { name = "all gradients", format = "graph", framework = "tensorflow", finding = true,
       facts = { ["step.ns"] = 1e7, ["graph_patterns.fetches"] = 40 } },
     { name = "a loss", format = "graph", finding = false,

@@ -268,6 +268,31 @@ static void session_runs_that_save(void **state)
     builder_free(&program.b);
 }
 
+/* Rows of small runs, 0.3 ms each with 0.01 in an op, 0.1 ms before each but the first, and a run
+ * that computes behind each row. Of five and five, the time outside of ops is 10 x 0.29 + 9 x 0.1
+ * ms, of which one run a row stays: 8 of 10. Few of them are no matter. */
+static void session_runs_that_do_little(void **state)
+{
+    (void)state;
+    for (int a_row = 3; a_row <= 5; a_row += 2) {
+        struct program program;
+
+        start(&program, "tensorflow");
+        for (int i = 0; i < 2 * (a_row + 1); i++) {
+            bool computes = i % (a_row + 1) == a_row;
+
+            program.now += i ? 100000 : 0;
+            open_slice(&program, "SessionRun", ACTIVITY_DISPATCH, computes ? 4000000 : 300000);
+            run(&program, computes ? "MatMul" : "w/Assign", computes ? "MatMul" : "Assign",
+                computes ? 4000000 : 10000);
+            program.now += computes ? 0 : 290000;
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "small-runs") - (a_row == 5 ? 3.04e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* Twice six calls of a function that runs 1, 2 … 6 ops of 1 ms: each needs what the first one runs,
  * so that 1 + 2 + 3 + 4 + 5 = 15 ms of a round are done again. Calls that run as many each time, or
  * a program that trains, show nothing. */
@@ -339,6 +364,7 @@ int main(void)
         cmocka_unit_test(devices_that_do_the_same),
         cmocka_unit_test(variables_that_are_read_back),
         cmocka_unit_test(session_runs_that_save),
+        cmocka_unit_test(session_runs_that_do_little),
         cmocka_unit_test(calls_that_run_more_and_more),
         cmocka_unit_test(text_in_the_model),
         cmocka_unit_test(kinds_of_which_little_is_needed),

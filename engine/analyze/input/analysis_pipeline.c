@@ -257,6 +257,22 @@ static bool set_pace(struct study *study, double period_ns)
                                      (period_ns < PACE * step_ns || finds_batches_ready(study))));
 }
 
+/* Graphs tell of stages that no event shows: with both, batches are made ahead by several threads.
+ */
+static bool graph_makes_ahead(const struct profile *profile)
+{
+    bool ahead = false, in_parallel = false;
+
+    for (size_t op = 0; profile->format == FORMAT_GRAPH && op < profile->ops.count; op++) {
+        struct str type = profile_str(profile, profile->ops.items[op].type);
+
+        ahead |= str_starts(type, STR("PrefetchDataset"));
+        in_parallel |= str_starts(type, STR("ParallelMapDataset")) ||
+                       str_starts(type, STR("MapAndBatchDataset"));
+    }
+    return ahead && in_parallel;
+}
+
 static bool set_facts(struct study *study)
 {
     struct facts          *facts = &study->facts;
@@ -269,6 +285,8 @@ static bool set_facts(struct study *study)
     if (pipeline->stages.count == 0)
         return facts_absent(facts, "iterators", "host_tracer_level=2 or higher",
                             "no tf.data iterator events in the steps") &&
+               (!graph_makes_ahead(study->profile) ||
+                facts_set(facts, &produces[FACT_PREFETCHED], true)) &&
                facts_set(facts, &produces[FACT_UNSTAGED], pipeline->unstaged_ns);
     return facts_set(facts, &produces[FACT_STAGES], (double)pipeline->stages.count) &&
            facts_set(facts, &produces[FACT_INLINE], pipeline->inline_ns) &&
