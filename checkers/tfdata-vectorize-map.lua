@@ -1,4 +1,34 @@
 -- A map is called for each of many small elements, and costs more in calls than in work.
+-- Batches that are taken apart, and put together again from single elements: with all stages between.
+local function taken_apart(p, cfg)
+  local step_ns, stages = p.fact["step.ns"], p:table("iterators")
+  local apart = stages:where { type = { like = "^Unbatch" }, calls = { min = cfg.min_unbatched } }
+    :top("calls", 1):rows()[1]
+  local above, ns, names = apart, apart and apart.self_ns, apart and { "\\Q" .. apart.name .. "\\E" }
+  while above and not above.type:find("Batch") do
+    above = above.parent and above.parent ~= "" and stages:where { name = above.parent }:rows()[1] or nil
+    if above then
+      ns = ns + above.self_ns
+      names[#names + 1] = "\\Q" .. above.name .. "\\E"
+    end
+  end
+  if not above or ns < cfg.min_apart_share * step_ns then return nil end
+  return finding {
+    title = ("Batches are taken apart into %s elements a step, and batched again"):format(fmt.whole(apart.calls)),
+    subject = { op = apart.name },
+    evidence = { { "taking them apart, and all up to the next batch, a step", ns, "ns",
+                   share = math.min(1, ns / step_ns) },
+                 { "elements a step", apart.calls, "count" }, { "batched again by", above.type } },
+    condition = ("%s elements a step, %s accepted; they take %s of the step"):format(fmt.whole(apart.calls),
+      fmt.whole(cfg.min_unbatched), fmt.pct(ns / step_ns)),
+    remedy = { text = "Keep whole batches: shuffle before the first batch, or permute rows within a batch.",
+               code = "ds = ds.shuffle(clips).batch(n).map(windows).map(tf.random.shuffle)   # no unbatch" },
+    impact = impact.replay { { "stage_scale", stage = table.concat(names, ","), factor = cfg.left },
+                             fallback = impact.exposed { ns = ns } },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "tfdata-vectorize-map", api = 1, version = "1.0.0",
   title = "A map is called for each of many small elements",
@@ -15,6 +45,10 @@ return rule {
                        doc = "share of the step that waits for this map" },
     max_element_ns = { default = 100000, min = 0, max = 1e9, unit = "ns",
                        doc = "time of one element up to which calling costs more than the work" },
+    min_unbatched = { default = 64, min = 2, max = 1e9, unit = "count",
+                      doc = "elements a step that batches are taken apart into" },
+    min_apart_share = { default = 0.2, min = 0, max = 1, unit = "share",
+                        doc = "of the step, in the stages from taking apart to the next batch" },
     min_elements = { default = 8, min = 2, max = 1e9, unit = "count", doc = "elements a step" },
     left = { default = 0.15, min = 0, max = 1, unit = "ratio",
              doc = "part of the map's time that one call for the whole batch needs" },
@@ -23,11 +57,15 @@ return rule {
   },
   doc = [[
 Each call of a map function costs tens of microseconds whatever it does. Where the map stands below the batch, that is
-paid for each element; above it, once a batch. Priced by replay with 0.15 of the map's time left. Silent where an
-element takes long enough to be work, where the map stands above the batch, and where it runs Python.]],
+paid for each element; above it, once a batch. Batches that are taken apart (unbatch) and made again
+pay in each stage between, also where the pipeline keeps up: it takes the cores. Priced by replay with
+0.15 of the map's, or of these stages', time left. Silent where an element takes long enough to be work, where the map
+stands above the batch, and where it runs Python.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
+    local apart = taken_apart(p, cfg)
+    if apart then return apart end
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
@@ -73,6 +111,19 @@ element takes long enough to be work, where the map stands above the batch, and 
   end,
 
   examples = {
+    { name = "windows of clips", framework = "tensorflow", finding = true, impact_ns = 5e6,
+      facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.02, ["input.keeps_up"] = true },
+      tables = { iterators = {
+        { name = "Iterator::Root::BatchV2", type = "BatchV2", calls = 1, self_ns = 1e7, parent = "Iterator::Root" },
+        { name = "Iterator::Root::BatchV2::Unbatch", type = "Unbatch", calls = 1024, self_ns = 2e6,
+          parent = "Iterator::Root::BatchV2" } } },
+      replay = { 5e6 } },
+    { name = "a few clips", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.02, ["input.keeps_up"] = true },
+      tables = { iterators = {
+        { name = "Iterator::Root::BatchV2", type = "BatchV2", calls = 1, self_ns = 1e6, parent = "Iterator::Root" },
+        { name = "Iterator::Root::BatchV2::Unbatch", type = "Unbatch", calls = 1024, self_ns = 5e5,
+          parent = "Iterator::Root::BatchV2" } } } },
     { name = "parsing line by line", framework = "tensorflow", finding = true, impact_ns = 4e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.5 },
       tables = { iterators = {

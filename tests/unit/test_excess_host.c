@@ -355,6 +355,36 @@ static void kinds_of_which_little_is_needed(void **state)
     builder_free(&program.b);
 }
 
+/* Below a function that trains, outside of layers, predictions are tiled, joined and summed, 1 ms
+ * each, 0.5 ms between them: all but one in fifty is too much, of the pauses between ops as much as
+ * of the ops, which is 3 of 6 ms. A layer that does so is a layer, and a function without gradients
+ * may be an evaluation. */
+static void metrics_that_are_counted(void **state)
+{
+    enum { COUNTS, IN_LAYER, TRAINS_NOT, CASES };
+
+    (void)state;
+    for (int c = 0; c < CASES; c++) {
+        struct program program;
+        bool           layer = c == IN_LAYER;
+
+        start(&program, "tensorflow");
+        run(&program,
+            c == TRAINS_NOT ? "StatefulPartitionedCall/net/MatMul"
+                            : "StatefulPartitionedCall/gradient_tape/net/MatMul",
+            "MatMul", 3000000);
+        run(&program, layer ? "net/masks/Tile" : "StatefulPartitionedCall/Tile", "Tile", 1000000);
+        program.now += 500000;
+        run(&program, layer ? "net/masks/And" : "StatefulPartitionedCall/And", "LogicalAnd",
+            1000000);
+        program.now += 500000;
+        run(&program, layer ? "net/masks/Sum" : "StatefulPartitionedCall/Sum_1", "Sum", 1000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "metrics") - (c == COUNTS ? 0.98 * 3.5e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +396,7 @@ int main(void)
         cmocka_unit_test(session_runs_that_save),
         cmocka_unit_test(session_runs_that_do_little),
         cmocka_unit_test(calls_that_run_more_and_more),
+        cmocka_unit_test(metrics_that_are_counted),
         cmocka_unit_test(text_in_the_model),
         cmocka_unit_test(kinds_of_which_little_is_needed),
     };
