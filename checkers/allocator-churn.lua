@@ -24,8 +24,7 @@ there are very many, and where few steps have such calls.]],
     local is_short = p.fact["step.used"] < cfg.min_steps
     local calls =
       p:table("activities"):where {
-        name = { like = "^(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)$|^(cuMemAlloc|cuMemFree|"
-                   .. "cuMemCreate|cuMemUnmap)" },
+        name = { like = p:names("driver_allocates") },
         steps_share = { min = cfg.min_steps_share } }
     local count, ns, step_ns = calls:sum("events"), calls:sum("path_ns"), p.fact["step.ns"]
     if count < cfg.min_count then return nil end
@@ -43,8 +42,7 @@ there are very many, and where few steps have such calls.]],
       remedy = { text = "Drop empty_cache() from the loop, keep shapes fixed, leave the allocator room.",
                  flags = p.framework == "pytorch" and "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" or nil },
       impact = impact.replay { { "scale", parts = { "host", "idle.sync" },
-                                 name = "(cuda|hip)(Malloc|Free|MallocAsync|FreeAsync|MallocManaged)|(cuMemAlloc|"
-                                   .. "cuMemFree|cuMemCreate|cuMemUnmap).*" },
+                                 name = p:names("driver_allocates") },
                                fallback = impact.exposed { ns = ns } },
       confidence = is_short and "low" or "medium",
     }

@@ -19,7 +19,7 @@ the device's idle time after values are read, by the scaler's part of the reads.
 
   check = function(p, cfg)
     local step_ns, reads = p.fact["step.ns"], p.fact["torch.scaler_reads"]
-    local all = p:table("syncs"):where { owner = { like = "^aten::(item|_local_scalar_dense)$" } }
+    local all = p:table("syncs"):where { owner = { like = p:names("aten_item") } }
     local count = all:sum("count")
     if reads < cfg.min_reads or count == 0 then return nil end
     local ns = math.min(all:sum("bubble_ns") * math.min(1, reads / count), step_ns)

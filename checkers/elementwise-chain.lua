@@ -1,12 +1,9 @@
 -- Several elementwise ops in a row pass over the same values.
 -- Without compiling, TensorFlow runs one op after the other over the whole tensor.
-local elementwise =
-  "^(Mul|AddV2|Add|AddN|Sub|Square|SquaredDifference|Pow|Tanh|Exp|Log|Log1p|Neg|RealDiv|Sqrt|Rsqrt|Sigmoid|"
-  .. "Maximum|Minimum|Sum|Mean|Max|Min|Tile|BroadcastTo|SelectV2|Abs|Sign|Erf|TanhGrad|SigmoidGrad|Greater|Less|Cast)$"
 local function of_graph(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
   local all_ns, ns, calls, worst = ops:sum("self_ns"), 0, 0, nil
-  for row in ops:where { type = { like = elementwise } }:each() do
+  for row in ops:where { type = { like = p:names("tf_formula") } }:each() do
     if row.self_ns >= cfg.min_op_ns * row.calls then
       ns, calls = ns + row.self_ns, calls + row.calls
       if not worst or row.self_ns > worst.self_ns then worst = row end

@@ -24,7 +24,7 @@ phases, where few steps have it.]],
         name = { like = "(cuda/memory|cuda/__init__|accelerator/memory)\\.py.*: empty_cache$|_cuda_emptyCache" },
         steps_share = { min = cfg.min_steps_share } }
     if empties:count() == 0 then return nil end
-    local driver = activities:where { name = { like = "^(cuda|hip)(Malloc|Free)$" } }
+    local driver = activities:where { name = { like = p:names("driver_allocates") } }
     local ns = math.min(driver:sum("path_ns"), step_ns)
     local top = empties:top("total_ns", 1):rows()[1]
     return finding {
@@ -38,7 +38,7 @@ phases, where few steps have it.]],
         fmt.pct(top.steps_share), fmt.pct(cfg.min_steps_share)),
       remedy = { text = "Delete empty_cache() from the loop; against fragmentation let segments grow.",
                  flags = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" },
-      impact = impact.replay { { "scale", parts = { "host", "idle.sync" }, name = "(cuda|hip)(Malloc|Free)",
+      impact = impact.replay { { "scale", parts = { "host", "idle.sync" }, name = p:names("driver_allocates"),
                                  factor = 0 },
                                fallback = impact.exposed { ns = ns } },
       confidence = "high",

@@ -18,7 +18,7 @@ spread over the steps. Silent in short recordings, where it is warm-up.]],
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
     local loads = p:table("activities"):where {
-      name = { like = "^(cu|hip)(Module|Library)Load|Lazy Function Loading|Runtime Triggered Module Loading" } }
+      name = { like = p:names("driver_loads_code") } }
     local ns, step_ns = math.max(loads:sum("path_ns"), 0), p.fact["step.ns"]
     if ns / step_ns < cfg.min_share then return nil end
     local top = loads:top("total_ns", 1):rows()[1]
@@ -32,8 +32,7 @@ spread over the steps. Silent in short recordings, where it is warm-up.]],
       remedy = { text = "Run each path of the program once before training, or load all kernels at the start.",
                  flags = "CUDA_MODULE_LOADING=EAGER" },
       impact = impact.replay { { "scale",
-                                 name = "(cu|hip)(Module|Library)Load.*|Lazy Function Loading|Runtime Triggered "
-                                   .. "Module Loading" },
+                                 name = p:names("driver_loads_code") },
                                fallback = impact.exposed { ns = ns } },
       confidence = "medium",
     }

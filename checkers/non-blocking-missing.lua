@@ -20,7 +20,7 @@ after the waits. Silent where nothing is copied from pinned memory, and where wo
     local step_ns = p.fact["step.ns"]
     local pinned = p:table("copies"):where { direction = "h2d", is_pageable = false, name = { like = "(?i)pinned" } }
     if pinned:count() == 0 then return nil end
-    local waits = p:table("syncs"):where { owner = { like = "^aten::(to|_to_copy|copy_|cuda)$" },
+    local waits = p:table("syncs"):where { owner = { like = p:names("aten_copy") },
                                            name = { like = "StreamSynchronize" } }
     local count, bubble_ns = waits:sum("count"), math.min(waits:sum("bubble_ns"), step_ns)
     -- A wait inside a copy may be that of a download; those end in pageable memory.

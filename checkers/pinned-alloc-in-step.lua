@@ -19,7 +19,7 @@ cache serves, and for those of the first step alone.]],
   check = function(p, cfg)
     if p.fact["step.used"] < 2 then return nil end
     local calls = p:table("activities"):where {
-      name = { like = "^(cuda|hip)(HostAlloc|MallocHost|HostRegister|HostMalloc|FreeHost|HostFree)$|^cuMemHost" },
+      name = { like = p:names("driver_pins") },
       steps_share = { min = cfg.min_steps_share } }
     local count, total_ns, ns = calls:sum("events"), calls:sum("total_ns"), calls:sum("path_ns")
     if count < cfg.min_count or total_ns / count < cfg.min_ns then return nil end
@@ -37,8 +37,7 @@ cache serves, and for those of the first step alone.]],
                  code = p.framework == "pytorch" and "DataLoader(ds, pin_memory=True, persistent_workers=True)"
                    or nil },
       impact = impact.replay { { "scale", parts = { "host" },
-                                 name = "(cuda|hip)(HostAlloc|MallocHost|HostRegister|HostMalloc|FreeHost|HostFree)|"
-                                   .. "cuMemHost.*" },
+                                 name = p:names("driver_pins") },
         fallback = impact.exposed { ns = ns } },
       confidence = "medium",
     }

@@ -21,8 +21,7 @@ where work is queued behind the read.]],
   check = function(p, cfg)
     local reads =
       p:table("syncs"):where {
-        owner = { like = "aten::(item|_local_scalar_dense|nonzero|is_nonzero|equal|masked_select|index$)|"
-                    .. "autograd::.*item" } }
+        owner = { like = p:names("aten_reads_back") .. "|autograd::.*item" } }
     local count, bubble_ns, step_ns = reads:sum("count"), reads:sum("bubble_ns"), p.fact["step.ns"]
     -- A host that waited has lost its lead: it launches late until it has caught up. Without the waits it would be
     -- ahead by them, so they cost as much of that idle time as they last.

@@ -18,8 +18,7 @@ Silent where the device has other work meanwhile.]],
   check = function(p, cfg)
     local calls =
       p:table("activities"):where {
-        name = { like = "^(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol)?$|^cuMemcpy(HtoD|DtoH|DtoD)(_v2)?$|"
-                   .. "^hipMemcpyWithStream$" } }
+        name = { like = p:names("driver_copies_and_waits") } }
     local ns, count, step_ns = calls:sum("path_ns"), calls:sum("events"), p.fact["step.ns"]
     if ns / step_ns < cfg.min_share then return nil end
     local top = calls:top("path_ns", 1):rows()[1]
@@ -33,8 +32,7 @@ Silent where the device has other work meanwhile.]],
       remedy = { text = "Copy asynchronously from pinned memory, on a stream of its own.",
                  code = p.framework == "pytorch" and "x = x.pin_memory().to(device, non_blocking=True)" or nil },
       impact = impact.replay { { "scale", parts = { "host", "copy", "idle.sync" }, factor = 0.1,
-                                 name = "(cuda|hip)Memcpy(2D|3D|ToSymbol|FromSymbol)?|cuMemcpy(HtoD|DtoH|DtoD)(_v2)?|"
-                                   .. "hipMemcpyWithStream" },
+                                 name = p:names("driver_copies_and_waits") },
                                fallback = impact.exposed { ns = ns } },
       confidence = "medium",
     }

@@ -28,7 +28,7 @@ disk. Silent for random augmentation, and where a stage is merely not parallel.]
     local stages = p:table("iterators")
     local worst = stages:where { type = { like = "^(?!Prefetch|Root)" },
                                  path_ns = { min = cfg.min_path_share * step_ns } }:top("path_ns", 1):rows()[1]
-    if not worst or not worst.type:find("^(ParallelMap|MapAndBatch|ParallelInterleave|ParseExample|ParallelBatch)") then
+    if not worst or not worst.type:find(p:names("tf_buffered_stage")) then
       return nil
     end
     if worst.parallelism == 1 or worst.random_below

@@ -17,8 +17,7 @@ replay: the reads run beside the step. Silent where a prefetch or a parallel sta
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
-    local reads = p:table("iterators"):where { section = "", type = { like = "^(TFRecord|TextLine|FixedLength|LMDB|Csv|"
-      .. "SSTable|RecordIO|Sql|Avro|Parquet|Arrow|Bigtable|BigQuery|Snapshot)" } }
+    local reads = p:table("iterators"):where { section = "", type = { like = p:names("tf_file_reader") } }
     local path_ns = reads:sum("path_ns")
     if path_ns < cfg.min_share * step_ns then return nil end
 

@@ -84,8 +84,7 @@ with a tenth of the filter's time left, half for other stages. Silent where anot
     local waste = wasted(p, cfg)
     if waste then return waste end
     local stages = p:table("iterators")
-    local stage = stages:where { type = { like = "^(Filter|Batch|PaddedBatch|Unbatch|Rebatch|Window|Scan|GroupBy|"
-                                                 .. "Sliding|Unique|DenseToRagged|DenseToSparse|TakeWhile)" },
+    local stage = stages:where { type = { like = p:names("tf_one_thread_stage") },
                                  path_ns = { min = cfg.min_path_share * step_ns } }:top("path_ns", 1):rows()[1]
     -- Windows of single elements: the window, what flattens it and its batches are one thing.
     local windows = of_windows(stages)

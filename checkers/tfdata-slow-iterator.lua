@@ -76,16 +76,14 @@ us.]],
     local zip, branch, above = nil, worst.name, worst
     while above and above.parent and above.parent ~= "" do
       local parent = stages:where { name = above.parent }:rows()[1]
-      if parent and parent.type:find("^(Zip|Concatenate|DirectedInterleave|SampleFrom|Choose|WeightedFlatMap)") then
+      if parent and parent.type:find(p:names("tf_joining_stage")) then
         zip, branch = parent, above.name
         break
       end
       above = parent
     end
-    local has_own_rule = worst.type:find(
-      "^(Map|ParallelMap|MapAndBatch|Filter|Batch|PaddedBatch|Unbatch|Rebatch|Window|Scan|"
-      .. "GroupBy|Sliding|Unique|Dense|TakeWhile|TFRecord|TextLine|FixedLength|LMDB|Csv|"
-      .. "SSTable|RecordIO|Sql|Interleave|ParallelInterleave|FlatMap|Generator)") ~= nil
+    local has_own_rule = worst.type:find(p:names("tf_function_stage")) or worst.type:find(p:names("tf_file_reader")) or
+      worst.type:find(p:names("tf_one_thread_stage"))
     if not zip and has_own_rule then return nil end
 
     local evidence = {

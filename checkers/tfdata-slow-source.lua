@@ -31,9 +31,7 @@ where the source is Python, or where later stages hold the step longer.]],
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
-    local sources = stages:where {
-      type = { like = "^(TFRecord|TextLine|FixedLength|LMDB|Csv|SSTable|RecordIO|Sql|"
-                 .. "Avro|Parquet|Arrow|Bigtable|BigQuery|Kafka|Matching|Snapshot)" } }
+    local sources = stages:where { type = { like = p:names("tf_file_reader") .. "|" .. p:names("tf_file_list") } }
     local source = sources:top("self_ns", 1):rows()[1]
     if not source then return nil end
 

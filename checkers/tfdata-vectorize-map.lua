@@ -78,7 +78,7 @@ stands above the batch, and where it runs Python.]],
     local work_ns = math.max(map.self_ns, map.cpu_ns)
     if elements < cfg.min_elements or work_ns / elements > cfg.max_element_ns
        -- Images are decoded one by one.
-       or (map.top_op or ""):find("^(Decode(Jpeg|Png|Image|Bmp|Gif|AndCropJpeg|Wav)|ReadFile)")
+       or (map.top_op or ""):find(p:names("tf_media_file"))
        or map.python_ns > cfg.max_python_share * work_ns then
       return nil
     end

@@ -3,6 +3,7 @@
 #include "rules/sandbox.h"
 
 #include "analyze/analysis.h"
+#include "model/names.h"
 #include "model/op_class.h"
 
 #include <lauxlib.h>
@@ -154,6 +155,21 @@ static int host_op_class(lua_State *lua)
     return 1;
 }
 
+static int host_names(lua_State *lua)
+{
+    char           pattern[8192];
+    const char    *id = luaL_checkstring(lua, 1);
+    enum name_list list = name_list_find(str_from(id));
+
+    if (list == NAME_LIST_COUNT)
+        return luaL_error(lua, "there is no list of names '%s'", id);
+    sandbox_check_time(lua);
+    if (name_list_pattern(list, pattern, sizeof pattern) >= sizeof pattern)
+        return luaL_error(lua, "the list of names '%s' is too long for a pattern", id);
+    lua_pushstring(lua, pattern);
+    return 1;
+}
+
 void bind_host(lua_State *lua)
 {
     static const luaL_Reg functions[] = {
@@ -163,6 +179,7 @@ void bind_host(lua_State *lua)
         { "whatif", host_whatif },
         { "format_unit", host_format_unit },
         { "op_class", host_op_class },
+        { "names", host_names },
         { NULL, NULL },
     };
 

@@ -238,6 +238,7 @@ function host.profile(format, framework)
   function p:table(name) return host.table(name) end
   function p:whatif(edits) return host.whatif(edits) end
   function p:class_of(op) return host.op_class(op) end
+  function p:names(list) return host.names(list) end
   function p:spelled_out(formula) return spelled_out(p, formula) end
   function p:in_excess(kind) return in_excess(p, kind) end
   function p:in_loop(kind) return in_loop(p, kind) end

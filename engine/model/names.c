@@ -1,5 +1,6 @@
 #include "model/names.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const struct str lists[NAME_LIST_COUNT] = {
@@ -7,6 +8,54 @@ static const struct str lists[NAME_LIST_COUNT] = {
 #include "model/names.def"
 #undef NAMES
 };
+
+static const struct str ids[NAME_LIST_COUNT] = {
+#define NAMES(id, words) [NAMES_##id] = STR_INIT(#id),
+#include "model/names.def"
+#undef NAMES
+};
+
+static bool is_same_word(struct str id, struct str word)
+{
+    for (size_t i = 0; i < id.len && id.len == word.len; i++)
+        if (tolower((unsigned char)id.data[i]) != word.data[i])
+            return false;
+    return id.len == word.len;
+}
+
+enum name_list name_list_find(struct str id)
+{
+    enum name_list list = 0;
+
+    while (list < NAME_LIST_COUNT && !is_same_word(ids[list], id))
+        list++;
+    return list;
+}
+
+/* One piece, where it fits whole; the bytes before and with it. */
+static size_t add_piece(char *pattern, size_t room, size_t len, const char *piece, size_t bytes)
+{
+    if (len + bytes < room) {
+        memcpy(pattern + len, piece, bytes);
+        pattern[len + bytes] = '\0';
+    }
+    return len + bytes;
+}
+
+size_t name_list_pattern(enum name_list list, char *pattern, size_t room)
+{
+    size_t len = add_piece(pattern, room, 0, "^(?:", 4);
+
+    for (size_t i = 0; i < lists[list].len; i++) {
+        const char *letter = lists[list].data + i;
+
+        if (strchr("\\^$.?+()[]{}", *letter))
+            len = add_piece(pattern, room, len, "\\", 1);
+        len = *letter == '*' ? add_piece(pattern, room, len, ".*", 2)
+                             : add_piece(pattern, room, len, letter, 1);
+    }
+    return add_piece(pattern, room, len, ")$", 2);
+}
 
 static bool matches(struct str name, struct str word)
 {

@@ -19,5 +19,10 @@ enum name_list {
 
 /* O(bytes of the list). */
 bool name_is(struct str name, enum name_list list);
+/* By its id in small letters, as rules write it: "tf_file_reader". NAME_LIST_COUNT: there is none. */
+enum name_list name_list_find(struct str id);
+/* Writes the pattern (PCRE2) that fits the names of a list and no others, as far as there is room; the bytes of
+ * all of it without the end. */
+size_t name_list_pattern(enum name_list list, char *pattern, size_t room);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -24,10 +25,39 @@ static void stars_open_a_name(void **state)
     assert_false(name_is(STR("mat_mul"), NAMES_PRODUCT));
 }
 
+/* Stars become ".*", the rest stands for itself: what a rule matches with the pattern is what
+ * name_is says. */
+static void lists_are_patterns(void **state)
+{
+    char whole[64], cut[12];
+
+    (void)state;
+    assert_int_equal(name_list_find(STR("tf_variable")), NAMES_TF_VARIABLE);
+    assert_int_equal(name_list_find(STR("TF_VARIABLE")), NAME_LIST_COUNT);
+    assert_int_equal(name_list_find(STR("tf_variable_")), NAME_LIST_COUNT);
+    assert_int_equal(name_list_pattern(NAMES_TF_FILE_LIST, whole, sizeof whole), 16);
+    assert_string_equal(whole, "^(?:Matching.*)$");
+    assert_int_equal(name_list_pattern(NAMES_TF_FILE_LIST, cut, sizeof cut), 16);
+    assert_string_equal(cut, "^(?:Matchin");
+}
+
+static void every_list_fits_a_pattern(void **state)
+{
+    (void)state;
+    for (enum name_list list = 0; list < NAME_LIST_COUNT; list++) {
+        char pattern[8192];
+
+        assert_true(name_list_pattern(list, pattern, sizeof pattern) < sizeof pattern);
+        assert_string_equal(pattern + strlen(pattern) - 2, ")$");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stars_open_a_name),
+        cmocka_unit_test(lists_are_patterns),
+        cmocka_unit_test(every_list_fits_a_pattern),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
