@@ -13,7 +13,11 @@ static const struct input_values *input_of(const struct call *call)
 
 static const struct result_values *result_of(const struct call *call)
 {
-    return (const void *)((const char *)call->values + call->command->answer->result_offset);
+    const struct command_answer *answer = call->command->answer;
+
+    return answer->has_no_result
+               ? NULL
+               : (const void *)((const char *)call->values + answer->result_offset);
 }
 
 bool answer_prepare(struct call *call, struct err *err)
@@ -21,7 +25,7 @@ bool answer_prepare(struct call *call, struct err *err)
     const struct command_answer *answer = call->command->answer;
     const struct result_values  *result = result_of(call);
 
-    call->output = result->format ? result_output(result) : NULL;
+    call->output = result && result->format ? result_output(result) : NULL;
     return !answer->prepare || answer->prepare(call, err);
 }
 
@@ -68,6 +72,17 @@ bool answer_run(struct call *call, struct err *err)
         is_done = answer_give(call, &input.report_arena, err);
         input_free(&input);
     }
+    progress_end();
+    return is_done;
+}
+
+bool answer_run_alone(struct call *call, struct err *err)
+{
+    bool is_done;
+
+    if (input_of(call)->is_list)
+        return input_list(&call->operands, call->arena, err);
+    is_done = answer_prepare(call, err) && answer_give(call, call->arena, err);
     progress_end();
     return is_done;
 }

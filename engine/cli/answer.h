@@ -10,6 +10,8 @@
 
 /* For struct command's run: reads the operands as one recording, answers, writes. */
 bool answer_run(struct call *call, struct err *err);
+/* The same for commands whose make reads by itself. */
+bool answer_run_alone(struct call *call, struct err *err);
 /* The same in pieces. Before anything is read: finds the renderer, and what is wrong with the options. */
 bool answer_prepare(struct call *call, struct err *err);
 /* call->inputs are read; fills call->text and call->warnings. */

@@ -30,13 +30,16 @@ struct call { /* one invocation, parsed */
     const struct output  *output;
     struct output_options shape;
     struct text           text, warnings; /* the result, and lines for standard error beside it */
+    bool                  is_streamed;    /* parts of it may go to standard output as they are made */
 };
 
 /* How a command makes a result of what was read (cli/answer.h): the command line and the library
  * ask the same functions. */
 struct command_answer {
     size_t input_offset, result_offset; /* of input_values and result_values in the option struct */
+    bool   has_no_result;               /* no result_values: the command has its own formats */
     bool   has_notes;                   /* the result holds the notes of reading */
+    bool   has_files; /* its option `output` names files beside the result */
     bool (*prepare)(struct call *call, struct err *err); /* before reading; or NULL */
     bool (*make)(struct call *call, struct err *err);    /* fills text, warnings and status */
 };

@@ -129,14 +129,27 @@ static bool advise_runs(struct call *call, struct err *err)
     return is_done;
 }
 
+static bool advise_classic(struct call *call, bool is_proto, struct err *err)
+{
+    const struct advise_values  *values = call->values;
+    struct classic_advice_values asked = { .input = values->input,
+                                           .only = values->rules.only,
+                                           .format = is_proto ? "proto" : "text" };
+    struct call                  classic = { .command = &command_classic_advice,
+                                             .values = &asked,
+                                             .operands = call->operands,
+                                             .arena = call->arena };
+
+    return view_input_run(&classic, err);
+}
+
 static bool run(struct call *call, struct err *err)
 {
     const struct advise_values *values = call->values;
     bool                        is_proto = strcmp(values->result.format, "adviceproto") == 0;
 
     if (!values->input.is_list && (is_proto || strcmp(values->result.format, "classic") == 0))
-        return view_input_advise(&values->input, &call->operands, &values->rules.only, is_proto,
-                                 err);
+        return advise_classic(call, is_proto, err);
     if (!values->input.is_list && values->is_every_run)
         return advise_runs(call, err);
     return answer_run(call, err);

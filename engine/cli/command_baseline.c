@@ -1,7 +1,7 @@
 /* baseline: what a gate compares with, as a file. */
 #include "base/file.h"
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/progress.h"
 #include "cli/project.h"
 #include "cli/summarize.h"
@@ -43,35 +43,49 @@ static bool is_accepted(const struct baseline_values *values, const struct proje
     return damage && strcmp(damage, "accept") == 0;
 }
 
-static bool run(struct call *call, struct err *err)
+static bool make(struct call *call, struct err *err)
 {
     const struct baseline_values *values = call->values;
     struct advise_options         rules = values->rules;
     struct summarizing            how = { .input = &values->input, .rules = &rules };
     struct project                project;
     struct summary                summary;
-    struct text                   text = { .arena = call->arena };
+
+    if (!project_load(&project, values->config, call->arena, err) ||
+        !project_apply(&project, &rules, call->arena, err))
+        return false;
+    how.refuses_damage = !is_accepted(values, &project);
+    if (!summarize(&summary, &how, &call->operands, call->arena, err))
+        return false;
+    summary.comment = values->reason ? values->reason : "";
+    summary_write(&summary, &call->text);
+    if (!text_is_whole(&call->text))
+        return err_set(err, ERR_LIMIT, "the baseline does not fit the memory limit");
+    return summary_rules_hold(&summary, values->rule_errors, err);
+}
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct baseline_values *values = call->values;
+    struct err                    unwritten = { 0 };
+    bool                          is_made;
 
     if (values->input.is_list)
         return input_list(&call->operands, call->arena, err);
-    if (!project_load(&project, values->config, call->arena, err) ||
-        !project_apply(&project, &rules, call->arena, err)) {
-        progress_end();
-        return false;
-    }
-    how.refuses_damage = !is_accepted(values, &project);
-    if (!summarize(&summary, &how, &call->operands, call->arena, err)) {
-        progress_end();
-        return false;
-    }
-    summary.comment = values->reason ? values->reason : "";
-    summary_write(&summary, &text);
+    is_made = answer_prepare(call, err) && answer_make(call, call->arena, err);
     progress_end();
-    if (!text_is_whole(&text))
-        return err_set(err, ERR_LIMIT, "the baseline does not fit the memory limit");
-    return file_write(values->path ? values->path : "-", text_str(&text), err) &&
-           summary_rules_hold(&summary, values->rule_errors, err);
+    /* A rule that failed leaves a baseline all the same. */
+    return (is_made || (call->text.len > 0 && text_is_whole(&call->text))) &&
+           file_write(values->path ? values->path : "-", text_str(&call->text),
+                      is_made ? err : &unwritten) &&
+           is_made;
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct baseline_values, input),
+    .has_no_result = true,
+    .make = make,
+};
 
 const struct command command_baseline = {
     .name = "baseline",
@@ -88,4 +102,5 @@ const struct command command_baseline = {
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct baseline_values),
     .run = run,
+    .answer = &answer,
 };

@@ -275,18 +275,6 @@ static bool make(struct call *call, struct err *err)
     return summary_rules_hold(&after, values->rule_errors, err);
 }
 
-static bool run(struct call *call, struct err *err)
-{
-    const struct gate_values *values = call->values;
-    bool                      is_done;
-
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    is_done = answer_prepare(call, err) && answer_give(call, call->arena, err);
-    progress_end();
-    return is_done;
-}
-
 static const struct command_answer answer = {
     .input_offset = offsetof(struct gate_values, input),
     .result_offset = offsetof(struct gate_values, result),
@@ -309,6 +297,6 @@ const struct command command_gate = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct gate_values),
-    .run = run,
+    .run = answer_run_alone,
     .answer = &answer,
 };

@@ -1,7 +1,7 @@
 /* history: when did the program become slower? */
 #include "base/file.h"
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/progress.h"
 #include "cli/read_baseline.h"
 #include "cli/result.h"
@@ -182,23 +182,21 @@ static bool collect(struct collecting *collecting, const struct option_list *ope
     return true;
 }
 
-static bool run(struct call *call, struct err *err)
+static bool make(struct call *call, struct err *err)
 {
-    const struct history_values *values = call->values;
-    struct collecting            collecting = { .values = values, .arena = call->arena };
-    struct output_options        shape = result_options(&values->result);
-    struct text                  text = { .arena = call->arena };
-    bool                         is_done;
+    struct collecting collecting = { .values = call->values, .arena = call->arena };
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    is_done = collect(&collecting, &call->operands, err);
-    progress_end();
-    if (!is_done)
+    if (!collect(&collecting, &call->operands, err))
         return false;
-    result_output(&values->result)->history(collecting.histories, collecting.count, &shape, &text);
-    return result_write(&values->result, &text, err);
+    call->output->history(collecting.histories, collecting.count, &call->shape, &call->text);
+    return true;
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct history_values, input),
+    .result_offset = offsetof(struct history_values, result),
+    .make = make,
+};
 
 const struct command command_history = {
     .name = "history",
@@ -210,5 +208,6 @@ const struct command command_history = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct history_values),
-    .run = run,
+    .run = answer_run_alone,
+    .answer = &answer,
 };

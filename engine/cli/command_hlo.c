@@ -2,9 +2,8 @@
 #include "analyze/program/program_view.h"
 
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
-#include "cli/progress.h"
 #include "cli/result.h"
 #include "report/program_report.h"
 
@@ -35,46 +34,42 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-static bool show(const struct hlo_values *values, struct input *input, struct err *err)
-{
-    struct program_question question = { values->module, values->op, values->depth };
-    struct output_options   shape = result_options(&values->result);
-    struct text             text = { .arena = &input->report_arena };
-    struct program_view     view;
-
-    if (!program_view_make(&input->study, &question, &input->report_arena, &view, err))
-        return false;
-    if (strcmp(values->result.format, "json") == 0)
-        program_json(&view, &text);
-    else if (strcmp(values->result.format, "dot") == 0)
-        program_dot(&view, &text);
-    else
-        program_text(&view, (size_t)values->top, &shape, &text);
-    return result_write(&values->result, &text, err);
-}
-
-static bool run(struct call *call, struct err *err)
+static bool prepare(struct call *call, struct err *err)
 {
     const struct hlo_values *values = call->values;
-    struct input             input;
-    bool                     is_done;
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
     if (values->depth < 0 || values->top < 0)
         return err_set(err, ERR_USAGE, "--depth and --top are 0 or more");
     if (strcmp(values->result.format, "dot") == 0 && !values->module && !values->op) {
         err_set(err, ERR_USAGE, "--format dot draws instructions, and no module was named");
         return err_advise(err, "add --module NAME or --op NAME");
     }
-    is_done = input_load(&input, &values->input, &call->operands, err);
-    if (is_done) {
-        is_done = show(values, &input, err);
-        input_free(&input);
-    }
-    progress_end();
-    return is_done;
+    return true;
 }
+
+static bool make(struct call *call, struct err *err)
+{
+    const struct hlo_values *values = call->values;
+    struct program_question  question = { values->module, values->op, values->depth };
+    struct program_view      view;
+
+    if (!program_view_make(&call->inputs[0]->study, &question, call->text.arena, &view, err))
+        return false;
+    if (strcmp(values->result.format, "json") == 0)
+        program_json(&view, &call->text);
+    else if (strcmp(values->result.format, "dot") == 0)
+        program_dot(&view, &call->text);
+    else
+        program_text(&view, (size_t)values->top, &call->shape, &call->text);
+    return true;
+}
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct hlo_values, input),
+    .result_offset = offsetof(struct hlo_values, result),
+    .prepare = prepare,
+    .make = make,
+};
 
 const struct command command_hlo = {
     .name = "hlo",
@@ -92,5 +87,6 @@ const struct command command_hlo = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct hlo_values),
-    .run = run,
+    .run = answer_run,
+    .answer = &answer,
 };

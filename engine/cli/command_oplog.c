@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/wire_out.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/progress.h"
 #include "cli/view_input.h"
 
@@ -11,6 +11,7 @@
 struct oplog_values {
     struct input_values input;
     const char         *own_types, *output;
+    bool                is_registered;
 };
 
 #define INPUT(field) offsetof(struct oplog_values, input.field)
@@ -22,6 +23,9 @@ static const struct option options[] = {
     { .name = "output", .short_name = "o", .kind = OPTION_TEXT,
       .offset = offsetof(struct oplog_values, output), .choices = "FILE",
       .help = "where to write the log" },
+    { .name = "registered", .kind = OPTION_FLAG,
+      .offset = offsetof(struct oplog_values, is_registered),
+      .help = "float operations of those types alone that TensorFlow has formulas for, as its own logs" },
 #include "cli/input_options.def"
 };
 /* clang-format on */
@@ -89,16 +93,17 @@ static void put_types(struct text *entry, const struct profile *profile, const s
 
 /* False: nothing is known of the op. */
 static bool put_entry(struct text *entry, const struct classic *classic,
-                      const struct own_types *own, uint32_t node)
+                      const struct own_types *own, uint32_t node, bool is_registered)
 {
     const struct profile      *profile = classic->profile;
     const struct classic_node *row = &classic->nodes.items[node];
-    size_t                     named;
+    int64_t float_ops = is_registered ? profile->ops.items[row->op].flops : row->float_ops;
+    size_t  named;
 
     wire_out_bytes(entry, ENTRY_NAME, classic_name(classic, node));
     named = entry->len;
-    if (row->float_ops > 0)
-        wire_out_number(entry, ENTRY_FLOAT_OPS, (uint64_t)row->float_ops);
+    if (float_ops > 0)
+        wire_out_number(entry, ENTRY_FLOAT_OPS, (uint64_t)float_ops);
     put_types(entry, profile, &profile->ops.items[row->op], classic_device(classic, node));
     for (size_t i = 0; i < own->items.count; i++)
         if (own_types_give(own, i, classic_name(classic, node)))
@@ -108,38 +113,30 @@ static bool put_entry(struct text *entry, const struct classic *classic,
     return entry->len > named;
 }
 
-static bool write_log(const struct classic *classic, const struct own_types *own,
-                      const struct oplog_values *values, struct arena *arena, struct err *err)
+static bool make_log(const struct view_call *view_call, const struct own_types *own,
+                     const struct oplog_values *values, struct err *err)
 {
-    struct text log = { .arena = arena };
-    uint32_t    count = 0;
+    const struct classic *classic = view_call->classic;
+    struct text          *log = view_call->text;
+    uint32_t              count = 0;
 
-    text_add(&log, STR(""));
+    text_add(log, STR(""));
     for (uint32_t node = 0; node < classic->nodes.count; node++) {
-        struct text entry = { .arena = arena };
+        struct text entry = { .arena = view_call->arena };
 
-        if (!put_entry(&entry, classic, own, node))
+        if (!put_entry(&entry, classic, own, node, values->is_registered))
             continue;
-        wire_out_bytes(&log, LOG_ENTRIES, text_str(&entry));
-        log.is_cut = log.is_cut || entry.is_cut;
+        wire_out_bytes(log, LOG_ENTRIES, text_str(&entry));
+        log->is_cut = log->is_cut || entry.is_cut;
         count++;
     }
-    progress_end();
-    if (!own_types_settled(own, err))
-        return false;
-    if (!text_is_whole(&log))
-        return err_set(err, ERR_LIMIT, "the log does not fit the memory limit");
-    if (count == 0) {
-        err_set(err, ERR_INPUT, "nothing is known of any op that a log could tell");
-        return err_advise(err, "--op_types FILE gives ops types of your own");
-    }
-    if (!file_write(values->output, text_str(&log), err))
-        return false;
-    fprintf(stderr, "tfprof: %s: %u of %zu ops\n", values->output, count, classic->nodes.count);
-    return true;
+    if (values->output)
+        text_print(view_call->complaints, "tfprof: %s: %u of %zu ops\n", values->output, count,
+                   classic->nodes.count);
+    return own_types_settled(own, err);
 }
 
-static bool run(struct call *call, struct err *err)
+static bool make(struct call *call, struct err *err)
 {
     const struct oplog_values *values = call->values;
     struct own_types           own = { 0 };
@@ -148,10 +145,6 @@ static bool run(struct call *call, struct err *err)
     struct text                texts[2];
     bool                       is_done;
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    if (!values->output)
-        return err_set(err, ERR_USAGE, "--output says where to: -o op_log");
     if (values->own_types && !own_types_read(values->own_types, call->arena, &own, err))
         return false;
     is_done = input_read(&input, &values->input, &call->operands, INPUT_VIEWS, err);
@@ -159,14 +152,42 @@ static bool run(struct call *call, struct err *err)
         is_done = view_input_call(&input, &view_call, texts, "an op log", err);
         if (is_done && values->own_types)
             own_types_tell_unused(&own, values->own_types, view_call.classic, view_call.complaints);
-        is_done = is_done && write_log(view_call.classic, &own, values, &input.report_arena, err) &&
-                  view_input_write(&view_call, err);
+        is_done = is_done && make_log(&view_call, &own, values, err) &&
+                  view_input_keep(&view_call, call, err);
         input_free(&input);
     }
     own_types_free(&own);
-    progress_end();
     return is_done;
 }
+
+static bool run(struct call *call, struct err *err)
+{
+    const struct oplog_values *values = call->values;
+    bool                       is_made;
+
+    if (values->input.is_list)
+        return input_list(&call->operands, call->arena, err);
+    if (!values->output)
+        return err_set(err, ERR_USAGE, "--output says where to: -o op_log");
+    is_made = answer_prepare(call, err) && answer_make(call, call->arena, err);
+    progress_end();
+    if (!is_made)
+        return false;
+    if (call->text.len == 0) {
+        err_set(err, ERR_INPUT, "nothing is known of any op that a log could tell");
+        return err_advise(err, "--op_types FILE gives ops types of your own");
+    }
+    if (!file_write(values->output, text_str(&call->text), err))
+        return false;
+    fprintf(stderr, "%.*s", STR_ARG(text_str(&call->warnings)));
+    return true;
+}
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct oplog_values, input),
+    .has_no_result = true,
+    .make = make,
+};
 
 const struct command command_oplog = {
     .name = "oplog",
@@ -181,4 +202,5 @@ const struct command command_oplog = {
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct oplog_values),
     .run = run,
+    .answer = &answer,
 };

@@ -1,8 +1,7 @@
 /* verify: did a fix save what the advice promised? */
 #include "base/json_writer.h"
 #include "base/macros.h"
-#include "cli/command.h"
-#include "cli/progress.h"
+#include "cli/answer.h"
 #include "cli/project.h"
 #include "cli/result.h"
 #include "cli/summarize.h"
@@ -72,36 +71,14 @@ static bool write_ledger(const struct verification *verification, const char *pa
                                 : err_set(err, ERR_LIMIT, "no memory left for the ledger");
 }
 
-static bool compare(struct call *call, const struct verify_values *values,
-                    const struct advise_options *rules, struct err *err)
-{
-    const char *const    *paths = call->operands.values.items;
-    struct output_options shape = result_options(&values->result);
-    struct text           text = { .arena = call->arena };
-    struct verification   verification;
-    struct summary        before, after;
-    const struct finding *claimed;
-
-    if (!add_summary(&before, values, rules, paths[0], call->arena, err) ||
-        !(claimed = verify_find(&before.advice, values->claimed, call->arena, err)) ||
-        !add_summary(&after, values, rules, paths[1], call->arena, err) ||
-        !verify_make(&verification, &before, &after, claimed, call->arena, err))
-        return false;
-    result_output(&values->result)->verify(&verification, &shape, &text);
-    call->status = verify_status(&verification);
-    return result_write(&values->result, &text, err) &&
-           (!values->ledger || write_ledger(&verification, values->ledger, call->arena, err));
-}
-
-static bool run(struct call *call, struct err *err)
+static bool prepare(struct call *call, struct err *err)
 {
     const struct verify_values *values = call->values;
-    struct advise_options       rules = values->rules;
-    struct project              project;
-    bool                        is_done;
+    struct advise_options      *rules = arena_new(call->arena, struct advise_options);
+    struct project             *project = arena_new(call->arena, struct project);
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
+    if (!rules || !project)
+        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
     if (call->operands.values.count != 2)
         return err_set(err, ERR_USAGE,
                        "verify needs two recordings: the one before the fix, the one after");
@@ -109,12 +86,37 @@ static bool run(struct call *call, struct err *err)
         err_set(err, ERR_USAGE, "verify needs --claimed: which finding was fixed");
         return err_advise(err, "tfprof advise %s lists them", call->operands.values.items[0]);
     }
-    is_done = project_load(&project, values->config, call->arena, err) &&
-              project_apply(&project, &rules, call->arena, err) &&
-              compare(call, values, &rules, err);
-    progress_end();
-    return is_done;
+    *rules = values->rules;
+    call->state = rules;
+    return project_load(project, values->config, call->arena, err) &&
+           project_apply(project, rules, call->arena, err);
 }
+
+static bool make(struct call *call, struct err *err)
+{
+    const struct verify_values  *values = call->values;
+    const struct advise_options *rules = call->state;
+    const char *const           *paths = call->operands.values.items;
+    struct verification          verification;
+    struct summary               before, after;
+    const struct finding        *claimed;
+
+    if (!add_summary(&before, values, rules, paths[0], call->arena, err) ||
+        !(claimed = verify_find(&before.advice, values->claimed, call->arena, err)) ||
+        !add_summary(&after, values, rules, paths[1], call->arena, err) ||
+        !verify_make(&verification, &before, &after, claimed, call->arena, err))
+        return false;
+    call->output->verify(&verification, &call->shape, &call->text);
+    call->status = verify_status(&verification);
+    return !values->ledger || write_ledger(&verification, values->ledger, call->arena, err);
+}
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct verify_values, input),
+    .result_offset = offsetof(struct verify_values, result),
+    .prepare = prepare,
+    .make = make,
+};
 
 const struct command command_verify = {
     .name = "verify",
@@ -128,5 +130,6 @@ const struct command command_verify = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct verify_values),
-    .run = run,
+    .run = answer_run_alone,
+    .answer = &answer,
 };

@@ -41,13 +41,14 @@ static bool has_no_order(const struct profile *profile)
     return profile->format == FORMAT_XSPACE || profile->format == FORMAT_KINETO;
 }
 
-static bool show(const struct view *view, const struct view_command_values *values,
-                 struct input *input, const struct input *other, struct err *err)
+static bool show(struct call *call, struct input *input, const struct input *other, struct err *err)
 {
-    struct view_options checked;
-    struct view_call    view_call;
-    struct text         texts[2];
-    bool                is_done;
+    const struct view_command_values *values = call->values;
+    const struct view                *view = view_find(call->command->name);
+    struct view_options               checked;
+    struct view_call                  view_call;
+    struct text                       texts[2];
+    bool                              is_done;
 
     if ((view->needs_code && !input_lines(input, err)) ||
         !view_input_call(input, &view_call, texts, "this view", err) ||
@@ -61,13 +62,13 @@ static bool show(const struct view *view, const struct view_command_values *valu
         view_call.other = other->profile.classic;
         view_call.recordings[1] = &other->profile;
     }
-    view_call.is_streamed = true;
+    view_call.is_streamed = call->is_streamed;
     progress_end();
     is_done = view_report(view, &view_call, err);
     if (is_done && view_call.refusal && !checked.is_compat)
         is_done = refuse(&view_call, err);
     else if (is_done)
-        is_done = view_input_write(&view_call, err);
+        is_done = view_input_keep(&view_call, call, err);
     view_options_free(&checked);
     return is_done;
 }
@@ -75,22 +76,21 @@ static bool show(const struct view *view, const struct view_command_values *valu
 static bool show_against(struct call *call, struct input *input, struct err *err)
 {
     const struct view_command_values *values = call->values;
-    const struct view                *view = view_find(call->command->name);
     struct input_values               plain = values->input;
     struct option_list                operands = { 0 };
     struct input                      other;
     bool                              is_done;
 
     if (!values->against)
-        return show(view, values, input, NULL, err);
+        return show(call, input, NULL, err);
     plain.profile_paths = plain.graph_paths = plain.run_meta_paths = operands;
     plain.op_log_paths = plain.checkpoint_paths = operands;
     if (!vec_push(&operands.values, call->arena, values->against))
         return err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit");
     if (!input_read(&other, &plain, &operands, INPUT_VIEWS, err))
         return false;
-    is_done =
-        (!view->needs_code || input_lines(&other, err)) && show(view, values, input, &other, err);
+    is_done = (!view_find(call->command->name)->needs_code || input_lines(&other, err)) &&
+              show(call, input, &other, err);
     input_free(&other);
     return is_done;
 }
@@ -104,22 +104,25 @@ static enum input_use use_of(const struct view_values *view)
     return view->is_compat ? INPUT_COMPAT_VIEWS : INPUT_VIEWS;
 }
 
-static bool run(struct call *call, struct err *err)
+static bool make(struct call *call, struct err *err)
 {
     const struct view_command_values *values = call->values;
     struct input                      input;
     bool                              is_done;
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    is_done = input_read(&input, &values->input, &call->operands, use_of(&values->view), err);
-    if (is_done) {
-        is_done = show_against(call, &input, err);
-        input_free(&input);
-    }
-    progress_end();
+    if (!input_read(&input, &values->input, &call->operands, use_of(&values->view), err))
+        return false;
+    is_done = show_against(call, &input, err);
+    input_free(&input);
     return is_done;
 }
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct view_command_values, input),
+    .has_no_result = true,
+    .has_files = true,
+    .make = make,
+};
 
 #define VIEW_COMMAND(view, sentence)                                                               \
     const struct command command_##view = {                                                        \
@@ -133,7 +136,8 @@ static bool run(struct call *call, struct err *err)
         .options = options,                                                                        \
         .option_count = ARRAY_COUNT(options),                                                      \
         .values_bytes = sizeof(struct view_command_values),                                        \
-        .run = run,                                                                                \
+        .run = view_input_run,                                                                     \
+        .answer = &answer,                                                                         \
     }
 VIEW_COMMAND(scope, "show the ops of a program by their names");
 VIEW_COMMAND(graph, "show the ops of a program by what they take in");

@@ -2,17 +2,24 @@
 #ifndef TFPROF_CLI_VIEW_INPUT_H
 #define TFPROF_CLI_VIEW_INPUT_H
 
+#include "cli/command.h"
 #include "cli/input.h"
 #include "view/view.h"
 
 /* What is at hand for classic views; false: the profile has no graph of TensorFlow. */
 bool view_input_call(struct input *input, struct view_call *call, struct text texts[2],
                      const char *what, struct err *err);
-/* Complaints to standard error, the report to standard output. */
-bool view_input_write(const struct view_call *call, struct err *err);
+/* Both texts into the call's, which outlive what was read. */
+bool view_input_keep(const struct view_call *view_call, struct call *call, struct err *err);
+/* For struct command's run: makes the answer and writes it, warnings first. */
+bool view_input_run(struct call *call, struct err *err);
 
-/* advise --format classic and adviceproto: reads the files and says what the original would. */
-bool view_input_advise(const struct input_values *values, const struct option_list *operands,
-                       const struct option_list *only, bool is_proto, struct err *err);
+/* What the original's `advise` says of files, as a command for programs: text, or an AdviceProto. */
+struct classic_advice_values {
+    struct input_values input;
+    struct option_list  only;   /* names of checkers; none: all */
+    const char         *format; /* "text", "proto" */
+};
+extern const struct command command_classic_advice;
 
 #endif

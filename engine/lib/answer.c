@@ -42,7 +42,7 @@ static bool make(const struct asking *asking, struct call *call, struct err *err
     return is_made;
 }
 
-static tfprof_answer *ask(const struct asking *asking, tfprof_error **error)
+tfprof_answer *asking_answer(const struct asking *asking, tfprof_error **error)
 {
     struct err     err = { 0 };
     tfprof_answer *answer = calloc(1, sizeof *answer);
@@ -61,16 +61,16 @@ static tfprof_answer *ask(const struct asking *asking, tfprof_error **error)
 tfprof_answer *tfprof_advise(tfprof_profile *profile, const char *const *options,
                              tfprof_error **error)
 {
-    return ask(&(struct asking) { .command = &command_advise,
-                                  .profiles = { profile },
-                                  .options = options },
-               error);
+    return asking_answer(&(struct asking) { .command = &command_advise,
+                                            .profiles = { profile },
+                                            .options = options },
+                         error);
 }
 
 tfprof_answer *tfprof_info(tfprof_profile *profile, const char *const *options,
                            tfprof_error **error)
 {
-    return ask(
+    return asking_answer(
         &(struct asking) { .command = &command_info, .profiles = { profile }, .options = options },
         error);
 }
@@ -78,16 +78,16 @@ tfprof_answer *tfprof_info(tfprof_profile *profile, const char *const *options,
 tfprof_answer *tfprof_whatif(tfprof_profile *profile, const char *const *options,
                              tfprof_error **error)
 {
-    return ask(&(struct asking) { .command = &command_whatif,
-                                  .profiles = { profile },
-                                  .options = options },
-               error);
+    return asking_answer(&(struct asking) { .command = &command_whatif,
+                                            .profiles = { profile },
+                                            .options = options },
+                         error);
 }
 
 tfprof_answer *tfprof_why(tfprof_profile *profile, const char *what, const char *const *options,
                           tfprof_error **error)
 {
-    return ask(
+    return asking_answer(
         &(struct asking) {
             .command = &command_why, .subject = what, .profiles = { profile }, .options = options },
         error);
@@ -96,11 +96,11 @@ tfprof_answer *tfprof_why(tfprof_profile *profile, const char *what, const char 
 tfprof_answer *tfprof_explain(tfprof_profile *profile, const char *rule, const char *const *options,
                               tfprof_error **error)
 {
-    return ask(&(struct asking) { .command = &command_explain,
-                                  .subject = rule,
-                                  .profiles = { profile },
-                                  .options = options },
-               error);
+    return asking_answer(&(struct asking) { .command = &command_explain,
+                                            .subject = rule,
+                                            .profiles = { profile },
+                                            .options = options },
+                         error);
 }
 
 static bool make_rules(const char *const *options, struct call *call, struct err *err)
@@ -142,7 +142,7 @@ tfprof_answer *tfprof_tool(tfprof_profile *profile, const char *tool, const char
     struct err    err = { 0 };
 
     if (asking.command)
-        return ask(&asking, error);
+        return asking_answer(&asking, error);
     err_set(&err, ERR_USAGE, "there is no tool '%s'", tool);
     error_give(&err, error);
     return NULL;
@@ -151,39 +151,36 @@ tfprof_answer *tfprof_tool(tfprof_profile *profile, const char *tool, const char
 tfprof_answer *tfprof_table_text(tfprof_profile *profile, const char *name,
                                  const char *const *options, tfprof_error **error)
 {
-    return ask(&(struct asking) { .command = &command_table,
-                                  .subject = name,
-                                  .profiles = { profile },
-                                  .options = options },
-               error);
+    return asking_answer(&(struct asking) { .command = &command_table,
+                                            .subject = name,
+                                            .profiles = { profile },
+                                            .options = options },
+                         error);
 }
 
 tfprof_answer *tfprof_report(tfprof_profile *profile, const char *const *options,
                              tfprof_error **error)
 {
-    return ask(&(struct asking) { .command = &command_report,
-                                  .profiles = { profile },
-                                  .options = options },
-               error);
+    return asking_answer(&(struct asking) { .command = &command_report,
+                                            .profiles = { profile },
+                                            .options = options },
+                         error);
 }
 
 tfprof_answer *tfprof_diff(tfprof_profile *before, tfprof_profile *after,
                            const char *const *options, tfprof_error **error)
 {
-    return ask(&(struct asking) { .command = &command_diff,
-                                  .profiles = { before, after },
-                                  .options = options },
-               error);
+    return asking_answer(&(struct asking) { .command = &command_diff,
+                                            .profiles = { before, after },
+                                            .options = options },
+                         error);
 }
 
-tfprof_answer *tfprof_gate(const char *const *paths, size_t path_count, const char *const *options,
-                           tfprof_error **error)
+tfprof_answer *tfprof_hlo(tfprof_profile *profile, const char *const *options, tfprof_error **error)
 {
-    return ask(&(struct asking) { .command = &command_gate,
-                                  .paths = paths,
-                                  .path_count = path_count,
-                                  .options = options },
-               error);
+    return asking_answer(
+        &(struct asking) { .command = &command_hlo, .profiles = { profile }, .options = options },
+        error);
 }
 
 const char *tfprof_answer_text(const tfprof_answer *answer)

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Of the command line alone: where things go, and how they look there. */
+/* Of the command line alone: where things go, and how they look there. The first one is also of
+ * answers with files. */
 static const char *const command_line_options[] = { "output", "list", "report", "color",
                                                     "against" };
 
@@ -55,7 +56,7 @@ static bool is_of_reading(const struct command *command, const char *option)
 
 static bool check_option(const struct asking *asking, const char *option, struct err *err)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(command_line_options); i++)
+    for (size_t i = asking->command->answer->has_files; i < ARRAY_COUNT(command_line_options); i++)
         if (is_named(option, command_line_options[i]))
             return err_set(err, ERR_USAGE, "%s is an option of the command line alone",
                            command_line_options[i]);
@@ -70,7 +71,8 @@ static bool add_defaults(struct words *words, const struct command *command, str
 {
     const struct option *format = find_row(command, "format");
 
-    return (!format || add_word(words, "format=json", arena, err)) &&
+    return (!format || !strstr(format->choices, "json") ||
+            add_word(words, "format=json", arena, err)) &&
            (!find_row(command, "config") || add_word(words, "config=none", arena, err));
 }
 

@@ -28,6 +28,8 @@ struct asking {
 bool error_give(const struct err *err, tfprof_error **error);
 /* Parses the options of the asking into call, whose arena is set. */
 bool asking_parse(const struct asking *asking, struct call *call, struct err *err);
+/* What the command makes of the asking. */
+tfprof_answer *asking_answer(const struct asking *asking, tfprof_error **error);
 /* In an order that two askings of the same profiles share. */
 void asking_lock(const struct asking *asking);
 void asking_unlock(const struct asking *asking);

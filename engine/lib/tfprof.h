@@ -80,10 +80,38 @@ tfprof_answer *tfprof_report(tfprof_profile *profile, const char *const *options
                              tfprof_error **error);
 tfprof_answer *tfprof_diff(tfprof_profile *before, tfprof_profile *after,
                            const char *const *options, tfprof_error **error);
+/* Programs as they were compiled: modules, or with `module` or `op` instructions. */
+tfprof_answer *tfprof_hlo(tfprof_profile *profile, const char *const *options,
+                          tfprof_error **error);
+
+/* Answers of files, which are read for them alone; options also say how to read. */
+
 /* Each path is a run of its own. The answer's status is the verdict: 0 passed, 1 failed, 4 cannot be
- * told. Options also say how to read. */
+ * told. */
 tfprof_answer *tfprof_gate(const char *const *paths, size_t path_count,
                            const char *const *options, tfprof_error **error);
+/* What gates compare with: the bytes of a .tfbase file. Each path is a run of its own. */
+tfprof_answer *tfprof_baseline(const char *const *paths, size_t path_count,
+                               const char *const *options, tfprof_error **error);
+/* Whether the fix of the finding that the option `claimed` names saved what was promised. The
+ * answer's status: 0 at least the low end of it, 1 surely less, 4 cannot be told. */
+tfprof_answer *tfprof_verify(const char *before, const char *after, const char *const *options,
+                             tfprof_error **error);
+/* When numbers changed their level, over the measurements in a directory. */
+tfprof_answer *tfprof_history(const char *directory, const char *const *options,
+                              tfprof_error **error);
+/* A classic view, "scope", "graph", "op" or "code": JSON, or as `format` says; "proto" is the
+ * GraphNodeProto (scope, graph) or MultiGraphNodeProto (op, code) of TensorFlow's profiler. `output`
+ * may name files of timelines and pprof profiles beside the answer. */
+tfprof_answer *tfprof_view(const char *const *paths, size_t path_count, const char *view,
+                           const char *const *options, tfprof_error **error);
+/* What TensorFlow's profiler advises: its text, or with `format=proto` an AdviceProto; `only` names
+ * its checkers. */
+tfprof_answer *tfprof_classic_advice(const char *const *paths, size_t path_count,
+                                     const char *const *options, tfprof_error **error);
+/* An OpLogProto of what is known of the ops of a graph; no bytes where that is nothing. */
+tfprof_answer *tfprof_oplog(const char *const *paths, size_t path_count, const char *const *options,
+                            tfprof_error **error);
 
 const char *tfprof_answer_text(const tfprof_answer *answer);     /* ends with a zero byte */
 size_t      tfprof_answer_bytes(const tfprof_answer *answer);    /* without it */

@@ -29,6 +29,7 @@ from ._library import (
     Text,
     UsageError,
     answer,
+    answer_bytes,
     fail,
     ffi,
     lib,
@@ -40,8 +41,8 @@ from ._table import Table
 
 __all__ = [
     "Advice", "Error", "Evidence", "Fact", "Finding", "FormatError", "GateResult", "Impact", "InconclusiveError", "InputError",
-    "LimitError", "Location", "OutputError", "Profile", "RuleError", "Table", "UsageError", "Verdict", "advise", "diff", "explain",
-    "gate", "open", "report", "why", "whatif",
+    "LimitError", "Location", "OutputError", "Profile", "RuleError", "Table", "UsageError", "Verdict", "Verification", "advise",
+    "baseline", "diff", "explain", "gate", "history", "open", "report", "verify", "view", "why", "whatif",
 ]
 __version__ = text(lib.tfprof_version())
 Json = Dict[str, Any]
@@ -70,6 +71,17 @@ class GateResult:
 
     def __bool__(self) -> bool:
         return self.passed
+
+
+@dataclasses.dataclass(frozen=True)
+class Verification:
+    """`status`: 0 at least the low end of what was promised, 1 surely less, 4 cannot be told."""
+
+    status: int
+    json: Mapping[str, Any] = dataclasses.field(repr=False)
+
+    def __bool__(self) -> bool:
+        return self.status == 0
 
 
 class Facts(Mapping[str, Fact]):
@@ -131,6 +143,10 @@ class Profile:
 
     def tool(self, name: str, **how: Any) -> Json:
         return json.loads(self._ask("tool", name.encode(), **how))
+
+    def hlo(self, **how: Any) -> Json:
+        """Compiled programs; `module="NAME"` or `op="NAME"`: their instructions."""
+        return json.loads(self._ask("hlo", **how))
 
     def report(self, path: Optional[Path] = None, **how: Any) -> str:
         """The page as HTML, also written to `path`."""
@@ -223,3 +239,31 @@ def gate(*runs: Path, **how: Any) -> GateResult:
     given = answer("tfprof_gate", files.array, files.count, words.array)
     data = json.loads(given)
     return GateResult(given.status, data["headline"], data, given.warnings)
+
+
+def baseline(*runs: Path, output: Optional[Path] = None, **how: Any) -> bytes:
+    """What gates compare with, also written to `output`; each path is a run of its own."""
+    files, words = paths(runs), options(how)
+    data, _ = answer_bytes("tfprof_baseline", files.array, files.count, words.array)
+    if output is not None:
+        pathlib.Path(output).write_bytes(data)
+    return data
+
+
+def verify(before: Path, after: Path, claimed: Union[str, int], **how: Any) -> Verification:
+    """`claimed`: the finding of `before` that was fixed, by its rule or its number in the advice."""
+    sides, words = paths([before, after]), options({"claimed": claimed, **how})
+    given = answer("tfprof_verify", sides.array[0], sides.array[1], words.array)
+    return Verification(given.status, json.loads(given))
+
+
+def history(directory: Path, **how: Any) -> Json:
+    """When numbers of the baselines or recordings in a directory changed: `metric=["step_ms.p50"]`."""
+    place, words = paths([directory]), options(how)
+    return json.loads(answer("tfprof_history", place.array[0], words.array))
+
+
+def view(name: str, *given: Path, **how: Any) -> Any:
+    """Rows of a classic view, "scope", "graph", "op" or "code". tfprof.profiler gives TensorFlow's messages."""
+    files, words = paths(given), options(how)
+    return json.loads(answer("tfprof_view", files.array, files.count, name.encode(), words.array))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-from typing import Any, Iterable, Mapping, NoReturn, Union
+from typing import Any, Iterable, Mapping, NoReturn, Tuple, Union
 
 import cffi
 
@@ -124,15 +124,27 @@ class Text(str):
     warnings: str
 
 
-def answer(function: str, *arguments: Any) -> Text:
+def _asked(function: str, arguments: Any) -> Any:
     error = ffi.new("tfprof_error **")
     given = getattr(lib, function)(*arguments, error)
     if given == ffi.NULL:
         fail(error)
-    try:
-        made = Text(bytes(ffi.buffer(lib.tfprof_answer_text(given), lib.tfprof_answer_bytes(given))).decode("utf-8", "replace"))
-        made.status = lib.tfprof_answer_status(given)
-        made.warnings = text(lib.tfprof_answer_warnings(given))
-        return made
-    finally:
-        lib.tfprof_answer_free(given)
+    return ffi.gc(given, lib.tfprof_answer_free)
+
+
+def _bytes(given: Any) -> bytes:
+    return bytes(ffi.buffer(lib.tfprof_answer_text(given), lib.tfprof_answer_bytes(given)))
+
+
+def answer(function: str, *arguments: Any) -> Text:
+    given = _asked(function, arguments)
+    made = Text(_bytes(given).decode("utf-8", "replace"))
+    made.status = lib.tfprof_answer_status(given)
+    made.warnings = text(lib.tfprof_answer_warnings(given))
+    return made
+
+
+def answer_bytes(function: str, *arguments: Any) -> Tuple[bytes, str]:
+    """The answer as it is, and its warnings."""
+    given = _asked(function, arguments)
+    return _bytes(given), text(lib.tfprof_answer_warnings(given))
