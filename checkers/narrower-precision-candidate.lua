@@ -4,7 +4,7 @@ return rule {
   title = "Matrix work could run in 8 bits",
   category = "precision", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.ns", "device.model", "kernels", "roofline" },
+  needs = { "step.ns", "device.model", "device.f8_flops_per_s", "kernels", "roofline" },
   cause = "precision", tags = { "precision" },
   params = {
     min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "16 bit products over the step" },
@@ -16,10 +16,7 @@ step and already run near the device's rate; else other findings come first. Not
 question of its loss. Silent where 8 bits are in use.]],
 
   check = function(p, cfg)
-    if not p.fact["device.model"]:find("H100|H200|H20|H800|B100|B200|B300|GB200|GB300|L4\\b|L40|RTX 40|RTX 50|"
-                                       .. "RTX 6000 Ada|MI300|MI308|MI325|MI35") then
-      return nil
-    end
+    if p.fact["device.f8_flops_per_s"] == 0 then return nil end
     local step_ns, products = p.fact["step.ns"], p:table("kernels"):where { category = "gemm" }
     if products:where { dtype = { like = "float8|int8" } }:count() > 0 then return nil end
     local half = products:where { dtype = { like = "^(b?float16)$" } }
@@ -47,17 +44,20 @@ question of its loss. Silent where 8 bits are in use.]],
 
   examples = {
     { name = "two thirds of the step", framework = "pytorch", format = "kineto", finding = true,
-      facts = { ["step.ns"] = 1e7, ["device.model"] = "NVIDIA H100 80GB HBM3" },
+      facts = { ["step.ns"] = 1e7, ["device.model"] = "NVIDIA H100 80GB HBM3",
+                ["device.f8_flops_per_s"] = 1.979e15 },
       tables = { kernels = { { name = "nvjet_hsh_128x256", category = "gemm", dtype = "bfloat16", total_ns = 6.6e6 } },
                  roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.7,
                                 ns = 6e6 } } } },
     { name = "far from the device's rate", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.model"] = "NVIDIA H100 80GB HBM3" },
+      facts = { ["step.ns"] = 1e7, ["device.model"] = "NVIDIA H100 80GB HBM3",
+                ["device.f8_flops_per_s"] = 1.979e15 },
       tables = { kernels = { { name = "nvjet_hsh_128x256", category = "gemm", dtype = "bfloat16", total_ns = 6.6e6 } },
                  roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.2,
                                 ns = 6e6 } } } },
     { name = "a device without", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["device.model"] = "NVIDIA A100-SXM4-80GB" },
+      facts = { ["step.ns"] = 1e7, ["device.model"] = "NVIDIA A100-SXM4-80GB",
+                ["device.f8_flops_per_s"] = 0 },
       tables = { kernels = { { name = "gemm", category = "gemm", dtype = "bfloat16", total_ns = 6.6e6 } },
                  roofline = { { op = "aten::mm", bound = "compute", dtype = "bfloat16", efficiency = 0.7,
                                 ns = 6e6 } } } },

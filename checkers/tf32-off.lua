@@ -4,7 +4,7 @@ return rule {
   title = "Products in float32 run without TF32",
   category = "precision", severity = "warn",
   formats = { "kineto", "xspace" },
-  needs = { "step.ns", "device.idle_share", "device.count", "device.model", "kernels" },
+  needs = { "step.ns", "device.idle_share", "device.count", "device.model", "device.tf32_flops_per_s", "kernels" },
   cause = "precision", tags = { "precision", "kernels" },
   more_specific_than = { "tensor-cores-unused", "tensor-core-share-low" },
   params = {
@@ -19,10 +19,8 @@ A100. PyTorch leaves it off for products unless told. Priced as Amdahl's law has
 of the parameter. Silent on older devices, on AMD's, and where kernels are of unknown kind.]],
 
   check = function(p, cfg)
-    if not p.fact["device.model"]:find(
-        "(A10|A30|A40|A100|A800|H20|H100|H200|H800|GH200|B100|B200|GB200|L4|L40S?|RTX (A|30|40|50)\\d*)\\b") then
-      return nil
-    end
+    -- AMD's take it where a program asks for it by another name.
+    if p.fact["device.tf32_flops_per_s"] == 0 or p.fact["device.model"]:find("AMD|Instinct") then return nil end
     local slow = p:table("kernels"):where { tensor_core = "no", dtype = "float32", category = { like = "gemm|conv" } }
     local ns, step_ns = slow:sum("total_ns") / p.fact["device.count"], p.fact["step.ns"]
     if ns / step_ns < cfg.min_share then return nil end
@@ -49,12 +47,12 @@ of the parameter. Silent on older devices, on AMD's, and where kernels are of un
   examples = {
     { name = "sgemm on A100", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.16e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
-                ["device.model"] = "NVIDIA A100-SXM4-40GB" },
+                ["device.model"] = "NVIDIA A100-SXM4-40GB", ["device.tf32_flops_per_s"] = 1.56e14 },
       tables = { kernels = { { name = "ampere_sgemm_128x64_tn", family = "ampere_sgemm", category = "gemm",
                                tensor_core = "no", dtype = "float32", total_ns = 4e6 } } } },
     { name = "a V100 has none", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
-                ["device.model"] = "Tesla V100-SXM2-32GB" },
+                ["device.model"] = "Tesla V100-SXM2-32GB", ["device.tf32_flops_per_s"] = 0 },
       tables = { kernels = { { name = "volta_sgemm_128x64_tn", category = "gemm", tensor_core = "no", dtype = "float32",
                                total_ns = 4e6 } } } },
     { name = "a CPU program", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 } },

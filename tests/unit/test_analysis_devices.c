@@ -99,6 +99,43 @@ static void devices_of_other_times_do_not_count(void **state)
     builder_free(&b);
 }
 
+/* Data sheets: A100 156 TFLOP/s in TF32 and no type of 8 bit floats, H100 495 and 1979, V100
+ * neither. */
+static void makers_say_which_types_a_device_multiplies(void **state)
+{
+    static const struct {
+        const char *model;
+        double      tf32, f8; /* NaN: not known */
+    } rows[] = {
+        { "NVIDIA A100-SXM4-40GB", 156e12, 0 },
+        { "NVIDIA H100 80GB HBM3", 495e12, 1979e12 },
+        { "Tesla V100-SXM2-16GB", 0, 0 },
+        { "an accelerator of next year", NAN, NAN },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct profile_builder b;
+        struct err             err = { 0 };
+        uint32_t               host, gpu;
+        double                 tf32, f8;
+
+        builder_start(&b, FORMAT_KINETO);
+        host = builder_host(&b, "h");
+        gpu = builder_device(&b, host, "GPU 0", rows[i].model, DEVICE_GPU);
+        builder_step(&b, host, 0, 1000);
+        builder_slice(&b, builder_timeline(&b, host, gpu, "stream 7"), "k", ACTIVITY_KERNEL, 0,
+                      700);
+        builder_finish(&b);
+        assert_true(analysis_devices.run(&b.study, &err));
+        tf32 = builder_fact(&b, "device.tf32_flops_per_s");
+        f8 = builder_fact(&b, "device.f8_flops_per_s");
+        assert_true(isnan(rows[i].tf32) ? isnan(tf32) : fabs(tf32 - rows[i].tf32) < 1);
+        assert_true(isnan(rows[i].f8) ? isnan(f8) : fabs(f8 - rows[i].f8) < 1);
+        builder_free(&b);
+    }
+}
+
 static void a_cpu_program_has_no_device(void **state)
 {
     struct profile_builder b;
@@ -120,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_have_causes),
         cmocka_unit_test(devices_of_other_times_do_not_count),
+        cmocka_unit_test(makers_say_which_types_a_device_multiplies),
         cmocka_unit_test(a_cpu_program_has_no_device),
     };
 

@@ -21,6 +21,8 @@ enum device_fact {
     GAP_COUNT,
     CAUSES, /* ns and share of each cause follow */
     HALF_TYPE = CAUSES + 2 * GAP_CAUSE_COUNT,
+    TF32_PEAK,
+    F8_PEAK,
     FACT_COUNT
 };
 /* clang-format off */
@@ -42,6 +44,8 @@ static const struct fact_spec produces[] = {
     [CAUSES + 2 * GAP_##id + 1] = { "device.idle_" fact "_share", UNIT_SHARE, "idle share: " help },
 #include "analyze/device/gap_causes.def"
     [HALF_TYPE] = { "device.half_type", UNIT_NAME, "type of 16 bits that it multiplies at its full rate: float16, or bfloat16 where it can" },
+    [TF32_PEAK] = { "device.tf32_flops_per_s", UNIT_FLOPS_PER_S, "peak of products of float32 in TF32; 0: it has none" },
+    [F8_PEAK] = { "device.f8_flops_per_s", UNIT_FLOPS_PER_S, "peak of products of 8 bit floats; 0: it has none" },
 };
 /* clang-format on */
 
@@ -290,13 +294,32 @@ static void sum_row(const struct device_row *row, double steps, double values[FA
     }
 }
 
+/* Types that the device multiplies. */
+static bool set_types(struct study *study, const struct device *device)
+{
+    static const char      unknown[] = "nothing tells what this device is";
+    struct facts          *facts = &study->facts;
+    enum dtype             half = hardware_half_type(study->profile, device);
+    struct hardware        made;
+    const struct hardware *known = hardware_of(study->profile, device, &made);
+    bool                   is_set;
+
+    is_set = half == DTYPE_UNKNOWN ? facts_absent(facts, produces[HALF_TYPE].name, NULL, unknown)
+                                   : facts_set(facts, &produces[HALF_TYPE],
+                                               facts_name(facts, str_from(dtype_name(half))));
+    if (!known)
+        return is_set && facts_absent(facts, produces[TF32_PEAK].name, NULL, unknown) &&
+               facts_absent(facts, produces[F8_PEAK].name, NULL, unknown);
+    return is_set && facts_set(facts, &produces[TF32_PEAK], known->tf32_flops_per_s) &&
+           facts_set(facts, &produces[F8_PEAK], known->f8_flops_per_s);
+}
+
 static bool set_facts(struct study *study, const struct windows *windows)
 {
     const struct profile *profile = study->profile;
     double                values[FACT_COUNT] = { 0 };
     double                mean_ns = (double)windows->total_ns / (double)windows->count;
     double                count = 0;
-    enum dtype            half;
     bool                  is_set = true;
 
     for (size_t i = 0; i < study->devices->rows.count; i++) {
@@ -320,17 +343,11 @@ static bool set_facts(struct study *study, const struct windows *windows)
     values[IDLE_SHARE] = values[IDLE_NS] / mean_ns;
     for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
         values[CAUSES + 2 * cause + 1] = values[CAUSES + 2 * cause] / mean_ns;
-    half =
-        hardware_half_type(profile, &profile->devices.items[study->devices->rows.items[0].device]);
-    if (half != DTYPE_UNKNOWN)
-        values[HALF_TYPE] = facts_name(&study->facts, str_from(dtype_name(half)));
-    for (size_t i = 0; i < FACT_COUNT; i++)
-        if ((i != MODEL && i != HALF_TYPE) || values[i] != 0)
+    for (size_t i = 0; i < HALF_TYPE; i++)
+        if (i != MODEL || values[i] != 0)
             is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
-    if (half == DTYPE_UNKNOWN)
-        is_set = is_set && facts_absent(&study->facts, produces[HALF_TYPE].name, NULL,
-                                        "nothing tells what this device is");
-    return is_set;
+    return is_set &&
+           set_types(study, &profile->devices.items[study->devices->rows.items[0].device]);
 }
 
 static bool say_absent(struct study *study)
