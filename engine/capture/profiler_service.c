@@ -1,10 +1,12 @@
 #include "capture/profiler_service.h"
 
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/trace.h"
-#include "base/wire_out.h"
 #include "capture/grpc.h"
 #include "read/proto/wire.h"
+
+#include "profiler_service.pb-c.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,28 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Field numbers of tsl/profiler/protobuf/profiler_service.proto and profiler_options.proto. */
-enum {
-    REQUEST_DURATION = 1,
-    REQUEST_MOST_EVENTS = 2,
-    REQUEST_TOOLS = 3,
-    REQUEST_OPTIONS = 4,
-    REQUEST_ROOT = 5,
-    REQUEST_SESSION = 6,
-    REQUEST_HOST = 7,
-    REQUEST_WANTS_XSPACE = 9,
-    OPTION_DATASETS = 1,
-    OPTION_HOST_LEVEL = 2,
-    OPTION_DEVICE_LEVEL = 3,
-    OPTION_PYTHON_LEVEL = 4,
-    OPTION_VERSION = 5,
-    OPTION_HLO = 7,
-    OPTION_START = 8,
-    OPTION_DURATION = 9,
-    OPTION_REPOSITORY = 10,
-    RESPONSE_IS_EMPTY = 7,
-    RESPONSE_XSPACE = 8,
-};
+/* Fields of ProfileResponse in tsl/profiler/protobuf/profiler_service.proto: recordings are long
+ * and not copied. */
+enum { RESPONSE_IS_EMPTY = 7, RESPONSE_XSPACE = 8 };
 enum { MOST_EVENTS = 1000000, MOST_BYTES = 1 << 30, RETRY_MS = 200 };
 enum { GRPC_UNIMPLEMENTED = 12, GRPC_ALREADY_EXISTS = 6, GRPC_UNAVAILABLE = 14 };
 
@@ -73,26 +56,34 @@ static int64_t unix_now_ns(void)
 static void build_request(const struct capture_options *options, const char *worker,
                           const char *root, struct text *request)
 {
-    struct text inner = { .arena = request->arena };
+    char                           *tools[] = { (char *)"xplane.pb" };
+    Tfprof__Service__ProfileOptions inner = TFPROF__SERVICE__PROFILE_OPTIONS__INIT;
+    Tfprof__Service__ProfileRequest outer = TFPROF__SERVICE__PROFILE_REQUEST__INIT;
+    uint8_t                        *bytes;
 
-    wire_out_number(&inner, OPTION_DATASETS, 1);
-    wire_out_number(&inner, OPTION_HOST_LEVEL, (uint64_t)options->host_level);
-    wire_out_number(&inner, OPTION_DEVICE_LEVEL, (uint64_t)options->device_level);
-    wire_out_number(&inner, OPTION_PYTHON_LEVEL, options->has_python);
-    wire_out_number(&inner, OPTION_VERSION, 1);
-    wire_out_number(&inner, OPTION_HLO, 1);
-    wire_out_number(&inner, OPTION_START, (uint64_t)unix_now_ns());
-    wire_out_number(&inner, OPTION_DURATION, (uint64_t)options->duration_ms);
-    wire_out_bytes(&inner, OPTION_REPOSITORY, str_from(options->log_directory));
-    wire_out_number(request, REQUEST_DURATION, (uint64_t)options->duration_ms);
-    wire_out_number(request, REQUEST_MOST_EVENTS, MOST_EVENTS);
-    wire_out_bytes(request, REQUEST_TOOLS, STR("xplane.pb"));
-    wire_out_bytes(request, REQUEST_OPTIONS, text_str(&inner));
-    wire_out_bytes(request, REQUEST_ROOT, str_from(root));
-    wire_out_bytes(request, REQUEST_SESSION, str_from(options->run));
-    wire_out_bytes(request, REQUEST_HOST, str_from(worker));
-    wire_out_number(request, REQUEST_WANTS_XSPACE, 1);
-    request->is_cut = request->is_cut || !text_is_whole(&inner);
+    inner.include_dataset_ops = true;
+    inner.host_tracer_level = (uint32_t)options->host_level;
+    inner.device_tracer_level = (uint32_t)options->device_level;
+    inner.python_tracer_level = options->has_python;
+    inner.version = 1;
+    inner.enable_hlo_proto = true;
+    inner.start_timestamp_ns = (uint64_t)unix_now_ns();
+    inner.duration_ms = (uint64_t)options->duration_ms;
+    inner.repository_path = (char *)options->log_directory;
+    outer.duration_ms = (uint64_t)options->duration_ms;
+    outer.max_events = MOST_EVENTS;
+    outer.tools = tools;
+    outer.n_tools = ARRAY_COUNT(tools);
+    outer.opts = &inner;
+    outer.repository_root = (char *)root;
+    outer.session_id = (char *)options->run;
+    outer.host_name = (char *)worker;
+    outer.emit_xspace = true;
+    bytes = arena_alloc(request->arena, tfprof__service__profile_request__get_packed_size(&outer));
+    request->is_cut = request->is_cut || !bytes;
+    if (bytes)
+        text_add(request, (struct str) { (const char *)bytes,
+                                         tfprof__service__profile_request__pack(&outer, bytes) });
 }
 
 bool capture_response_read(struct str message, struct str *xspace, bool *is_empty)
