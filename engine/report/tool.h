@@ -12,7 +12,7 @@
 struct output_options;
 struct study;
 
-enum { TOOL_SECTIONS = 12 };
+enum { TOOL_SECTIONS = 16 };
 
 struct tool_section {
     const char *title;

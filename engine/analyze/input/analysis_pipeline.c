@@ -26,6 +26,10 @@ static const struct fact_spec produces[] = {
     { "input.bottleneck_ns", UNIT_NS, "its time on the path of the step" },
     { "input.cache_fill_ns", UNIT_NS,
       "a step's wait for stages whose results a cache keeps from now on" },
+    { "input.demanded_ns", UNIT_NS,
+      "a step's time of stages that read files on demand, less those below" },
+    { "input.advanced_ns", UNIT_NS, "of those that read files in advance" },
+    { "input.preprocessing_ns", UNIT_NS, "of the others" },
 };
 enum {
     FACT_WAIT,
@@ -41,7 +45,8 @@ enum {
     FACT_BOTTLENECK,
     FACT_BOTTLENECK_TYPE,
     FACT_BOTTLENECK_NS,
-    FACT_CACHE_FILL
+    FACT_CACHE_FILL,
+    FACT_CATEGORIES
 };
 
 static const struct column_spec iterator_columns[] = {
@@ -67,6 +72,8 @@ static const struct column_spec iterator_columns[] = {
     { "max_call_ns", UNIT_NS, "longest call" },
     { "slow_calls", UNIT_COUNT, "calls a step that took more than 50 us" },
     { "total_ns", UNIT_NS, "a step's time in its calls, stages below included" },
+    { "total_share", UNIT_RATIO,
+      "total_ns over self_ns of all stages; above 1 where they are nested" },
     { "self_share", UNIT_SHARE, "self_ns of that of all stages" },
     { "category", UNIT_NAME,
       "reading files on demand, reading files in advance, or preprocessing" },
@@ -113,14 +120,31 @@ static bool is_random_below(const struct study *study, uint32_t stage, bool or_s
     return false;
 }
 
+enum category { DEMANDED, ADVANCED, PREPROCESSING, CATEGORY_COUNT };
+static const char *const category_names[CATEGORY_COUNT] = { "reading files on demand",
+                                                            "reading files in advance",
+                                                            "preprocessing" };
+
 /* As TensorFlow's input pipeline analyzer sorts stages. */
-static const char *category(const struct study *study, const struct stage *stage)
+static enum category category_of(const struct study *study, const struct stage *stage)
 {
     if (!name_is(intern_str(study->facts.names, stage->type), NAMES_TF_FILE_READER))
-        return "preprocessing";
-    return name_is(intern_str(study->facts.names, stage->name), NAMES_TF_READ_AHEAD)
-               ? "reading files in advance"
-               : "reading files on demand";
+        return PREPROCESSING;
+    return name_is(intern_str(study->facts.names, stage->name), NAMES_TF_READ_AHEAD) ? ADVANCED
+                                                                                     : DEMANDED;
+}
+
+static bool set_categories(struct study *study)
+{
+    double self_ns[CATEGORY_COUNT] = { 0 };
+    bool   ok = true;
+
+    for (size_t i = 0; i < study->pipeline->stages.count; i++)
+        self_ns[category_of(study, &study->pipeline->stages.items[i])] +=
+            study->pipeline->stages.items[i].self_ns;
+    for (int i = 0; ok && i < CATEGORY_COUNT; i++)
+        ok = facts_set(&study->facts, &produces[FACT_CATEGORIES + i], self_ns[i]);
+    return ok;
 }
 
 static bool fill_table(struct study *study)
@@ -164,8 +188,9 @@ static bool fill_table(struct study *study)
             stage->max_call_ns,
             stage->slow_calls,
             stage->total_ns,
+            all_self_ns > 0 ? stage->total_ns / all_self_ns : 0,
             all_self_ns > 0 ? stage->self_ns / all_self_ns : 0,
-            facts_name(&study->facts, str_from(category(study, stage))),
+            facts_name(&study->facts, str_from(category_names[category_of(study, stage)])),
             stage->top_op,
             stage->top_op_ns,
             is_random_below(study, i, true),
@@ -292,8 +317,8 @@ static bool set_facts(struct study *study)
            facts_set(facts, &produces[FACT_INLINE], pipeline->inline_ns) &&
            facts_set(facts, &produces[FACT_UNSTAGED], pipeline->unstaged_ns) &&
            facts_set(facts, &produces[FACT_PERIOD], period_ns) && set_pace(study, period_ns) &&
-           facts_set(facts, &produces[FACT_PYTHON], python_ns) && set_bottleneck(study) &&
-           fill_table(study);
+           facts_set(facts, &produces[FACT_PYTHON], python_ns) && set_categories(study) &&
+           set_bottleneck(study) && fill_table(study);
 }
 
 static bool set_wait(struct study *study)
