@@ -153,14 +153,15 @@ static void choose_capture_hint(struct advice *advice)
 
 /* One entry a suppression, and how many findings it took away. */
 static bool count_suppressed(struct advising *advising, struct suppression *suppression,
-                             struct err *err)
+                             const char *rule, struct err *err)
 {
-    struct suppressed_rule suppressed = { suppression->rule, suppression->reason, 1 };
+    struct suppressed_rule suppressed = { rule, suppression->reason, 1 };
     struct advice         *advice = advising->advice;
 
     suppression->used_count++;
     for (size_t i = 0; i < advice->suppressed.count; i++) {
-        if (advice->suppressed.items[i].reason != suppression->reason)
+        if (advice->suppressed.items[i].reason != suppression->reason ||
+            strcmp(advice->suppressed.items[i].rule, rule) != 0)
             continue;
         advice->suppressed.items[i].count++;
         return true;
@@ -187,12 +188,13 @@ static bool drop_suppressed(struct advising *advising, struct err *err)
     if (!is_gone)
         return no_memory(err);
     for (size_t i = 0; i < list->drafts.count; i++) {
-        bool                is_bad = false;
-        struct suppression *suppression =
-            suppress_find(advising->suppressions, &list->drafts.items[i].finding, &is_bad, err);
+        const struct finding *finding = &list->drafts.items[i].finding;
+        bool                  is_bad = false;
+        struct suppression   *suppression =
+            suppress_find(advising->suppressions, finding, &is_bad, err);
 
         is_gone[i] = suppression != NULL;
-        if (is_bad || (suppression && !count_suppressed(advising, suppression, err)))
+        if (is_bad || (suppression && !count_suppressed(advising, suppression, finding->rule, err)))
             return false;
     }
     for (size_t i = 0; i < list->drafts.count; i++)
@@ -210,6 +212,7 @@ static bool finish(struct advising *advising, struct err *err)
 
     if (!rank_claims(&advising->pricing, list, advising->arena))
         return no_memory(err);
+    rank_fingerprints(list);
     if (advising->suppressions && !drop_suppressed(advising, err))
         return false;
     if (!rank_veto(list, advising->arena))

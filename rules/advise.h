@@ -20,6 +20,7 @@ struct rule_setting { /* a parameter of a rule, or its severity */
 struct advise_options {
     struct option_list rule_directories; /* --rules DIR: added to the built-in rules */
     struct option_list only, skip;       /* ids, categories or tags */
+    struct option_list ignored;          /* fingerprints of findings; project_apply suppresses them */
     struct option_list set;              /* RULE.PARAM=VALUE */
     VEC(struct rule_setting) settings;   /* of the project; `set` comes after them */
     const char        *preset;           /* recommended, strict or all; NULL: recommended */

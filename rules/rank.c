@@ -237,6 +237,12 @@ static void set_fingerprint(struct finding *finding)
              (unsigned long long)hash);
 }
 
+void rank_fingerprints(struct draft_list *list)
+{
+    for (size_t i = 0; i < list->drafts.count; i++)
+        set_fingerprint(&list->drafts.items[i].finding);
+}
+
 /* How loud a finding may be: only what is most probably worth it, by more than a guess, warns. */
 static enum severity loudest(const struct draft *draft)
 {
@@ -268,8 +274,6 @@ void rank_findings(struct draft_list *list)
     }
     if (list->drafts.count > 0)
         qsort(list->drafts.items, list->drafts.count, sizeof *list->drafts.items, compare_drafts);
-    for (size_t i = 0; i < list->drafts.count; i++) {
+    for (size_t i = 0; i < list->drafts.count; i++)
         list->drafts.items[i].finding.rank = (uint32_t)i + 1;
-        set_fingerprint(&list->drafts.items[i].finding);
-    }
 }

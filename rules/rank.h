@@ -16,7 +16,9 @@ bool rank_is_vague(const struct finding *finding);
 /* Where a veto says that the recording supports no conclusion about a step, findings lose their price of
  * step time and are facts; the veto says how many. false: the arena is exhausted. */
 bool rank_veto(struct draft_list *list, struct arena *arena);
-/* Vetoes first, then priced ones by what they save; gives ranks and fingerprints. */
+/* What tells a finding from others of its program, run after run: rule and subject. */
+void rank_fingerprints(struct draft_list *list);
+/* Vetoes first, then priced ones by what they save; gives ranks. */
 void rank_findings(struct draft_list *list);
 
 #endif

@@ -20,7 +20,9 @@ static bool is_about(const struct suppression *suppression, const struct finding
     struct pattern       *pattern;
     bool                  found = false;
 
-    if (suppression->is_expired || strcmp(suppression->rule, finding->rule) != 0)
+    if (suppression->is_expired ||
+        (suppression->rule && strcmp(suppression->rule, finding->rule) != 0) ||
+        (suppression->fingerprint && strcmp(suppression->fingerprint, finding->fingerprint) != 0))
         return false;
     if (!suppression->subject)
         return true;
@@ -43,7 +45,8 @@ void suppress_know(struct suppressions *suppressions, const char *const *ids, si
     for (size_t i = 0; suppressions && i < suppressions->list.count; i++) {
         struct suppression *suppression = &suppressions->list.items[i];
 
-        for (size_t j = 0; j < count; j++)
+        suppression->is_known = !suppression->rule;
+        for (size_t j = 0; suppression->rule && j < count; j++)
             suppression->is_known |= strcmp(suppression->rule, ids[j]) == 0;
         if (!suppression->is_known)
             suppression->nearest = option_nearest(suppression->rule, ids, count);
@@ -54,6 +57,7 @@ void suppress_looked(struct suppressions *suppressions, const char *rule)
 {
     for (size_t i = 0; suppressions && i < suppressions->list.count; i++)
         suppressions->list.items[i].has_looked |=
+            !suppressions->list.items[i].rule ||
             strcmp(suppressions->list.items[i].rule, rule) == 0;
 }
 

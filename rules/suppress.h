@@ -7,7 +7,8 @@
 #include "rules/advice.h"
 
 struct suppression {
-    const char *rule;    /* id */
+    const char *rule;    /* id; NULL: any */
+    const char *fingerprint; /* of one finding; NULL: all */
     const char *subject; /* pattern found in op, kernel, device, host, scope or file; NULL: any */
     const char *reason;
     const char *until;   /* "2026-12-31", the last day; NULL: for good */

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/help.h"
+#include "cli/personal.h"
 
 #include <string.h>
 
@@ -136,6 +137,8 @@ bool command_run(int argument_count, char *const *arguments, struct arena *arena
     int                   used;
     const struct command *command;
     struct call           call = { .arena = arena };
+    struct personal_words personal = { 0 };
+    struct option_list    none = { 0 };
 
     arguments = command_first(argument_count, arguments, arena);
     if (!arguments)
@@ -147,8 +150,12 @@ bool command_run(int argument_count, char *const *arguments, struct arena *arena
     if (wants_help(argument_count - used, arguments + used))
         return help_print(command, arena, err);
     call.values = arena_alloc(arena, command->values_bytes);
-    if (!option_parse(command->options, command->option_count, argument_count - used,
-                      arguments + used, arena, call.values, &call.operands, err) ||
+    if (!personal_options(command, argument_count - used, arguments + used, arena, &personal,
+                          err) ||
+        !option_parse(command->options, command->option_count, (int)personal.list.count,
+                      personal.list.items, arena, call.values, &none, err) ||
+        !option_update(command->options, command->option_count, argument_count - used,
+                       arguments + used, arena, call.values, &call.operands, err) ||
         !command->run(&call, err))
         return false;
     *status = call.status;

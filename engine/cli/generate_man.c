@@ -86,7 +86,11 @@ static const char tail[] =
     ".TP\n4\ninconclusive: too little to judge\n"
     ".TP\n5\na rule failed and \\-\\-rule\\-errors=fail was given\n"
     ".SH ENVIRONMENT\n"
-    ".TP\nNO_COLOR\nno colours unless \\-\\-color=always\n";
+    ".TP\nNO_COLOR\nno colours unless \\-\\-color=always\n"
+    ".TP\nXDG_CONFIG_HOME\nwhere your own configuration is, else ~/.config\n"
+    ".SH FILES\n"
+    ".TP\n~/.config/tfprof/config.toml\noptions that you want on every command line\n"
+    ".TP\ntfprof.toml\nwhat a project holds its runs to, in the working directory or above\n";
 
 void generate_man(struct text *text)
 {

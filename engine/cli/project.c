@@ -41,7 +41,7 @@ static const struct key_spec keys[] = {
     { "rules", "set", PROJECT(set), true, NULL, true },
 };
 static const char        SUPPRESS[] = "suppress";
-static const char *const suppress_keys[] = { "rule", "subject", "reason", "until" };
+static const char *const suppress_keys[] = { "rule", "fingerprint", "subject", "reason", "until" };
 static const char        RULE_TABLE[] = "rule."; /* [rule.hot-op] */
 static const char *const tables[] = { "gate", "rules", "rule.ID", SUPPRESS };
 
@@ -180,7 +180,8 @@ static bool is_day(const char *date)
 static bool take_suppress_key(struct suppression *suppression, const struct toml_entry *entry,
                               struct arena *arena, struct err *err)
 {
-    const char **const fields[] = { &suppression->rule, &suppression->subject, &suppression->reason,
+    const char **const fields[] = { &suppression->rule, &suppression->fingerprint,
+                                    &suppression->subject, &suppression->reason,
                                     &suppression->until };
 
     for (size_t i = 0; i < ARRAY_COUNT(suppress_keys); i++) {
@@ -273,11 +274,26 @@ static bool check_subject(const struct suppression *suppression, struct err *err
         return true;
     pattern = pattern_new(str_from(suppression->subject), PATTERN_SEARCH, false, err);
     pattern_free(pattern);
-    if (pattern)
-        return true;
-    err->line = suppression->line;
-    err->column = 1;
-    return false;
+    return pattern != NULL;
+}
+
+/* As JSON shows it: 16 digits of base 16. */
+static bool check_fingerprint(const char *fingerprint, struct err *err)
+{
+    return !fingerprint ||
+           (strlen(fingerprint) == 16 && strspn(fingerprint, "0123456789abcdef") == 16) ||
+           err_set(err, ERR_USAGE,
+                   "'%s' is no fingerprint, which JSON shows as 16 letters and digits",
+                   fingerprint);
+}
+
+static bool check_suppression(const struct suppression *suppression, struct err *err)
+{
+    if (!suppression->rule && !suppression->fingerprint)
+        return err_set(err, ERR_USAGE, "a suppression needs a rule, or a fingerprint");
+    if (!suppression->reason)
+        return err_set(err, ERR_USAGE, "a suppression needs a reason");
+    return check_fingerprint(suppression->fingerprint, err) && check_subject(suppression, err);
 }
 
 static bool check_suppressions(struct project *project, struct err *err)
@@ -287,16 +303,12 @@ static bool check_suppressions(struct project *project, struct err *err)
     today(day);
     for (size_t i = 0; i < project->suppressions.list.count; i++) {
         struct suppression *suppression = &project->suppressions.list.items[i];
-        const char *missing = !suppression->rule ? "rule" : !suppression->reason ? "reason" : NULL;
 
-        if (missing) {
-            err_set(err, ERR_USAGE, "a suppression needs a %s", missing);
+        if (!check_suppression(suppression, err)) {
             err->line = suppression->line;
             err->column = 1;
             return false;
         }
-        if (!check_subject(suppression, err))
-            return false;
         suppression->is_expired = suppression->until && strcmp(suppression->until, day) < 0;
     }
     return true;
@@ -382,9 +394,27 @@ static bool append_paths(const struct project *project, struct option_list *to, 
     return true;
 }
 
+/* Those of the command line, behind the project's. */
+static bool ignore(struct project *project, const struct option_list *fingerprints,
+                   struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < fingerprints->values.count; i++) {
+        struct suppression suppression = { .fingerprint = fingerprints->values.items[i],
+                                           .reason = "--ignore" };
+
+        if (!check_fingerprint(suppression.fingerprint, err))
+            return false;
+        if (!vec_push(&project->suppressions.list, arena, suppression))
+            return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    }
+    return true;
+}
+
 bool project_apply(struct project *project, struct advise_options *options, struct arena *arena,
                    struct err *err)
 {
+    if (!ignore(project, &options->ignored, arena, err))
+        return false;
     if (!append_paths(project, &options->rule_directories, arena) ||
         (options->only.values.count == 0 && !append(&options->only, &project->only, arena)) ||
         !append(&options->skip, &project->skip, arena))
@@ -420,8 +450,10 @@ static void warn_of(const struct project *project, const struct suppression *sup
                  nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     else if (suppression->used_count > 0 || !suppression->has_looked)
         return;
-    text_print(text, "tfprof: %s:%u: the suppression of %s %s\n", project->path, suppression->line,
-               suppression->rule, more);
+    if (suppression->line > 0) /* what a person ignores everywhere need not be everywhere */
+        text_print(text, "tfprof: %s:%u: the suppression of %s %s\n", project->path,
+                   suppression->line,
+                   suppression->rule ? suppression->rule : suppression->fingerprint, more);
 }
 
 void project_add_unfiltered(bool is_unfiltered, struct text *text)
