@@ -398,6 +398,7 @@ static void fingerprints_ignore_numbers(void **state)
     f.list.drafts.items[0].finding.subject.op = "dense_1/MatMul";
     f.list.drafts.items[1].finding.subject.op = "dense_27/MatMul";
     f.list.drafts.items[2].finding.subject.op = "dense_1/Relu";
+    rank_fingerprints(&f.list);
     rank_findings(&f.list);
     const struct draft *drafts = f.list.drafts.items; /* MatMul, Relu, MatMul by op name */
     assert_string_equal(drafts[0].finding.fingerprint, drafts[2].finding.fingerprint);
