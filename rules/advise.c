@@ -117,9 +117,9 @@ static bool add_together(struct advising *advising, struct err *err)
         const struct draft  *draft = &advising->list.drafts.items[i];
         const struct impact *impact = &draft->finding.impact;
 
-        if (!impact->has_saving || impact->resource || rank_is_vague(&draft->finding))
-            break; /* the list is ordered: no step time is left to save */
-        if (joint.count > 0 && draft->finding.severity < SEVERITY_WARN)
+        if (!impact->has_saving || impact->resource)
+            continue;
+        if (joint.count == 0 && rank_is_vague(&draft->finding))
             break; /* nothing is built on what may save nothing */
         if (!price_together(&advising->pricing, &joint, draft, advising->arena))
             return true;

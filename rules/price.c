@@ -27,7 +27,20 @@ static const struct calibrated {
 } calibrated[][CONFIDENCE_HIGH + 1] = {
 #define CALIBRATED(method, confidence, shift, low, high, pairs)                                    \
     [METHOD_##method][CONFIDENCE_##confidence] = { shift, low, high },
+#define BEHIND(kind, worth, pairs)
 #include "rules/calibration.def"
+#undef BEHIND
+#undef CALIBRATED
+};
+
+/* And what a finding behind the first was worth beside it, of what it says: it often sees the first
+ * one's time in another way, and of what a bound names most is needed. */
+enum behind { BEHIND_WARNING, BEHIND_NOTE, BEHIND_BOUND };
+static const double behind_worth[] = {
+#define CALIBRATED(method, confidence, shift, low, high, pairs)
+#define BEHIND(kind, worth, pairs) [BEHIND_##kind] = (worth),
+#include "rules/calibration.def"
+#undef BEHIND
 #undef CALIBRATED
 };
 static const double LARGEST_SHARE = 0.995; /* no recording tells a larger one from it */
@@ -382,23 +395,48 @@ static bool step_after(const struct pricing *pricing, const struct edit_list *li
 }
 
 /* Of what a draft saves alone, the share that it saves behind others: 0 where they took its time.
- */
+ * What a bound names mostly stays, and so is not taken from those behind it. */
 static bool share_left(const struct pricing *pricing, struct joint *joint,
                        const struct draft *draft, struct arena *arena, double *share)
 {
     struct edit_list alone = { 0 };
     double           alone_ns, after_ns, saved_ns;
-    int              bound;
+    size_t           before = joint->edits.edits.count;
+    int              ignored, bound;
 
     if (!add_edits(pricing, &alone, draft, arena) ||
         !add_edits(pricing, &joint->edits, draft, arena) ||
-        !step_after(pricing, &alone, &alone_ns, &bound) ||
-        !step_after(pricing, &joint->edits, &after_ns, &joint->bound))
+        !step_after(pricing, &alone, &alone_ns, &ignored) ||
+        !step_after(pricing, &joint->edits, &after_ns, &bound))
         return false;
     saved_ns = pricing->replayed_ns - alone_ns;
     *share = saved_ns > 0 ? fmin(1, fmax(0, (joint->replayed_ns - after_ns) / saved_ns)) : 0;
+    if (draft->finding.impact.method == METHOD_SHARE) {
+        joint->edits.edits.count = before;
+        return true;
+    }
     joint->replayed_ns = after_ns;
+    joint->bound = bound;
     return true;
+}
+
+static double worth_behind(const struct finding *finding)
+{
+    if (finding->impact.method == METHOD_SHARE)
+        return behind_worth[BEHIND_BOUND];
+    return behind_worth[finding->severity >= SEVERITY_WARN ? BEHIND_WARNING : BEHIND_NOTE];
+}
+
+/* What is saved of the step that is left, where `share` of it goes by the model. */
+static double saved_share(const struct pricing *pricing, const struct impact *impact, double share,
+                          double most)
+{
+    double saved;
+
+    if (impact->method == METHOD_SHARE)
+        return fmin(impact->mid_ns / impact->model_ns * share, LARGEST_SHARE);
+    saved = moved_share(share, calibration_of(impact)->shift);
+    return pricing->has_device ? fmin(saved, most) : saved;
 }
 
 bool price_together(const struct pricing *pricing, struct joint *joint, const struct draft *draft,
@@ -406,7 +444,7 @@ bool price_together(const struct pricing *pricing, struct joint *joint, const st
 {
     const struct impact *impact = &draft->finding.impact;
     bool                 is_first = joint->count++ == 0;
-    double               left = 1, share, saved;
+    double               left = 1, worth = 1, share, saved;
 
     if (!pricing->can_replay || isnan(pricing->step_ns))
         return false;
@@ -419,12 +457,12 @@ bool price_together(const struct pricing *pricing, struct joint *joint, const st
         return false;
     if (is_first)
         left = 1;
+    else
+        worth = worth_behind(&draft->finding);
     share = fmin(left * impact->model_ns / joint->model_ns, 1);
-    saved = moved_share(share, calibration_of(impact)->shift);
-    if (pricing->has_device)
-        saved = fmin(saved, left * impact->most_ns / joint->model_ns);
-    joint->step_ns *= 1 - saved;
-    joint->model_ns *= 1 - fmin(share, LARGEST_SHARE);
+    saved = saved_share(pricing, impact, share, left * impact->most_ns / joint->model_ns);
+    joint->step_ns *= 1 - worth * saved;
+    joint->model_ns *= 1 - worth * fmin(share, LARGEST_SHARE);
     return true;
 }
 

@@ -37,8 +37,8 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
  * examples and fixtures of rules test the model. */
 void price_calibrate(const struct pricing *pricing, struct impact *impact);
 /* Takes one draft more into what several save together, in the order of the calls: the first saves
- * what its finding says, each other one what the ones before have left of its time. false: cannot be
- * replayed. */
+ * what its finding says, each other one what the ones before have left of its time, times what such
+ * findings were worth behind a first (calibration.def). false: cannot be replayed. */
 bool price_together(const struct pricing *pricing, struct joint *joint, const struct draft *draft,
                     struct arena *arena);
 /* Do two drafts claim the same time of the step, as replay shows it? -1: cannot be told. */

@@ -168,7 +168,9 @@ static void recorded_pairs_make_the_range(void **state)
     } rows[] = {
 #define CALIBRATED(method, confidence, shift, low, high, pairs)                                    \
     { METHOD_##method, CONFIDENCE_##confidence, shift, low, high },
+#define BEHIND(kind, worth, pairs)
 #include "rules/calibration.def"
+#undef BEHIND
 #undef CALIBRATED
     };
 
@@ -320,13 +322,25 @@ static double moved(double share, bool is_replay)
     static const double shifts[METHOD_REPLAY + 1][CONFIDENCE_HIGH + 1] = {
 #define CALIBRATED(method, confidence, shift, low, high, pairs)                                    \
     [METHOD_##method][CONFIDENCE_##confidence] = shift,
+#define BEHIND(kind, worth, pairs)
 #include "rules/calibration.def"
+#undef BEHIND
 #undef CALIBRATED
     };
 
     return expected_ns(100 * share, shifts[is_replay ? METHOD_REPLAY : METHOD_EXPOSED][2]) /
            (100 * MS);
 }
+
+/* What warnings behind the first are worth beside it, by the table; and bounds. */
+enum behind { WARNING, NOTE, BOUND };
+static const double worth[] = {
+#define CALIBRATED(method, confidence, shift, low, high, pairs)
+#define BEHIND(kind, worth, pairs) [kind] = (worth),
+#include "rules/calibration.def"
+#undef BEHIND
+#undef CALIBRATED
+};
 
 static void together_is_replayed_not_added(void **state)
 {
@@ -346,13 +360,13 @@ static void together_is_replayed_not_added(void **state)
     assert_true(fabs(joint.step_ns - 100 * MS + f.list.drafts.items[0].finding.impact.mid_ns) < 1);
     /* Of the second's 70 ms the first took 40: half of the 60 that are left. */
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[1], &f.arena));
-    assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.4, true)) * (1 - moved(0.5, true))) <
-                1);
+    assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.4, true)) *
+                                         (1 - worth[WARNING] * moved(0.5, true))) < 1);
     double before_ns = joint.step_ns;
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[2], &f.arena));
     assert_true(joint.step_ns == before_ns); /* nothing of it is left */
     assert_int_equal(joint.count, 3);
-    assert_true(fabs(joint.model_ns - 30 * MS) < 1); /* compute */
+    assert_true(fabs(joint.model_ns - 60 * MS * (1 - worth[WARNING] * 0.5)) < 1);
     arena_free(&f.arena);
 }
 
@@ -370,8 +384,31 @@ static void together_knows_claims_of_formulas(void **state)
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[0], &f.arena));
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[1], &f.arena));
     /* Of the second's 40 ms 20 are left, a quarter of 80. */
-    assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.2, false)) * (1 - moved(0.25, true))) <
-                1);
+    assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.2, false)) *
+                                         (1 - worth[WARNING] * moved(0.25, true))) < 1);
+    arena_free(&f.arena);
+}
+
+/* A bound of 20 ms of computing behind a replay of all input: what it says of the 60 ms that are
+ * left. */
+static void bounds_count_for_what_they_are_worth(void **state)
+{
+    struct fixture f;
+    struct joint   joint = { 0 };
+
+    (void)state;
+    start(&f, replay_parts);
+    add(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
+    add(&f, 1, (struct price_request) { METHOD_SHARE, 20 * MS, NAN, NAN, NAN, NAN },
+        1u << PART_COMPUTE);
+    for (size_t i = 0; i < 2; i++)
+        price_calibrate(&f.pricing, &f.list.drafts.items[i].finding.impact);
+    const struct impact *bound = &f.list.drafts.items[1].finding.impact;
+    assert_true(bound->low_ns == 0 && bound->mid_ns <= 20 * MS && bound->high_ns == 20 * MS);
+    assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[0], &f.arena));
+    assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[1], &f.arena));
+    assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.4, true)) *
+                                         (1 - worth[BOUND] * bound->mid_ns / (60 * MS))) < 1);
     arena_free(&f.arena);
 }
 
@@ -578,6 +615,7 @@ int main(void)
         cmocka_unit_test(one_cause_but_different_time_is_two_findings),
         cmocka_unit_test(together_is_replayed_not_added),
         cmocka_unit_test(together_knows_claims_of_formulas),
+        cmocka_unit_test(bounds_count_for_what_they_are_worth),
         cmocka_unit_test(small_findings_are_infos),
         cmocka_unit_test(fingerprints_ignore_numbers),
         cmocka_unit_test(the_low_end_decides_how_loud),
