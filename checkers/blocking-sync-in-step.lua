@@ -17,8 +17,8 @@ return rule {
   doc = [[
 Waiting for a busy device is free; what costs is the time after the wait, until the host has launched
 new work. Only that is counted, and no Python that runs then, unless it is short and between many waits. Priced as this
-idle time; between many waits as the waits, as far as the device is idle for late launches. Silent where work is queued
-behind the wait.]],
+idle time, as far as the host waited: what it does behind the wait would take as long without it. Between many waits
+priced as the waits, as far as the device is idle for late launches. Silent where work is queued behind the wait.]],
 
   check = function(p, cfg)
     local step_ns, bubble_ns = p.fact["step.ns"], p.fact["sync.bubble_ns"]
@@ -33,6 +33,8 @@ behind the wait.]],
       -- A host that waited has lost its lead, and launches late until it has caught up.
       bubble_ns = math.max(bubble_ns, math.min(p:table("syncs"):sum("wait_ns"), p.fact["sync.late_ns"]))
     end
+    -- A host that hardly waits is no faster without waiting: its own work is what the device waits for.
+    if p:has("sync.wait_ns") then bubble_ns = math.min(bubble_ns, p.fact["sync.wait_ns"]) end
     local share = bubble_ns / step_ns
     if share < cfg.min_share then return nil end
     local evidence = { { "device idle after blocking calls a step", bubble_ns, "ns", share = math.min(1, share) },
@@ -75,6 +77,11 @@ behind the wait.]],
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0,
                 ["sync.count_per_step"] = 0.1 },
       tables = { syncs = { { name = "block_until_ready", owner = "", bubble_ns = 1e6, count = 0.1 } } } },
+    { name = "the host hardly waits", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.9, ["sync.bubble_ns"] = 5e6, ["sync.late_ns"] = 9e6,
+                ["sync.count_per_step"] = 4, ["sync.wait_ns"] = 2e4 },
+      tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", bubble_ns = 5e6, wait_ns = 2e4,
+                             count = 4 } } } },
     { name = "Python runs after the wait", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0,
                 ["sync.count_per_step"] = 1, ["part.compute_ns"] = 8e6, ["python.path_ns"] = 1.95e6 },

@@ -50,6 +50,16 @@ static void settle_severity(const struct advising *advising, const struct rule *
         finding->severity = SEVERITY_WARN;
 }
 
+/* What saves nothing, as a replay has it, is a fact. */
+static void drop_empty_price(struct finding *finding)
+{
+    if (!finding->impact.has_saving || finding->impact.resource || finding->impact.mid_ns > 0)
+        return;
+    finding->impact.has_saving = false;
+    finding->impact.method = METHOD_NONE;
+    finding->severity = SEVERITY_INFO;
+}
+
 /* Prices what a rule found; a finding that cannot be priced is the rule's failure. */
 static bool add_found(struct advising *advising, const struct rule *rule, struct rule_run *run,
                       struct err *err)
@@ -67,6 +77,7 @@ static bool add_found(struct advising *advising, const struct rule *rule, struct
             return add_failed(advising, rule->info.id, message, err);
         }
         price_calibrate(&advising->pricing, &run->drafts.items[i].finding.impact);
+        drop_empty_price(&run->drafts.items[i].finding);
         settle_severity(advising, rule, &run->drafts.items[i]);
         if (!vec_push(&advising->list.drafts, advising->arena, run->drafts.items[i]))
             return no_memory(err);
@@ -217,13 +228,15 @@ static bool finish(struct advising *advising, struct err *err)
         return false;
     if (!rank_veto(list, advising->arena))
         return no_memory(err);
+    if (!verdict_make(&advising->advice->verdict, advising->view.facts, advising->arena, err))
+        return false;
+    rank_verdict(list, advising->advice->verdict.class_name);
     rank_findings(list);
     for (size_t i = 0; i < list->drafts.count; i++)
         if (!vec_push(&advising->advice->findings, advising->arena, list->drafts.items[i].finding))
             return no_memory(err);
     choose_capture_hint(advising->advice);
-    return add_together(advising, err) &&
-           verdict_make(&advising->advice->verdict, advising->view.facts, advising->arena, err);
+    return add_together(advising, err);
 }
 
 static struct rule_limits limits_of(const struct advise_options *options)

@@ -189,6 +189,29 @@ static int rank_class(const struct finding *finding)
     return finding->severity >= SEVERITY_WARN ? 3 : 5;
 }
 
+/* What is about the limit that the verdict names is said before other things without a price. */
+static const struct {
+    const char *verdict, *category;
+} fitting[] = {
+    { "input-bound", "input" },        { "compile-bound", "compile" },
+    { "host-bound", "host" },          { "host-bound", "idle" },
+    { "imbalanced", "communication" }, { "communication-bound", "communication" },
+    { "copy-bound", "copies" },        { "compute-bound", "kernels" },
+    { "compute-bound", "precision" },  { "memory-bound", "kernels" },
+    { "memory-bound", "precision" },
+};
+
+void rank_verdict(struct draft_list *list, const char *class_name)
+{
+    for (size_t i = 0; i < list->drafts.count; i++) {
+        struct draft *draft = &list->drafts.items[i];
+
+        for (size_t j = 0; j < sizeof fitting / sizeof *fitting; j++)
+            draft->is_of_verdict |= strcmp(fitting[j].verdict, class_name) == 0 &&
+                                    strcmp(fitting[j].category, draft->finding.category) == 0;
+    }
+}
+
 static int compare_texts(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "");
@@ -199,12 +222,16 @@ static int compare_drafts(const void *x, const void *y)
     const struct finding *a = &((const struct draft *)x)->finding;
     const struct finding *b = &((const struct draft *)y)->finding;
     double                weight_a = price_weight(&a->impact), weight_b = price_weight(&b->impact);
+    bool                  is_of_a = ((const struct draft *)x)->is_of_verdict;
+    bool                  is_of_b = ((const struct draft *)y)->is_of_verdict;
     int                   order;
 
     if (rank_class(a) != rank_class(b))
         return rank_class(a) < rank_class(b) ? -1 : 1;
     if (weight_a != weight_b)
         return weight_a > weight_b ? -1 : 1;
+    if (is_of_a != is_of_b)
+        return is_of_a ? -1 : 1;
     if (a->severity != b->severity)
         return a->severity > b->severity ? -1 : 1;
     if ((order = compare_texts(a->rule, b->rule)) != 0)

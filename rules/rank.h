@@ -18,6 +18,8 @@ bool rank_is_vague(const struct finding *finding);
 bool rank_veto(struct draft_list *list, struct arena *arena);
 /* What tells a finding from others of its program, run after run: rule and subject. */
 void rank_fingerprints(struct draft_list *list);
+/* What is about the limit that a class of verdict names goes before other things without a price. */
+void rank_verdict(struct draft_list *list, const char *class_name);
 /* Vetoes first, then priced ones by what they save; gives ranks. */
 void rank_findings(struct draft_list *list);
 

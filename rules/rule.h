@@ -69,6 +69,7 @@ struct draft {
     struct edit_list     edits;  /* of a price by replay */
     struct edit_list     claims; /* the time it is about; as edits of scale 0 */
     bool                 keeps_severity; /* the project or its preset chose it */
+    bool                 is_of_verdict;  /* it is about the limit that the verdict names */
 };
 struct rule_run {
     enum rule_outcome outcome;

@@ -43,6 +43,10 @@ static const struct {
 };
 
 static const double MIXED_MARGIN = 0.15;
+/* With an accelerator: below this of what it computes, waiting for the host is no limit by itself;
+ * and from this of the step on it is one where the schedule says so. */
+static const double BESIDE_COMPUTE = 0.5, HELD_UP_SHARE = 0.15;
+static const double MOST_ERROR = 0.05, MOST_UNKNOWN = 0.2;
 static const double MOST = 0.50;
 
 static const int class_of_part[PART_COUNT] = {
@@ -64,12 +68,13 @@ static double part_share(const struct facts *facts, enum part part)
 }
 
 /* The class with most of the step among those past their limits, `but` left out; -1: none. */
-static int leading_class(const double *shares, int but)
+static int leading_class(const double *shares, double host_limit_share, int but)
 {
     int best = -1;
 
     for (int i = 0; i < CLASS_COUNT; i++)
-        if (i != CLASS_COMPUTE && i != but && shares[i] >= classes[i].limit &&
+        if (i != CLASS_COMPUTE && i != but &&
+            shares[i] >= (i == CLASS_HOST ? host_limit_share : classes[i].limit) &&
             (best < 0 || shares[i] > shares[best]))
             best = i;
     return best;
@@ -122,6 +127,33 @@ static const double *without_start_up(const struct facts *facts, double *shares)
     if (facts_get(facts, "startup.share", &share))
         shares[CLASS_COMPILE] -= share;
     return shares;
+}
+
+/* Whether the host, not what it launched, is the longest chain through the steps: the event graph
+ * says so where it explains them and they are several, since the host of one alone may run out of
+ * it. */
+static bool is_held_up_by_host(const struct facts *facts)
+{
+    double used = 0, error, unknown, host_ns, compute_ns;
+
+    return facts_get(facts, "step.used", &used) && used >= 2 &&
+           facts_get(facts, "replay.error", &error) && error <= MOST_ERROR &&
+           facts_get(facts, "replay.unknown_share", &unknown) && unknown <= MOST_UNKNOWN &&
+           facts_get(facts, "critical.host_ns", &host_ns) &&
+           facts_get(facts, "critical.compute_ns", &compute_ns) && host_ns > compute_ns;
+}
+
+/* How much of the step makes the host the verdict: with an accelerator the schedule has a word in
+ * it. */
+static double host_limit(const struct facts *facts, const double *shares)
+{
+    double idle;
+
+    if (!facts_get(facts, "device.idle_share", &idle))
+        return classes[CLASS_HOST].limit;
+    if (is_held_up_by_host(facts))
+        return HELD_UP_SHARE;
+    return fmax(classes[CLASS_HOST].limit, BESIDE_COMPUTE * shares[CLASS_COMPUTE]);
 }
 
 static bool add_evidence(struct verdict *verdict, const double *shares, double step_ns,
@@ -193,8 +225,8 @@ static bool say_told_apart(struct verdict *verdict, const struct told_apart *tol
 static bool say_class(struct verdict *verdict, const struct facts *facts, const double *shares,
                       const char *step, double step_ns, struct arena *arena)
 {
-    int    first = leading_class(shares, -1), second = leading_class(shares, first);
-    double told_share = 0;
+    double limit = host_limit(facts, shares), told_share = 0;
+    int    first = leading_class(shares, limit, -1), second = leading_class(shares, limit, first);
 
     if (first == CLASS_UNKNOWN)
         second = -1;
