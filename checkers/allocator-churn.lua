@@ -6,7 +6,8 @@ return rule {
   formats = { "kineto", "xspace" },
   needs = { "step.ns", "step.used", "device.idle_share", "activities" },
   cause = "host", tags = { "memory" },
-  more_specific_than = { "host-bound", "long-gpu-gap" },
+  more_specific_than = { "host-bound", "long-gpu-gap", "tiny-kernels", "kernel-launch-bound",
+                         "graph-capture-candidate" },
   params = {
     min_count = { default = 1, min = 0, max = 1e6, unit = "count", doc = "calls of the driver a step" },
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "steps, to tell steady ones from the first" },

@@ -1,4 +1,58 @@
 -- An op is far from what the device can do.
+-- What an op is, which share of its limit is wanted of such ops, and which the best of them reach.
+local function kind_of(p, row, cfg)
+  local class = p:class_of(row.type or row.op)
+  local is_attention, is_product = class == "attention", class == "product"
+  local is_conv = class == "convolution"
+  local floor = is_attention and cfg.floor_attention or is_conv and cfg.floor_conv or is_product and cfg.floor_product
+  if row.bound == "memory" then floor = nil end
+  local best = not floor and (row.bound == "memory" and cfg.best_other or cfg.best_product)
+    or is_attention and cfg.best_attention or cfg.best_product
+  return { name = is_attention and "Attention" or is_conv and "Convolutions" or is_product and "Products" or
+             "Passes over memory", floor = floor or cfg.floor_other, best = best }
+end
+
+local function evidence_of(slow, efficiency, step_ns)
+  local first = slow.first
+  local evidence = { { "its time a step", slow.ns, "ns", share = math.min(1, slow.ns / step_ns) },
+                     { "share of its limit", efficiency, "share" },
+                     { "rate", first.flops_per_s or 0, "flops_per_s" },
+                     { "traffic", first.bytes_per_s or 0, "bytes_per_s" },
+                     { "operands and result", first.shapes or "" } }
+  for i = 2, math.min(4, #slow.rows) do
+    local row = slow.rows[i]
+    evidence[#evidence + 1] = { ("%s %s, %s of its limit"):format(row.type or row.op, row.shapes or "",
+                                  fmt.pct(row.efficiency)), row.ns, "ns" }
+  end
+  return evidence
+end
+
+-- One finding for what has the same limit: ops of one kind are mended in one way.
+local function told(slow, step_ns, cfg)
+  local first, kind = slow.first, slow.kind
+  local efficiency = slow.reached_ns / slow.ns
+  local gap_ns, best_ns = slow.ns * (1 - efficiency / kind.floor), slow.ns * (1 - efficiency / kind.best)
+  local is_many = #slow.rows > 1 and kind.name ~= "Attention"
+  local remedies = { compute = "Other sizes, types or library: larger batches, 16 bits, multiples of 64.",
+                     memory = "Move less: fuse it with its neighbours, 16 bit activations, a layout the kernel likes." }
+  return finding {
+    title = (is_many and "%s reach %s of their %s limit and take %s a step" or
+             "%s reaches %s of its %s limit and takes %s a step"):format(
+      #slow.rows > 1 and kind.name or first.type or first.op, fmt.pct(efficiency), first.bound, fmt.ms(slow.ns)),
+    severity = (efficiency < kind.floor / 2 or slow.ns > 0.5 * step_ns) and "warn" or "info",
+    subject = { op = first.op },
+    locations = first.source_file and first.source_file ~= ""
+      and { { file = first.source_file, line = first.source_line } } or {},
+    evidence = evidence_of(slow, efficiency, step_ns),
+    condition = ("%s of the limit, %s wanted"):format(fmt.pct(efficiency), fmt.pct(kind.floor)),
+    remedy = { text = remedies[first.bound] or remedies.memory },
+    impact = impact.roofline { ns = slow.ns, floor_ns = slow.ns * efficiency / kind.floor, low = cfg.low * gap_ns,
+                               high = best_ns },
+    claims = { { parts = { "compute" } } },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "roofline-gap", api = 1, version = "1.0.0",
   title = "An op is far from what the device can do",
@@ -24,47 +78,24 @@ return rule {
 Compares the rate of ops of known cost with what the device can do at their intensity: its peak, or its
 memory bandwidth; passes over memory by their traffic alone. It says what is slow and not why; a warning
 only below half of what is wanted, or where the op takes most of the step. An efficiency over 110 % means that the cost
-or the peak is wrong: silent. At most the three dearest are told. Priced from a part of the way to what is usual to all
-of the way to the best kernels.]],
+or the peak is wrong: silent. Ops of one kind with the same limit are one finding; at most the three dearest are told.
+Priced from a part of the way to what is usual to all of the way to the best kernels.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.ns"], {}
+    local step_ns, kinds, findings = p.fact["step.ns"], {}, {}
     local ops = p:table("roofline"):where { efficiency = { min = 0.0001, max = 0.99 },
                                             ns = { min = cfg.min_share * step_ns } }
     for _, row in ipairs(ops:top("ns", 20):rows()) do
-      local type = row.type or row.op
-      local class = p:class_of(type)
-      local is_attention, is_conv, is_product = class == "attention", class == "convolution", class == "product"
-      local floor = row.bound == "memory" and cfg.floor_other or is_attention and cfg.floor_attention
-        or is_conv and cfg.floor_conv or
-                    is_product and cfg.floor_product or cfg.floor_other
-      local best = row.bound == "memory" and cfg.best_other or is_attention and cfg.best_attention or cfg.best_product
-      if row.efficiency < floor and #findings < 3 then
-        local gap_ns, best_ns = row.ns * (1 - row.efficiency / floor), row.ns * (1 - row.efficiency / best)
-        local remedies = { compute = "Other sizes, types or library: larger batches, 16 bits, multiples of 64.",
-                           memory = "Move less: fuse it with its neighbours, 16 bit activations, a layout the kernel "
-                             .. "likes." }
-        findings[#findings + 1] = finding {
-          title = ("%s reaches %s of its %s limit and takes %s a step"):format(
-            type, fmt.pct(row.efficiency), row.bound, fmt.ms(row.ns)),
-          severity = (row.efficiency < floor / 2 or row.ns > 0.5 * step_ns) and "warn" or "info",
-          subject = { op = row.op },
-          locations = row.source_file and row.source_file ~= ""
-            and { { file = row.source_file, line = row.source_line } } or {},
-          evidence = { { "its time a step", row.ns, "ns", share = math.min(1, row.ns / step_ns) },
-                       { "share of its limit", row.efficiency, "share" },
-                       { "rate", row.flops_per_s or 0, "flops_per_s" },
-                       { "traffic", row.bytes_per_s or 0, "bytes_per_s" },
-                       { "operands and result", row.shapes or "" } },
-          condition = ("%s of the limit, %s wanted"):format(fmt.pct(row.efficiency), fmt.pct(floor)),
-          remedy = { text = remedies[row.bound] or remedies.memory },
-          impact = impact.roofline { ns = row.ns, floor_ns = row.ns * row.efficiency / floor, low = cfg.low * gap_ns,
-                                     high = best_ns },
-          claims = { { parts = { "compute" } } },
-          confidence = "low",
-        }
+      local kind = kind_of(p, row, cfg)
+      if row.efficiency < kind.floor then
+        local key = kind.name .. row.bound
+        local slow = kinds[key] or { kind = kind, first = row, rows = {}, ns = 0, reached_ns = 0 }
+        if not kinds[key] then kinds[key], kinds[#kinds + 1] = slow, slow end
+        slow.rows[#slow.rows + 1], slow.ns = row, slow.ns + row.ns
+        slow.reached_ns = slow.reached_ns + row.ns * row.efficiency
       end
     end
+    for i = 1, math.min(3, #kinds) do findings[i] = told(kinds[i], step_ns, cfg) end
     return findings
   end,
 
@@ -72,6 +103,12 @@ of the way to the best kernels.]],
     { name = "a slow product", finding = true, impact_ns = 1e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", shapes = "[64,64]x[64,64]", ns = 2e6,
+                                efficiency = 0.3, bound = "compute", flops_per_s = 3e12 } } } },
+    { name = "two slow products", finding = true, impact_ns = 2e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { roofline = { { op = "aten::mm", type = "aten::mm", shapes = "[64,64]x[64,64]", ns = 2e6,
+                                efficiency = 0.3, bound = "compute", flops_per_s = 3e12 },
+                              { op = "aten::addmm", type = "aten::addmm", shapes = "[64]x[64,64]x[64,64]", ns = 2e6,
                                 efficiency = 0.3, bound = "compute", flops_per_s = 3e12 } } } },
     { name = "an impossible one", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", shapes = "", ns = 2e6, efficiency = 1.5,

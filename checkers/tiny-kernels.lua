@@ -12,14 +12,15 @@ return rule {
     min_count = { default = 50, min = 1, max = 1e9, unit = "count", doc = "such kernels a step" },
     min_gap_share = { default = 0.03, min = 0, max = 1, unit = "share",
                       doc = "idle time before kernels over the step" },
+    left = { default = 0.4, min = 0, max = 1, unit = "share",
+             doc = "of what the device waits for, what a compiled or captured step still costs" },
     max_queue = { default = 16, min = 0, max = 1e6, unit = "count",
                   doc = "launches waiting from which the host is ahead and their cost is hidden" },
   },
   doc = [[
 A kernel below 10 us is over before the next one is there, so the device waits for the host between
-them. Priced by replay: the share of launches that are tiny, without nine tenths of the idle time that
-late launches and starts leave; Python outside of ops is the business of other rules. Silent where the pauses are
-shorter than the kernels, and where the host is well ahead.]],
+them. Priced by replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is
+compiled or captured whole. Silent where the pauses are shorter than the kernels, and where the host is well ahead.]],
 
   check = function(p, cfg)
     local step_ns, share = p.fact["step.ns"], p.fact["kernels.tiny_share"]
@@ -31,7 +32,6 @@ shorter than the kernels, and where the host is well ahead.]],
 
     local code = { pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")", jax = "step = jax.jit(step)",
                    tensorflow = "@tf.function(jit_compile=True)" }
-    local left = 1 - 0.9 * share
     return finding {
       title = ("%s of %s kernels a step run below 10 us; the device waits %s between kernels"):format(fmt.pct(share),
         fmt.whole(p.fact["kernels.count_per_step"]), fmt.ms(gap_ns)),
@@ -44,10 +44,8 @@ shorter than the kernels, and where the host is well ahead.]],
         fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.",
                  code = code[p.framework] },
-      impact = impact.replay { { "scale", parts = { "host" }, kinds = { "launch", "dispatch", "op", "executor", "run" },
-                                 factor = left }, { "scale", parts = { "idle.launch" }, factor = left } },
-      claims = { { parts = { "idle.launch" } },
-                 { parts = { "host" }, kinds = { "launch", "dispatch", "op", "executor", "run" } } },
+      impact = impact.replay { { "scale", parts = { "host" }, factor = cfg.left },
+                               { "scale", parts = { "idle.launch" }, factor = cfg.left } },
       confidence = "medium",
     }
   end,

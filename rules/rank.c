@@ -41,6 +41,19 @@ static bool are_apart(const struct draft *a, const struct draft *b)
     return has_same_cause(a, b) && x && y && strcmp(x, y) != 0;
 }
 
+/* The more specific one; with an accelerator not where it is about so little of the other's time
+ * that most is left to say. */
+static struct draft *explains(const struct pricing *pricing, struct draft *specific,
+                              struct draft *general)
+{
+    static const double LEAST = 0.25;
+
+    return !pricing->has_device ||
+                   specific->finding.impact.mid_ns >= LEAST * general->finding.impact.mid_ns
+               ? specific
+               : general;
+}
+
 /* Of two that claim the same time, the one that keeps it; NULL: both do. */
 static struct draft *keeper(const struct pricing *pricing, struct draft *a, struct draft *b,
                             struct arena *arena)
@@ -54,7 +67,7 @@ static struct draft *keeper(const struct pricing *pricing, struct draft *a, stru
     if (overlap == 0 || (overlap < 0 && are_apart(a, b)))
         return NULL;
     if (a_wins != b_wins)
-        return a_wins ? a : b;
+        return a_wins ? explains(pricing, a, b) : explains(pricing, b, a);
     return price_weight(&b->finding.impact) > price_weight(&a->finding.impact) ? b : a;
 }
 

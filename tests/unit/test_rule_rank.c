@@ -278,6 +278,138 @@ static void the_more_specific_keeps_the_time(void **state)
     arena_free(&f.arena);
 }
 
+/* With an accelerator 5 of 100 ms are no reason to be silent about the 60 they are part of; without
+ * one the more specific rule knows better. */
+static void a_small_part_leaves_the_whole(void **state)
+{
+    (void)state;
+    for (int has_device = 0; has_device < 2; has_device++) {
+        struct fixture f;
+
+        start(&f, replay_parts);
+        f.pricing.has_device = has_device;
+        assert_true(vec_push(&f.rules[1].info.more_specific_than, &f.arena, "a"));
+        add(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
+        add(&f, 1, (struct price_request) { METHOD_EXPOSED, 5 * MS, NAN, NAN, NAN, NAN },
+            1u << PART_INPUT);
+        assert_true(rank_claims(&f.pricing, &f.list, &f.arena));
+        assert_int_equal(f.list.drafts.items[0].finding.hidden_by != NULL, !has_device);
+        assert_int_equal(f.list.drafts.items[1].finding.hidden_by != NULL, has_device);
+        arena_free(&f.arena);
+    }
+}
+
+/* Behind a veto prices are gone and nothing warns but what is about the recording and, without a
+ * price, about kernels; memory keeps its price. */
+static void a_veto_takes_prices_away(void **state)
+{
+    static const struct {
+        const char   *category;
+        enum severity severity;
+        double        ns;
+        const char   *resource;
+        bool          is_priced;
+        enum severity then;
+    } rows[] = {
+        { "validity", SEVERITY_VETO, 0, NULL, false, SEVERITY_VETO },
+        { "host", SEVERITY_ERROR, 30, NULL, false, SEVERITY_INFO },
+        { "idle", SEVERITY_ERROR, 0, NULL, false, SEVERITY_INFO },
+        { "kernels", SEVERITY_WARN, 30, NULL, false, SEVERITY_INFO },
+        { "kernels", SEVERITY_WARN, 0, NULL, false, SEVERITY_WARN },
+        { "validity", SEVERITY_WARN, 0, NULL, false, SEVERITY_WARN },
+        { "memory", SEVERITY_WARN, 30, "memory", true, SEVERITY_WARN },
+    };
+
+    (void)state;
+    for (size_t veto = 0; veto < 2; veto++) {
+        struct fixture f;
+
+        start(&f, replay_parts);
+        for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+            add(&f, 0,
+                (struct price_request) { METHOD_EXPOSED, rows[i].ns * MS, NAN, NAN, NAN, NAN }, 0);
+            struct finding *finding = &f.list.drafts.items[i].finding;
+            finding->category = rows[i].category;
+            finding->severity = i == 0 && !veto ? SEVERITY_WARN : rows[i].severity;
+            finding->impact.resource = rows[i].resource;
+            finding->impact.has_saving = rows[i].ns > 0;
+        }
+        assert_true(rank_veto(&f.list, &f.arena));
+        for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+            const struct finding *finding = &f.list.drafts.items[i].finding;
+            bool                  had_price = rows[i].ns > 0;
+
+            assert_int_equal(finding->impact.has_saving, veto ? rows[i].is_priced : had_price);
+            if (i > 0)
+                assert_int_equal(finding->severity, veto ? rows[i].then : rows[i].severity);
+        }
+        if (veto) /* it says how many lost their price: host, kernels */
+            assert_true(f.list.drafts.items[0].finding.evidence.items[0].value == 2);
+        arena_free(&f.arena);
+    }
+}
+
+/* An error of another kind stands behind a warning about the limit that the verdict names. */
+static void the_limit_is_told_first(void **state)
+{
+    static const char *const classes[] = { "compute-bound", "host-bound", "mixed" };
+    static const char *const first[] = { "kernels", "idle", "idle" };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(classes); i++) {
+        struct fixture f;
+
+        start(&f, replay_parts);
+        for (int j = 0; j < 2; j++) {
+            add(&f, j, (struct price_request) { METHOD_NONE, NAN, NAN, NAN, NAN, NAN }, 0);
+            f.list.drafts.items[j].finding.category = j ? "kernels" : "idle";
+            f.list.drafts.items[j].finding.severity = j ? SEVERITY_WARN : SEVERITY_ERROR;
+        }
+        rank_verdict(&f.list, classes[i]);
+        rank_findings(&f.list);
+        assert_string_equal(f.list.drafts.items[0].finding.category, first[i]);
+        arena_free(&f.arena);
+    }
+}
+
+/* With an accelerator: 30 ms of host are the limit beside 50 ms of computing, not beside 65; and 20
+ * where the schedule of several steps has more of it than of computing. */
+static void the_schedule_has_a_word_in_the_verdict(void **state)
+{
+    static const struct {
+        double      compute, host, critical_host, critical_compute, steps;
+        const char *class_name;
+    } rows[] = {
+        { 0.50, 0.30, NAN, NAN, 1, "host-bound" },  { 0.65, 0.30, NAN, NAN, 1, "compute-bound" },
+        { 0.75, 0.20, 60, 40, 5, "host-bound" },    { 0.75, 0.20, 40, 60, 5, "compute-bound" },
+        { 0.75, 0.20, 60, 40, 1, "compute-bound" }, { 0.85, 0.10, 60, 40, 5, "compute-bound" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct fixture f;
+        struct verdict verdict;
+        struct err     err = { 0 };
+
+        start(&f, replay_parts);
+        assert_true(facts_set(&f.facts, analysis_fact("part.compute_share"), rows[i].compute));
+        assert_true(facts_set(&f.facts, analysis_fact("part.host_share"), rows[i].host));
+        assert_true(facts_set(&f.facts, analysis_fact("device.idle_share"), rows[i].host));
+        assert_true(facts_set(&f.facts, analysis_fact("step.used"), rows[i].steps));
+        if (isfinite(rows[i].critical_host)) {
+            assert_true(facts_set(&f.facts, analysis_fact("replay.error"), 0.01));
+            assert_true(facts_set(&f.facts, analysis_fact("replay.unknown_share"), 0.01));
+            assert_true(
+                facts_set(&f.facts, analysis_fact("critical.host_ns"), rows[i].critical_host * MS));
+            assert_true(facts_set(&f.facts, analysis_fact("critical.compute_ns"),
+                                  rows[i].critical_compute * MS));
+        }
+        assert_true(verdict_make(&verdict, &f.facts, &f.arena, &err));
+        assert_string_equal(verdict.class_name, rows[i].class_name);
+        arena_free(&f.arena);
+    }
+}
+
 /* Formulas that claim no time of the path: where they name the same op it is one loop, else two. */
 static void two_loops_are_two_findings(void **state)
 {
@@ -621,6 +753,10 @@ int main(void)
         cmocka_unit_test(the_low_end_decides_how_loud),
         cmocka_unit_test(guesses_do_not_warn),
         cmocka_unit_test(the_order_is_of_what_is_said),
+        cmocka_unit_test(a_small_part_leaves_the_whole),
+        cmocka_unit_test(a_veto_takes_prices_away),
+        cmocka_unit_test(the_limit_is_told_first),
+        cmocka_unit_test(the_schedule_has_a_word_in_the_verdict),
         cmocka_unit_test(the_verdict_follows_the_composition),
         cmocka_unit_test(facts_tell_verdicts_apart),
     };
