@@ -22,6 +22,7 @@ struct study;
 struct table_view;
 struct tool;
 struct verification;
+struct bisection;
 struct whatif;
 struct why;
 
@@ -63,6 +64,8 @@ struct output {
     void (*history)(const struct history *histories, size_t count,
                     const struct output_options *options, struct text *text);
     void (*verify)(const struct verification *verification, const struct output_options *options,
+                   struct text *text);
+    void (*bisect)(const struct bisection *bisection, const struct output_options *options,
                    struct text *text);
 };
 #define OUTPUT(name) extern const struct output output_##name;

@@ -2,6 +2,7 @@
  * output_json: results for machines. The key order and names of the advice are a contract
  * (docs/advice.schema.json); what is unknown is left out rather than null.
  */
+#include "report/bisect_report.h"
 #include "report/output.h"
 
 #include "analyze/study.h"
@@ -214,4 +215,5 @@ const struct output output_json = {
     .gate = gate_json,
     .history = history_json,
     .verify = verify_json,
+    .bisect = bisect_json,
 };

@@ -2,6 +2,7 @@
  * output_text: advice for people. The verdict first, then where the step goes, then findings from
  * the one that saves most, then what fixing them together gives, then what could not be looked at.
  */
+#include "report/bisect_report.h"
 #include "report/output.h"
 
 #include "analyze/study.h"
@@ -342,4 +343,5 @@ const struct output output_text = {
     .gate = gate_text,
     .history = history_text,
     .verify = verify_text,
+    .bisect = bisect_text,
 };
