@@ -44,7 +44,9 @@ priced as the waits, as far as the device is idle for late launches. Silent wher
       evidence[#evidence + 1] = { row.name .. (row.owner and row.owner ~= "" and " in " .. row.owner or ""),
                                   row.bubble_ns, "ns" }
     end
-    local code = { pytorch = "if step % 100 == 0: print(loss.item())   # no torch.cuda.synchronize() in the loop",
+    local is_served = p:has("serving.trains") and not p.fact["serving.trains"]
+    local code = { pytorch = not is_served
+                     and "if step % 100 == 0: print(loss.item())   # no torch.cuda.synchronize() in the loop" or nil,
                    jax = "jax.block_until_ready(state)   # once every 100 steps",
                    tensorflow = "if step % 100 == 0: print(float(loss))" }
     local count = p.fact["sync.count_per_step"]
@@ -56,8 +58,9 @@ priced as the waits, as far as the device is idle for late launches. Silent wher
       evidence = evidence, locations = worst:places(),
       condition = ("idle after blocking calls takes %s of the step, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = "Delete waits for the device in the loop; read results every 100 steps, and of the step "
-                   .. "before.", code = code[p.framework] },
+      remedy = { text = is_served and "Delete waits for the device between launches; read the results of a step while "
+                   .. "the next one runs." or "Delete waits for the device in the loop; read results every 100 steps, "
+                   .. "and of the step before.", code = code[p.framework] },
       impact = impact.exposed { ns = math.min(bubble_ns, step_ns) },
       confidence = "medium",
     }

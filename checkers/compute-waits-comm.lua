@@ -30,7 +30,7 @@ price stands with exposed-comm. Silent where the kernel's launch came later, for
       condition = ("such waits take %s of the step, %s accepted"):format(
         fmt.pct(math.min(1, ns / step_ns)), fmt.pct(cfg.min_share)),
       remedy = { text = "Start that collective earlier, or move work that does not need its result between the two.",
-                 code = p.framework == "pytorch" and
+                 code = p.framework == "pytorch" and not (p:has("serving.trains") and not p.fact["serving.trains"]) and
                    "FullyShardedDataParallel(model, forward_prefetch=True, "
                    .. "backward_prefetch=BackwardPrefetch.BACKWARD_PRE)" or nil },
       impact = impact.none(),

@@ -19,7 +19,8 @@ where they are hidden or short.]],
     local remedy = {
       pytorch = { text = "Reduce on the device, read results every 100 steps, and copy into pinned memory without "
                     .. "waiting.",
-                  code = "total += loss.detach()   # .item() every 100 steps" },
+                  code = not (p:has("serving.trains") and not p.fact["serving.trains"])
+                    and "total += loss.detach()   # .item() every 100 steps" or nil },
       jax = { text = "Return only what is read, and read it every 100 steps." },
       tensorflow = { text = "Fetch less: reduce on the device, and read every 100 steps." },
     }

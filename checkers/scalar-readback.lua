@@ -43,9 +43,12 @@ where work is queued behind the read.]],
       evidence = evidence, locations = worst:places(),
       condition = ("idle for reads takes %s of the step, %s accepted"):format(
         fmt.pct(bubble_ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Keep losses on the device and read them every 100 steps; "
-                   .. "torch.where instead of masks as indices.",
-                 code = "total += loss.detach()\nif step % 100 == 0: print(total.item())" },
+      remedy = p:has("serving.trains") and not p.fact["serving.trains"]
+        and { text = "Keep values on the device: sample and stop there, read tokens of the step before while this one "
+                .. "runs; torch.where instead of masks as indices." }
+        or { text = "Keep losses on the device and read them every 100 steps; "
+               .. "torch.where instead of masks as indices.",
+             code = "total += loss.detach()\nif step % 100 == 0: print(total.item())" },
       impact = impact.exposed { ns = math.min(bubble_ns, step_ns) },
       confidence = "medium",
     }

@@ -109,7 +109,8 @@ ones, and where payloads were not recorded.]],
                    { "transfers of 25 MiB instead", merged, "count" } },
       condition = ("%s small collectives, %s accepted"):format(fmt.whole(count), fmt.count(cfg.min_count)),
       remedy = { text = "Join them: larger buckets, flattened parameters, coalesced calls.",
-                 code = p.framework == "pytorch" and "DDP(model, bucket_cap_mb=25)   # or FSDP with larger units"
+                 code = p.framework == "pytorch" and not (p:has("serving.trains") and not p.fact["serving.trains"])
+                   and "DDP(model, bucket_cap_mb=25)   # or FSDP with larger units"
                    or nil },
       impact = impact.exposed { ns = math.min(saved_ns, step_ns) },
       claims = { { parts = { "communication" } } },

@@ -42,7 +42,9 @@ compiled or captured whole. Silent where the pauses are shorter than the kernels
                    { "idle before kernels a step, launched in time", p.fact["device.idle_launch_ns"], "ns" } },
       condition = ("%s of kernels below 10 us, %s accepted; pauses longer than these kernels"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.",
+      remedy = { text = p:has("serving.trains") and not p.fact["serving.trains"]
+                   and "Capture the step as a graph for each size of batch, compile it, use fused layers, batch more."
+                   or "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.",
                  code = code[p.framework] },
       impact = impact.replay { { "scale", parts = { "host" }, factor = cfg.left },
                                { "scale", parts = { "idle.launch" }, factor = cfg.left } },

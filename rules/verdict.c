@@ -191,6 +191,8 @@ static const struct told_apart {
 } told_apart[] = {
     { CLASS_COMPUTE, CLASS_MEMORY, "flops.memory_bound_share", "",
       " of that in ops that memory limits" },
+    { CLASS_COMPUTE, CLASS_MEMORY, "serving.memory_bound_share", "",
+      " of that in steps that read all weights for few tokens" },
     { CLASS_COMMUNICATION, CLASS_IMBALANCED, "comm.skew_share", "ranks begin them ",
       " of their time apart" },
 };

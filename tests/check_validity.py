@@ -217,7 +217,7 @@ def experts_across_ranks():
 
 def serving():
     """Three decoding steps of 4000 us of kernels, the next 1000 us behind the last: 8 requests in 5000 us are 1600 tokens a second."""
-    for name, is_engine in (("step[DECODE bs=8]", True), ("step of the model", False)):
+    for name, is_engine in (("step[DECODE bs=8]", True), ("step[DECODE bs=512]", True), ("step of the model", False)):
         trace = Trace()
         for i in range(3):
             at = 1000 + 5000 * i
@@ -225,12 +225,19 @@ def serving():
             number = trace.call("cudaGraphLaunch", at + 10, 20)
             for j in range(4):
                 trace.device("kernel", "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", number, at + 100 + 1000 * j, 1000)
-        report = trace.advice(f"serving-{is_engine}")
+            trace.call("cudaStreamSynchronize", at + 910, 3200)  # for the tokens: until the last kernel ends, 10 us
+        report = trace.advice(f"serving-{name[5:-1].replace(' ', '-')}")
         finding = find(report, "serving-step")
         expect((finding is not None) == is_engine, f"{name}: {rules(report)}")
-        expect(not finding or "8 requests" in finding["title"] and "4.00 ms" in finding["title"] and "1600" in finding["title"].replace(" ", ""),
-               f"{name}: {text_of(finding)[:200]}")
+        expect(not finding or "4.00 ms" in finding["title"], f"{name}: {text_of(finding)[:200]}")
+        if name == "step[DECODE bs=8]":
+            expect("8 requests" in finding["title"] and "1600" in finding["title"].replace(" ", ""), f"{name}: {text_of(finding)[:200]}")
         expect(not finding or "Schedule the next step" in text_of(finding), "a pause of a quarter of a step is told")
+        # the engine's marks are steps of 5 ms; one that nobody knows is none
+        expect((report["steps"]["source"] == "marker" and abs(report["steps"]["wall_ms"]["median"] - 5) < 0.01) == is_engine,
+               f"{name}: {report['steps']}")
+        # 989 TFLOP/s over 3350 GB/s: below 295 tokens a step an H100 waits for weights
+        expect((report["verdict"]["class"] == "memory-bound") == ("bs=8" in name), f"{name}: {report['verdict']}")
 
 
 def other_accelerators():
@@ -419,6 +426,8 @@ def gathered():
         report = trace.advice(f"gather-{is_trained}")
         finding = find(report, "exposed-comm")
         text = json.dumps(finding["remedy"]) if finding else ""
+        others = json.dumps([f["remedy"] for f in report["findings"]])
+        expect(is_trained or not any(word in others for word in ("DDP", "FullySharded", "loss", "optimiser")), f"advice for a server: {others}")
         expect(finding is None or ("DDP" in text) == is_trained, f"trains {is_trained}: {text}")
         expect(is_trained or finding is not None, f"a server's collectives are named: {rules(report)}")
         # of training at most what there is to compute can hide it, 1000 us; the range is what such prices turned out to be

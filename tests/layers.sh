@@ -25,7 +25,7 @@ only() {
 #    room                  looks into                          doors
 rooms='
 analyze/recording          -                                   excerpt
-analyze/step               -                                   steps,window,runs,start_up,step_sessions
+analyze/step               -                                   steps,window,runs,start_up,step_sessions,engine_mark
 analyze/device             step                                async_ops,device_activity
 analyze/path               step,device                         path,work,leaves,part.def
 analyze/memory             step,device                         -
@@ -34,7 +34,7 @@ analyze/eager              step,device                         eager_calls
 analyze/kernel             device,eager                        kernel_names,kernel_times
 analyze/ops                step,device,kernel                  op_times
 analyze/program            step,ops                            program_view
-analyze/serving            device                              -
+analyze/serving            step,device                         -
 analyze/validity           step,device                         -
 analyze/input              path                                pipeline
 analyze/excess             step,path                           excess

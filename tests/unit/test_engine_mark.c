@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/serving/engine_mark.h"
+#include "analyze/step/engine_mark.h"
 
 static void names_tell_requests_and_tokens(void **state)
 {

@@ -6,9 +6,10 @@
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
-#include "analyze/serving/engine_mark.h"
+#include "analyze/step/engine_mark.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "model/hardware.h"
 #include "model/names.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ enum serving_fact {
     GAP_NS,
     TOKENS_PER_S,
     GRAPH_SHARE,
+    MEMORY_BOUND,
     TRAINS,
     FACT_COUNT
 };
@@ -43,6 +45,10 @@ static const struct fact_spec produces[] = {
                        "new tokens a second: one a request and step" },
     [GRAPH_SHARE] = { "serving.graph_share", UNIT_SHARE,
                       "share of kernels that a replayed graph launched" },
+    [MEMORY_BOUND] = { "serving.memory_bound_share", UNIT_SHARE,
+                       "of the engine's time on the device, in steps whose tokens are fewer than "
+                       "the "
+                       "operations that the device does while it reads a byte" },
     [TRAINS] = { "serving.trains", UNIT_BOOL,
                  "a backward pass or an optimizer is in the recording" },
 };
@@ -242,6 +248,41 @@ static const char *leading_phase(const struct serving *serving)
     return phases[best];
 }
 
+/* Operations in 16 bits that the device does in the time that a byte takes; 0: not known. */
+static double balance(const struct serving *serving)
+{
+    const struct profile    *profile = serving->study->profile;
+    const struct device_row *row = device_activity_leading(serving->study);
+    const struct device     *device = row ? &profile->devices.items[row->device] : NULL;
+    struct hardware          made;
+    const struct hardware   *hardware = device ? hardware_of(profile, device, &made) : NULL;
+
+    return hardware && hardware->memory_bytes_per_s > 0
+               ? hardware->f16_flops_per_s / hardware->memory_bytes_per_s
+               : 0;
+}
+
+/* A weight of two bytes is two operations for each token that goes through: as many operations a
+ * byte as tokens. Narrower weights come with as much faster arithmetic. NaN: what is in the steps
+ * is not told. */
+static double memory_bound_share(const struct serving *serving)
+{
+    double bound_ns = 0, known_ns = 0, most = balance(serving);
+
+    for (size_t i = 0; i < serving->steps.count; i++) {
+        const struct engine_step *step = &serving->steps.items[i];
+        double                    tokens = step->mark.tokens;
+
+        if (tokens < 0 && step->mark.prefills == 0)
+            tokens = step->mark.decodes;
+        if (tokens < 0)
+            continue;
+        known_ns += step->kernel_ns;
+        bound_ns += tokens < most ? step->kernel_ns : 0;
+    }
+    return known_ns > 0 && most > 0 ? bound_ns / known_ns : NAN;
+}
+
 struct sums {
     double count, requests, tokens, token_steps, kv, kv_steps, gap_ns, gaps, kernels, graph_kernels;
 };
@@ -297,10 +338,12 @@ static bool set_facts(struct serving *serving)
     values[TOKENS_PER_S] =
         values[REQUESTS] / (values[STEP_NS] + (sums.gaps > 0 ? values[GAP_NS] : 0)) * 1e9;
     values[GRAPH_SHARE] = sums.graph_kernels / sums.kernels;
+    values[MEMORY_BOUND] = memory_bound_share(serving);
     for (size_t i = 0; i < TRAINS && is_set; i++)
-        is_set = isfinite(values[i]) ? facts_set(facts, &produces[i], values[i])
-                                     : facts_absent(facts, produces[i].name, NULL,
-                                                    "the engine's marks do not tell it");
+        is_set = isfinite(values[i])
+                     ? facts_set(facts, &produces[i], values[i])
+                     : facts_absent(facts, produces[i].name, NULL,
+                                    "the engine's marks, or its device's name, do not tell it");
     return is_set;
 }
 

@@ -225,7 +225,8 @@ static bool find_steps(struct study *study, struct arena *scratch)
     if (profile->recorded_steps.count)
         return recorded(study, scratch);
     if (!runs_find(profile, scratch, &runs) || !markers_runs(&runs, scratch, &program) ||
-        !markers_annotated(profile, names, scratch, &markers))
+        !markers_annotated(profile, names, scratch, &markers) ||
+        (!markers.list.count && !markers_engine(profile, names, scratch, &markers)))
         return false;
     study->steps.source = STEPS_MARKER;
     if (markers.list.count && markers_only_enqueue(&markers, &program, scratch)) {

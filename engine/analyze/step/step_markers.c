@@ -1,4 +1,6 @@
 #include "analyze/step/step_markers.h"
+
+#include "analyze/step/engine_mark.h"
 #include "base/sample.h"
 
 #include <stdlib.h>
@@ -280,6 +282,35 @@ bool markers_updates(struct profile const *profile, struct intern *names, struct
                 ? markers->list.items[i - 1].end_ns
                 : profile->start_ns;
     if (markers->list.count && !is_alike(markers, arena))
+        markers->list.count = 0;
+    return true;
+}
+
+static bool is_engine_step(const struct profile *profile, const struct timeline *line,
+                           uint32_t event)
+{
+    struct engine_mark mark;
+
+    return line->kind == TIMELINE_THREAD &&
+           engine_mark_parse(profile_str(profile, event_activity(profile, event)->name), &mark);
+}
+
+/* Names of steps differ by what is in them: they are of one family all the same. */
+bool markers_engine(struct profile const *profile, struct intern *names, struct arena *arena,
+                    struct markers *markers)
+{
+    static const enum activity_kind kinds[] = { ACTIVITY_ANNOTATION, ACTIVITY_OTHER };
+    uint32_t                        family = intern_add(names, STR("engine step"));
+
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
+        if (!collect(profile, names, arena, (struct marker_test) { kinds[i], is_engine_step },
+                     markers))
+            return false;
+    for (size_t i = 0; i < markers->list.count; i++)
+        markers->list.items[i].family = family;
+    if (!keep_best(markers, arena))
+        return false;
+    if (markers->list.count < 2)
         markers->list.count = 0;
     return true;
 }

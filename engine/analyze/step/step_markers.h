@@ -38,6 +38,10 @@ bool markers_inputs(struct profile const *profile, struct intern *names, struct 
  * they are far from alike, as those of several models that take turns. */
 bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
                      struct markers *markers);
+/* Steps of an engine that serves language models, by the ranges that it marks them with (engine_mark.h), on the
+ * thread that spends most time in them. None for a single one: where it ends is not known. */
+bool markers_engine(struct profile const *profile, struct intern *names, struct arena *arena,
+                    struct markers *markers);
 /* Runs of the program that takes most time, on each host. Runs that overlap count from completion
  * to completion. */
 bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers);

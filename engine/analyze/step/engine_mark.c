@@ -1,4 +1,4 @@
-#include "analyze/serving/engine_mark.h"
+#include "analyze/step/engine_mark.h"
 
 /* The number right behind `key`; otherwise `preset`. */
 static double number_behind(struct str text, struct str key, double preset)
