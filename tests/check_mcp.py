@@ -54,6 +54,30 @@ def check_refusals(tfprof):
     assert [answer["error"]["code"] for answer in answers] == [code for _, code in rows]
 
 
+def closed(schema):
+    """The schema with no more members than it names: what an answer has, its schema tells."""
+    if isinstance(schema, dict):
+        made = {key: closed(value) for key, value in schema.items()}
+        return {**made, "additionalProperties": False} if schema.get("type") == "object" and "properties" in schema else made
+    return schema
+
+
+def check_structure(tfprof, tool, content, schemas={}):
+    """An answer fits the tool's outputSchema."""
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    if not schemas:
+        [answer] = talk(tfprof, request("tools/list"))
+        for item in answer["result"]["tools"]:
+            jsonschema.Draft202012Validator.check_schema(item["outputSchema"])
+            schemas[item["name"]] = jsonschema.Draft202012Validator(closed(item["outputSchema"]))
+            assert item["outputSchema"]["type"] == "object" and item["outputSchema"]["required"], item["name"]
+    faults = ["%s: %s" % (list(fault.path), fault.message) for fault in schemas[tool].iter_errors(content)]
+    assert not faults, (tool, faults[:3])
+
+
 def call(tfprof, tool, **arguments):
     [answer] = talk(tfprof, request("tools/call", name=tool, arguments=arguments))
     result = answer["result"]
@@ -62,6 +86,7 @@ def call(tfprof, tool, **arguments):
     if result["isError"]:
         return text
     assert json.loads(text) == result["structuredContent"]
+    check_structure(tfprof, tool, result["structuredContent"])
     if not {"limit", "top"} & set(arguments):
         assert len(text.encode()) <= MOST_BYTES, (tool, arguments, len(text))
     return result["structuredContent"]
@@ -77,7 +102,9 @@ def check_tools(tfprof, path):
     for finding, item in zip(kept["findings"], whole["findings"]):
         assert finding["rule"] == item["rule"] and finding["impact"].get("low_ms") == item["impact"].get("low_ms")
     assert len(call(tfprof, "advise", path=path, limit=100)["findings"]) == len(whole["findings"])
-    assert call(tfprof, "explain", rule=whole["findings"][0]["rule"], path=path)["outcome"] == "found"
+    explained = call(tfprof, "explain", rule=whole["findings"][0]["rule"], path=path)
+    assert explained["outcome"] == "found" and explained["evidence"], explained
+    call(tfprof, "explain", rule="tensor-cores-unused")
     assert call(tfprof, "why", path=path)["causes"]
     edits = next((item["edits"] for item in whole["findings"] if item.get("edits")), ["scale=host=0.5"])
     assert call(tfprof, "whatif", path=path, edits=edits)["together"]["step_ms"] <= whole["steps"]["wall_ms"]["median"] * 2
@@ -140,7 +167,11 @@ def check_client(tfprof, path):
             async with mcp.Client(server, mode=mode) as client:
                 versions.append(client.protocol_version)
                 tools = (await client.list_tools()).tools
-                assert len(tools) == 6
+                assert len(tools) == 6 and all("properties" in tool.output_schema for tool in tools)
+                resources = await client.list_resources()
+                assert [str(item.uri) for item in resources.resources] == ["tfprof://rules"]
+                rules = await client.read_resource("tfprof://rules")
+                assert len(json.loads(rules.contents[0].text)["rules"]) > 100
                 advice = await client.call_tool("advise", {"path": str(path)})
                 assert not advice.is_error and advice.structured_content["verdict"]["text"]
                 why = await client.call_tool("why", {"path": str(path)})

@@ -3,6 +3,8 @@
 #include "base/macros.h"
 #include "read/json_scan.h"
 
+#include <string.h>
+
 enum { MOST_DEPTH = 32 };
 
 struct keeper {
@@ -13,7 +15,8 @@ struct keeper {
 };
 struct wish {                /* what a shape says of a member */
     struct str name, inside; /* inside.data NULL: whole */
-    bool       is_bounded;
+    char       type;         /* 0: any */
+    bool       is_always, is_bounded;
 };
 
 static bool keep_value(struct keeper *keeper, const struct wish *wish);
@@ -39,10 +42,15 @@ static bool next_wish(struct str *shape, struct wish *wish)
     *shape = str_trim(*shape);
     if (!shape->len)
         return false;
-    while (end < shape->len && shape->data[end] != ' ' && shape->data[end] != '*' &&
-           shape->data[end] != '{')
+    while (end < shape->len && !strchr(" !:*{", shape->data[end]))
         end++;
     *wish = (struct wish) { .name = str_slice(*shape, 0, end) };
+    wish->is_always = end < shape->len && shape->data[end] == '!';
+    end += wish->is_always;
+    if (end + 1 < shape->len && shape->data[end] == ':') {
+        wish->type = shape->data[end + 1];
+        end += 2;
+    }
     *shape = str_slice(*shape, end, shape->len);
     wish->is_bounded = str_starts(*shape, STR("*"));
     *shape = str_slice(*shape, wish->is_bounded, shape->len);
@@ -179,4 +187,92 @@ struct str json_keep_within(struct str text, const char *shape, size_t most_item
                 break; /* few items are worth more with shorter texts */
         }
     return text_str(&kept);
+}
+
+static const char *type_name(char letter)
+{
+    switch (letter) {
+    case 's':
+        return "string";
+    case 'n':
+        return "number";
+    case 'i':
+        return "integer";
+    case 'o':
+        return "object";
+    default:
+        return NULL;
+    }
+}
+
+static void put_type(struct json_writer *json, const char *name)
+{
+    if (!name)
+        return;
+    json_key(json, "type");
+    json_text(json, name);
+}
+
+static void put_required(struct json_writer *json, struct str shape)
+{
+    struct wish wish;
+    bool        has_any = false;
+
+    while (next_wish(&shape, &wish)) {
+        if (!wish.is_always)
+            continue;
+        if (!has_any) {
+            json_key(json, "required");
+            json_array(json);
+        }
+        has_any = true;
+        json_str(json, wish.name);
+    }
+    if (has_any)
+        json_array_end(json);
+}
+
+static void put_members(struct json_writer *json, struct str shape);
+
+/* The schema of a member's value, or of its items. */
+static void put_value(struct json_writer *json, const struct wish *wish)
+{
+    json_object(json);
+    if (wish->inside.data)
+        put_members(json, wish->inside);
+    else
+        put_type(json, type_name(wish->type));
+    json_object_end(json);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the shapes of tools.def */
+static void put_members(struct json_writer *json, struct str shape)
+{
+    struct str  rest = shape;
+    struct wish wish;
+
+    put_type(json, "object");
+    json_key(json, "properties");
+    json_object(json);
+    while (next_wish(&rest, &wish)) {
+        json_key(json, arena_text(json->text->arena, "%.*s", STR_ARG(wish.name)));
+        if (!wish.is_bounded) {
+            put_value(json, &wish);
+            continue;
+        }
+        json_object(json);
+        put_type(json, "array");
+        json_key(json, "items");
+        put_value(json, &wish);
+        json_object_end(json);
+    }
+    json_object_end(json);
+    put_required(json, shape);
+}
+
+void json_shape_schema(struct json_writer *json, const char *shape)
+{
+    json_object(json);
+    put_members(json, str_from(shape));
+    json_object_end(json);
 }

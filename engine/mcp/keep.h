@@ -1,7 +1,9 @@
 /*
  * keep: the part of a JSON text that someone wants, on one line. A shape names members and, in braces,
  * those of their objects: "verdict{text} findings*{rule title}". Without braces a member is kept whole.
- * A star bounds the items of an array, wherever a plus does not.
+ * Behind a name may stand, in this order: "!" (the member is always there), ":" with the type of its
+ * values (s text, n number, i integer, o object; otherwise any), and "*": it is an array of them, whose
+ * items are bounded.
  */
 #ifndef TFPROF_MCP_KEEP_H
 #define TFPROF_MCP_KEEP_H
@@ -20,5 +22,7 @@ bool json_keep(struct json_writer *json, struct str text, const char *shape,
 /* The same with fewer items, then shorter texts, until it takes at most `budget_bytes`. */
 struct str json_keep_within(struct str text, const char *shape, size_t most_items,
                             size_t budget_bytes, struct arena *arena);
+/* JSON schema of what a shape keeps; more members may come. */
+void json_shape_schema(struct json_writer *json, const char *shape);
 
 #endif

@@ -58,7 +58,7 @@ void tools_list(struct json_writer *json, struct arena *arena)
                             tool->properties, tool->required),
                  arena);
         json_key(json, "outputSchema");
-        put_json(json, "{\"type\":\"object\"}", arena);
+        json_shape_schema(json, tool->shape);
         json_key(json, "annotations");
         put_json(json, "{\"readOnlyHint\":true,\"openWorldHint\":false}", arena);
         json_object_end(json);
