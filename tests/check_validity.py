@@ -434,7 +434,37 @@ def gathered():
         expect(not is_trained or finding is None or finding["impact"]["model_ms"] <= 1.01, f"{finding and finding['impact']}")
 
 
+def other_hardware():
+    """Steps of 2000 us of products, 1000 us of adds and 40 us of launches. An H200 has an H100's arithmetic and 4800 for 3350 GB/s: 2000 + 1000 · 3350 / 4800 = 2698 us.
+    An A100 of 80 GB has 312 for 989 TFLOP/s and 2039 GB/s: 2000 · 989 / 312 + 1000 · 3350 / 2039 = 6340 + 1643 = 7983 us."""
+    trace = Trace()
+    for i in range(6):
+        at = 1000 + 3040 * i
+        trace.step(i, at, 3030)
+        trace.op("aten::mm", at + 1, 8, [[8192, 8192]] * 2, ["c10::BFloat16"] * 2)
+        trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 2, at + 10, 2000)
+        trace.op("aten::add", at + 11, 8, [[8192, 8192]] * 2, ["float"] * 2)
+        trace.kernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int)",
+                     at + 12, at + 2010, 1000)
+        trace.call("cudaDeviceSynchronize", at + 20, 2995)
+    trace.advice("other-hardware")
+    for name, wanted in (("H200", 2.738), ("A100 80GB", 8.023), ("H100", 3.04)):
+        status, out, err = run("whatif", "--format", "json", "--hardware", name, "other-hardware.json")
+        expect(status == 0, f"{name}: {status} {err}")
+        step_ms = json.loads(out)["edits"][0]["step_ms"] if status == 0 else 0
+        expect(abs(step_ms - wanted) < 0.01, f"{name}: {step_ms} ms, {wanted} wanted")
+    _, out, _ = run("whatif", "--hardware", "H200", "other-hardware.json")
+    expect("An estimate" in out, f"it is said to be an estimate: {out}")
+    status, _, err = run("whatif", "--hardware", "abacus", "other-hardware.json")
+    expect(status == 2 and "H200" in err, f"what nobody knows: {status} {err}")
+    trace.head["deviceProperties"] = []
+    trace.advice("unknown-hardware")
+    status, _, err = run("whatif", "--hardware", "H200", "unknown-hardware.json")
+    expect(status == 4 and "not known" in err, f"from what nobody knows: {status} {err}")
+
+
 def main():
+    other_hardware()
     other_accelerators()
     scarce()
     first_use()

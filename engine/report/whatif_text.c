@@ -80,6 +80,18 @@ static void write_table(struct layout *layout, const struct whatif *whatif)
     layout_line(layout);
 }
 
+/* What an edit takes for granted. */
+static void write_assumption(struct layout *layout, const struct whatif_edit *edit)
+{
+    if (edit->kind != WHATIF_HARDWARE)
+        return;
+    layout_wrap(
+        layout, 0, "", 0,
+        STR("An estimate from what makers say of both: kernels come as near to their limits "
+            "as they did; host, copies and collectives stay as they are."));
+    layout_line(layout);
+}
+
 /* What WHAT is worth is a share of this. */
 static void add_selected(struct text *line, const struct whatif_result *result)
 {
@@ -224,6 +236,8 @@ void whatif_text(const struct whatif *whatif, const struct study *study,
     for (size_t i = 0; i < whatif->edits.count; i++) {
         struct text line = { .arena = layout.arena };
 
+        if (!whatif->is_path)
+            write_assumption(&layout, &whatif->edits.items[i]);
         if (whatif->each[i].selected_count > 0)
             continue;
         text_print(&line, "%s selects nothing in these steps.", whatif->edits.items[i].text);

@@ -1,6 +1,7 @@
 #include "analyze/schedule/whatif_editor.h"
 
 #include "analyze/path/work.h"
+#include "analyze/schedule/other_hardware.h"
 #include "analyze/schedule/whatif_select.h"
 #include "base/option.h"
 #include "base/sample.h"
@@ -124,6 +125,18 @@ static bool scan_input(struct whatif_edit *edit, struct str text, struct arena *
     return true;
 }
 
+/* "H200": any name that a row of hardware.def knows. */
+static bool scan_hardware(struct whatif_edit *edit, struct str text, struct arena *arena,
+                          struct err *err)
+{
+    (void)arena;
+    edit->target = TARGET_KERNEL;
+    if (hardware_find(text))
+        return true;
+    (void)err_set(err, ERR_USAGE, "%s: no accelerator whose figures are known", edit->text);
+    return err_advise(err, "as in --hardware H200");
+}
+
 static bool scan_nothing(struct whatif_edit *edit, struct str text, struct arena *arena,
                          struct err *err)
 {
@@ -196,6 +209,75 @@ static bool apply_speed(struct editor *editor, const struct whatif_edit *edit, s
 {
     (void)err;
     scale_selected(editor, 1 / edit->factor);
+    return true;
+}
+
+/* Factors of kernels by activity, for one device: names repeat. */
+struct kernel_factors {
+    const struct profile  *profile;
+    const struct hardware *there;
+    struct hardware        made;
+    const struct hardware *here;
+    uint32_t               device;
+    double                *by_activity; /* 0: not asked for yet */
+};
+
+static void begin_device(struct kernel_factors *factors, uint32_t device)
+{
+    if (device == factors->device)
+        return;
+    factors->device = device;
+    factors->here =
+        hardware_of(factors->profile, &factors->profile->devices.items[device], &factors->made);
+    for (size_t i = 0; i < factors->profile->activities.count; i++)
+        factors->by_activity[i] = 0;
+}
+
+/* NaN: what it ran on, or what it was, is not known. */
+static double kernel_factor(struct kernel_factors *factors, const struct event_graph *graph,
+                            const struct graph_node *node)
+{
+    const struct profile *profile = factors->profile;
+    uint32_t              timeline = graph->lines.items[node->line].timeline, activity;
+
+    if (timeline >= profile->timelines.count || node->frame == NO_ID ||
+        profile->timelines.items[timeline].device >= profile->devices.count)
+        return NAN;
+    begin_device(factors, profile->timelines.items[timeline].device);
+    if (!factors->here)
+        return NAN;
+    activity = event_activity_id(profile, graph->path.frames.items[node->frame].event);
+    if (factors->by_activity[activity] == 0)
+        factors->by_activity[activity] =
+            other_hardware_factor(profile_str(profile, profile->activities.items[activity].name),
+                                  factors->here, factors->there);
+    return factors->by_activity[activity];
+}
+
+/* The name stands behind the option in the edit's text. */
+static bool apply_hardware(struct editor *editor, const struct whatif_edit *edit, struct err *err)
+{
+    const struct event_graph *graph = editor->graph;
+    struct kernel_factors     factors = {
+            .profile = editor->study->profile,
+            .there = hardware_find(str_from(strchr(edit->text, ' ') + 1)),
+            .device = NO_ID,
+            .by_activity =
+                arena_new_array(&editor->scratch, double, editor->study->profile->activities.count + 1),
+    };
+
+    if (!factors.by_activity)
+        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        double factor = 1;
+
+        if (editor->is_selected[i])
+            factor = kernel_factor(&factors, graph, &graph->nodes.items[i]);
+        if (!isfinite(factor))
+            return err_set(err, ERR_INCONCLUSIVE,
+                           "%s: the figures of the recorded device are not known", edit->text);
+        editor->changes.factors[i] *= (float)factor;
+    }
     return true;
 }
 
