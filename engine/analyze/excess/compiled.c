@@ -74,6 +74,77 @@ bool compiled_works(const struct compiled *compiled, uint32_t op)
     return true;
 }
 
+/* Has the elements of its operand, in whatever order. */
+static bool hands_on(const struct compiled *compiled, uint32_t op)
+{
+    static const char *const types[] = { "bitcast", "copy", "transpose", "reshape", "convert" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
+        if (compiled_is_type(compiled, op, types[i]))
+            return true;
+    return compiled_is_type(compiled, op, "parameter");
+}
+
+uint32_t compiled_maker(const struct compiled *compiled, uint32_t op)
+{
+    enum { FARTHEST = 64 };
+
+    for (int steps = 0; steps < FARTHEST; steps++) {
+        struct op_ids producers = op_graph_producers(compiled->profile->graph, op);
+
+        if (compiled->root[op] != NO_ID)
+            op = compiled->root[op];
+        else if (hands_on(compiled, op) && producers.count == 1)
+            op = producers.ids[0];
+        else
+            break;
+    }
+    return op;
+}
+
+double compiled_elements(const struct compiled *compiled, uint32_t op)
+{
+    const struct op *row = &compiled->profile->ops.items[op];
+
+    return row->output_count ? tensor_elements(&compiled->profile->tensors.items[row->first_output])
+                             : 0;
+}
+
+double compiled_operand(const struct compiled *compiled, uint32_t op, uint32_t row)
+{
+    const struct op *of = &compiled->profile->ops.items[op];
+
+    return row < of->input_count
+               ? tensor_elements(&compiled->profile->tensors.items[of->first_input + row])
+               : 0;
+}
+
+uint32_t compiled_timed(const struct compiled *compiled, uint32_t op)
+{
+    uint32_t caller = compiled->profile->ops.items[op].caller;
+
+    while (caller && compiled_holds(compiled, caller - 1)) {
+        op = caller - 1;
+        caller = compiled->profile->ops.items[op].caller;
+    }
+    return op;
+}
+
+/* What a computation gives goes to what holds it, and to nothing beside. */
+static void find_roots(struct compiled *compiled)
+{
+    const struct profile *profile = compiled->profile;
+
+    for (uint32_t op = 0; op < profile->graph->vertex_count; op++) {
+        uint32_t      caller = profile->ops.items[op].caller;
+        struct op_ids consumers = op_graph_consumers(profile->graph, op);
+
+        for (size_t i = 0; caller && i < consumers.count; i++)
+            if (consumers.ids[i] == caller - 1 && compiled_holds(compiled, caller - 1))
+                compiled->root[caller - 1] = op;
+    }
+}
+
 struct contents { /* weight by class of what one op holds */
     double of[OP_CLASS_COUNT];
 };
@@ -294,12 +365,14 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
     compiled->of_type = arena_new_array(scratch, uint8_t, profile->names.count + 1);
     compiled->of_origin = arena_new_array(scratch, uint8_t, profile->names.count + 1);
     compiled->weight = arena_new_array(scratch, double, count + 1);
+    compiled->root = arena_new_array(scratch, uint32_t, count + 1);
     if (!compiled->op_class || !compiled->from || !compiled->source || !compiled->of_type ||
-        !compiled->of_origin || !compiled->weight)
+        !compiled->of_origin || !compiled->weight || !compiled->root)
         return false;
     for (uint32_t op = 0; op < count; op++) {
         compiled->op_class[op] = (uint8_t)class_of(compiled, op);
         compiled->source[op] = profile->ops.items[op].source;
+        compiled->root[op] = NO_ID;
         compiled->weight[op] =
             compiled_holds(compiled, op) ? 0 : weight_of(profile, &profile->ops.items[op]);
     }
@@ -307,6 +380,7 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
         return true;
     if (!sum_contents(compiled))
         return false;
+    find_roots(compiled);
     follow_copies(compiled);
     spread_sources(compiled);
     mark_parameters(compiled);

@@ -18,6 +18,7 @@ struct compiled {
     uint8_t              *from;     /* by row: FROM_… */
     uint32_t             *source;   /* by row: of profile->sources, of neighbours where it has none */
     double               *weight;   /* by row: elements or flops of one execution, contents and all */
+    uint32_t             *root;     /* by row: of what it holds, the instruction that gives its result; NO_ID */
     uint8_t              *of_type, *of_origin; /* by name of the profile: enum op_class + 1; 0 unknown */
 };
 
@@ -26,6 +27,14 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
 bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *type);
 /* Hands its operands to the parameters of its contents. */
 bool compiled_holds(const struct compiled *compiled, uint32_t op);
+/* The instruction that makes a result which others only hand on: through fusions and what is passed
+ * into them, through copies and other layouts. */
+uint32_t compiled_maker(const struct compiled *compiled, uint32_t op);
+/* Elements of its first result and of one operand; 0 unknown. */
+double compiled_elements(const struct compiled *compiled, uint32_t op);
+double compiled_operand(const struct compiled *compiled, uint32_t op, uint32_t row);
+/* The instruction whose time holds this one's: the outermost fusion or call that it is in. */
+uint32_t compiled_timed(const struct compiled *compiled, uint32_t op);
 /* Does more than name, hand on or spread what is there. */
 bool compiled_works(const struct compiled *compiled, uint32_t op);
 

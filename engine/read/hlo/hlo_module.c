@@ -193,6 +193,7 @@ static bool add_instruction(struct hlo_module *module, struct str bytes, uint64_
 bool hlo_module_add(struct hlo_module *module, struct str bytes)
 {
     uint64_t id = 0, root = 0;
+    uint32_t index;
 
     for (struct wire field = wire_start(bytes); wire_next(&field);) {
         if (field.number == COMPUTATION_ID && field.type == WIRE_VARINT)
@@ -200,13 +201,12 @@ bool hlo_module_add(struct hlo_module *module, struct str bytes)
         if (field.number == COMPUTATION_ROOT && field.type == WIRE_VARINT)
             root = field.value;
     }
-    if (root < NO_ID && !id_map_put(&module->root_of, id, (uint32_t)root))
-        return false;
     for (struct wire field = wire_start(bytes); wire_next(&field);)
         if (field.number == COMPUTATION_INSTRUCTIONS && field.type == WIRE_BYTES &&
             !add_instruction(module, field.bytes, id))
             return false;
-    return true;
+    index = id_map_get(&module->by_id, root);
+    return index == NO_ID || id_map_put(&module->root_of, id, index);
 }
 
 const struct hlo_instruction *hlo_caller(const struct hlo_module      *module,

@@ -33,7 +33,7 @@ struct hlo_module {
     struct hlo_frames frames;
     uint32_t          name, key;        /* key: in rows */
     struct id_map     by_id, caller_of; /* computation id -> index of the first that calls it */
-    struct id_map     root_of;          /* the same -> id of what it gives */
+    struct id_map     root_of;          /* the same -> index of what it gives */
 };
 
 /* Adds the instructions of a HloComputationProto. false: past the budget. */
