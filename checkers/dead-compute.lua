@@ -1,29 +1,46 @@
 -- Most rows of a product are thrown away.
+
+-- Ledger: what the op behind a product drops, and what nothing takes of results of compiled programs.
+local kinds = {
+  { flaw = "thrown-rows", confidence = "high",
+    title = "Rows of products that are thrown away take %s a step", time = "computing rows that the next op drops",
+    remedy = { text = "Cut to the rows that are needed before the product.",
+               code = "logits = head(h[:, -1])   # instead of head(h)[:, -1]" } },
+  { flaw = "cut-results", confidence = "medium",
+    title = "Results of which only a part is taken: %s a step too much", time = "computing what is cut off",
+    remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product.",
+               code = "logits = h[:, -1] @ embedding.T   # instead of (h @ embedding.T)[:, -1]" } },
+}
+
 return rule {
   id = "dead-compute", api = 1, version = "1.0.0",
   title = "Most rows of a product are thrown away",
   category = "kernels", severity = "warn",
-  formats = { "kineto" },
+  formats = { "kineto", "xspace" },
   needs = { "step.ns", "excess" },
   cause = "forward.thrown", tags = { "ops" },
   more_specific_than = { "hot-op", "big-logits" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "share of the step from which this is said" },
+    min_loud_share = { default = 0.15, min = 0, max = 1, unit = "share",
+      doc = "share of the step from which it is a warning" },
   },
   doc = [[
 The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as the
-product times the share thrown away.]],
+product times the share thrown away. In compiled programs of JAX the parts of results are followed back that slices
+take, through what works element by element and reductions, to the products that make them.]],
 
   check = function(p, cfg)
-    return p:in_excess {
-      flaw = "thrown-rows", min_share = cfg.min_share,
-      title = "Rows of products that are thrown away take %s a step",
-      time = "computing rows that the next op drops",
-      remedy = { text = "Cut to the rows that are needed before the product.",
-                 code = "logits = head(h[:, -1])   # instead of head(h)[:, -1]" },
-      confidence = "high",
-    }
+    local list = {}
+    for _, kind in ipairs(kinds) do
+      local found = p:in_excess { flaw = kind.flaw, min_share = cfg.min_share, title = kind.title, time = kind.time,
+                                  remedy = kind.remedy, confidence = kind.confidence,
+                                  severity = p:table("excess"):where { flaw = kind.flaw }:sum("share")
+                                    >= cfg.min_loud_share and "warn" or "info" }
+      if found then list[#list + 1] = found end
+    end
+    return list
   end,
 
   examples = {
@@ -31,6 +48,14 @@ product times the share thrown away.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "thrown-rows", op = "aten::linear", ns = 3e6, share = 0.3, factor = 0.1,
         region = "train.py(12): step", detail = "keeps 1 of 40 rows" } } } },
+    { name = "logits of all positions", framework = "jax", format = "xspace", finding = true, replay = { 7e6 },
+      severity = "warn", facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "cut-results", op = "fusion", ns = 7e6, share = 0.7,
+                              factor = 0.1 } } } },
+    { name = "logits of a short text", framework = "jax", format = "xspace", finding = true, replay = { 1e6 },
+      severity = "info", facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "cut-results", op = "fusion", ns = 1e6, share = 0.1,
+                              factor = 0.1 } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "thrown-rows", ns = 2e5, share = 0.02, factor = 0.1 } } } },

@@ -193,6 +193,18 @@ local compiled = {
     title = "Matrices that the step does not change are decomposed in each step: %s",
     text = "Decompose them once, before the loop or when the data is made, and hand the result over.",
     code = "basis = decompose(matrix)   # once, before the loop; then train_step(state, batch, basis)" },
+  ["frozen-work"] = {
+    title = "Features are made of weights that no step changes, in each step: %s",
+    text = "Where examples come again, as in several epochs over a data set, make the features of each once, keep "
+      .. "them and train on them. Where every batch is new (a replay buffer, fresh augmentation) they are needed.",
+    code = "features = jax.jit(backbone)(frozen, images)   # once, before the loop; "
+      .. "then train_step(head, features, y)" },
+  ["repeated-rows"] = {
+    least_share = 0.15, -- where rows are looked up a few times each it is a way to write a program
+    title = "The same rows are worked on again for each of their copies: %s of each step",
+    text = "Multiply or decompose first, then repeat or look up the results: f(table)[index] is f(table[index]). Of "
+      .. "rows that are joined with others before a product, multiply each part by its rows of the weight and add.",
+    code = "h = x @ w_x + (context @ w_c)[:, None]   # instead of joining x with the context for each time" },
   ["gathered-rows"] = {
     title = "Every device gathers a result and works on all of it: %s of each step",
     text = "Keep it sharded: each device needs its own rows for loss and metrics, and sums of a few numbers are "
@@ -205,6 +217,7 @@ local compiled = {
     code = "batch = jax.device_put(batch, NamedSharding(mesh, PartitionSpec(\"data\")))",
   },
   ["both-branches"] = {
+    loud_share = 0.5, -- below that the rare side is cheap, and most of it is picking what was made ahead
     title = "A condition that is mapped over a batch computes its rare side for all: %s of each step",
     text = "Mapped, lax.cond computes both sides for every row. Make the rare side ahead and pick one (a pool of "
       .. "states, say), or take the condition out of vmap: lax.cond(jnp.any(done), reset_all, keep).",
@@ -214,13 +227,15 @@ local compiled = {
 
 local function of_compiled(p, cfg)
   local list = {}
-  for _, flaw in ipairs { "whole-copies", "gathered-rows", "fixed-work", "both-branches" } do
+  for _, flaw in ipairs { "whole-copies", "gathered-rows", "fixed-work", "frozen-work", "repeated-rows",
+                           "both-branches" } do
     local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
-    if cells and cells:sum("share") >= cfg.min_built_share then
-      local ns, worst, says = cells:sum("ns"), cells:top("ns", 1):rows()[1], compiled[flaw]
+    local says = compiled[flaw]
+    if cells and cells:sum("share") >= (says.least_share or cfg.min_built_share) then
+      local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
       list[#list + 1] = finding {
         title = says.title:format(fmt.ms(ns)),
-        severity = cells:sum("share") >= cfg.min_loud_share and "warn" or "info",
+        severity = cells:sum("share") >= (says.loud_share or cfg.min_loud_share) and "warn" or "info",
         subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
         evidence = { { "such work a step", ns, "ns", share = math.min(1, cells:sum("share")) },
                      { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
@@ -266,8 +281,9 @@ constant is built again. In TensorFlow, products that run more often than the gr
 them, and layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions
 of matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
 arguments and exchange nothing, what only a mapped condition takes, the
-other side of which was there before, and results that every device gathers from the others and then works on as a
-whole.]],
+other side of which was there before, results that every device gathers from the others and then works on as a
+whole, products of rows that are copies of a few, and in a program with gradients products of arguments alone that it
+does not give back.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then return of_tensorflow(p, cfg) or passes_back(p, cfg) end
@@ -299,6 +315,12 @@ whole.]],
       facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "whole-copies", ns = 7e6, share = 0.7, factor = 0.25,
                                         detail = "4 devices run it, each with all of its arguments" } } } },
+    { name = "features of frozen weights", framework = "jax", format = "xspace", finding = true, impact_ns = 6.65e6,
+      facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-work", ns = 7e6, share = 0.7, factor = 0 } } } },
+    { name = "a context for each time", framework = "jax", format = "xspace", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7 }, replay = { 2e6 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "repeated-rows", ns = 2e6, share = 0.2, factor = 0.3 } } } },
     { name = "a gradient for each of three losses", framework = "tensorflow", format = "xspace", finding = true,
       impact_ns = 3.33e6,
       facts = { ["step.ns"] = 1e7 },

@@ -22,6 +22,34 @@ local classes = {
 local passes = { "Passes over memory take",
                  "Fewer passes over smaller arrays: cut to what is needed first, fuse, use a smaller type." }
 
+-- Structures of compiled programs that tell a cheaper way to the same numbers.
+local structures = {
+  { flaw = "dense-jacobian", time = "derivatives beyond those of the vectors",
+    title = "A whole matrix of derivatives is made only to be multiplied with a few vectors: %s of each step",
+    remedy = { text = "Multiply without the matrix: jax.jvp gives J v, jax.vjp gives J^T u, and the jvp of a gradient "
+                 .. "H v; solvers (conjugate gradients, power iteration) need no more than that.",
+               code = "hvp = lambda v: jax.jvp(jax.grad(loss), (params,), (v,))[1]   "
+                 .. "# instead of jax.hessian(loss)(params) @ v" } },
+  { flaw = "product-order", time = "products beyond those in the other order",
+    title = "Products in another order take less: %s of each step too much",
+    remedy = { text = "Multiply from the small side: (A B) x is A (B x), and q (k^T v) needs no array of all pairs. "
+                 .. "Adapters of two thin matrices are applied beside their weight, not added to it in each step; "
+                 .. "project to few channels before resizing to many pixels.",
+               code = "h = x @ w + (x @ a) @ b   # instead of x @ (w + a @ b)" } },
+}
+
+local function structural(p, cfg)
+  local list = {}
+  for _, kind in ipairs(p:has("excess") and structures or {}) do
+    local cells = p:table("excess"):where { flaw = kind.flaw }
+    local found = p:in_excess { flaw = kind.flaw, time = kind.time, title = kind.title, remedy = kind.remedy,
+                                min_share = cfg.min_structure_share, confidence = "medium",
+                                severity = cells:sum("share") >= cfg.min_loud_share and "warn" or "info" }
+    if found then list[#list + 1] = found end
+  end
+  return list
+end
+
 local function costly(p, cfg)
   local list = {}
   local cells = p:has("excess")
@@ -211,6 +239,59 @@ local function of_arrays(p, cfg)
   }
 end
 
+-- Lines of the program by what ops made of them take, most first; all of their time.
+local function lines_of(p)
+  local by_line, list, all_ns = {}, {}, 0
+  for row in p:table("work"):where { type = { like = "." } }:each() do
+    all_ns = all_ns + row.ns
+    if not row.source_file or row.source_file == "" then goto next end
+    local key = ("%s:%d"):format(row.source_file:match("[^/]*$"), row.source_line or 0)
+    if not by_line[key] then
+      by_line[key] = { key = key, ns = 0, row = row }
+      list[#list + 1] = by_line[key]
+    end
+    by_line[key].ns = by_line[key].ns + row.ns
+    ::next::
+  end
+  table.sort(list, function(a, b) return a.ns > b.ns or (a.ns == b.ns and a.key < b.key) end)
+  return list, all_ns
+end
+
+-- Whether a kind of work that is rarely needed stands out: passes over memory do only where they are much.
+local function is_told(p, cfg)
+  local cells = p:has("excess")
+    and p:table("excess"):where { flaw = "costly-class", share = { min = cfg.min_step_share } }
+  local top = cells and cells:top("ns", 1):rows()[1]
+  return top ~= nil and (top.cause ~= "bytes" or top.share >= cfg.min_most_share)
+end
+
+-- Where a compiled program's time goes, by line: fusions have no names that tell.
+local function of_lines(p, cfg)
+  if not p:has("work") then return nil end
+  local list, all_ns = lines_of(p)
+  local step_ns, top = p.fact["step.ns"], list[1]
+  if not top or all_ns < cfg.min_host_share * step_ns or top.ns < cfg.min_step_share * step_ns then return nil end
+  local evidence, locations = {}, {}
+  for i = 1, math.min(3, #list) do
+    local line = list[i]
+    evidence[i] = { ("%s, mostly %s on %s"):format(line.key, line.row.class or line.row.type, line.row.shapes or "?"),
+                    line.ns, "ns", share = math.min(1, line.ns / step_ns) }
+    locations[i] = { file = line.row.source_file, line = line.row.source_line }
+  end
+  return finding {
+    title = ("%s of each step goes to ops of %s"):format(fmt.pct(math.min(1, top.ns / step_ns)), top.key),
+    severity = "info", subject = { op = top.row.type }, locations = locations, evidence = evidence,
+    condition = ("the ops of this line take %s of the step, %s accepted"):format(fmt.pct(top.ns / step_ns),
+      fmt.pct(cfg.min_step_share)),
+    remedy = { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
+                       .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
+                       .. "that this machine is slow in."):format(top.row.shapes or top.key) },
+    -- What of it is needed the recording cannot tell: some share of all that is computed may go.
+    impact = impact.share { ns = math.min(all_ns, step_ns) },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "hot-op", api = 1, version = "1.0.0",
   title = "One type of op takes most of the time",
@@ -225,6 +306,11 @@ return rule {
                         doc = "PyTorch on a host: share of the step from which an array's ops are worth a mention" },
     min_host_share = { default = 0.15, min = 0, max = 1, unit = "share",
                        doc = "the same on a host alone, where an op is work that something asked for" },
+    min_most_share = { default = 0.30, min = 0, max = 1, unit = "share",
+                       doc = "JAX: what passes over memory take beyond their need, below which a line is named" },
+    min_structure_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                            doc = "what a cheaper way saves of the step, from which it is said" },
+    min_loud_share = { default = 0.20, min = 0, max = 1, unit = "share", doc = "the same for a warning" },
     high_share = { default = 0.50, min = 0, max = 1, unit = "share",
                    doc = "share from which it is a warning" },
     min_step_share = { default = 0.10, min = 0, max = 1, unit = "share",
@@ -237,7 +323,9 @@ return rule {
   doc = [[
 Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of
 work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond
-the products) is named with its line; its price, what it takes less a usual need, is a bound. Of PyTorch programs
+the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled
+programs of JAX, products that take less in another order, and matrices of derivatives that are only multiplied, are
+priced by their sizes. Of PyTorch programs
 on a host the array is named whose ops, forward and back, take most: what makes it smaller or needless saves them all.
 Elsewhere the type
 of op that takes most is named; which share of it may go is not known, so its price is a bound. Kernels of an
@@ -250,7 +338,10 @@ ops are a small part of the step.]],
     if not p:has("op_types") then
       return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" }
     end
-    local places = costly(p, cfg)
+    local places = structural(p, cfg)
+    local line = #places == 0 and p.framework == "jax" and not is_told(p, cfg) and of_lines(p, cfg)
+    if line then return line end
+    for _, place in ipairs(costly(p, cfg)) do places[#places + 1] = place end
     if #places > 0 then return places end
     local array = p.framework == "pytorch" and not p:has("device.idle_share") and of_arrays(p, cfg)
     if array then return array end
@@ -318,6 +409,23 @@ ops are a small part of the step.]],
                  excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,
                               factor = 0.1, detail = "decomposition", op = "custom-call", source_file = "train.py",
                               source_line = 7 } } } },
+    { name = "a line of a compiled program", framework = "jax", format = "xspace", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 work = { { class = "product", type = "fusion", shapes = "[64,64]x[64,64]", source_file = "train.py",
+                            source_line = 7, ns = 4e6 } },
+                 excess = { { cell = 1, flaw = "costly-class", cause = "bytes", grade = "C", ns = 1.5e6, share = 0.15,
+                              factor = 0.1, detail = "concat" } } } },
+    { name = "a Hessian for products", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 8e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 excess = { { cell = 1, flaw = "dense-jacobian", cause = "shape", grade = "A", ns = 8e6, share = 0.8,
+                              factor = 0.05 } } } },
+    { name = "an adapter added to its weight", framework = "jax", format = "xspace", finding = true, severity = "info",
+      replay = { 1e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 excess = { { cell = 1, flaw = "product-order", cause = "shape", grade = "A", ns = 1e6, share = 0.1,
+                              factor = 0.05 } } } },
     { name = "logits of a whole vocabulary", framework = "pytorch", format = "kineto", finding = true,
       impact_ns = 2.4e6,
       facts = { ["step.ns"] = 1e7 },

@@ -23,11 +23,25 @@ local function common_length(work)
   return tonumber(length), calls
 end
 
+-- Fourier transforms of padded data, several times as long as a convolution needs.
+local function long_transforms(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "long-transform" }
+  return cells and p:in_excess {
+    flaw = "long-transform", min_share = cfg.min_long_share, time = "transforms beyond twice the data",
+    title = "Fourier transforms are far longer than their data: %s a step too much",
+    severity = cells:sum("share") >= cfg.min_loud_share and "warn" or "info",
+    remedy = { text = "A linear convolution needs a transform as long as signal and kernel together, rounded up to a "
+                 .. "product of small primes.",
+               code = "n = signal.shape[-1] + kernel.shape[-1]\nspectrum = jnp.fft.rfft(signal, n=n)" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "padding-waste", api = 1, version = "1.0.0",
   title = "Batches are padded to a fixed length",
   category = "model", severity = "info",
-  formats = { "kineto" },
+  formats = { "kineto", "xspace" },
   needs = { "step.ns", "step.used", "work" },
   cause = "model.padding", tags = { "ops" },
   more_specific_than = { "hot-op" },
@@ -35,14 +49,19 @@ return rule {
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "steps that have to have one length" },
     round_to = { default = 32, min = 1, max = 1e6, unit = "count", doc = "a length that was set is a multiple of it" },
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in the network" },
+    min_long_share = { default = 0.05, min = 0, max = 1, unit = "share",
+      doc = "JAX: share of the step that transforms take beyond their need" },
+    min_loud_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "JAX: the same for a warning" },
   },
   doc = [[
 Attention has a mask of its own for each sample, as libraries make it where a batch holds padding, and all steps have
 one length, a multiple of 32: batches are padded to a length that was set, not to their longest sample. How long samples
 are no recording tells, so that the price is a bound: what the network takes. Silent where lengths differ from step to
-step, and without such masks.]],
+step, and without such masks. In compiled programs of JAX, Fourier transforms of padded data, or of which a part is
+kept, that are more than twice as long as the data.]],
 
   check = function(p, cfg)
+    if p.format == "xspace" then return long_transforms(p, cfg) end
     if p.fact["step.used"] < cfg.min_steps then return nil end
     local work, step_ns = p:table("work"), p.fact["step.ns"]
     local length, calls = common_length(work)
@@ -69,6 +88,15 @@ step, and without such masks.]],
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = { attention(96, 16, 2),
         { class = "product", phase = "backward", calls = 20, ns = 6e5, shapes = "[16,96,96]x[96,96]" } } } },
+    { name = "8192 for 512", framework = "jax", format = "xspace", finding = true, severity = "warn", replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
+      tables = { work = {}, excess = { { cell = 1, flaw = "long-transform", ns = 6e6, share = 0.6, factor = 0.1 } } } },
+    { name = "a little too long", framework = "jax", format = "xspace", finding = true, severity = "info",
+      replay = { 1e6 }, facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
+      tables = { work = {}, excess = { { cell = 1, flaw = "long-transform", ns = 1e6, share = 0.1, factor = 0.5 } } } },
+    { name = "no transforms", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
+      tables = { work = {}, excess = { { cell = 1, flaw = "other", ns = 6e6, share = 0.6, factor = 0.1 } } } },
     { name = "little of the step", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 }, tables = { work = { attention(96, 16, 1) } } },
     { name = "one mask for all samples", framework = "pytorch", format = "kineto", finding = false,

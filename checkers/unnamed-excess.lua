@@ -3,7 +3,8 @@ local named = "small-runs|metrics|model-built|side-product|worker-start|"
   .. "unused-gradients|recompute|forward-again|evaluation|growing-prefix|thrown-rows|derived-weight|"
   .. "repeated-block|gathered-items|long-pause|costly-class|own-python|batch-of-items|fixed-work|gathered-rows|"
   .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run|"
-  .. "whole-copies|saving-run|read-back|text-in-step|single-items|larger-pass|paired-calls|deep-copies|fixed-matrix"
+  .. "whole-copies|saving-run|read-back|text-in-step|single-items|larger-pass|paired-calls|deep-copies|fixed-matrix|"
+  .. "dense-jacobian|product-order|repeated-rows|frozen-work|cut-results|long-transform"
 local ways = {
   ["wait.input"] = { "waits for data",
                      "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },

@@ -278,6 +278,188 @@ static void results_that_all_devices_gather(void **state)
     }
 }
 
+static uint32_t add_flops(struct program *program, const char *type, const char *tensors,
+                          const char *origin, uint32_t from, uint32_t also, int64_t flops)
+{
+    uint32_t row = add(program, type, tensors, origin, NO_ID, from);
+
+    program->b.profile.ops.items[row].flops = flops;
+    if (also != NO_ID)
+        link(program, also, row);
+    return row;
+}
+
+/* (A B) x of 256 x 4, 4 x 256 and 256 x 2: 2 * 256 * 4 * 256 operations and 2 * 256 * 256 * 2,
+ * where A (B x) takes 2 * 4 * 2 * (256 + 256): 8192 of 786432, so that 95 of 96 parts of 10 ms are
+ * too much. With tanh between the two nothing is. With W added to A B the second product is needed,
+ * and of the first, 6 ms, all but 8192 of 524288 operations is too much, and so is the sum, 1 ms.
+ */
+static void products_in_the_other_order(void **state)
+{
+    enum { PLAIN, CURVED, SUM, KINDS };
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       a, b, x, w, first, between, second;
+        double         too_much = kind == PLAIN ? (1 - 8192.0 / 786432) * 10e6
+                                  : kind == SUM ? (1 - 8192.0 / 524288) * 7e6
+                                                : 0;
+
+        start(&program);
+        a = add(&program, "parameter", "-> f32[256,4]", NULL, NO_ID, NO_ID);
+        b = add(&program, "parameter", "-> f32[4,256]", NULL, NO_ID, NO_ID);
+        x = add(&program, "parameter", "-> f32[256,2]", NULL, NO_ID, NO_ID);
+        w = add(&program, "parameter", "-> f32[256,256]", NULL, NO_ID, NO_ID);
+        first = add_flops(&program, "dot", "f32[256,4] f32[4,256] -> f32[256,256]", "jit(f)/dot", a,
+                          b, 2 * 256 * 4 * 256);
+        between = add(&program,
+                      kind == CURVED ? "tanh"
+                      : kind == SUM  ? "add"
+                                     : "negate",
+                      "f32[256,256] -> f32[256,256]", "jit(f)/between", NO_ID, first);
+        if (kind == SUM)
+            link(&program, w, between);
+        second = add_flops(&program, "dot", "f32[256,256] f32[256,2] -> f32[256,2]", "jit(f)/dot",
+                           between, x, 2 * 256 * 256 * 2);
+        run_step(&program, (uint32_t[]) { first, between, second },
+                 (int64_t[]) { 6000000, 1000000, 3000000 }, 3);
+        assert_true(fabs(claimed(&program, "product-order") - too_much) < 1);
+        release(&program);
+    }
+}
+
+/* 64 unit vectors through a matrix of 64 x 200, 8 ms, and what comes of it times one vector: of 64
+ * products two are needed, one there and one back. Where sines of the matrix are taken it is
+ * needed. */
+static void derivatives_for_each_unit_vector(void **state)
+{
+    (void)state;
+    for (int is_needed = 0; is_needed < 2; is_needed++) {
+        struct program program;
+        uint32_t       rows, columns, one, matrix, made, vector, end;
+
+        start(&program);
+        rows = add(&program, "iota", "-> s32[64,64]", NULL, NO_ID, NO_ID);
+        columns = add(&program, "iota", "-> s32[64,64]", NULL, NO_ID, NO_ID);
+        one = add(&program, "compare", "s32[64,64] s32[64,64] -> pred[64,64]", "jit(f)/eq", NO_ID,
+                  rows);
+        link(&program, columns, one);
+        matrix = add(&program, "parameter", "-> f32[64,200]", NULL, NO_ID, NO_ID);
+        made = add_flops(&program, "dot", "f32[64,64] f32[64,200] -> f32[64,200]", "jit(f)/dot",
+                         one, matrix, 2 * 64 * 64 * 200);
+        vector = add(&program, "parameter", "-> f32[200]", NULL, NO_ID, NO_ID);
+        end = add_flops(&program, "dot", "f32[64,200] f32[200] -> f32[64]", "jit(f)/dot", made,
+                        vector, 2 * 64 * 200);
+        if (is_needed)
+            add(&program, "sine", "f32[64,200] -> f32[64,200]", "jit(f)/sin", NO_ID, made);
+        run_step(&program, (uint32_t[]) { one, made, end },
+                 (int64_t[]) { 1000000, 8000000, 1000000 }, 3);
+        assert_true(
+            fabs(claimed(&program, "dense-jacobian") - (is_needed ? 0 : (1 - 2.0 / 64) * 9e6)) < 1);
+        release(&program);
+    }
+}
+
+/* Of 100 rows of a product, 8 ms, and of their exponentials, 2 ms, one is cut out: 99 of 100 parts
+ * are too much. Where something else takes the product all of it is needed. */
+static void rows_that_are_cut_off(void **state)
+{
+    (void)state;
+    for (int is_needed = 0; is_needed < 2; is_needed++) {
+        struct program program;
+        uint32_t       x, product, made, cut;
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[100,8]", NULL, NO_ID, NO_ID);
+        product = add_flops(&program, "dot", "f32[100,8] f32[8,50] -> f32[100,50]", "jit(f)/dot", x,
+                            NO_ID, 2 * 100 * 8 * 50);
+        made = add(&program, "exponential", "f32[100,50] -> f32[100,50]", "jit(f)/exp", NO_ID,
+                   product);
+        cut = add(&program, "slice", "f32[100,50] -> f32[1,50]", "jit(f)/slice", NO_ID, made);
+        add(&program, "sort", "f32[1,50] -> f32[1,50]", "jit(f)/sort", NO_ID, cut);
+        if (is_needed)
+            add(&program, "sort", "f32[100,50] -> f32[100,50]", "jit(f)/sort", NO_ID, product);
+        run_step(&program, (uint32_t[]) { product, made }, (int64_t[]) { 8000000, 2000000 }, 2);
+        assert_true(fabs(claimed(&program, "cut-results") - 0.99 * (is_needed ? 2e6 : 10e6)) < 1);
+        release(&program);
+    }
+}
+
+/* 512 values padded to 8192 for a transform of 10 ms, where twice the data is enough: 1024 of 8192.
+ */
+static void transforms_of_padding(void **state)
+{
+    struct program program;
+    uint32_t       x, padded, transform;
+
+    (void)state;
+    start(&program);
+    x = add(&program, "parameter", "-> f32[512]", NULL, NO_ID, NO_ID);
+    padded = add(&program, "pad", "f32[512] f32[] -> f32[8192]", "jit(f)/pad", NO_ID, x);
+    transform = add(&program, "fft", "f32[8192] -> c64[4097]", "jit(f)/fft", NO_ID, padded);
+    add(&program, "sort", "c64[4097] -> c64[4097]", "jit(f)/sort", NO_ID, transform);
+    run_step(&program, (uint32_t[]) { transform }, (int64_t[]) { 10000000 }, 1);
+    assert_true(fabs(claimed(&program, "long-transform") - 7.0 / 8 * 10e6) < 1);
+    release(&program);
+}
+
+/* Four rows are looked up 400 times and multiplied, 10 ms: 99 of 100 parts are done again. Rows of
+ * their own are not. */
+static void rows_that_are_copies(void **state)
+{
+    (void)state;
+    for (int is_own = 0; is_own < 2; is_own++) {
+        struct program program;
+        uint32_t       table, numbers, w, rows, product;
+
+        start(&program);
+        table = add(&program, "parameter", "-> f32[4,20]", NULL, NO_ID, NO_ID);
+        numbers = add(&program, "parameter", "-> s32[400]", NULL, NO_ID, NO_ID);
+        w = add(&program, "parameter", "-> f32[20,30]", NULL, NO_ID, NO_ID);
+        rows = is_own ? add(&program, "tanh", "f32[400,20] -> f32[400,20]", "jit(f)/tanh", NO_ID,
+                            NO_ID)
+                      : add(&program, "gather", "f32[4,20] s32[400] -> f32[400,20]",
+                            "jit(f)/gather", NO_ID, table);
+        link(&program, numbers, rows);
+        product = add_flops(&program, "dot", "f32[400,20] f32[20,30] -> f32[400,30]", "jit(f)/dot",
+                            rows, w, 2 * 400 * 20 * 30);
+        run_step(&program, (uint32_t[]) { product }, (int64_t[]) { 10000000 }, 1);
+        assert_true(fabs(claimed(&program, "repeated-rows") - (is_own ? 0 : 0.99 * 10e6)) < 1);
+        release(&program);
+    }
+}
+
+/* f(w, v, x) -> w with gradients: x v, 6 ms, is the same for the same x in each step; x w is not.
+ */
+static void features_of_frozen_weights(void **state)
+{
+    (void)state;
+    for (int is_trained = 0; is_trained < 2; is_trained++) {
+        struct program program;
+        uint32_t       w, v, x, features, gradient, root;
+
+        start(&program);
+        w = add(&program, "parameter", "-> f32[16,4]", NULL, NO_ID, NO_ID);
+        mark(&program, w, "entry");
+        v = add(&program, "parameter", "-> f32[32,4]", NULL, NO_ID, NO_ID);
+        mark(&program, v, "entry");
+        x = add(&program, "parameter", "-> f32[8,32]", NULL, NO_ID, NO_ID);
+        mark(&program, x, "entry");
+        features = add(&program, "dot", "f32[8,32] f32[32,4] -> f32[8,4]", "jit(f)/dot", NO_ID, x);
+        link(&program, is_trained ? w : v, features);
+        gradient = add(&program, "dot", "f32[8,4] f32[16,4] -> f32[16,4]",
+                       "jit(f)/transpose(jvp())/dot", NO_ID, features);
+        link(&program, w, gradient);
+        root = add(&program, "tuple", "f32[16,4] -> f32[16,4]", NULL, NO_ID, gradient);
+        mark(&program, root, "root");
+        run_step(&program, (uint32_t[]) { features, gradient }, (int64_t[]) { 6000000, 4000000 },
+                 2);
+        assert_true(fabs(claimed(&program, "frozen-work") - (is_trained ? 0 : 6e6)) < 1);
+        release(&program);
+    }
+}
+
 /* Files without folders: calls begin in train.py, so _linear.py, which it calls, is a library. */
 static void callers_tell_whose_files_they_are(void **state)
 {
@@ -305,6 +487,12 @@ int main(void)
         cmocka_unit_test(decompositions_of_arguments),
         cmocka_unit_test(rare_sides_of_mapped_conditions),
         cmocka_unit_test(results_that_all_devices_gather),
+        cmocka_unit_test(products_in_the_other_order),
+        cmocka_unit_test(derivatives_for_each_unit_vector),
+        cmocka_unit_test(rows_that_are_cut_off),
+        cmocka_unit_test(transforms_of_padding),
+        cmocka_unit_test(rows_that_are_copies),
+        cmocka_unit_test(features_of_frozen_weights),
         cmocka_unit_test(callers_tell_whose_files_they_are),
     };
 

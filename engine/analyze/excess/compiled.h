@@ -16,10 +16,10 @@ struct compiled {
     struct arena         *scratch;
     uint8_t              *op_class; /* by row of profile->ops: enum op_class; OP_OTHER unknown */
     uint8_t              *from;     /* by row: FROM_… */
-    uint32_t             *source;   /* by row: of profile->sources, of neighbours where it has none */
-    double               *weight;   /* by row: elements or flops of one execution, contents and all */
-    uint32_t             *root;     /* by row: of what it holds, the instruction that gives its result; NO_ID */
-    uint8_t              *of_type, *of_origin; /* by name of the profile: enum op_class + 1; 0 unknown */
+    uint32_t             *source; /* by row: of profile->sources, of neighbours where it has none */
+    double               *weight; /* by row: elements or flops of one execution, contents and all */
+    uint32_t *root; /* by row: of what it holds, the instruction that gives its result; NO_ID */
+    uint8_t  *of_type, *of_origin; /* by name of the profile: enum op_class + 1; 0 unknown */
 };
 
 /* false: out of memory. */

@@ -1,9 +1,8 @@
-/* dense_jacobian: derivatives are made for each unit vector, from identity matrices on, and the matrix
- * that they make is only multiplied with a few vectors: products with the derivative itself do the same
- * for these vectors alone. */
+/* dense_jacobian: derivatives are made for each unit vector, from identity matrices on, and the
+ * matrix that they make is only multiplied with a few vectors: products with the derivative itself
+ * do the same for these vectors alone. */
 #include "analyze/excess/linear.h"
 #include "base/macros.h"
-
 
 static const double  LEAST_SHARE = 0.03; /* of the steps */
 static const int64_t SMALLEST = 32;      /* unit vectors */
@@ -12,11 +11,11 @@ static const double  MOST_NEEDED = 0.5;
 
 struct basis {
     struct waste *waste;
-    uint32_t     *reached; /* made of it by linear steps: instructions in the order they were found */
-    bool         *is_reached;
-    size_t        count;
-    double        size;    /* unit vectors */
-    double        vectors; /* that what they make is multiplied with in the end, each step */
+    uint32_t *reached; /* made of it by linear steps: instructions in the order they were found */
+    bool     *is_reached;
+    size_t    count;
+    double    size;    /* unit vectors */
+    double    vectors; /* that what they make is multiplied with in the end, each step */
 };
 
 static bool is_type(const struct basis *basis, uint32_t op, const char *type)
@@ -63,8 +62,8 @@ static size_t reached_operands(const struct basis *basis, uint32_t op)
     return count;
 }
 
-/* Sums over the unit vectors, over either axis of a square of the matrix, or over the longer axis of the
- * matrix itself. */
+/* Sums over the unit vectors, over either axis of a square of the matrix, or over the longer axis
+ * of the matrix itself. */
 static bool ends_basis(const struct basis *basis, double elements, double inner)
 {
     return inner == basis->size || inner * inner == elements ||
@@ -75,14 +74,16 @@ static bool ends_basis(const struct basis *basis, double elements, double inner)
 static void take_product(struct basis *basis, uint32_t from, uint32_t op)
 {
     const struct waste *waste = basis->waste;
-    double elements = compiled_elements(waste->compiled, from);
-    double made = compiled_elements(waste->compiled, op);
-    double pairs = (double)waste->profile->ops.items[op].flops / 2;
-    bool   is_squared =
-        reached_operands(basis, op) == op_graph_producers(waste->graph, op).count;
+    double              elements = compiled_elements(waste->compiled, from);
+    double              made = compiled_elements(waste->compiled, op);
+    double              pairs = (double)waste->profile->ops.items[op].flops / 2;
+    bool   is_squared = reached_operands(basis, op) == op_graph_producers(waste->graph, op).count;
     double calls = waste_calls(waste, op) / waste_calls(waste, basis->reached[0]);
 
-    if (is_squared || made <= 0 || !ends_basis(basis, elements, pairs / made))
+    /* Of the identity itself either axis counts the unit vectors. */
+    if (is_squared || made <= 0 ||
+        is_type(basis, compiled_maker(waste->compiled, from), "compare") ||
+        !ends_basis(basis, elements, pairs / made))
         reach(basis, op);
     else
         basis->vectors += pairs / elements * (calls > 1 ? calls : 1);
@@ -161,8 +162,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
     uint32_t     last_module = NO_ID;
     int64_t      last_size = 0;
 
-    basis.reached = arena_new_array(ledger->scratch, uint32_t, ledger->study->profile->ops.count + 1);
-    basis.is_reached = arena_new_array(ledger->scratch, bool, ledger->study->profile->ops.count + 1);
+    basis.reached =
+        arena_new_array(ledger->scratch, uint32_t, ledger->study->profile->ops.count + 1);
+    basis.is_reached =
+        arena_new_array(ledger->scratch, bool, ledger->study->profile->ops.count + 1);
     if (!basis.reached || !basis.is_reached || !waste_open(&waste, ledger))
         return false;
     for (uint32_t op = 0; waste.graph && op < waste.graph->vertex_count; op++) {
@@ -181,4 +184,5 @@ static bool find(struct ledger *ledger, const struct detector *self)
                        "a derivative for each unit vector, multiplied with a few vectors");
 }
 
-const struct detector detector_dense_jacobian = { "dense-jacobian", CAUSE_SHAPE, GRADE_STRUCTURE, find };
+const struct detector detector_dense_jacobian = { "dense-jacobian", CAUSE_SHAPE, GRADE_STRUCTURE,
+                                                  find };

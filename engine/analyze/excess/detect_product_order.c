@@ -1,7 +1,8 @@
-/* product_order: a product makes a large array that is only multiplied on, into something small again.
- * (A B) C and A (B C) are the same; sizes tell which of the two takes less. Also where something else is
- * added in between, as the weight that an adapter of two thin matrices is for, and where a product with
- * a constant spreads rows, as resizing does, before another one works on each of them. */
+/* product_order: a product makes a large array that is only multiplied on, into something small
+ * again. (A B) C and A (B C) are the same; sizes tell which of the two takes less. Also where
+ * something else is added in between, as the weight that an adapter of two thin matrices is for,
+ * and where a product with a constant spreads rows, as resizing does, before another one works on
+ * each of them. */
 #include "analyze/excess/linear.h"
 #include "base/macros.h"
 
@@ -11,8 +12,9 @@ static const double LEAST_SHARE = 0.02; /* of the steps */
 static const double LEAST_GAIN = 2;     /* operations as it is over those the other way round */
 static const double MOST_OFF = 0.01;    /* that sizes may differ by: none do but for rounding */
 
-/* Axes of a product by their sizes: `batch` in all three arrays, `rows` of the left operand, `columns` of
- * the right one, `inner` summed over. They follow from the sizes of the arrays and the operations. */
+/* Axes of a product by their sizes: `batch` in all three arrays, `rows` of the left operand,
+ * `columns` of the right one, `inner` summed over. They follow from the sizes of the arrays and the
+ * operations. */
 struct product {
     double left, right, result, pairs; /* elements; pairs multiplied */
     double batch, rows, columns, inner;
@@ -63,13 +65,13 @@ static bool has_constant(const struct waste *waste, uint32_t op)
     return is_one;
 }
 
-/* A constant spreads rows before a product works on each, or sums rows up behind one: it goes to the side
- * where there are fewer. */
+/* A constant spreads rows before a product works on each, or sums rows up behind one: it goes to
+ * the side where there are fewer. */
 static double pairs_beside(const struct chain *chain, uint32_t op, const struct product *end)
 {
     const struct product *made = &chain->product;
-    double small = made->left < made->right ? made->right : made->left;
-    bool   is_spread = has_constant(chain->waste, chain->first);
+    double                small = made->left < made->right ? made->right : made->left;
+    bool                  is_spread = has_constant(chain->waste, chain->first);
 
     if (is_spread == has_constant(chain->waste, op) ||
         (is_spread ? made->result < LEAST_GAIN * small : made->result < LEAST_GAIN * end->result))
@@ -125,8 +127,7 @@ static bool follow(struct chain *chain)
                     return false;
                 continue;
             }
-            if (role == LINEAR_NOT || role == LINEAR_CUT ||
-                chain->between.count == LINEAR_MOST)
+            if (role == LINEAR_NOT || role == LINEAR_CUT || chain->between.count == LINEAR_MOST)
                 return false;
             chain->has_sum |= role == LINEAR_SUM;
             for (size_t k = 0; k < chain->between.count; k++)
@@ -194,12 +195,14 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if ((compiled_is_type(&ledger->compiled, op, "dot") ||
              compiled_is_type(&ledger->compiled, op, "convolution")) &&
-            waste_calls(&waste, op) > 0 &&
-            read_product(&waste, op, &chain.product) && follow(&chain) && weigh(&chain))
+            waste_calls(&waste, op) > 0 && read_product(&waste, op, &chain.product) &&
+            follow(&chain) && weigh(&chain))
             mark(&chain);
     }
-    return !waste.graph || waste_claim(&waste, self, LEAST_SHARE,
-                                       "a large product is only multiplied on, into something small");
+    return !waste.graph ||
+           waste_claim(&waste, self, LEAST_SHARE,
+                       "a large product is only multiplied on, into something small");
 }
 
-const struct detector detector_product_order = { "product-order", CAUSE_SHAPE, GRADE_STRUCTURE, find };
+const struct detector detector_product_order = { "product-order", CAUSE_SHAPE, GRADE_STRUCTURE,
+                                                 find };

@@ -1,5 +1,6 @@
 #include "analyze/excess/linear.h"
 #include "base/macros.h"
+#include "model/names.h"
 
 static bool is_among(const struct waste *waste, uint32_t op, const char *const *types, size_t count)
 {
@@ -12,6 +13,16 @@ static bool is_among(const struct waste *waste, uint32_t op, const char *const *
 static bool is_type(const struct waste *waste, uint32_t op, const char *type)
 {
     return compiled_is_type(waste->compiled, op, type);
+}
+
+bool linear_is_elementwise(const struct waste *waste, uint32_t op)
+{
+    static const char *const types[] = { "convert", "select", "and",      "or",
+                                         "not",     "clamp",  "is-finite" };
+
+    return name_is(profile_str(waste->profile, waste->profile->ops.items[op].type),
+                   NAMES_HLO_ELEMENTWISE) ||
+           is_among(waste, op, types, ARRAY_COUNT(types));
 }
 
 bool linear_is_thin(const struct waste *waste, uint32_t op)
@@ -36,11 +47,12 @@ static bool others_are_thin(const struct waste *waste, uint32_t op, uint32_t tak
 
 enum linear_role linear_role(const struct waste *waste, uint32_t op, uint32_t taker)
 {
-    static const char *const same[] = { "bitcast", "reshape", "copy", "transpose", "convert", "negate",
-                                        "parameter", "tuple", "get-tuple-element", "while" };
+    static const char *const same[] = { "bitcast",           "reshape", "copy",      "transpose",
+                                        "convert",           "negate",  "parameter", "tuple",
+                                        "get-tuple-element", "while" };
     static const char *const sums[] = { "add", "subtract" };
     static const char *const cuts[] = { "slice", "concatenate", "pad", "dynamic-slice" };
-    bool is_held = waste->compiled->root[taker] == op;
+    bool                     is_held = waste->compiled->root[taker] == op;
 
     if (is_held || is_among(waste, taker, same, ARRAY_COUNT(same)))
         return LINEAR_SAME;
@@ -97,9 +109,9 @@ static bool add_elements(const struct waste *waste, uint32_t from, uint32_t like
     for (size_t i = 0; i < consumers.count; i++) {
         uint32_t consumer = consumers.ids[i];
 
-        if (is_type(waste, consumer, "get-tuple-element") ? has_shape(waste, consumer, like) &&
-                                                                !add(takers, consumer)
-                                                          : is_type(waste, consumer, "conditional"))
+        if (is_type(waste, consumer, "get-tuple-element")
+                ? has_shape(waste, consumer, like) && !add(takers, consumer)
+                : is_type(waste, consumer, "conditional"))
             return false;
     }
     return true;
@@ -131,8 +143,7 @@ static bool add_tuple(const struct waste *waste, uint32_t tuple, uint32_t like,
         return false;
     for (size_t i = 0; i < consumers.count; i++) {
         uint32_t consumer = consumers.ids[i];
-        bool     ok = is_type(waste, consumer, "while")
-                          ? add_carried(waste, consumer, like, takers)
+        bool     ok = is_type(waste, consumer, "while") ? add_carried(waste, consumer, like, takers)
                       : waste->compiled->root[consumer] == tuple
                           ? add_elements(waste, consumer, like, takers)
                           : false;
@@ -152,8 +163,8 @@ bool linear_takers(const struct waste *waste, uint32_t op, struct linear_reach *
         return false;
     for (size_t i = 0; i < consumers.count; i++) {
         uint32_t consumer = consumers.ids[i];
-        bool     is_passed_in = compiled_holds(waste->compiled, consumer) &&
-                            waste->compiled->root[consumer] != op;
+        bool     is_passed_in =
+            compiled_holds(waste->compiled, consumer) && waste->compiled->root[consumer] != op;
 
         if (is_passed_in) /* the parameter that stands for it is a consumer, too */
             continue;

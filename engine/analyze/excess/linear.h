@@ -1,6 +1,6 @@
 /*
- * linear: who takes a result of a compiled program as it is, times numbers that do not depend on it, or
- * plus something else: what may change places with a product.
+ * linear: who takes a result of a compiled program as it is, times numbers that do not depend on
+ * it, or plus something else: what may change places with a product.
  */
 #ifndef TFPROF_ANALYZE_EXCESS_LINEAR_H
 #define TFPROF_ANALYZE_EXCESS_LINEAR_H
@@ -25,9 +25,11 @@ struct linear_reach {
     uint32_t ops[LINEAR_MOST];
     size_t   count;
 };
-/* Adds what takes the result of `op` in the end: through borders of fusions, tuples and loops, where one
- * element alone has its shape. false: it cannot be followed, or there is no room. */
+/* Adds what takes the result of `op` in the end: through borders of fusions, tuples and loops,
+ * where one element alone has its shape. false: it cannot be followed, or there is no room. */
 bool linear_takers(const struct waste *waste, uint32_t op, struct linear_reach *takers);
+/* Each element of its result comes from those in the same places of its operands. */
+bool linear_is_elementwise(const struct waste *waste, uint32_t op);
 /* Spread from something smaller, or made of constants alone. */
 bool linear_is_thin(const struct waste *waste, uint32_t op);
 

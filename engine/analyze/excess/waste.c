@@ -1,4 +1,5 @@
 #include "analyze/excess/waste.h"
+#include "analyze/path/path.h"
 
 /* What a reduction calls may be shared with others: then what it was made from tells. */
 static void find_sums(struct waste *waste)
@@ -60,7 +61,7 @@ static double *sum_shares(struct waste *waste)
 {
     const struct compiled *compiled = waste->compiled;
     size_t                 count = waste->profile->ops.count;
-    double *sums = arena_new_array(waste->ledger->scratch, double, count + 1);
+    double                *sums = arena_new_array(waste->ledger->scratch, double, count + 1);
 
     for (uint32_t op = 0; sums && op < count; op++) {
         uint32_t timed;
@@ -76,11 +77,17 @@ static double *sum_shares(struct waste *waste)
     return sums;
 }
 
+/* Between the instructions lies what starting and waiting for them takes: it goes with them. */
+static bool is_between(const struct work_unit *unit)
+{
+    return unit->kind != UNIT_OP && unit->part == PART_COMPUTE;
+}
+
 bool waste_claim(struct waste *waste, const struct detector *self, double least_share,
                  const char *detail)
 {
     struct ledger *ledger = waste->ledger;
-    double        *shares = sum_shares(waste), ns = 0, most_ns = 0;
+    double        *shares = sum_shares(waste), ns = 0, all_ns = 0, most_ns = 0;
     uint32_t       cell, most = 0;
 
     if (!shares)
@@ -88,6 +95,7 @@ bool waste_claim(struct waste *waste, const struct detector *self, double least_
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
+        all_ns += unit->kind == UNIT_OP ? unit->left_ns : 0;
         if (unit->kind != UNIT_OP || unit->op == NO_ID || shares[unit->op] <= 0)
             continue;
         ns += unit->left_ns * shares[unit->op];
@@ -104,6 +112,8 @@ bool waste_claim(struct waste *waste, const struct detector *self, double least_
 
         if (unit->kind == UNIT_OP && unit->op != NO_ID)
             ledger_claim(ledger, cell, unit, shares[unit->op] < 1 ? shares[unit->op] : 1);
+        else if (is_between(unit))
+            ledger_claim(ledger, cell, unit, ns / all_ns);
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /*
- * waste: which share of each instruction's work in compiled programs is not needed, and the units that
- * ran them. A detector marks instructions; what they are of a fusion is claimed of the fusion's time.
+ * waste: which share of each instruction's work in compiled programs is not needed, and the units
+ * that ran them. A detector marks instructions; what they are of a fusion is claimed of the
+ * fusion's time.
  */
 #ifndef TFPROF_ANALYZE_EXCESS_WASTE_H
 #define TFPROF_ANALYZE_EXCESS_WASTE_H
@@ -20,14 +21,14 @@ struct waste {
 };
 
 /* graph is NULL where the recording has no compiled programs. false: out of memory. */
-bool   waste_open(struct waste *waste, struct ledger *ledger);
+bool waste_open(struct waste *waste, struct ledger *ledger);
 /* The larger share counts. */
-void   waste_mark(struct waste *waste, uint32_t op, double share);
+void waste_mark(struct waste *waste, uint32_t op, double share);
 /* How often what holds the instruction ran. */
 double waste_calls(const struct waste *waste, uint32_t op);
-/* Claims what is marked as one cell, at the unit that it takes most of; nothing below `least_share` of
- * the steps. `detail`: what shows it. false: out of memory. */
-bool   waste_claim(struct waste *waste, const struct detector *self, double least_share,
-                   const char *detail);
+/* Claims what is marked as one cell, at the unit that it takes most of; nothing below `least_share`
+ * of the steps. `detail`: what shows it. false: out of memory. */
+bool waste_claim(struct waste *waste, const struct detector *self, double least_share,
+                 const char *detail);
 
 #endif

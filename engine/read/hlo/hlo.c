@@ -148,8 +148,8 @@ static bool add_edges_within(const struct hlo_module *module, struct hlo_instruc
     module->profile->ops.items[item->op].caller = outer->op + 1;
     if (!str_equal(outer->opcode, STR("fusion")) && !str_equal(outer->opcode, STR("call")))
         return true;
-    is_root = id_map_get(&module->root_of, item->computation) ==
-              (uint32_t)(item - module->list.items);
+    is_root =
+        id_map_get(&module->root_of, item->computation) == (uint32_t)(item - module->list.items);
     if (str_equal(item->opcode, STR("parameter")))
         from = hlo_operand(module, outer, item->parameter), to = item;
     else if (!is_root)

@@ -15,9 +15,9 @@ struct hlo_instruction {
     uint64_t      id, line, computation;
     uint64_t      frame; /* of the module's frames; 0 none */
     struct tensor shape;
-    size_t        first_part, part_count; /* of a tuple; part_count 0: `shape` is all */
+    size_t        first_part, part_count;       /* of a tuple; part_count 0: `shape` is all */
     size_t        first_operand, operand_count; /* of the module's operands */
-    uint64_t      parameter; /* which of its computation's, from 0 */
+    uint64_t      parameter;                    /* which of its computation's, from 0 */
     uint64_t      contracting[TENSOR_MAX_RANK]; /* lhs dimensions of a dot */
     size_t        contracting_count;
     uint64_t      kernel_output; /* dimension of a convolution's kernel */

@@ -1,0 +1,258 @@
+/* repeated_rows: rows that are copies of few others, spread by a broadcast or looked up in a table
+ * smaller than what it gives, are worked on one by one: a product or a decomposition of each gives
+ * copies, too. Where such rows are one part of what a product sums over, that part of it is done
+ * again for each. */
+#include "analyze/excess/linear.h"
+#include "base/macros.h"
+
+static const double LEAST_SHARE = 0.03; /* of the steps */
+static const double LEAST_COPIES = 3;
+
+struct rows { /* of one result; count 0: each its own */
+    uint32_t
+           key; /* equal where two results repeat the same rows: the broadcast's or the lookup's */
+    double copies; /* of each row */
+    double part;   /* of the elements that are copies; the rest lies beside them in each row */
+    double length; /* of a row, in elements */
+};
+struct finder {
+    struct waste *waste;
+    struct rows  *rows; /* by op */
+};
+
+static bool is_type(const struct finder *finder, uint32_t op, const char *type)
+{
+    return compiled_is_type(finder->waste->compiled, op, type);
+}
+
+static const struct tensor *shape_of(const struct finder *finder, uint32_t op)
+{
+    const struct op *row = &finder->waste->profile->ops.items[op];
+
+    return row->output_count ? &finder->waste->profile->tensors.items[row->first_output] : NULL;
+}
+
+/* A row is what lies behind the last axis that is new: axes of the operand are there in order. */
+static double row_behind(const struct tensor *small, const struct tensor *large)
+{
+    double length = 1;
+    int    at = small->rank - 1, axis = large->rank - 1;
+
+    for (; axis >= 0 && at >= 0 && large->dims[axis] == small->dims[at]; axis--, at--)
+        length *= (double)large->dims[axis];
+    return axis < 0 ? 0 : length;
+}
+
+static struct rows of_broadcast(const struct finder *finder, uint32_t op)
+{
+    struct op_ids        producers = op_graph_producers(finder->waste->graph, op);
+    const struct tensor *large = shape_of(finder, op), *small;
+    double               from, to;
+
+    if (producers.count != 1 || !large || !(small = shape_of(finder, producers.ids[0])))
+        return (struct rows) { 0 };
+    from = tensor_elements(small), to = tensor_elements(large);
+    if (from <= 1 || to < LEAST_COPIES * from || row_behind(small, large) <= 1)
+        return (struct rows) { 0 };
+    return (struct rows) { op + 1, to / from, 1, row_behind(small, large) };
+}
+
+/* Of a table with fewer rows than are looked up; equal numbers look up the same. */
+static struct rows of_gather(const struct finder *finder, uint32_t op)
+{
+    const struct compiled *compiled = finder->waste->compiled;
+    struct op_ids          producers = op_graph_producers(finder->waste->graph, op);
+    const struct tensor   *made = shape_of(finder, op);
+    double   table = compiled_operand(compiled, op, 0), to = compiled_elements(compiled, op);
+    uint32_t key = op;
+
+    if (!made || made->rank < 2 || table <= 1 || to < LEAST_COPIES * table)
+        return (struct rows) { 0 };
+    for (size_t i = 0; i < producers.count; i++)
+        if (compiled_elements(compiled, producers.ids[i]) != table)
+            key = compiled_maker(compiled, producers.ids[i]);
+    return (struct rows) { key + 1, to / table, 1, to / (double)made->dims[0] };
+}
+
+/* Operands beside each other: those that are copies are a part of each row. */
+static struct rows of_concat(const struct finder *finder, uint32_t op)
+{
+    struct op_ids producers = op_graph_producers(finder->waste->graph, op);
+    double        all = compiled_elements(finder->waste->compiled, op);
+
+    for (size_t i = 0; i < producers.count; i++) {
+        struct rows rows = finder->rows[producers.ids[i]];
+        double      own = compiled_elements(finder->waste->compiled, producers.ids[i]);
+
+        if (rows.key && rows.part == 1)
+            return (struct rows) { rows.key, rows.copies, own / all, rows.length * all / own };
+    }
+    return (struct rows) { 0 };
+}
+
+/* Axes of a product, by sizes: b batch, c summed over. */
+static double summed_over(const struct finder *finder, uint32_t op)
+{
+    double made = compiled_elements(finder->waste->compiled, op);
+
+    return made > 0 ? (double)finder->waste->profile->ops.items[op].flops / 2 / made : 0;
+}
+
+static double batch_of(const struct finder *finder, uint32_t op)
+{
+    const struct compiled *compiled = finder->waste->compiled;
+    double                 pairs = (double)finder->waste->profile->ops.items[op].flops / 2;
+
+    return pairs > 0 ? compiled_operand(compiled, op, 0) * compiled_operand(compiled, op, 1) *
+                           compiled_elements(compiled, op) / (pairs * pairs)
+                     : 0;
+}
+
+/* The rows that operands with copies have in common; none where one has rows of its own in their
+ * place. */
+static struct rows in_common(const struct finder *finder, uint32_t op, bool all_must)
+{
+    struct op_ids producers = op_graph_producers(finder->waste->graph, op);
+    double        made = compiled_elements(finder->waste->compiled, op);
+    struct rows   common = { 0 };
+
+    for (size_t i = 0; i < producers.count; i++) {
+        struct rows rows = finder->rows[producers.ids[i]];
+
+        if (rows.key && common.key && rows.key != common.key)
+            return (struct rows) { 0 };
+        if (rows.key)
+            common = rows;
+    }
+    for (size_t i = 0; i < producers.count && common.key; i++)
+        if (!finder->rows[producers.ids[i]].key && all_must &&
+            compiled_elements(finder->waste->compiled, producers.ids[i]) * LEAST_COPIES > made &&
+            !linear_is_thin(finder->waste, producers.ids[i]))
+            return (struct rows) { 0 };
+    return common;
+}
+
+/* A product keeps rows that it does not sum over, and does not match with rows of another operand.
+ */
+static struct rows of_product(const struct finder *finder, uint32_t op)
+{
+    bool        has_batch = batch_of(finder, op) > 1.5;
+    struct rows rows = in_common(finder, op, has_batch);
+    double      inner = summed_over(finder, op);
+
+    if (!rows.key || rows.part < 1 || inner <= 0 || inner > rows.length)
+        return (struct rows) { 0 };
+    rows.length = compiled_elements(finder->waste->compiled, op) /
+                  (compiled_operand(finder->waste->compiled, op, 0) / rows.length);
+    return rows.length >= 1 ? rows : (struct rows) { 0 };
+}
+
+static struct rows find_rows(const struct finder *finder, uint32_t op)
+{
+    static const char *const whole[] = { "bitcast", "copy",   "reshape",     "parameter",
+                                         "call",    "fusion", "custom-call", "triangular-solve",
+                                         "cholesky" };
+    struct op_ids            producers = op_graph_producers(finder->waste->graph, op);
+    bool                     is_kept = false;
+
+    if (is_type(finder, op, "broadcast"))
+        return of_broadcast(finder, op);
+    if (is_type(finder, op, "gather"))
+        return of_gather(finder, op);
+    if (is_type(finder, op, "concatenate"))
+        return of_concat(finder, op);
+    if (is_type(finder, op, "dot"))
+        return of_product(finder, op);
+    if (finder->waste->compiled->root[op] != NO_ID)
+        return finder->rows[finder->waste->compiled->root[op]];
+    if (is_type(finder, op, "transpose") && producers.count == 1) {
+        const struct tensor *from = shape_of(finder, producers.ids[0]), *to = shape_of(finder, op);
+
+        is_kept = from && to && from->rank > 0 && to->rank > 0 && from->dims[0] == to->dims[0];
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(whole); i++)
+        is_kept |= is_type(finder, op, whole[i]);
+    is_kept |= linear_is_elementwise(finder->waste, op);
+    return is_kept ? in_common(finder, op, true) : (struct rows) { 0 };
+}
+
+/* Until nothing changes: what is in a fusion stands before what goes into it. */
+static void spread(struct finder *finder)
+{
+    enum { MOST_ROUNDS = 24 };
+    bool has_changed = true;
+
+    for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
+        has_changed = false;
+        for (uint32_t op = 0; op < finder->waste->graph->vertex_count; op++) {
+            struct rows rows = find_rows(finder, op);
+
+            has_changed |= rows.key != finder->rows[op].key;
+            finder->rows[op] = rows;
+        }
+    }
+}
+
+static bool is_heavy(const struct finder *finder, uint32_t op)
+{
+    enum op_class op_class = finder->waste->compiled->op_class[op];
+
+    return !compiled_holds(finder->waste->compiled, op) &&
+           (op_class == OP_PRODUCT || op_class == OP_DECOMPOSITION || op_class == OP_CONVOLUTION);
+}
+
+/* A decomposition of copies has its gradients for copies, too: sums of them do before it. They are
+ * at its line, on as many rows. */
+static bool is_gradient_of(const struct finder *finder, uint32_t op, uint32_t of)
+{
+    const struct profile *profile = finder->waste->profile;
+    const struct tensor  *shape = shape_of(finder, op), *rows = shape_of(finder, of);
+
+    return profile->ops.items[op].module == profile->ops.items[of].module &&
+           profile->ops.items[op].source == profile->ops.items[of].source && shape && rows &&
+           shape->rank > 1 && rows->rank > 1 && shape->dims[0] == rows->dims[0] &&
+           str_contains(profile_str(profile, profile->ops.items[op].origin), STR("transpose("));
+}
+
+static void mark_gradients(struct finder *finder, uint32_t of)
+{
+    struct waste *waste = finder->waste;
+
+    for (uint32_t op = 0; op < waste->graph->vertex_count; op++)
+        if (is_gradient_of(finder, op, of))
+            waste_mark(waste, op, waste->share[of]);
+}
+
+/* What a product sums over copies of may be summed up before; of a batch, only where all are
+ * copies. */
+static void mark(struct finder *finder, uint32_t op)
+{
+    bool        has_batch = is_type(finder, op, "dot") && batch_of(finder, op) > 1.5;
+    struct rows rows = in_common(finder, op, has_batch || !is_type(finder, op, "dot"));
+
+    if (rows.key && rows.part > 0)
+        waste_mark(finder->waste, op, rows.part * (1 - 1 / rows.copies));
+    if (finder->waste->share[op] > 0 && finder->waste->compiled->op_class[op] == OP_DECOMPOSITION)
+        mark_gradients(finder, op);
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct waste  waste;
+    struct finder finder = { .waste = &waste };
+
+    finder.rows =
+        arena_new_array(ledger->scratch, struct rows, ledger->study->profile->ops.count + 1);
+    if (!finder.rows || !waste_open(&waste, ledger))
+        return false;
+    if (!waste.graph)
+        return true;
+    spread(&finder);
+    for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
+        if (is_heavy(&finder, op) && waste_calls(&waste, op) > 0)
+            mark(&finder, op);
+    return waste_claim(&waste, self, LEAST_SHARE, "rows that are copies of a few");
+}
+
+const struct detector detector_repeated_rows = { "repeated-rows", CAUSE_REPEAT, GRADE_STRUCTURE,
+                                                 find };
