@@ -1,4 +1,22 @@
 -- A stage of a pipeline computes longer than the others.
+-- Summaries of ranks tell which of them make a stage.
+local function from_summaries(p, cfg)
+  local row = p:table("rank_causes"):where { kind = { like = "^stage$" } }:rows()[1]
+  local step_ns = p.fact["step.ns"]
+  if not row or row.ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("Stage %d of the pipeline works %s a step, the mean is %s"):format(
+      row.stage, fmt.ms(row.own_ns), fmt.ms(row.usual_ns)),
+    subject = { rank = row.rank, host = row.host },
+    evidence = { { "its own work a step", row.own_ns, "ns" }, { "mean of all stages", row.usual_ns, "ns" },
+                 { "its ranks", row.ranks, "count" }, { "what takes longer", row.why } },
+    condition = ("%s the mean"):format(fmt.ratio(row.own_ns / row.usual_ns)),
+    remedy = { text = "Move layers from this stage to others; count the loss and the embedding as layers." },
+    impact = impact.exposed { ns = math.min(row.ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "stage-imbalance", api = 1, version = "1.0.0",
   title = "A stage of the pipeline computes longer than the others",
@@ -19,6 +37,7 @@ stage often has the loss to do in addition. Priced as what it computes more than
 gather more than they send, and where sends are not told apart from other collectives.]],
 
   check = function(p, cfg)
+    if p:table("rank_causes") and p.fact["ranks.stages"] then return from_summaries(p, cfg) end
     local step_ns, collectives, ranks = p.fact["step.ns"], p:table("collectives"), p:table("ranks")
     local sends = collectives:where { type = { like = "^(send|recv)$" } }:sum("ns")
     local count = ranks:count()
@@ -48,6 +67,11 @@ gather more than they send, and where sends are not told apart from other collec
       tables = { collectives = { { type = "send", ns = 1e6 }, { type = "recv", ns = 2e6 },
                                  { type = "all-reduce", ns = 1e5 } },
                  ranks = { { rank = 0, host = "a", compute_ns = 5e6 }, { rank = 1, host = "b", compute_ns = 7e6 } } } },
+    { name = "a stage of four", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e6,
+      facts = { ["step.ns"] = 1e7, ["ranks.count"] = 16, ["ranks.stages"] = 4 },
+      tables = { collectives = {}, ranks = {},
+                 rank_causes = { { kind = "stage", rank = 3, host = "d", stage = 3, ranks = 4, why = "compute",
+                                   ns = 2e6, own_ns = 7e6, usual_ns = 5e6 } } } },
     { name = "even stages", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["ranks.count"] = 2 },
       tables = { collectives = { { type = "send", ns = 1e6 } },

@@ -1,4 +1,39 @@
 -- One rank is last to join the collectives, and the others wait for it.
+-- Summaries of many ranks tell what each does by itself: there it is the rank whose own work takes longest.
+local function from_summaries(p, cfg)
+  local step_ns = p.fact["step.ns"]
+  local row = p:table("rank_causes"):where { kind = { like = "^rank$" } }:rows()[1]
+  if not row or row.ns < cfg.min_late_share * step_ns then return nil end
+  local who = row.rank and ("Rank %d"):format(row.rank) or row.host
+  if row.ranks > 1 then who = ("%s and %d others"):format(who, row.ranks - 1) end
+  local evidence = { { "its own work a step", row.own_ns, "ns" },
+                     { "that of the ranks like it", row.usual_ns, "ns" },
+                     { "ranks that take longer", row.ranks, "count" },
+                     { "what takes longer", row.why .. (row.cause and ": " .. row.cause or "") } }
+  if row.cause_ns then
+    evidence[#evidence + 1] = { "that a step", row.cause_ns, "ns" }
+    evidence[#evidence + 1] = { "the same on ranks like it", row.cause_usual_ns, "ns" }
+  end
+  local by_class = {
+    compute = "The same work takes its accelerator longer: look at its clock, temperature, memory errors and what else "
+      .. "runs there, exchange it, or see whether this rank has more to do than others.",
+    input = "Give this host the same input pipeline and as much data as the others; look at its disk and network.",
+  }
+  return finding {
+    title = ("%s %s %s longer for own work (%s); %d ranks wait"):format(
+      who, row.ranks > 1 and "take" or "takes", fmt.ms(row.own_ns - row.usual_ns), (row.why:gsub("%.", ", ")),
+      p.fact["ranks.count"] - row.ranks),
+    subject = { rank = row.rank, host = row.host },
+    evidence = evidence,
+    condition = ("own work takes %s of the step longer than that of ranks like it, %s accepted"):format(
+      fmt.pct((row.own_ns - row.usual_ns) / step_ns), fmt.pct(cfg.min_late_share)),
+    remedy = { text = by_class[row.why] or "Compare what this rank does with another one: its data, its input "
+      .. "pipeline, work that it alone does (logging, saving, evaluation), its machine." },
+    impact = impact.exposed { ns = row.ns, low = 0.75 * row.ns, high = row.ns },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "straggler-rank", api = 1, version = "1.1.0",
   title = "One rank keeps the others waiting",
@@ -14,19 +49,23 @@ return rule {
                        doc = "share of the collectives that the rank is last to join" },
     min_late_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "its lateness at a collective, of the step" },
+    min_ranks = { default = 4, min = 2, max = 1e6, unit = "count",
+                  doc = "ranks from which summaries tell whose own work takes longer" },
     min_deviations = { default = 2, min = 0, max = 100, unit = "none",
                        doc = "how far from chance that is, in standard deviations" },
   },
   doc = [[
 A collective ends when the last rank has joined. When it is mostly the same rank that comes last, that rank's own work
 sets the step of all of them, and their waiting looks like slow communication. Priced as the time that the other ranks
-spend more in collectives than the late one, at most its lateness. Silent when ranks take turns in being last, or when
-too few collectives were recorded to tell that from chance.]],
+spend more in collectives than the late one, at most its lateness. From summaries of ranks it is the rank whose own
+work, without collectives, takes longer than that of ranks like it in each step. Silent when ranks take turns in being
+last, or when too few collectives were recorded to tell that from chance.]],
 
   check = function(p, cfg)
     local step_ns, ranks = p.fact["step.ns"], p:table("ranks")
     local last_share, late_ns = p.fact["ranks.slowest_last_share"], p.fact["ranks.slowest_late_ns"]
     local count, collectives = p.fact["ranks.count"], ranks:max("collectives") or 0
+    if p:table("rank_causes") and count >= cfg.min_ranks then return from_summaries(p, cfg) end
     if count < 2 or last_share < cfg.min_last_share or late_ns < cfg.min_late_share * step_ns then return nil end
     local deviation = math.sqrt(math.max(collectives, 1) * (1 - 1 / count) / count)
     if (last_share - 1 / count) * collectives < cfg.min_deviations * deviation then return nil end
@@ -117,6 +156,16 @@ too few collectives were recorded to tell that from chance.]],
                              late_ns = 0 },
                            { host = "worker1", comm_ns = 7.2e7, input_ns = 0, compute_ns = 3e6, collectives = 10,
                              late_ns = 1.4e8 } } } },
+    { name = "one of a thousand computes longer", finding = true, impact_ns = 8.75e6,
+      facts = { ["step.ns"] = 1e8, ["ranks.count"] = 1024, ["ranks.slowest_late_ns"] = 1e7,
+                ["ranks.slowest_last_share"] = 0.3 },
+      tables = { ranks = {}, rank_causes = { { kind = "rank", rank = 17, host = "node17", ranks = 1, why = "compute",
+                                               cause = "gemm", cause_ns = 6e7, cause_usual_ns = 5e7, ns = 1e7,
+                                               own_ns = 9e7, usual_ns = 8e7 } } } },
+    { name = "summaries of a healthy job", finding = false,
+      facts = { ["step.ns"] = 1e8, ["ranks.count"] = 1024, ["ranks.slowest_late_ns"] = 1e7,
+                ["ranks.slowest_last_share"] = 0.9 },
+      tables = { ranks = {}, rank_causes = {} } },
     { name = "they take turns", finding = false,
       facts = { ["step.ns"] = 1.2e7, ["ranks.count"] = 2, ["ranks.slowest_late_ns"] = 2.5e6,
                 ["ranks.slowest_last_share"] = 0.5 },

@@ -1,4 +1,30 @@
 -- Another rank comes late in each step.
+local remedies = {
+  compute = "Give all ranks batches of equal cost: sort or bucket by length, balance by the sum of squared lengths "
+    .. "where attention is most of it, pack sequences.",
+  input = "Keep more batches ready on each host.",
+}
+-- Summaries of ranks tell what each does in each step by itself.
+local function from_summaries(p, cfg)
+  local row = p:table("rank_causes"):where { kind = { like = "^uneven$" } }:rows()[1]
+  local step_ns = p.fact["step.ns"]
+  if not row or row.ns < cfg.min_late_share * step_ns then return nil end
+  return finding {
+    title = ("Another rank takes %s longer in %s of the steps (%s)"):format(
+      fmt.ms(row.own_ns), fmt.pct(row.step_share), (row.why:gsub("%.", ", "))),
+    severity = "warn",
+    evidence = { { "what the longest rank of such a step takes more than usual, mean", row.own_ns, "ns",
+                   share = math.min(1, row.own_ns / step_ns) },
+                 { "of the steps", row.step_share, "share" },
+                 { "ranks that were it", row.ranks, "count" }, { "what takes longer", row.why } },
+    condition = ("no rank is it mostly, and a step loses %s by it"):format(fmt.pct(row.ns / step_ns)),
+    remedy = { text = remedies[row.why]
+      or "Let all ranks collect garbage in the same step, and keep what else runs now and then off them." },
+    impact = impact.exposed { ns = math.min(row.ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "straggler-transient", api = 1, version = "1.0.0",
   title = "Another rank comes late in each step",
@@ -21,6 +47,7 @@ Priced as the median of the latest arrivals. Silent when it is mostly the same r
 than ten steps.]],
 
   check = function(p, cfg)
+    if p:table("rank_causes") and p.fact["ranks.count"] >= 4 then return from_summaries(p, cfg) end
     local step_ns, latest, steps, ranks = p.fact["step.ns"], {}, 0, 0
     for row in p:table("collective_lateness"):each() do
       if row.rank or row.host then
@@ -76,6 +103,12 @@ than ten steps.]],
         { step = 6, rank = 2, late_ns = 1e6 }, { step = 7, rank = 0, late_ns = 1e6 },
         { step = 8, rank = 1, late_ns = 1e6 },
         { step = 9, rank = 2, late_ns = 1e6 }, { step = 10, rank = 0, late_ns = 1e6 } } } },
+    { name = "uneven batches", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
+      impact_ns = 1.5e6,
+      facts = { ["step.ns"] = 1e7, ["ranks.count"] = 64, ["ranks.slowest_last_share"] = 0.1 },
+      tables = { ranks = {}, collective_lateness = {},
+                 rank_causes = { { kind = "uneven", ranks = 12, why = "compute", ns = 2e6, own_ns = 2.5e6,
+                                   step_share = 0.8 } } } },
     { name = "one rank", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["ranks.count"] = 3, ["ranks.slowest_last_share"] = 0.9 },
       tables = { ranks = {}, collective_lateness = {

@@ -29,7 +29,7 @@ analyze/step               -                                   steps,window,runs
 analyze/device             step                                async_ops,device_activity
 analyze/path               step,device                         path,work,leaves,part.def
 analyze/memory             step,device                         -
-analyze/comm               step,device                         collective_list
+analyze/comm               step,device                         collective_list,rank_times
 analyze/eager              step,device                         eager_calls
 analyze/kernel             device,eager                        kernel_names,kernel_times
 analyze/ops                step,device,kernel                  op_times
@@ -111,8 +111,9 @@ layer engine/report  'base/|gate/gate\.h|gate/summary\.h|gate/history\.h|gate/ve
 layer engine/lib     'base/|cli/|report/(arrow|tool)\.h|rules/(advise|catalogue)\.h|lib/'
 layer engine/mcp     'base/|read/json_scan\.h|lib/tfprof\.h|mcp/'
 layer engine/serve   'base/|serve/'
+layer engine/ranks   'base/|model/profile\.h|analyze/|read/proto/wire\.h|ranks/'
 layer engine/capture 'base/|read/proto/wire\.h|profiler_service\.pb-c\.h|capture/'
-layer engine/cli     'base/|model/|read/|analyze/|view/|rules/|gate/|report/|serve/|capture/|synth/|mcp/server\.h|cli/'
+layer engine/cli     'base/|model/|read/|analyze/|view/|rules/|gate/|report/|serve/|capture/|ranks/|synth/|mcp/server\.h|cli/'
 
 only igraph   'igraph/|igraph\.h'          'engine/model/op_graph\.c:'
 only PCRE2    'pcre2'                      'engine/base/pattern\.c:'

@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE /* madvise: posix_madvise(DONTNEED) does nothing in glibc */
+#define _GNU_SOURCE /* tee; madvise: posix_madvise(DONTNEED) does nothing in glibc */
 #include "base/file.h"
 
 #include "base/gzip.h"
@@ -191,6 +191,43 @@ bool file_open(struct file *file, const char *path, size_t budget_bytes, struct 
         return true;
     file_close(file);
     return err_source(err, is_standard(path) ? "standard input" : path);
+}
+
+/* What a pipe holds is copied into another one, so that it stays. */
+static size_t peek_pipe(int descriptor, char *bytes, size_t most)
+{
+    int     ends[2];
+    ssize_t copied, got = 0;
+
+    if (pipe(ends) < 0)
+        return 0;
+    copied = tee(descriptor, ends[1], most, 0);
+    if (copied > 0)
+        got = read(ends[0], bytes, (size_t)copied);
+    close(ends[0]);
+    close(ends[1]);
+    return got > 0 ? (size_t)got : 0;
+}
+
+size_t file_peek(const char *path, char *bytes, size_t most)
+{
+    struct stat status = { 0 };
+    struct err  ignored = { 0 };
+    int         descriptor;
+    off_t       at = 0;
+    ssize_t     got = -1;
+
+    if (!open_descriptor(path, &descriptor, &status, false, &ignored))
+        return 0;
+    if (descriptor == STDIN_FILENO)
+        at = lseek(descriptor, 0, SEEK_CUR);
+    if (S_ISREG(status.st_mode) && at >= 0)
+        got = pread(descriptor, bytes, most, at);
+    else if (S_ISFIFO(status.st_mode) && descriptor == STDIN_FILENO)
+        got = (ssize_t)peek_pipe(descriptor, bytes, most);
+    if (descriptor != STDIN_FILENO)
+        close(descriptor);
+    return got > 0 ? (size_t)got : 0;
 }
 
 void file_close(struct file *file)

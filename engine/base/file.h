@@ -22,6 +22,8 @@ struct file {
 /* budget_bytes bounds what inflating or reading a pipe may allocate (0: no bound). */
 bool file_open(struct file *file, const char *path, size_t budget_bytes, struct err *err) MUST_USE;
 void file_close(struct file *file); /* accepts a zeroed file */
+/* The first bytes, which stay to be read: of standard input too, unless it is neither file nor pipe. 0: none. */
+size_t file_peek(const char *path, char *bytes, size_t most);
 /* Maps the pages of bytes [from, to) at once rather than one fault after the other. */
 void file_want(const struct file *file, size_t from, size_t to);
 /* Tells the system that bytes [from, to) of a mapped file are not needed again. */

@@ -2,6 +2,7 @@
 
 #include "cli/input.h"
 #include "cli/progress.h"
+#include "cli/rank_input.h"
 #include "cli/result.h"
 
 #include <stdio.h>
@@ -64,6 +65,8 @@ bool answer_run(struct call *call, struct err *err)
         return input_list(&call->operands, call->arena, err);
     if (!answer_prepare(call, err))
         return false;
+    if (call->command->answer->needs_events && rank_input_is(&call->operands))
+        return rank_input_lacks_events(err);
     if (call->command->answer->has_notes)
         how.notes = result_notes(result_of(call));
     is_done = input_load(&input, &how, &call->operands, err);

@@ -40,6 +40,7 @@ struct command_answer {
     bool   has_no_result;               /* no result_values: the command has its own formats */
     bool   has_notes;                   /* the result holds the notes of reading */
     bool   has_files; /* its option `output` names files beside the result */
+    bool   needs_events;                /* summaries of ranks do not do */
     bool (*prepare)(struct call *call, struct err *err); /* before reading; or NULL */
     bool (*make)(struct call *call, struct err *err);    /* fills text, warnings and status */
 };

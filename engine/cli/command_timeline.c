@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/project.h"
+#include "cli/rank_input.h"
 #include "report/describe.h"
 #include "report/trace/cutout.h"
 #include "rules/advise.h"
@@ -151,6 +152,8 @@ static bool run(struct call *call, struct err *err)
     if (values->around && values->finding > 0)
         return err_set(err, ERR_USAGE,
                        "--around and --finding each choose what to write: give one");
+    if (rank_input_is(&call->operands))
+        return rank_input_lacks_events(err);
     is_done = input_load(&input, &values->input, &call->operands, err);
     if (is_done) {
         is_done = write_timeline(values, &input, err);

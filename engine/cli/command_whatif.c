@@ -179,6 +179,7 @@ static bool make(struct call *call, struct err *err)
 }
 
 static const struct command_answer answer = {
+    .needs_events = true,
     .input_offset = offsetof(struct whatif_values, input),
     .result_offset = offsetof(struct whatif_values, result),
     .prepare = prepare,

@@ -62,6 +62,7 @@ static bool run(struct call *call, struct err *err)
 }
 
 static const struct command_answer answer = {
+    .needs_events = true,
     .input_offset = offsetof(struct why_values, input),
     .result_offset = offsetof(struct why_values, result),
     .make = make,

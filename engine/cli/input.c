@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/progress.h"
+#include "cli/rank_input.h"
 #include "model/classic.h"
 #include "model/selection.h"
 #include "read/read.h"
@@ -191,6 +192,15 @@ static bool set_options(struct input *input, const struct input_values *values, 
                                               &input->options.last_step, err);
 }
 
+static bool read_ranks(struct input *input, const struct input_values *values,
+                       const struct option_list *operands, enum input_use use, struct err *err)
+{
+    if (use == INPUT_ANALYSES)
+        return rank_input_load(input, values, operands, err) &&
+               tell_notes(input, values, operands, err);
+    return rank_input_lacks_events(err);
+}
+
 bool input_read(struct input *input, const struct input_values *values,
                 const struct option_list *operands, enum input_use use, struct err *err)
 {
@@ -199,6 +209,12 @@ bool input_read(struct input *input, const struct input_values *values,
     if (operands->values.count == 0 && !input_has_paths(values)) {
         err_set(err, ERR_USAGE, "no profile given");
         return err_advise(err, "name a file or directory, or - for standard input");
+    }
+    if (rank_input_is(operands)) {
+        if (read_ranks(input, values, operands, use, err))
+            return true;
+        input_free(input);
+        return false;
     }
     if (read_all(input, values, operands, use, err) && select_places(input, values, err) &&
         tell_notes(input, values, operands, err) &&

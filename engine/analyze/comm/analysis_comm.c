@@ -2,6 +2,7 @@
 #include "analyze/analysis.h"
 #include "analyze/comm/collective_list.h"
 #include "analyze/comm/comm_times.h"
+#include "analyze/comm/rank_times.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "base/sample.h"
@@ -409,56 +410,6 @@ static bool set_tail_facts(struct comm *comm)
            (bytes <= 0 || facts_set(&study->facts, &produces[TAIL_BYTES], bytes / count));
 }
 
-static double host_step_ns(const struct study *study, uint32_t host, struct arena *scratch)
-{
-    VEC(double) durations = { 0 };
-
-    for (size_t i = 0; i < study->steps.list.count; i++) {
-        const struct step *step = &study->steps.list.items[i];
-
-        if (step->host == host && step->is_used &&
-            !vec_push(&durations, scratch, (double)(step->end_ns - step->start_ns)))
-            return 0;
-    }
-    return sample_middle(durations.items, durations.count);
-}
-
-/* Outermost events of a kind on the host's threads, over all windows. */
-static double host_kind_ns(const struct comm *comm, uint32_t host, enum activity_kind kind)
-{
-    const struct profile *profile = comm->study->profile;
-    double                total_ns = 0;
-
-    for (size_t i = 0; i < profile->timelines.count; i++) {
-        const struct timeline *timeline = &profile->timelines.items[i];
-        int64_t                outer_end_ns = INT64_MIN;
-
-        if (timeline->host != host || timeline->kind != TIMELINE_THREAD)
-            continue;
-        for (uint32_t j = 0; j < timeline->event_count; j++) {
-            uint32_t event = timeline->first_event + j;
-            int64_t  start_ns = event_start_ns(profile, event);
-
-            if (event_activity(profile, event)->kind != kind || start_ns < outer_end_ns)
-                continue;
-            outer_end_ns = event_end_ns(profile, event);
-            total_ns += (double)windows_overlap_ns(&comm->windows, start_ns, outer_end_ns);
-        }
-    }
-    return total_ns;
-}
-
-static double host_compute_ns(const struct comm *comm, uint32_t host)
-{
-    const struct study *study = comm->study;
-    double              total_ns = 0;
-
-    for (size_t i = 0; study->devices && i < study->devices->rows.count; i++)
-        if (study->profile->devices.items[study->devices->rows.items[i].device].host == host)
-            total_ns += study->devices->rows.items[i].compute_ns;
-    return total_ns > 0 ? total_ns : host_kind_ns(comm, host, ACTIVITY_OP);
-}
-
 static double host_comm_ns(const struct comm *comm, uint32_t host)
 {
     double total_ns = 0;
@@ -480,7 +431,7 @@ static bool fill_ranks(struct comm *comm, struct table **made)
     *made = table;
     for (uint32_t host = 0; table && host < profile->hosts.count; host++) {
         const struct host_lateness *lateness = &comm->list.hosts[host];
-        double                      step_ns = host_step_ns(study, host, comm->scratch);
+        double                      step_ns = rank_step_ns(study, host, comm->scratch);
         size_t                      row = table_add(table, study->arena);
 
         if (row == SIZE_MAX)
@@ -490,8 +441,9 @@ static bool fill_ranks(struct comm *comm, struct table **made)
         emit_name(table, R_HOST, row, profile->hosts.items[host].name);
         if (step_ns > 0)
             emit_number(table, R_STEP_NS, row, step_ns);
-        emit_number(table, R_INPUT_NS, row, host_kind_ns(comm, host, ACTIVITY_INPUT_WAIT) / steps);
-        emit_number(table, R_COMPUTE_NS, row, host_compute_ns(comm, host) / steps);
+        emit_number(table, R_INPUT_NS, row,
+                    rank_kind_ns(study, &comm->windows, host, ACTIVITY_INPUT_WAIT) / steps);
+        emit_number(table, R_COMPUTE_NS, row, rank_compute_ns(study, &comm->windows, host) / steps);
         emit_number(table, R_COMM_NS, row, host_comm_ns(comm, host) / steps);
         emit_number(table, R_COLLECTIVES, row, lateness->count);
         if (lateness->count > 0) {

@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+"""Summaries of ranks: they say what the recordings say, in any mix; merging in any order gives the same bytes; damage
+and newer versions are told in a line.
+    usage: check_ranks.py TFPROF CASES PROGRAMS"""
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TFPROF, CASES, PROGRAMS = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+HERE = pathlib.Path(__file__).parent
+ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+# What is said of ranks, rather than of the one that stands for the job.
+OF_RANKS = {"straggler-rank", "straggler-transient", "rank-variance", "collective-skew", "input-skew-across-hosts",
+            "stage-imbalance", "rank-set-incomplete", "slow-link", "rank-pauses"}
+# Priced alike: by a formula; what is replayed from recordings has another price without events.
+CLOSE = 0.03
+FORMAT_ERROR, USAGE = 3, 2
+
+
+def run(*arguments, stdin=None):
+    return subprocess.run([TFPROF, *map(str, arguments)], capture_output=True, check=False, env=ENVIRONMENT, input=stdin)
+
+
+def summarize(folder, recordings):
+    names = []
+    for i, recording in enumerate(recordings):
+        names.append(folder / f"{i}.ranks")
+        done = run("summarize", recording, "-o", names[-1])
+        assert done.returncode == 0, done.stderr
+        size = names[-1].stat().st_size
+        assert 2_000 < size < 200_000, (recording, size)
+    return names
+
+
+def findings(done):
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for finding in json.loads(done.stdout)["findings"]:
+        if finding["rule"] in OF_RANKS:
+            subject = finding.get("subject") or {}
+            impact = finding.get("impact") or {}
+            found[finding["rule"]] = (subject.get("rank"), subject.get("host"), impact.get("method"), impact.get("share"))
+    return found
+
+
+def same(recorded, summed, about):
+    assert recorded.keys() == summed.keys(), (about, recorded, summed)
+    for rule, (rank, host, method, share) in recorded.items():
+        assert summed[rule][:2] == (rank, host), (about, rule, recorded, summed)
+        if method == summed[rule][2] == "exposed" and share is not None:
+            assert abs(share - summed[rule][3]) < CLOSE, (about, rule, recorded, summed)
+
+
+def check_job(folder, recordings):
+    """The same of the same ranks, from recordings, summaries, a mix, one merged file, and standard input."""
+    folder.mkdir()
+    summaries = summarize(folder, recordings)
+    recorded = findings(run("advise", "--format", "json", *recordings))
+    for inputs in (summaries, [summaries[0], *recordings[1:]], [*recordings[:-1], summaries[-1]], [folder]):
+        same(recorded, findings(run("advise", "--format", "json", *inputs)), inputs)
+    merged = run("merge", *summaries)
+    assert merged.returncode == 0, merged.stderr
+    same(recorded, findings(run("advise", "--format", "json", "-", stdin=merged.stdout)), "standard input")
+    joined = b"".join(name.read_bytes() for name in summaries)
+    same(recorded, findings(run("advise", "--format", "json", "-", stdin=joined)), "one behind the other")
+    return recorded
+
+
+def check_late_rank(folder):
+    straggler = CASES / "recordings" / "torch-ddp-straggler" / "slow"
+    recorded = check_job(folder / "late", sorted(straggler.glob("*.json.gz")))
+    assert recorded["straggler-rank"][0] == 1, recorded  # the rank that sleeps, by the program's source
+    for kind in ("slow", "fixed"):
+        hosts = CASES / "pairs" / "tf2-multiworker-straggler-input" / kind
+        recorded = check_job(folder / kind, sorted(hosts.glob("**/*.xplane.pb*")))
+        assert kind == "fixed" or recorded["input-skew-across-hosts"][1] == "worker1", recorded
+    for i, program in enumerate(sorted(PROGRAMS.glob("*ddp*"))):
+        for kind in ("slow", "fixed", "profile"):
+            recordings = sorted((program / kind).glob("*.json.gz"))
+            if len(recordings) > 1:
+                check_job(folder / f"{i}-{kind}", recordings)
+
+
+SKETCH = """format kineto
+gpu "NVIDIA A100" memory 40GB sms 108 compute 8.0
+ranks 6
+step x12
+  op aten::mm
+    kernel sgemm 5ms
+  rank 3
+    op aten::slow
+      kernel slow 3ms
+  rank 0 to 2
+    collective all-reduce 4ms 400MB stream 20 late 5ms group 6
+  rank 4 to 5
+    collective all-reduce 4ms 400MB stream 20 late 5ms group 6
+  rank 3
+    collective all-reduce 1ms 400MB stream 20 late 8ms group 6
+  sync
+"""
+
+
+def check_cause(folder):
+    """Rank 3 of six computes 8 ms where the others take 5: its own work, and what of it, is named. A step is 9 ms."""
+    folder.mkdir()
+    (folder / "job.synth").write_text(SKETCH, encoding="utf-8")
+    assert run("synth", folder / "job.synth", "-o", folder / "run.json").returncode == 0
+    summaries = summarize(folder, sorted(folder.glob("run-*.json")))
+    table = json.loads(run("table", "rank_causes", "--format", "json", *summaries).stdout)
+    rows = [dict(zip([column["name"] for column in table["columns"]], row)) if isinstance(row, list) else row
+            for row in table["rows"]]
+    assert len(rows) == 1, rows
+    row = rows[0]
+    assert (row["kind"], row["rank"], row["why"], row["cause"], row["ranks"]) == ("rank", 3, "compute", "slow", 1), row
+    assert abs(row["own_ns"] - 8e6) < 2e5 and abs(row["usual_ns"] - 5e6) < 2e5 and abs(row["ns"] - 3e6) < 2e5, row
+    advice = findings(run("advise", "--format", "json", *summaries))
+    assert advice["straggler-rank"][0] == 3, advice
+    return summaries
+
+
+def check_merge(folder, summaries):
+    """Any order, any tree, again and again: the same bytes."""
+    first = run("merge", *summaries).stdout
+    assert first
+    for order in itertools.islice(itertools.permutations(summaries), 0, 720, 97):
+        assert run("merge", *order).stdout == first, order
+    left, right = folder / "left.ranks", folder / "right.ranks"
+    for cut in range(1, len(summaries)):
+        assert run("merge", *summaries[:cut], "-o", left).returncode == 0
+        assert run("merge", *summaries[cut:], "-o", right).returncode == 0
+        assert run("merge", right, left).stdout == first, cut
+        assert run("merge", right, left, summaries[0], left).stdout == first, cut
+
+
+def one_line(done, status, *words):
+    text = done.stderr.decode()
+    assert done.returncode == status and text.count("\n") == 1, (done.returncode, text)
+    assert all(word in text for word in words), text
+
+
+def check_damage(folder, summary):
+    """Every byte counts: cut or changed anywhere, a summary is refused, with its name."""
+    good = summary.read_bytes()
+    bad = folder / "bad.ranks"
+    for end in (*range(15, 60), *range(60, len(good), len(good) // 40)):
+        bad.write_bytes(good[:end])
+        one_line(run("advise", bad), FORMAT_ERROR, "bad.ranks")
+    for at in range(20, len(good), len(good) // 60):
+        bad.write_bytes(good[:at] + bytes([good[at] ^ 0x10]) + good[at + 1:])
+        done = run("advise", bad)
+        assert done.returncode == FORMAT_ERROR, (at, done.stderr)
+    newer = good.replace(b"tfprof.ranks\x10\x01", b"tfprof.ranks\x10\x02", 1)
+    assert newer != good
+    bad.write_bytes(newer)
+    one_line(run("merge", bad), FORMAT_ERROR, "format 2", "reads 1", "newer")
+    one_line(run("merge", summary, HERE / "check_ranks.py"), FORMAT_ERROR, "summarize")
+    for command in (["why", summary, "step"], ["timeline", summary], ["whatif", summary, "--level"], ["scope", summary]):
+        one_line(run(*command), USAGE, "summaries of ranks hold no events")
+    one_line(run("advise", summary, "--steps", "1"), USAGE, "--steps")
+
+
+def check_twice(folder, summaries):
+    """A rank of two runs is no job."""
+    folder.mkdir()
+    (folder / "job.synth").write_text(SKETCH.replace("x12", "x13"), encoding="utf-8")
+    assert run("synth", folder / "job.synth", "-o", folder / "run.json").returncode == 0
+    other = summarize(folder, [folder / "run-2.json"])
+    one_line(run("advise", *summaries, *other), USAGE, "rank 2")
+
+
+def check_protobuf(summary):
+    """The bytes are what proto/rank_summary.proto says, by protoc."""
+    done = subprocess.run(["protoc", f"--proto_path={HERE.parent / 'proto'}", "--decode=tfprof.ranks.RankFile",
+                           "rank_summary.proto"], input=summary.read_bytes(), capture_output=True, check=True)
+    assert done.stdout.startswith(b'schema: "tfprof.ranks"\nversion: 1\nrank {\n'), done.stdout[:80]
+    body = summary.read_bytes()
+    at = body.index(b"\x08\x00\x12")  # rank 0, whose number is the first field of its record
+    assert at > 0
+
+
+with tempfile.TemporaryDirectory() as name:
+    here = pathlib.Path(name)
+    check_late_rank(here)
+    ranks = check_cause(here / "cause")
+    check_merge(here, ranks)
+    check_damage(here, ranks[0])
+    check_twice(here / "twice", ranks)
+    check_protobuf(ranks[0])
