@@ -252,6 +252,10 @@ def other_accelerators():
         report = trace.advice(f"backend-{is_known}")
         parts = {part["part"]: part["share"] for part in report["composition"]}
         expect((len(report["profile"]["devices"]) > 0) == is_known, f"{prefix}: {report['profile']['devices']}")
+        names = [device["name"] for device in report["profile"]["devices"] if device["kind"] != "cpu"]
+        expect(not is_known or names == ["NPU 0"], f"a device is called what it is: {names}")
+        _, out, _ = run("advise", f"backend-{is_known}.json")
+        expect(not is_known or "1 NPU" in out and "GPU" not in out, f"nor is it a GPU: {out[:200]}")
         expect(not is_known or 0.55 < parts.get("compute", 0) < 0.65, f"{prefix}: {parts}")
     _, out, _ = run("info", "backend-False.json")
     expect("Not understood" in out, "what is not understood is told")

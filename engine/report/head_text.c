@@ -16,11 +16,23 @@ static void add_item(struct text *line, const char *format, ...)
     va_end(arguments);
 }
 
+/* "GPU"; of other kinds the name before the number, "NPU" of "NPU 0". */
+static struct str kind_word(enum device_kind kind, struct str name)
+{
+    size_t end = str_find(name, ' ');
+
+    if (kind == DEVICE_GPU)
+        return STR("GPU");
+    if (kind == DEVICE_TPU)
+        return STR("TPU");
+    return end > 0 && end < name.len ? str_slice(name, 0, end) : STR("device");
+}
+
 static void add_devices(struct text *line, const struct profile *profile)
 {
     size_t           accelerators = 0;
     enum device_kind kind = DEVICE_OTHER;
-    struct str       model = { 0 };
+    struct str       model = { 0 }, name = { 0 };
 
     for (size_t i = 0; i < profile->devices.count; i++) {
         const struct device *device = &profile->devices.items[i];
@@ -30,6 +42,7 @@ static void add_devices(struct text *line, const struct profile *profile)
         if (accelerators++ == 0) {
             kind = device->kind;
             model = profile_str(profile, device->model);
+            name = profile_str(profile, device->name);
         }
     }
     if (accelerators == 0)
@@ -37,10 +50,7 @@ static void add_devices(struct text *line, const struct profile *profile)
     else if (model.len > 0)
         add_item(line, "%zu x %.*s", accelerators, STR_ARG(model));
     else
-        add_item(line, "%zu %s%s", accelerators,
-                 kind == DEVICE_GPU   ? "GPU"
-                 : kind == DEVICE_TPU ? "TPU"
-                                      : "device",
+        add_item(line, "%zu %.*s%s", accelerators, STR_ARG(kind_word(kind, name)),
                  accelerators == 1 ? "" : "s");
 }
 

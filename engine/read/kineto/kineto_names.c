@@ -44,6 +44,22 @@ static const struct {
     { STR_INIT("Trace"), KINETO_FRAME },
 };
 
+/* Of GPUs, and of profilers and frameworks. */
+static const struct str no_backends[] = { STR_INIT("gpu"),  STR_INIT("cuda"),
+                                          STR_INIT("hip"),  STR_INIT("xpu"),
+                                          STR_INIT("user"), STR_INIT("python"),
+                                          STR_INIT("cpu"),  STR_INIT("privateuse1") };
+
+struct str kineto_backend(struct str category)
+{
+    struct str backend = str_slice(category, 0, str_find(category, '_'));
+
+    for (size_t i = 0; i < ARRAY_COUNT(no_backends); i++)
+        if (str_equal(backend, no_backends[i]))
+            return STR("");
+    return backend.len < category.len ? backend : STR("");
+}
+
 /* Backends beside PyTorch name their categories after the others: "npu_kernel", "gcu_runtime". */
 static const struct {
     struct str end;

@@ -28,6 +28,9 @@ enum kineto_class {
     KINETO_UNKNOWN
 };
 enum kineto_class   kineto_class(struct str category);
+/* What stands before the kind of event in a category of a backend that is no GPU's: "npu" of "npu_kernel", "hpu" of
+ * "hpu_op". A part of `category`; empty: a GPU's, a host's, or none is named. */
+struct str          kineto_backend(struct str category);
 bool                kineto_is_device(enum kineto_class class);
 enum activity_kind  kineto_kind(enum kineto_class class, struct str name);
 enum copy_direction kineto_copy(struct str name);

@@ -129,6 +129,7 @@ struct track { /* becomes a timeline */
     uint8_t  role;  /* keeps device annotations and syncs apart from the stream they share */
     bool     is_process_name, is_thread_name;
     uint32_t count; /* events */
+    struct str category; /* of the event that it is made for; only then */
 };
 struct raw_event {
     int64_t  start_ns, duration_ns;
@@ -327,6 +328,8 @@ bool     kineto_scan_head(struct kineto_job *job, struct str key, struct json_sc
 uint32_t kineto_job_intern(struct kineto_job *job, struct str raw);
 /* The row of a host's device, added where it is new; NO_ID when it cannot be. */
 uint32_t kineto_device(struct profile *profile, uint32_t host, int64_t ordinal);
+/* Calls a device by its backend, "NPU 0", where it is none of a GPU ("npu"; empty: it is one). false: no memory. */
+bool     kineto_name_device(struct profile *profile, uint32_t row, struct str backend);
 /* A process that sees some devices alone (CUDA_VISIBLE_DEVICES) lists them from 0, and kernels may
  * name them as the machine does: where all that a host lists are alike, so are those not listed. */
 void kineto_share_properties(struct profile *profile);

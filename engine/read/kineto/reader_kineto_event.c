@@ -81,9 +81,13 @@ static bool fill_track(struct kineto *kineto, struct track *track)
         track->role != ROLE_HOST && track->role != ROLE_OTHER && !track->is_process_name;
 
     track->device = is_device ? kineto_device(kineto->profile, track->host, track->process) : NO_ID;
+    if (track->role == ROLE_STREAM &&
+        !kineto_name_device(kineto->profile, track->device, kineto_backend(track->category)))
+        return false;
     track->kind = track->role == ROLE_HOST     ? TIMELINE_THREAD
                   : track->role == ROLE_STREAM ? TIMELINE_STREAM
                                                : TIMELINE_OTHER;
+    track->category = (struct str) { 0 };
     return vec_push(&kineto->tracks, &kineto->scratch, *track);
 }
 
@@ -130,6 +134,8 @@ static uint32_t look_up_event_track(struct kineto *kineto, const struct kineto_e
     struct track track = { .role = (uint8_t)track_role(event) };
     bool         is_device = kineto_is_device(event->class);
 
+    if (kineto_has(event, FIELD_CATEGORY))
+        track.category = event->fields[FIELD_CATEGORY];
     if (is_device && kineto_has(event, FIELD_DEVICE))
         track.process = kineto_integer(event, FIELD_DEVICE, 0);
     else

@@ -1,5 +1,6 @@
 #include "read/kineto/reader_kineto.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,26 @@ uint32_t kineto_device(struct profile *profile, uint32_t host, int64_t ordinal)
         return NO_ID;
     profile->device_rows.arena = profile->arena;
     return id_map_put(&profile->device_rows, key, row) ? row : NO_ID;
+}
+
+bool kineto_name_device(struct profile *profile, uint32_t row, struct str backend)
+{
+    struct device *device = row == NO_ID ? NULL : &profile->devices.items[row];
+    char           name[48];
+    size_t         len = 0;
+    uint32_t       id;
+
+    if (!device || backend.len == 0 || backend.len > 16 || device->kind != DEVICE_GPU)
+        return true;
+    for (; len < backend.len; len++)
+        name[len] = (char)toupper((unsigned char)backend.data[len]);
+    len += (size_t)snprintf(name + len, sizeof name - len, " %d", (int)device->ordinal);
+    id = profile_intern(profile, (struct str) { name, len });
+    if (id == NO_ID)
+        return false;
+    device->kind = DEVICE_OTHER;
+    device->name = id;
+    return true;
 }
 
 static bool is_described(const struct device *device)

@@ -115,7 +115,13 @@ static void merge_devices(struct kineto_job *job, struct kineto *kineto)
     for (size_t i = kineto->rows.devices.count; i < kineto->profile->devices.count; i++) {
         const struct device *device = &kineto->profile->devices.items[i];
 
-        note_row(job, kineto, devices, kineto_device(job->profile, device->host, device->ordinal));
+        uint32_t   row = kineto_device(job->profile, device->host, device->ordinal);
+        struct str name = profile_str(kineto->profile, device->name);
+
+        if (device->kind == DEVICE_OTHER)
+            job->is_full |=
+                !kineto_name_device(job->profile, row, str_slice(name, 0, str_find(name, ' ')));
+        note_row(job, kineto, devices, row);
     }
 }
 
