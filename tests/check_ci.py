@@ -46,6 +46,11 @@ def run(command, side):
         os.mkdir(f"{folder}/runs")
         os.mkdir(f"{folder}/bin")
         os.symlink(TFPROF, f"{folder}/bin/tfprof")
+        # The container's program sees the folder as /data.
+        with open(f"{folder}/bin/podman", "w", encoding="utf-8") as tool:
+            tool.write('#!/bin/bash\n[ "$1" != build ] || exit 0\n[[ " $* " == *" -v $PWD:/data:ro tfprof "* ]] || exit 125\n'
+                       'while [ "$1" != tfprof ]; do shift; done\nexec "${@//\\/data/$PWD}"\n')
+        os.chmod(f"{folder}/bin/podman", 0o755)
         with open(f"{folder}/record.sh", "w", encoding="utf-8") as script:
             script.write(f'#!/bin/sh\nrm -rf "$1"; cp -R "{PAIR}/{side}" "$1"\n')
         os.chmod(f"{folder}/record.sh", 0o755)
@@ -137,6 +142,40 @@ def check_action():
             yield f"FAULT action {inputs}: status {status}, expected {expected}\n{text}"
 
 
+def template(inputs):
+    """Runs the job of templates/tfprof-gate.yml as a runner does, with the program in its cache; exit status and reports."""
+    with open(os.path.join(os.path.dirname(PAGE), "..", "templates/tfprof-gate.yml"), encoding="utf-8") as file:
+        head, given = yaml.safe_load_all(file)
+    values = {name: (row or {}).get("default") for name, row in head["spec"]["inputs"].items()} | inputs
+    assert None not in values.values(), values
+    [job] = given.values()
+    script = [*job["before_script"], *job["script"]]
+    # A value inside of a script would be run as part of it.
+    assert not any("$[[" in step for step in script)
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(f"{folder}/.tfprof")
+        os.symlink(TFPROF, f"{folder}/.tfprof/tfprof")
+        subprocess.run([TFPROF, "baseline", f"{PAIR}/fixed", "-o", f"{folder}/base.tfbase", "--config", "none"], check=True)
+        variables = {name: re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda m: values[m[1]], text) for name, text in job["variables"].items()}
+        done = subprocess.run(["sh", "-e", "-c", "\n".join(script)], cwd=folder, capture_output=True, text=True, check=False,
+                              env={**os.environ, **variables, "ASAN_OPTIONS": "detect_leaks=0"})
+        reports = [os.path.exists(f"{folder}/{path}") for path in job["artifacts"]["reports"].values()]
+        return done.returncode, all(reports), done.stdout + done.stderr, os.path.exists(f"{folder}/broken")
+
+
+def check_template():
+    rows = [({"profile": f"{PAIR}/slow", "baseline": "base.tfbase"}, 1, ""),
+            ({"profile": f"{PAIR}/fixed\n{PAIR}/fixed\n", "baseline": "base.tfbase"}, 0, ""),
+            ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 1000\nfindings.total >= 0"}, 0, ""),
+            ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 0.001"}, 1, "step_ms.p50"),
+            ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 0.001", "options": "--no-such-option"}, 2, "no-such-option"),
+            ({"profile": "$(touch broken); `touch broken`", "budget": "step_ms.p50 <= 1"}, 3, "cannot be opened")]
+    for inputs, expected, part in rows:
+        status, has_files, text, is_broken = template({"source": "https://example.org/tfprof.git", **inputs})
+        if status != expected or part not in text or is_broken or (expected < 2 and not has_files):
+            yield f"FAULT template {inputs}: status {status}, expected {expected}\n{text}"
+
+
 def main():
     with open(PAGE, encoding="utf-8") as file:
         blocks = re.findall(r"```(\w+)\n(.*?)```", file.read(), re.S)
@@ -157,7 +196,7 @@ def main():
                 if status != expected or missing:
                     faults += 1
                     print(f"FAULT {side}: status {status}, expected {expected}; missing {missing}\n{command}\n{stderr}")
-    for fault in check_action():
+    for fault in [*check_action(), *check_template()]:
         faults += 1
         print(fault)
     print(f"{len(blocks)} snippets, {ran} commands run, {faults} faults")
