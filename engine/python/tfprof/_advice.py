@@ -75,6 +75,30 @@ class Verdict:
     share: Optional[float]
 
 
+class Picture(str):
+    """SVG, which notebooks show."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+_WIDTH, _ROW, _NAMES = 640, 24, 140  # pixels: of the picture, of a row, of the names beside the bars
+
+
+def _bars(rows: Sequence[Tuple[str, float, str]]) -> Picture:
+    """A bar a row: name, length and what stands behind it. The longest takes the room there is."""
+    most = max([length for _, length, _ in rows], default=0) or 1
+    room = _WIDTH - _NAMES - 120
+    drawn = "".join(
+        '<text x="%d" y="%d" text-anchor="end">%s</text><rect x="%d" y="%d" width="%.2f" height="%d" fill="#4c78a8"/>'
+        '<text x="%.2f" y="%d">%s</text>' % (
+            _NAMES - 8, at * _ROW + 17, html.escape(name), _NAMES, at * _ROW + 4, room * length / most, _ROW - 8,
+            _NAMES + room * length / most + 6, at * _ROW + 17, html.escape(note))
+        for at, (name, length, note) in enumerate(rows))
+    return Picture('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="13">%s</svg>' % (
+        _WIDTH, max(len(rows), 1) * _ROW, drawn))
+
+
 @dataclasses.dataclass(frozen=True)
 class Advice(Sequence[Finding]):
     """The verdict and the findings, the one that saves most first. `json` holds everything else."""
@@ -95,6 +119,11 @@ class Advice(Sequence[Finding]):
         lines = ["%d. %s%s" % (finding.rank, finding.title, finding.price and " (%s)" % finding.price)
                  for finding in self.findings if not finding.hidden_by]
         return "\n".join([self.verdict.text, *lines])
+
+    def picture(self) -> Picture:
+        """What a step waits for: a bar a part, as long as its time."""
+        return _bars([(item["part"], item["ms"], "%.3g ms (%.0f %%)" % (item["ms"], 100 * item["share"]))
+                      for item in self.json["composition"]])
 
     def _repr_html_(self) -> str:
         """For notebooks. Names of a recording are text in it and never markup."""
