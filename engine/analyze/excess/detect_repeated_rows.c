@@ -11,9 +11,10 @@ static const double LEAST_COPIES = 3;
 struct rows { /* of one result; count 0: each its own */
     uint32_t
            key; /* equal where two results repeat the same rows: the broadcast's or the lookup's */
-    double copies; /* of each row */
-    double part;   /* of the elements that are copies; the rest lies beside them in each row */
-    double length; /* of a row, in elements */
+    double copies;  /* of each row */
+    double part;    /* of the elements that are copies; the rest lies beside them in each row */
+    double length;  /* of a row, in elements */
+    bool   is_made; /* by a product or a decomposition of such rows */
 };
 struct finder {
     struct waste *waste;
@@ -54,7 +55,7 @@ static struct rows of_broadcast(const struct finder *finder, uint32_t op)
     from = tensor_elements(small), to = tensor_elements(large);
     if (from <= 1 || to < LEAST_COPIES * from || row_behind(small, large) <= 1)
         return (struct rows) { 0 };
-    return (struct rows) { op + 1, to / from, 1, row_behind(small, large) };
+    return (struct rows) { op + 1, to / from, 1, row_behind(small, large), false };
 }
 
 /* Of a table with fewer rows than are looked up; equal numbers look up the same. */
@@ -62,16 +63,17 @@ static struct rows of_gather(const struct finder *finder, uint32_t op)
 {
     const struct compiled *compiled = finder->waste->compiled;
     struct op_ids          producers = op_graph_producers(finder->waste->graph, op);
-    const struct tensor   *made = shape_of(finder, op);
+    const struct op       *row = &finder->waste->profile->ops.items[op];
+    const struct tensor   *of = &finder->waste->profile->tensors.items[row->first_input];
     double   table = compiled_operand(compiled, op, 0), to = compiled_elements(compiled, op);
     uint32_t key = op;
 
-    if (!made || made->rank < 2 || table <= 1 || to < LEAST_COPIES * table)
+    if (table <= 1 || of->rank < 2 || to < LEAST_COPIES * table)
         return (struct rows) { 0 };
     for (size_t i = 0; i < producers.count; i++)
         if (compiled_elements(compiled, producers.ids[i]) != table)
             key = compiled_maker(compiled, producers.ids[i]);
-    return (struct rows) { key + 1, to / table, 1, to / (double)made->dims[0] };
+    return (struct rows) { key + 1, to / table, 1, table / (double)of->dims[0], false };
 }
 
 /* Operands beside each other: those that are copies are a part of each row. */
@@ -85,7 +87,8 @@ static struct rows of_concat(const struct finder *finder, uint32_t op)
         double      own = compiled_elements(finder->waste->compiled, producers.ids[i]);
 
         if (rows.key && rows.part == 1)
-            return (struct rows) { rows.key, rows.copies, own / all, rows.length * all / own };
+            return (struct rows) { rows.key, rows.copies, own / all, rows.length * all / own,
+                                   false };
     }
     return (struct rows) { 0 };
 }
@@ -144,6 +147,7 @@ static struct rows of_product(const struct finder *finder, uint32_t op)
         return (struct rows) { 0 };
     rows.length = compiled_elements(finder->waste->compiled, op) /
                   (compiled_operand(finder->waste->compiled, op, 0) / rows.length);
+    rows.is_made = true;
     return rows.length >= 1 ? rows : (struct rows) { 0 };
 }
 
@@ -223,17 +227,36 @@ static void mark_gradients(struct finder *finder, uint32_t of)
             waste_mark(waste, op, waste->share[of]);
 }
 
-/* What a product sums over copies of may be summed up before; of a batch, only where all are
- * copies. */
+/* A product works within rows, or sums over all of them: then copies may be summed up before. Of a
+ * batch, only where all are copies. */
+static bool is_of_rows(const struct finder *finder, uint32_t op, const struct rows *rows)
+{
+    double inner = summed_over(finder, op);
+    double left = compiled_operand(finder->waste->compiled, op, 0);
+    double right = compiled_operand(finder->waste->compiled, op, 1);
+
+    return !is_type(finder, op, "dot") || inner <= rows->length || inner == left / rows->length ||
+           inner == right / rows->length;
+}
+
 static void mark(struct finder *finder, uint32_t op)
 {
     bool        has_batch = is_type(finder, op, "dot") && batch_of(finder, op) > 1.5;
     struct rows rows = in_common(finder, op, has_batch || !is_type(finder, op, "dot"));
 
-    if (rows.key && rows.part > 0)
+    if (rows.key && rows.part > 0 && is_of_rows(finder, op, &rows))
         waste_mark(finder->waste, op, rows.part * (1 - 1 / rows.copies));
     if (finder->waste->share[op] > 0 && finder->waste->compiled->op_class[op] == OP_DECOMPOSITION)
         mark_gradients(finder, op);
+}
+
+/* What is done element by element to results of copies. */
+static void mark_passes(struct finder *finder, uint32_t op)
+{
+    const struct rows *rows = &finder->rows[op];
+
+    if (rows->key && rows->is_made && rows->part >= 1 && linear_is_elementwise(finder->waste, op))
+        waste_mark(finder->waste, op, 1 - 1 / rows->copies);
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)
@@ -251,6 +274,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
     for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
         if (is_heavy(&finder, op) && waste_calls(&waste, op) > 0)
             mark(&finder, op);
+        else
+            mark_passes(&finder, op);
     return waste_claim(&waste, self, LEAST_SHARE, "rows that are copies of a few");
 }
 
