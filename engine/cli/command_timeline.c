@@ -32,7 +32,7 @@ static const struct option options[] = {
     { .name = "output", .short_name = "o", .kind = OPTION_TEXT, .offset = TIMELINE(path), .preset = "timeline.pftrace",
       .choices = "FILE", .help = "write FILE, whole or not at all, packed where its name ends in .gz; - for standard output" },
     { .name = "format", .kind = OPTION_ONE_OF, .offset = TIMELINE(format), .preset = "auto",
-      .choices = "auto|perfetto|chrome", .help = "what to write; auto: chrome where FILE ends in .json or .json.gz" },
+      .choices = "auto|perfetto|chrome|csv", .help = "what to write; auto: chrome or csv where FILE ends in .json or .csv, packed or not" },
     { .name = "around", .kind = OPTION_TEXT, .offset = TIMELINE(around), .choices = "WHAT",
       .help = "the step of WHAT alone, marked: what tfprof why explains, as gap, step:slowest or op:REGEX" },
     { .name = "finding", .kind = OPTION_COUNT, .offset = TIMELINE(finding), .choices = "N",
@@ -53,11 +53,15 @@ static bool ends_in(const char *path, const char *end)
 
 static const struct trace_format *chosen(const struct timeline_values *values)
 {
-    bool is_json = ends_in(values->path, ".json") || ends_in(values->path, ".json.gz");
+    bool is_auto = strcmp(values->format, "auto") == 0;
 
-    if (strcmp(values->format, "auto") == 0)
-        return is_json ? &trace_chrome : &trace_perfetto;
-    return strcmp(values->format, "chrome") == 0 ? &trace_chrome : &trace_perfetto;
+    if (strcmp(values->format, "csv") == 0 ||
+        (is_auto && (ends_in(values->path, ".csv") || ends_in(values->path, ".csv.gz"))))
+        return &trace_csv;
+    if (strcmp(values->format, "chrome") == 0 ||
+        (is_auto && (ends_in(values->path, ".json") || ends_in(values->path, ".json.gz"))))
+        return &trace_chrome;
+    return &trace_perfetto;
 }
 
 /* By the number that texts show, which leave claimed ones out. */
@@ -172,7 +176,9 @@ const struct command command_timeline = {
         "arrows from launches to kernels, memory and counters over time, the steps, and what each "
         "looked-at step waits for. --steps, --around and --finding cut out a part, with marks on "
         "what it is about. Open the file at https://ui.perfetto.dev, which reads it in the "
-        "browser, or JSON in chrome://tracing.",
+        "browser, or JSON in chrome://tracing. CSV has a row a slice and a sample of a counter, "
+        "with "
+        "all that is known of it, for databases.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct timeline_values),

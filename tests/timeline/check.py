@@ -2,9 +2,11 @@
 same slices, flows and counters, and those of PyTorch's traces are the trace's own.
 usage: check.py TFPROF PROFILE..."""
 import collections
+import csv
 import gzip
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -96,6 +98,14 @@ def read_chrome(data):
     return slices, flows["s"], flows["f"], samples
 
 
+def read_csv(path):
+    """Slices as CSV has them; a guard before what a spreadsheet would run is no part of the name."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return collections.Counter(
+            (row["process"], re.sub(r"^'(?=[=+@\t-])", "", row["name"]), int(row["start_ns"]), int(row["duration_ns"]))
+            for row in csv.DictReader(file) if row["category"] != "counter")
+
+
 def compare(where, what, got, want):
     if got != want:
         failures.append(f"{where}: {what} differ: {str(list((got - want).items())[:3])} {str(list((want - got).items())[:3])}"
@@ -147,6 +157,9 @@ with tempfile.TemporaryDirectory() as folder:
         for what, got, want in zip(("slices", "flows that begin", "flows that end"), left, right):
             compare(where, what, collections.Counter(got), collections.Counter(want))
         compare(where, "counters", left[3], right[3])
+        if write(path, f"{folder}/a.csv"):
+            compare(where, "slices of CSV", read_csv(f"{folder}/a.csv"), collections.Counter(
+                (names[0], name, start, duration) for names, name, start, duration in right[0]))
         if set(left[1].values()) - {1} or left[1] != left[2]:
             failures.append(f"{where}: a flow does not begin and end once")
         if not left[0]:

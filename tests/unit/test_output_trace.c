@@ -78,11 +78,37 @@ static void what_has_no_track_is_counted(void **state)
     arena_free(&bench.arena);
 }
 
+/* A comma and quotes in names and arguments are the format's business, and formulas stay texts. */
+static void rows_of_slices(void **state)
+{
+    struct bench       bench;
+    struct trace_slice slice = {
+        .start_ns = 5, .duration_ns = 10, .name = STR("a,b"), .category = "op", .argument_count = 1
+    };
+
+    (void)state;
+    bench_begin(&bench);
+    assert_true(intern_init(&bench.writer.names, &bench.arena));
+    bench.writer.format = &trace_csv;
+    slice.arguments[0] =
+        (struct trace_argument) { .name = "shapes", .kind = ARGUMENT_TEXT, .text = STR("f32[2]") };
+    trace_csv.begin(&bench.writer);
+    trace_csv.process(&bench.writer, 1, STR("=host"), 0);
+    lanes_add(&bench.lanes, &slice);
+    trace_csv.counter(&bench.writer, slice.track, 7, 2.5);
+    assert_string_equal(text_str(&bench.text).data,
+                        "start_ns,duration_ns,process,track,category,name,arguments\n"
+                        "5,10,\"'=host\",main,op,\"a,b\",\"{\"\"shapes\"\":\"\"f32[2]\"\"}\"\n"
+                        "7,0,\"'=host\",main,counter,main,\"{\"\"value\"\":2.5}\"\n");
+    arena_free(&bench.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_does_not_nest_stands_beside),
         cmocka_unit_test(what_has_no_track_is_counted),
+        cmocka_unit_test(rows_of_slices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

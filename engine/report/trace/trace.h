@@ -23,7 +23,7 @@ struct trace_options {
 };
 
 struct trace_format;
-extern const struct trace_format trace_perfetto, trace_chrome;
+extern const struct trace_format trace_perfetto, trace_chrome, trace_csv;
 
 /* Adds the whole file. Flows are written where both ends are. Returns how many slices were left out because
  * more than 64 overlap without nesting. O(events log flows). A text that is cut: memory ran out. */

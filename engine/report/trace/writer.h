@@ -39,6 +39,7 @@ struct trace_writer {
     struct text               *text;
     struct arena              *scratch;
     struct intern              names, categories, argument_names; /* those written already */
+    struct id_map  processes; /* their names, for formats whose rows repeat them */
     uint64_t                   count; /* of what was written */
 };
 
