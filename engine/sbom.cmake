@@ -1,6 +1,7 @@
 # tfprof.cdx.json in the build folder: what the program consists of, as CycloneDX 1.6. A row a library: name, version, licence, and
 # how it is used: always (linked), later (loaded where a command first needs it, linked in bundled builds), loaded (always so),
 # bundled (linked in bundled builds alone), static (in static ones).
+include(GNUInstallDirs)
 pkg_check_modules(snappy QUIET snappy)
 execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE libc OUTPUT_STRIP_TRAILING_WHITESPACE)
 string(REPLACE "glibc " "" libc "${libc}")
