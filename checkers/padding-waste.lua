@@ -1,10 +1,10 @@
 -- All batches are as long as each other, and attention is told with a mask which of it counts.
 
 -- Of examples: attention of 16 samples over so many elements, with a mask for so many samples.
-local function attention(length, masks, calls)
+local function attention(length, masks, calls, heads)
   return { class = "attention", phase = "forward", calls = calls, ns = 1.1e6 * calls,
-           shapes = ("[16,4,%d,24]x[16,4,%d,24]x[16,4,%d,24]x[%d,1,%d,%d]"):format(
-             length, length, length, masks, length, length) }
+           shapes = ("[16,4,%d,24]x[16,4,%d,24]x[16,4,%d,24]x[%d,%d,%d,%d]"):format(
+             length, length, length, masks, heads or 1, length, length) }
 end
 
 -- The length that all attention with a mask of its own for each sample has; nil where lengths differ or there is none.
@@ -13,7 +13,8 @@ local function common_length(work)
   for row in work:where { class = "attention", phase = "forward" }:each() do
     local batch, keys, masks, masked_keys = (row.shapes or ""):match(
       "^\\[(\\d+),\\d+,\\d+,\\d+\\]x\\[\\d+,\\d+,(\\d+),\\d+\\]x\\[[\\d,]+\\]" ..
-      "x\\[(\\d+),\\d+,\\d+,(\\d+)\\]")
+      "x\\[(\\d+),1,\\d+,(\\d+)\\]")
+    -- What differs from head to head is a bias of positions, and no mask.
     if not batch then return nil end
     -- One mask for all samples is the model's own, a causal one say.
     if batch ~= masks or batch == "1" or keys ~= masked_keys then return nil end
@@ -101,6 +102,8 @@ kept, that are more than twice as long as the data.]],
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 }, tables = { work = { attention(96, 16, 1) } } },
     { name = "one mask for all samples", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 }, tables = { work = { attention(96, 1, 3) } } },
+    { name = "a bias of its own for each head", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 3 }, tables = { work = { attention(96, 16, 3, 4) } } },
     { name = "lengths differ", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = { attention(96, 16, 3), attention(128, 16, 3) } } },

@@ -40,6 +40,26 @@ local function of_pauses(p, cfg, cells)
   }
 end
 
+-- A dispatch mode runs Python around each op: counters of arithmetic, debuggers, recorders of calls.
+local function of_modes(p, cfg)
+  local step_ns = p.fact["step.ns"]
+  local modes = p:has("ops") and p:table("ops"):where { type = { like = "^Python(DispatchMode|TorchFunctionMode)$" } }
+  local ns = modes and math.min(modes:sum("self_ns"), step_ns) or 0
+  if ns < cfg.min_pause_share * step_ns then return nil end
+  return finding {
+    title = ("Python of a dispatch mode runs around the ops of each step: %s"):format(fmt.ms(ns)),
+    severity = "warn", subject = { op = "PythonDispatchMode" },
+    evidence = { { "Python around ops a step", ns, "ns", share = ns / step_ns },
+                 { "ops that it is called for a step", modes:sum("calls"), "count" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_pause_share)),
+    remedy = { text = "Leave counters and debuggers that see every op out of the loop: count one step before it.",
+               code = "with FlopCounterMode(display=False) as counter: model(x)   # once, before the loop\n"
+                 .. "flops = counter.get_total_flops()" },
+    impact = impact.exposed { ns = ns, low = 0.8 * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "python-in-step", api = 1, version = "1.0.0",
   title = "Python holds the step",
@@ -74,7 +94,7 @@ bound. Silent where it hides behind computation.]],
     local step_ns = p.fact["step.ns"]
     local cells = p:has("excess") and p:table("excess"):where { cause = "python" }
     if p.format == "kineto" and p:has("torch.pauses_ns") then
-      return p.fact["torch.forward_calls"] > 0 and of_pauses(p, cfg, cells) or nil
+      return of_modes(p, cfg) or p.fact["torch.forward_calls"] > 0 and of_pauses(p, cfg, cells) or nil
     end
     -- Frames of the program's own files say whose Python it is.
     local own = p.framework == "jax" and cells and of_pauses(p, cfg, p:table("excess"):where {
@@ -145,6 +165,10 @@ bound. Silent where it hides behind computation.]],
                 ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 4e6, share = 0.4, factor = 0,
                region = "behind aten::item" } } } },
+    { name = "counted FLOPs", format = "kineto", framework = "pytorch", finding = true, impact_ns = 3e6,
+      facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
+                ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
+      tables = { ops = { { name = "PythonDispatchMode", type = "PythonDispatchMode", self_ns = 3e6, calls = 280 } } } },
     { name = "a mask made in NumPy", format = "xspace", framework = "jax", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0 },
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 2e6, share = 0.2, factor = 0,

@@ -143,13 +143,32 @@ static bool claim(struct finder *finder, const struct detector *self, const size
     return true;
 }
 
+/* The layers behind a look-up work on what it finds: on a row for each id. Positions that are added
+ * to each sample of a batch, or to pictures, are no input of their own. */
+static bool feeds_layers(const struct finder *finder, size_t from, size_t end)
+{
+    for (size_t at = from + 1; at < end && at < from + FARTHEST_LAYER; at++) {
+        const struct work_unit *unit = op_at(finder, at);
+        uint32_t             left = str_ends(unit_type(finder->ledger, unit), STR("addmm")) ? 1 : 0;
+        const struct tensor *x = unit_input(finder->ledger, unit, left);
+
+        if (unit->op_class == OP_CONVOLUTION)
+            return false;
+        if (unit->op_class != OP_PRODUCT)
+            continue;
+        return !x || x->rank < 2 || tensor_count(x) <= 0 ||
+               tensor_count(x) / x->dims[x->rank - 1] == ids_count(finder, from);
+    }
+    return true;
+}
+
 /* Rounds that begin with the look-ups at `starts`, as far as all are alike. */
 static bool look_at_rounds(struct finder *finder, const struct detector *self, const size_t *starts,
                            size_t rounds, uint32_t *cell)
 {
     size_t first, length;
 
-    if (rounds < FEWEST_ROUNDS)
+    if (rounds < FEWEST_ROUNDS || !feeds_layers(finder, starts[0], starts[1]))
         return true;
     first = starts[0];
     length = layers_end(finder, first + 1, starts[1]) - first;
