@@ -33,39 +33,37 @@ static bool advise_input(const struct run_lines *how, struct input *input, struc
             no_memory(err));
 }
 
-/* What keeps a recording from being read is in line->error, with its exit status in *status. */
-static bool read_run(const struct run_lines *how, const char *name, const struct option_list *files,
-                     struct run_line *line, int *status, struct err *err)
+bool run_lines_read(const struct run_lines *how, const struct run_files *run, struct run_line *line,
+                    int *status, struct err *err)
 {
     struct input_values values = *how->input;
     struct input        input;
     bool                is_done;
 
     values.run = NULL; /* the files are one run's */
-    *line = (struct run_line) { .name = name };
-    if (!input_load(&input, &values, files, err))
+    *line = (struct run_line) { .name = run->name };
+    if (!input_load(&input, &values, &run->files, err))
         return tell_error(how, line, status, err);
     is_done = advise_input(how, &input, line, err);
     input_free(&input);
     return is_done;
 }
 
-struct run_files { /* of one run */
-    const char        *name;
-    struct option_list files;
-};
-struct run_list {
-    VEC(struct run_files) runs;
+struct line_list {
     VEC(struct run_line) lines;
 };
 
-/* Files of a run lie one behind the other. */
-static bool group_files(const struct read_listing *listing, const char *directory,
-                        struct arena *arena, struct run_list *list, struct err *err)
+bool run_lines_list(const char *directory, bool is_apart, struct arena *arena,
+                    struct run_list *list, struct err *err)
 {
-    for (size_t i = 0; i < listing->rows.count; i++) {
-        const struct read_listing_row *row = &listing->rows.items[i];
-        const char                    *name = *row->run ? row->run : directory;
+    struct read_listing listing = { 0 };
+
+    if (!read_list(directory, arena, &listing, err))
+        return false;
+    /* Files of a run lie one behind the other. */
+    for (size_t i = 0; i < listing.rows.count; i++) {
+        const struct read_listing_row *row = &listing.rows.items[i];
+        const char       *name = *row->run ? row->run : is_apart ? row->path : directory;
         struct run_files *last = list->runs.count ? list->runs.items + list->runs.count - 1 : NULL;
 
         if (!last || i == 0 || strcmp(last->name, name) != 0) {
@@ -79,14 +77,13 @@ static bool group_files(const struct read_listing *listing, const char *director
     return true;
 }
 
-static bool read_runs(const struct run_lines *how, struct run_list *list, int *status,
-                      struct err *err)
+static bool read_runs(const struct run_lines *how, const struct run_list *runs,
+                      struct line_list *list, int *status, struct err *err)
 {
-    for (size_t i = 0; i < list->runs.count; i++) {
-        const struct run_files *run = &list->runs.items[i];
-        struct run_line         line;
+    for (size_t i = 0; i < runs->runs.count; i++) {
+        struct run_line line;
 
-        if (!read_run(how, run->name, &run->files, &line, status, err))
+        if (!run_lines_read(how, &runs->runs.items[i], &line, status, err))
             return false;
         if (!vec_push(&list->lines, how->arena, line))
             return no_memory(err);
@@ -94,7 +91,7 @@ static bool read_runs(const struct run_lines *how, struct run_list *list, int *s
     return true;
 }
 
-static void print_lines(const struct run_list *list, bool is_json, struct text *text)
+static void print_lines(const struct line_list *list, bool is_json, struct text *text)
 {
     unsigned columns = 0;
 
@@ -114,18 +111,15 @@ static void print_lines(const struct run_list *list, bool is_json, struct text *
 bool run_lines_print(const struct run_lines *how, const struct option_list *directories,
                      bool is_json, struct text *text, int *status, struct err *err)
 {
-    struct run_list list = { 0 };
+    struct run_list  runs = { 0 };
+    struct line_list list = { 0 };
 
     if (directories->values.count == 0)
         return err_set(err, ERR_USAGE, "--all needs a directory");
-    for (size_t i = 0; i < directories->values.count; i++) {
-        struct read_listing listing = { 0 };
-
-        if (!read_list(directories->values.items[i], how->arena, &listing, err) ||
-            !group_files(&listing, directories->values.items[i], how->arena, &list, err))
+    for (size_t i = 0; i < directories->values.count; i++)
+        if (!run_lines_list(directories->values.items[i], false, how->arena, &runs, err))
             return false;
-    }
-    if (!read_runs(how, &list, status, err))
+    if (!read_runs(how, &runs, &list, status, err))
         return false;
     print_lines(&list, is_json, text);
     return true;

@@ -20,4 +20,20 @@ struct run_lines { /* how they are made */
 bool run_lines_print(const struct run_lines *how, const struct option_list *directories,
                      bool is_json, struct text *text, int *status, struct err *err);
 
+struct run_files { /* of one run */
+    const char        *name;
+    struct option_list files;
+};
+struct run_list {
+    VEC(struct run_files) runs;
+};
+struct run_line;
+
+/* Runs of a directory; of a folder without runs all files are one, or with is_apart each file is one. */
+bool run_lines_list(const char *directory, bool is_apart, struct arena *arena, struct run_list *list,
+                    struct err *err);
+/* What keeps a recording from being read is in line->error, with its exit status in *status. */
+bool run_lines_read(const struct run_lines *how, const struct run_files *run, struct run_line *line,
+                    int *status, struct err *err);
+
 #endif

@@ -136,3 +136,30 @@ void run_line_json(const struct run_line *line, struct text *text)
     json_object_end(&json);
     text_add_byte(text, '\n');
 }
+
+static void add_gauge(struct text *text, const struct run_line *line, const char *name,
+                      const char *help, double value)
+{
+    if (!isfinite(value))
+        return;
+    text_print(text, "# TYPE tfprof_%s gauge\n# HELP tfprof_%s %s.\ntfprof_%s{run=\"", name, name,
+               help, name);
+    for (const char *at = line->name; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            text_add_byte(text, '\\');
+        text_add_byte(text, *at == '\n' ? ' ' : *at);
+    }
+    text_print(text, "\"} %.9g\n", value);
+}
+
+void run_line_metrics(const struct run_line *line, struct text *text)
+{
+    add_gauge(text, line, "step_seconds", "Length of a step", line->step_ns / 1e9);
+    add_gauge(text, line, "steps", "Steps that count", line->steps);
+    add_gauge(text, line, "findings", "Findings of the advice", line->finding_count);
+    add_gauge(text, line, "verdict_share", "Share of the step that the verdict is of",
+              line->verdict_share);
+    add_gauge(text, line, "saving_ratio", "Share of the step that the first fix saves",
+              line->rule ? line->saving_share : 0);
+    text_add(text, STR("# EOF\n"));
+}

@@ -29,5 +29,7 @@ bool run_line_fill(struct run_line *line, const struct advice *advice, const str
 void run_line_text(const struct run_line *line, unsigned name_columns, struct text *text);
 /* One object on one line. */
 void run_line_json(const struct run_line *line, struct text *text);
+/* Numbers of one that could be read, as an OpenMetrics exposition. */
+void run_line_metrics(const struct run_line *line, struct text *text);
 
 #endif
