@@ -37,7 +37,7 @@ struct impact {
     bool            has_saving;      /* else method NONE and no numbers */
     double          low_ns, mid_ns, high_ns, share;
     double          model_ns;        /* what the method gives by itself, before calibration */
-    double          most_ns; /* with accelerators, or of a bound: the time it is about, never exceeded */
+    double          most_ns; /* with accelerators, or of a bound: the time it is about, which what is expected never exceeds */
     enum method     method;
     enum confidence confidence;
     const char     *resource;        /* "memory", "start-up"; NULL: step time */

@@ -143,8 +143,9 @@ static bool claim(struct finder *finder, const struct detector *self, const size
     return true;
 }
 
-/* The layers behind a look-up work on what it finds: on a row for each id. Positions that are added
- * to each sample of a batch, or to pictures, are no input of their own. */
+/* The layers behind a look-up work on what it finds: on a row for each id, or on fewer where ids
+ * are of pairs of rows. Positions that are added to each sample of a batch, or to pictures, are no
+ * input of their own: there are more rows than ids. */
 static bool feeds_layers(const struct finder *finder, size_t from, size_t end)
 {
     for (size_t at = from + 1; at < end && at < from + FARTHEST_LAYER; at++) {
@@ -157,7 +158,7 @@ static bool feeds_layers(const struct finder *finder, size_t from, size_t end)
         if (unit->op_class != OP_PRODUCT)
             continue;
         return !x || x->rank < 2 || tensor_count(x) <= 0 ||
-               tensor_count(x) / x->dims[x->rank - 1] == ids_count(finder, from);
+               tensor_count(x) / x->dims[x->rank - 1] <= ids_count(finder, from);
     }
     return true;
 }
