@@ -104,7 +104,7 @@ and no segment sum of TensorFlow's densified gradients shows.]],
     end
     if not best then -- TensorFlow without shapes: slices summed into a dense table
       local sums = ops:where { type = { like = "^UnsortedSegmentSum$" } }
-      local gathers = ops:where { type = { like = "^(ResourceGather|GatherV2|Gather)$" } }
+      local gathers = ops:where { type = { like = p:names("tf_row_lookup") } }
       -- An optimizer goes over the table some fifteen times: a sum far below that part of the least share is no matter.
       if sums:count() > 0 and gathers:count() > 0 and sums:max("self_ns") > 4 * gathers:sum("self_ns") and
           sums:max("self_ns") >= cfg.min_share / 15 * all_ns then
@@ -113,8 +113,7 @@ and no segment sum of TensorFlow's densified gradients shows.]],
         -- Passes over a table of that size take about as long as the dense sum.
         for _, other in ipairs(rows) do
           if other.self_ns >= 0.3 * row.self_ns and other.self_ns <= 4 * row.self_ns and (other.type or ""):find(
-              "^(UnsortedSegmentSum|Mul|Sub|AddV?2?|AddN|Square|Sqrt|Rsqrt|RealDiv|Assign(Add|Sub)?VariableOp|L2Loss|"
-              .. "ResourceApply.*)$") then
+              p:names("tf_table_update")) then
             best.ns = best.ns + other.self_ns
             best.names[#best.names + 1] = "\\Q" .. other.name:gsub(",", ".") .. "\\E(:.*)?"
           end

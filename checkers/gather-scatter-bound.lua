@@ -65,14 +65,12 @@ worth a note only: models of graphs consist of it. Silent below min_share.]],
     local ops = p:table("ops")
     local all_ns = ops:sum("self_ns")
     -- TensorFlow sorts with a top-k of all: only the name that the program sees tells the two apart.
-    local sorts = ops:where { type = { like = "^(sort|Sort|TopKV?2?|ArgSort|aten::(sort|argsort))$" },
+    local sorts = ops:where { type = { like = p:names("sorting") },
                               name = { like = "(?i)sort" } }
     -- Or its shapes: as many values come out as go in.
     local whole = ops:where { type = { like = "^TopKV?2?$" }, name = { like = "^(?!.*(?i)sort)" },
                               shapes = { like = "^\\[(?:[0-9]+,)*([0-9]+)\\].*->\\[(?:[0-9]+,)*\\1\\]" } }
-    local moves = ops:where { type = { like =
-      "^(gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|Gather(V2|Nd)?|Scatter.*|"
-      .. "UnsortedSegmentSum|StridedSlice|aten::(index_select|gather|scatter.*|index_put_?|index))$" } }
+    local moves = ops:where { type = { like = p:names("moving_rows") } }
     -- Fusions that hold a single op and nothing that computes.
     local wrapped = ops:where { type = "fusion",
                                 name = { like =
@@ -81,10 +79,8 @@ worth a note only: models of graphs consist of it. Silent below min_share.]],
     local ns = sort_ns + move_ns
     if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
 
-    local top = ops:where { type = { like =
-      "^(sort|Sort|TopKV?2?|ArgSort|gather|scatter|dynamic-update-slice|dynamic-slice|pad|concatenate|reverse|"
-      .. "Gather(V2|Nd)?|Scatter.*|UnsortedSegmentSum|StridedSlice|aten::(sort|argsort|index_select|gather|scatter.*|"
-      .. "index_put_?|index))$" } }:top("self_ns", 3):rows()
+    local top = ops:where {
+      type = { like = p:names("sorting") .. "|" .. p:names("moving_rows") } }:top("self_ns", 3):rows()
     if wrapped:sum("self_ns") > 0.5 * ns then top = wrapped:top("self_ns", 3):rows() end
     local evidence = { { "moving data a step", ns, "ns", share = math.min(ns / p.fact["step.ns"], 1) },
                        { "share of all op time", ns / all_ns, "share" } }
