@@ -172,6 +172,26 @@ def check_twice(folder, summaries):
     one_line(run("advise", *summaries, *other), USAGE, "rank 2")
 
 
+def check_groups(folder):
+    """Collectives of two process groups stay two where nothing numbers them."""
+    folder.mkdir()
+    events = []
+    for step in range(3):
+        at = 1000 * step
+        events.append({"ph": "X", "name": f"ProfilerStep#{step}", "cat": "user_annotation", "pid": 1, "tid": 1, "ts": at, "dur": 990})
+        for turn, group in enumerate(("data", "tensor")):
+            events.append({"ph": "X", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "cat": "kernel", "pid": 0, "tid": 7,
+                           "ts": at + 100 + 300 * turn, "dur": 200,
+                           "args": {"device": 0, "stream": 7, "Collective name": "allreduce", "In msg nelems": 1024, "dtype": "Float",
+                                    "Group size": 2, "Process Group Name": group}})
+    (folder / "rank0.json").write_text(json.dumps({
+        "schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 4}, "traceEvents": events,
+        "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}]}), encoding="utf-8")
+    (summary,) = summarize(folder, [folder / "rank0.json"])
+    body = summary.read_bytes()
+    assert b"\x04data" in body and b"\x06tensor" in body, "names of groups with their lengths"
+
+
 def check_protobuf(summary):
     """The bytes are what proto/rank_summary.proto says, by protoc."""
     done = subprocess.run(["protoc", f"--proto_path={HERE.parent / 'proto'}", "--decode=tfprof.ranks.RankFile",
@@ -190,3 +210,4 @@ with tempfile.TemporaryDirectory() as name:
     check_damage(here, ranks[0])
     check_twice(here / "twice", ranks)
     check_protobuf(ranks[0])
+    check_groups(here / "groups")

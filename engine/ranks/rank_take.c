@@ -361,15 +361,17 @@ static bool join_instances(struct taking *taking, const struct collective_list *
     return true;
 }
 
-/* Row of the group that meets in this collective: its members tell the same name and type. */
+/* Row of the group that meets in this collective: its members tell the same name and type. Without
+ * sequence numbers the name of the group tells it, where it is recorded, else that of what ran. */
 static int64_t group_of(struct taking *taking, struct id_map *rows, const struct part_of *part)
 {
     const struct profile    *profile = taking->study->profile;
     const struct collective *args = args_of(profile, part->event);
     struct rank_summary     *summary = taking->summary;
-    uint32_t                 name =
-        part->is_numbered && args ? args->group : event_activity(profile, part->event)->name;
-    int64_t type =
+    uint32_t name = args && (part->is_numbered || profile_str(profile, args->group).len)
+                        ? args->group
+                        : event_activity(profile, part->event)->name;
+    int64_t  type =
         name_row(taking, &taking->names, str_from(collective_type(profile, part->event)));
     uint64_t key = ((uint64_t)name << 20 ^ (uint64_t)type) << 1 | part->is_numbered;
     uint32_t row = id_map_get(rows, key);
