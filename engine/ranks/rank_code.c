@@ -23,7 +23,9 @@ static const struct field fields[] = {
 #undef RANK_FIELD
 #undef DETAIL_FIELD
 };
-enum { WEIGHT_FIELD = 3, DOUBLE_TYPE = 1 };
+enum { WEIGHT_FIELD = 3, DOUBLE_TYPE = 1, MOST_DEVICES = 4096 };
+/* 73 years in nanoseconds: three such times add up without running over. */
+static const int64_t LARGEST_NUMBER = INT64_C(1) << 61;
 
 /* Beyond it whole numbers are not exact, and do not fit with a bit beside them. */
 static const double LARGEST_WHOLE = 4503599627370496.0;
@@ -127,6 +129,11 @@ void rank_write(const struct rank_summary *summary, enum rank_half half, struct 
     }
 }
 
+static bool is_sane(int64_t number)
+{
+    return number >= -LARGEST_NUMBER && number <= LARGEST_NUMBER;
+}
+
 static bool read_numbers(struct numbers *numbers, const struct wire *wire, bool is_delta,
                          struct arena *arena, bool *is_full)
 {
@@ -138,6 +145,8 @@ static bool read_numbers(struct numbers *numbers, const struct wire *wire, bool 
         if (!wire_take(&rest, &coded))
             return false;
         before = (int64_t)((uint64_t)unzigzag(coded) + (uint64_t)(is_delta ? before : 0));
+        if (!is_sane(before))
+            return false;
         *is_full = !vec_push(numbers, arena, before);
         if (*is_full)
             return false;
@@ -177,7 +186,7 @@ static bool read_field(const struct field *field, const struct wire *wire, void 
         return true;
     case NUMBER:
         *(int64_t *)member = unzigzag(wire->value);
-        return true;
+        return is_sane(*(int64_t *)member);
     case REAL:
         memcpy(member, &wire->value, sizeof(double));
         return true;
@@ -190,6 +199,22 @@ static bool read_field(const struct field *field, const struct wire *wire, void 
         break;
     }
     return read_reals(member, wire->bytes, arena, is_full);
+}
+
+static bool is_one_of(int64_t value, int64_t count)
+{
+    return value >= 0 && value < count;
+}
+
+/* What counts or chooses is no number of a damaged file. */
+static bool are_known(const struct rank_summary *summary)
+{
+    return is_one_of(summary->device_count, MOST_DEVICES) &&
+           is_one_of(summary->device_kind, DEVICE_OTHER + 1) &&
+           is_one_of(summary->format, FORMAT_KINETO + 1) &&
+           is_one_of(summary->step_source, STEPS_WHOLE_TRACE + 1) && summary->rank >= -1 &&
+           summary->rank <= INT32_MAX && summary->world_size >= -1 &&
+           summary->world_size <= INT32_MAX;
 }
 
 /* Columns of one subject are as long as each other, and name rows that are there. */
@@ -232,7 +257,7 @@ static bool is_sound(const struct rank_summary *summary)
         if (summary->part_step.items[i] < 0 ||
             (uint64_t)summary->part_step.items[i] >= summary->step_number.count)
             return false;
-    return summary->fact_value.count == summary->fact_name.count;
+    return are_known(summary) && summary->fact_value.count == summary->fact_name.count;
 }
 
 /* Fields mostly come in the order of the table: looks on from the last one. NULL: of a later
