@@ -389,8 +389,7 @@ static void fill_late(struct building *building, struct table *table, size_t row
     const struct job_group *group = &job->groups.items[late->group];
 
     put(table, row, "step", (double)late->step);
-    put_text(building, table, row, "name",
-             intern_str(&job->names, group->is_numbered ? group->type : group->name));
+    put_text(building, table, row, "name", intern_str(&job->names, group->type));
     put_text(building, table, row, "type", intern_str(&job->names, group->type));
     put_rank(building, table, row, late->rank);
     put(table, row, "late_ns", late->late_ns);
