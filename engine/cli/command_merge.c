@@ -51,19 +51,13 @@ static bool run(struct call *call, struct err *err)
     const struct input_values  how = { .memory_bytes = values->memory_bytes };
     struct arena               arena = { .budget_bytes = (size_t)values->memory_bytes };
     struct rank_records        records = { 0 };
-    struct text                text = { .arena = &arena };
     bool                       is_done;
 
     if (call->operands.values.count == 0)
         return err_set(err, ERR_USAGE, "no summary given");
     is_done = are_summaries(&call->operands, &arena, err) &&
               rank_input_collect(&how, &call->operands, &records, &arena, err);
-    if (is_done) {
-        rank_records_write(&records, &text);
-        is_done = (text_is_whole(&text) ||
-                   err_set(err, ERR_LIMIT, "the summary does not fit the memory limit")) &&
-                  file_write(values->path ? values->path : "-", text_str(&text), err);
-    }
+    is_done = is_done && rank_input_write(&records, values->path, &arena, err);
     arena_free(&arena);
     return is_done;
 }

@@ -1,5 +1,4 @@
 /* summarize: what is kept of a rank's recording for looking at all ranks of a job at once. */
-#include "base/file.h"
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/progress.h"
@@ -25,7 +24,6 @@ static bool run(struct call *call, struct err *err)
     const struct summarize_values *values = call->values;
     struct arena                   arena = { .budget_bytes = (size_t)values->input.memory_bytes };
     struct rank_records            records = { 0 };
-    struct text                    text = { .arena = &arena };
     bool                           is_done;
 
     if (values->input.is_list)
@@ -36,12 +34,7 @@ static bool run(struct call *call, struct err *err)
     }
     is_done = rank_input_collect(&values->input, &call->operands, &records, &arena, err);
     progress_end();
-    if (is_done) {
-        rank_records_write(&records, &text);
-        is_done = (text_is_whole(&text) ||
-                   err_set(err, ERR_LIMIT, "the summary does not fit the memory limit")) &&
-                  file_write(values->path ? values->path : "-", text_str(&text), err);
-    }
+    is_done = is_done && rank_input_write(&records, values->path, &arena, err);
     arena_free(&arena);
     return is_done;
 }

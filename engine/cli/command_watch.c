@@ -100,19 +100,18 @@ static bool run_exec(const struct watching *watching, const char *path, struct s
                      struct arena *arena, struct err *err)
 {
     static const char     script[] = "TFPROF_RECORDING=$2 TFPROF_LINE=$3 exec /bin/sh -c \"$1\"";
+    char                 *json = arena_text(arena, "%.*s", STR_ARG(str_trim(line)));
     char                 *arguments[] = { (char *)"/bin/sh",
                                           (char *)"-c",
                                           (char *)script,
                                           (char *)"sh",
                                           (char *)watching->values->exec,
                                           (char *)path,
-                          arena_str(arena, str_trim(line)).data
-                                              ? arena_text(arena, "%.*s", STR_ARG(str_trim(line)))
-                                              : NULL,
+                                          json,
                                           NULL };
     struct process_output output = { .out.arena = arena, .err.arena = arena };
 
-    if (!arguments[6])
+    if (!json)
         return no_memory(err);
     if (!process_run(arguments, &output, err))
         return false;

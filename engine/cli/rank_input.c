@@ -207,6 +207,17 @@ static bool check(const struct input_values *values, struct err *err)
     return err_advise(err, "give the recording of the rank that you want to see");
 }
 
+bool rank_input_write(const struct rank_records *records, const char *path, struct arena *arena,
+                      struct err *err)
+{
+    struct text text = { .arena = arena };
+
+    rank_records_write(records, &text);
+    return (text_is_whole(&text) ||
+            err_set(err, ERR_LIMIT, "the summary does not fit the memory limit")) &&
+           file_write(path ? path : "-", text_str(&text), err);
+}
+
 bool rank_input_load(struct input *input, const struct input_values *values,
                      const struct option_list *operands, struct err *err)
 {

@@ -15,6 +15,9 @@ bool rank_input_lacks_events(struct err *err);
  * the other. Bytes are copied into `arena`. */
 bool rank_input_collect(const struct input_values *values, const struct option_list *operands,
                         struct rank_records *records, struct arena *arena, struct err *err) MUST_USE;
+/* As a file of summaries; path NULL: standard output. */
+bool rank_input_write(const struct rank_records *records, const char *path, struct arena *arena,
+                      struct err *err) MUST_USE;
 /* Collects, and makes the study of the job. On false the caller frees. */
 bool rank_input_load(struct input *input, const struct input_values *values,
                      const struct option_list *operands, struct err *err) MUST_USE;

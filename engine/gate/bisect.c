@@ -27,7 +27,7 @@ size_t bisect_runs(const struct bisect *bisect, size_t revision)
     return count;
 }
 
-static double mean_at(const struct bisect *bisect, size_t revision)
+double bisect_mean(const struct bisect *bisect, size_t revision)
 {
     double sum = 0, count = (double)bisect_runs(bisect, revision);
 
@@ -48,8 +48,8 @@ static void measure_ends(struct bisect *bisect)
 {
     double squares = 0;
 
-    bisect->good = mean_at(bisect, 0);
-    bisect->bad = mean_at(bisect, bisect->last);
+    bisect->good = bisect_mean(bisect, 0);
+    bisect->bad = bisect_mean(bisect, bisect->last);
     for (size_t i = 0; i < bisect->runs.count; i++) {
         const struct bisect_run *run = &bisect->runs.items[i];
         double                   mean = run->revision == 0 ? bisect->good : bisect->bad;

@@ -26,6 +26,7 @@ bool bisect_start(struct bisect *bisect, size_t last, struct arena *arena);
 bool bisect_add(struct bisect *bisect, size_t revision, double value, struct arena *arena);
 /* How many runs a revision has. */
 size_t bisect_runs(const struct bisect *bisect, size_t revision);
+double bisect_mean(const struct bisect *bisect, size_t revision); /* of its runs; 0 without one */
 /* The ends lie four spreads apart, or as far as several runs of each make sure of. */
 bool bisect_can_tell(const struct bisect *bisect);
 /* Takes what was measured into account; call before the next three. */

@@ -7,18 +7,6 @@
 #include "report/layout.h"
 #include "report/output.h"
 
-#include <math.h>
-
-static double mean_of(const struct bisect *bisect, size_t revision)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < bisect->runs.count; i++)
-        if (bisect->runs.items[i].revision == revision)
-            sum += bisect->runs.items[i].value;
-    return sum / (double)bisect_runs(bisect, revision);
-}
-
 static void add_change(struct text *line, const struct bisection *bisection)
 {
     const struct bisect *bisect = &bisection->bisect;
@@ -64,7 +52,7 @@ static void write_revision(struct layout *layout, const struct bisection *bisect
     struct text            value = { .arena = layout->arena }, chance = { .arena = layout->arena };
 
     if (runs > 0)
-        unit_print(&value, mean_of(bisect, at), bisection->unit);
+        unit_print(&value, bisect_mean(bisect, at), bisection->unit);
     else
         text_add(&value, bisect->is_skipped[at] ? STR("passed over") : STR("-"));
     if (at > 0)
