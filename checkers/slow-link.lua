@@ -11,10 +11,10 @@ return rule {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "what a step loses by it" },
   },
   doc = [[
-Collectives of one type, size and number of ranks take as long in each group of ranks. Compared is the rank that is in
-them the shortest, which waits for none, so that a late rank is not taken for a slow link. Where several groups are
-slow, the rank that most of them share has the slow link. Told from summaries of ranks. Priced as what the slow
-collectives take longer. Silent with less than three groups to compare.]],
+Collectives of one type, size and number of ranks take as long in each group of ranks that is on as many machines.
+Compared is the rank that is in them the shortest, which waits for none, so that a late rank is not taken for a slow
+link. Where several groups are slow, the rank that most of them share has the slow link. Told from summaries of ranks.
+Priced as what the slow collectives take longer. Silent with less than three groups to compare.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]

@@ -11,10 +11,9 @@
 static const double LEAST_SHARE = 0.03, LEAST_PAUSE = 0.10, LEAST_LOSS = 0.02;
 static const double DEVIATIONS = 6, PAUSE_DEVIATIONS = 8;
 static const double STAGE_RATIO = 1.1; /* own time of a stage over the mean of all */
-static const double LINK_RATIO = 1.25; /* of a collective over what it takes others */
 static const double MOSTLY = 0.6;      /* of what is lost: then it is one rank's */
 static const double TO_SIGMA = 1.4826; /* of a median absolute deviation */
-enum { LEAST_RANKS = 4, LEAST_PAUSES = 2, LEAST_TURNS = 3, MOST_PEERS = 64, LEAST_GROUPS = 3 };
+enum { LEAST_RANKS = 4, LEAST_PAUSES = 2, LEAST_TURNS = 3, MOST_PEERS = 64 };
 
 const char *cause_kind_name(enum cause_kind kind)
 {
@@ -170,7 +169,7 @@ static void find_family(struct finding *finding, struct job_cause *cause)
     }
 }
 
-static struct job_cause new_cause(enum cause_kind kind)
+struct job_cause job_cause_new(enum cause_kind kind)
 {
     return (struct job_cause) { .kind = kind,
                                 .rank = NO_ID,
@@ -202,7 +201,7 @@ static enum part longer_part(const struct finding *finding, uint32_t rank)
 static bool find_slow_ranks(struct finding *finding)
 {
     const struct job *job = finding->job;
-    struct job_cause  cause = new_cause(CAUSE_RANK);
+    struct job_cause  cause = job_cause_new(CAUSE_RANK);
     double            least_ns, next_ns = 0;
 
     for (size_t i = 0; i < job->ranks.count; i++)
@@ -237,7 +236,7 @@ static bool find_slow_ranks(struct finding *finding)
 static bool find_slow_stage(struct finding *finding)
 {
     const struct job *job = finding->job;
-    struct job_cause  cause = new_cause(CAUSE_STAGE);
+    struct job_cause  cause = job_cause_new(CAUSE_STAGE);
     double            mean_ns = 0, more_ns[PART_COUNT];
     uint32_t          slowest = 0;
 
@@ -392,7 +391,7 @@ static bool find_pauses(struct finding *finding)
 {
     const struct job *job = finding->job;
     struct moments    moments = { 0 };
-    struct job_cause  cause = new_cause(CAUSE_UNEVEN);
+    struct job_cause  cause = job_cause_new(CAUSE_UNEVEN);
     double            share, steps = job->ranks.items[0].step_count;
 
     if (!find_moments(finding, &moments))
@@ -426,181 +425,6 @@ static bool find_pauses(struct finding *finding)
     else if (cause.count == 1)
         find_family(finding, &cause);
     return add(finding, cause);
-}
-
-struct traffic {          /* collectives of one size in one group */
-    uint32_t kind, group; /* kind: those that should take as long */
-    double   ns, count;   /* median of one; all */
-    bool     is_slow;
-};
-struct one_transfer {
-    uint32_t kind, group;
-    float    ns;
-};
-struct link_finding {
-    struct finding *finding;
-    VEC(struct one_transfer) all;
-    VEC(struct traffic) groups;
-    struct id_map kinds;
-};
-
-static int compare_transfers(const void *a, const void *b)
-{
-    const struct one_transfer *left = a, *right = b;
-
-    if (left->kind != right->kind)
-        return left->kind < right->kind ? -1 : 1;
-    if (left->group != right->group)
-        return left->group < right->group ? -1 : 1;
-    return (left->ns > right->ns) - (left->ns < right->ns);
-}
-
-static bool find_transfers(struct link_finding *links)
-{
-    const struct job *job = links->finding->job;
-
-    for (size_t i = 0; i < job->meetings.count; i++) {
-        const struct job_meeting *meeting = &job->meetings.items[i];
-        const struct job_group   *group = &job->groups.items[meeting->group];
-        float                     bytes = job->parts.items[meeting->first].bytes;
-        uint64_t kind = (uint64_t)group->type << 32 | (uint64_t)meeting->count << 8 |
-                        (uint64_t)(bytes > 0 ? ilogb((double)bytes) + 1 : 0);
-        uint32_t row = id_map_get(&links->kinds, kind);
-
-        if (row == NO_ID) {
-            row = links->kinds.count;
-            if (!id_map_put(&links->kinds, kind, row))
-                return false;
-        }
-        if (!vec_push(&links->all, &links->finding->scratch,
-                      (struct one_transfer) { row, meeting->group, meeting->transfer_ns }))
-            return false;
-    }
-    if (links->all.count > 1)
-        qsort(links->all.items, links->all.count, sizeof *links->all.items, compare_transfers);
-    return true;
-}
-
-static bool find_traffic(struct link_finding *links)
-{
-    size_t end;
-
-    for (size_t first = 0; first < links->all.count; first = end) {
-        const struct one_transfer *one = &links->all.items[first];
-        struct traffic             traffic = { .kind = one->kind, .group = one->group };
-
-        for (end = first + 1; end < links->all.count && links->all.items[end].kind == one->kind &&
-                              links->all.items[end].group == one->group;)
-            end++;
-        traffic.count = (double)(end - first);
-        traffic.ns = (double)links->all.items[first + (end - first) / 2].ns;
-        if (!vec_push(&links->groups, &links->finding->scratch, traffic))
-            return false;
-    }
-    return true;
-}
-
-/* Groups of one kind of collectives that take far longer than most do. *usual_ns: what those take.
- */
-static size_t mark_slow(struct link_finding *links, size_t first, size_t end, double *usual_ns)
-{
-    double *values = links->finding->values;
-    size_t  slow = 0, count = 0;
-    double  off_ns;
-
-    for (size_t i = first; i < end && count < links->finding->job->ranks.count; i++)
-        values[count++] = links->groups.items[i].ns;
-    *usual_ns = sample_median(values, count);
-    off_ns = TO_SIGMA * sample_mad(values, count);
-    for (size_t i = first; i < end; i++) {
-        struct traffic *traffic = &links->groups.items[i];
-
-        traffic->is_slow =
-            traffic->ns > LINK_RATIO * *usual_ns && traffic->ns > *usual_ns + DEVIATIONS * off_ns;
-        slow += traffic->is_slow;
-    }
-    return slow;
-}
-
-/* Who is in most of the slow groups, and the second of those in as many. */
-static void blame(struct link_finding *links, struct job_cause *cause, uint32_t *slow_of,
-                  const bool *is_slow)
-{
-    const struct job *job = links->finding->job;
-    uint32_t          most = 0;
-
-    for (size_t i = 0; i < job->meetings.count; i++) {
-        const struct job_meeting *meeting = &job->meetings.items[i];
-
-        for (uint32_t j = 0; is_slow[meeting->group] && j < meeting->count; j++)
-            slow_of[job->parts.items[meeting->first + j].rank]++;
-    }
-    for (uint32_t i = 0; i < job->ranks.count; i++)
-        most = slow_of[i] > most ? slow_of[i] : most;
-    for (uint32_t i = 0; i < job->ranks.count; i++) {
-        if (slow_of[i] < most)
-            continue;
-        if (cause->rank == NO_ID)
-            cause->rank = i;
-        else if (cause->peer == NO_ID)
-            cause->peer = i;
-    }
-}
-
-static bool add_link(struct link_finding *links, struct job_cause cause, const bool *is_slow)
-{
-    struct finding *finding = links->finding;
-    uint32_t *slow_of = arena_new_array(&finding->scratch, uint32_t, finding->job->ranks.count + 1);
-
-    if (!slow_of)
-        return false;
-    blame(links, &cause, slow_of, is_slow);
-    if (cause.count > 1)
-        cause.group = NO_ID;
-    return add(finding, cause);
-}
-
-static bool find_slow_links(struct finding *finding)
-{
-    struct link_finding links = { .finding = finding, .kinds.arena = &finding->scratch };
-    struct job_cause    cause = new_cause(CAUSE_LINK);
-    const struct job   *job = finding->job;
-    bool               *is_slow = arena_new_array(&finding->scratch, bool, job->groups.count + 1);
-    double              steps = fmax(1, job->ranks.items[0].step_count), worst = 0;
-    size_t              end;
-
-    if (!is_slow || !find_transfers(&links) || !find_traffic(&links))
-        return false;
-    cause.part = PART_COMMUNICATION;
-    for (size_t first = 0; first < links.groups.count; first = end) {
-        double usual_ns;
-
-        for (end = first + 1; end < links.groups.count &&
-                              links.groups.items[end].kind == links.groups.items[first].kind;)
-            end++;
-        if (end - first < LEAST_GROUPS || !mark_slow(&links, first, end, &usual_ns))
-            continue;
-        for (size_t i = first; i < end; i++) {
-            const struct traffic *traffic = &links.groups.items[i];
-            double                lost_ns =
-                (traffic->ns - usual_ns) * traffic->count * (double)job->stride / steps;
-
-            if (!traffic->is_slow || lost_ns < LEAST_LOSS * job->step_ns / 2)
-                continue;
-            cause.count += !is_slow[traffic->group];
-            is_slow[traffic->group] = true;
-            cause.ns = fmax(cause.ns, lost_ns);
-            if (lost_ns < worst)
-                continue;
-            worst = lost_ns;
-            cause.group = traffic->group;
-            cause.own_ns = traffic->ns;
-            cause.usual_ns = usual_ns;
-        }
-    }
-    if (cause.ns < LEAST_LOSS * job->step_ns)
-        return true;
-    return add_link(&links, cause, is_slow);
 }
 
 /* Row of a rank's steps whose parts are known; NO_ID: they are not. */
@@ -734,7 +558,7 @@ bool job_causes_find(struct job *job, struct arena *arena, struct job_causes *ca
     is_done = look_at_ranks(&finding);
     if (is_done && job->step_ns > 0 && job->ranks.items[0].step_count)
         is_done = find_slow_ranks(&finding) && find_slow_stage(&finding) && find_pauses(&finding) &&
-                  find_slow_links(&finding);
+                  job_links_find(job, arena, causes);
     if (is_done) {
         sum_efficiency(&finding);
         sum_bubble(&finding);

@@ -53,4 +53,9 @@ struct job_causes {
 };
 bool job_causes_find(struct job *job, struct arena *arena, struct job_causes *causes);
 
+/* For those who add causes: one of which nothing is known but the kind. */
+struct job_cause job_cause_new(enum cause_kind kind);
+/* Adds the slow link, if there is one (job_links.c). */
+bool job_links_find(const struct job *job, struct arena *arena, struct job_causes *causes);
+
 #endif
