@@ -1,6 +1,7 @@
 /*
- * job_causes: what holds the ranks of a job up, from what each did by itself. A rank's own time is its step less the
- * collectives that nothing hides: waiting for others is no cause. Compared are ranks of one stage.
+ * job_causes: what holds the ranks of a job up, from what each did by itself. A rank's own time is
+ * its step less the collectives that nothing hides: waiting for others is no cause. Compared are
+ * ranks of one stage.
  */
 #ifndef TFPROF_RANKS_JOB_CAUSES_H
 #define TFPROF_RANKS_JOB_CAUSES_H
@@ -19,32 +20,34 @@ const char *cause_kind_name(enum cause_kind kind);
 
 struct job_cause {
     enum cause_kind kind;
-    uint32_t  rank;  /* row of ranks, or NO_ID */
-    uint32_t  peer;  /* of a link between two, or NO_ID */
-    uint32_t  count; /* ranks that share it; of a link: groups */
-    enum part part;  /* what takes longer */
-    uint32_t  family; /* interned, or NO_ID */
-    uint32_t  group;  /* row of groups, or NO_ID */
-    double    family_ns, family_usual_ns; /* a step */
-    double    ns;     /* a step that the others lose by it */
-    double    own_ns, usual_ns; /* what it takes, and those that it is compared with */
-    double    step_share;       /* of the steps */
-    double    period;           /* steps; 0: none */
-    int64_t   stage;            /* -1: none */
+    uint32_t        rank;                       /* row of ranks, or NO_ID */
+    uint32_t        peer;                       /* of a link between two, or NO_ID */
+    uint32_t        count;                      /* ranks that share it; of a link: groups */
+    enum part       part;                       /* what takes longer */
+    uint32_t        family;                     /* interned, or NO_ID */
+    uint32_t        group;                      /* row of groups, or NO_ID */
+    double          family_ns, family_usual_ns; /* a step */
+    double          ns;                         /* a step that the others lose by it */
+    double          own_ns, usual_ns; /* what it takes, and those that it is compared with */
+    double          step_share;       /* of the steps */
+    double          period;           /* steps; 0: none */
+    int64_t         stage;            /* -1: none */
 };
 struct job_late {
     int64_t   step, first_step; /* number; row of the first rank's steps */
-    uint32_t  rank, first; /* that came last and first */
+    uint32_t  rank, first;      /* that came last and first */
     uint32_t  group;
     double    late_ns, why_ns;
     enum part why;
 };
 
-struct job_efficiency { /* after POP's model: their product is the share of ranks' time that is their own work */
+struct job_efficiency {  /* after POP's model: their product is the share of ranks' time that is
+                            their own work */
     double load_balance; /* mean own time over the longest */
     double transfer;     /* the longest own time over the step */
     double parallel;     /* the product */
-    double bubble_share; /* waits for neighbours in the pipeline over the step; < 0: there is none */
+    double
+        bubble_share; /* waits for neighbours in the pipeline over the step; < 0: there is none */
 };
 struct job_causes {
     VEC(struct job_cause) items; /* by what they cost */
