@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from ranks_job import SKETCH, record
+
 TFPROF, CASES, PROGRAMS = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 HERE = pathlib.Path(__file__).parent
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -86,31 +88,9 @@ def check_late_rank(folder):
                 check_job(folder / f"{i}-{kind}", recordings)
 
 
-SKETCH = """format kineto
-gpu "NVIDIA A100" memory 40GB sms 108 compute 8.0
-ranks 6
-step x12
-  op aten::mm
-    kernel sgemm 5ms
-  rank 3
-    op aten::slow
-      kernel slow 3ms
-  rank 0 to 2
-    collective all-reduce 4ms 400MB stream 20 late 5ms group 6
-  rank 4 to 5
-    collective all-reduce 4ms 400MB stream 20 late 5ms group 6
-  rank 3
-    collective all-reduce 1ms 400MB stream 20 late 8ms group 6
-  sync
-"""
-
-
 def check_cause(folder):
     """Rank 3 of six computes 8 ms where the others take 5: its own work, and what of it, is named. A step is 9 ms."""
-    folder.mkdir()
-    (folder / "job.synth").write_text(SKETCH, encoding="utf-8")
-    assert run("synth", folder / "job.synth", "-o", folder / "run.json").returncode == 0
-    summaries = summarize(folder, sorted(folder.glob("run-*.json")))
+    summaries = summarize(folder, record(TFPROF, folder))
     table = json.loads(run("table", "rank_causes", "--format", "json", *summaries).stdout)
     rows = [dict(zip([column["name"] for column in table["columns"]], row)) if isinstance(row, list) else row
             for row in table["rows"]]
@@ -166,10 +146,7 @@ def check_damage(folder, summary):
 
 def check_twice(folder, summaries):
     """A rank of two runs is no job."""
-    folder.mkdir()
-    (folder / "job.synth").write_text(SKETCH.replace("x12", "x13"), encoding="utf-8")
-    assert run("synth", folder / "job.synth", "-o", folder / "run.json").returncode == 0
-    other = summarize(folder, [folder / "run-2.json"])
+    other = summarize(folder, record(TFPROF, folder, sketch=SKETCH.replace("x12", "x13"))[2:3])
     one_line(run("advise", *summaries, *other), USAGE, "rank 2")
 
 

@@ -114,6 +114,7 @@ layer engine/serve   'base/|serve/'
 layer engine/ranks   'base/|model/profile\.h|analyze/|read/proto/wire\.h|ranks/'
 layer engine/capture 'base/|read/proto/wire\.h|profiler_service\.pb-c\.h|capture/'
 layer engine/cli     'base/|model/|read/|analyze/|view/|rules/|gate/|report/|serve/|capture/|ranks/|synth/|mcp/server\.h|cli/'
+layer engine/mpi     'base/|ranks/|cli/'
 
 only igraph   'igraph/|igraph\.h'          'engine/model/op_graph\.c:'
 only PCRE2    'pcre2'                      'engine/base/pattern\.c:'
@@ -122,6 +123,7 @@ only protobuf 'protobuf-c|[a-z_0-9]+\.pb-c\.h' 'engine/read/|engine/(report/trac
 only libedit  'histedit'                'engine/cli/line_editor\.c:'
 only microhttpd 'microhttpd'              'engine/serve/http\.c:'
 only nghttp2  'nghttp2'                 'engine/capture/grpc\.c:'
+only MPI      'mpi\.h'                    'engine/mpi/main\.c:'
 only snappy   'snappy'                  'engine/read/checkpoint/table\.c:'
 only gzip     'zlib\.h|isa-l'              'engine/base/(gzip|deflate)\.c:'
 

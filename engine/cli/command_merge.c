@@ -56,7 +56,7 @@ static bool run(struct call *call, struct err *err)
     if (call->operands.values.count == 0)
         return err_set(err, ERR_USAGE, "no summary given");
     is_done = are_summaries(&call->operands, &arena, err) &&
-              rank_input_collect(&how, &call->operands, &records, &arena, err);
+              rank_input_collect(&how, &call->operands, NULL, &records, &arena, err);
     is_done = is_done && rank_input_write(&records, values->path, &arena, err);
     arena_free(&arena);
     return is_done;

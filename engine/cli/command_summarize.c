@@ -32,7 +32,7 @@ static bool run(struct call *call, struct err *err)
         err_set(err, ERR_USAGE, "no recording given");
         return err_advise(err, "name files or directories; each file is a rank");
     }
-    is_done = rank_input_collect(&values->input, &call->operands, &records, &arena, err);
+    is_done = rank_input_collect(&values->input, &call->operands, NULL, &records, &arena, err);
     progress_end();
     is_done = is_done && rank_input_write(&records, values->path, &arena, err);
     arena_free(&arena);

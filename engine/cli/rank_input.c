@@ -1,10 +1,12 @@
 #include "cli/rank_input.h"
 
 #include "base/file.h"
+#include "cli/error_line.h"
 #include "cli/progress.h"
 #include "ranks/job_study.h"
 #include "read/read_paths.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct collecting {
@@ -12,6 +14,8 @@ struct collecting {
     struct rank_records       *records;
     struct rank_record         details; /* of the rank with most weight so far */
     struct arena              *arena;
+    const struct rank_share   *share; /* NULL: all, and each must be readable */
+    size_t                     seen;  /* files */
 };
 
 static bool no_memory(struct err *err)
@@ -139,6 +143,28 @@ static bool add_recording(struct collecting *collecting, const char *path, struc
     return is_done;
 }
 
+static bool is_ours(struct collecting *collecting)
+{
+    const struct rank_share *share = collecting->share;
+
+    return collecting->seen++ % (share ? share->count : 1) == (share ? share->index : 0);
+}
+
+/* Who has a share of many files goes on without one that cannot be read. */
+static bool goes_on(const struct collecting *collecting, struct err *err)
+{
+    struct arena scratch = { 0 };
+    struct text  text = { .arena = &scratch };
+
+    if (!collecting->share || err->code == ERR_LIMIT)
+        return false;
+    error_print(&text, err);
+    fprintf(stderr, "%.*s", STR_ARG(text_str(&text)));
+    arena_free(&scratch);
+    *err = (struct err) { 0 };
+    return true;
+}
+
 static bool add_directory(struct collecting *collecting, const char *path, struct err *err)
 {
     char **names;
@@ -150,7 +176,8 @@ static bool add_directory(struct collecting *collecting, const char *path, struc
         char *at =
             is_rank_file(names[i]) ? arena_text(collecting->arena, "%s/%s", path, names[i]) : NULL;
 
-        if (at && !add_summary(collecting, at, err))
+        if (at && is_ours(collecting) && !add_summary(collecting, at, err) &&
+            !goes_on(collecting, err))
             return false;
     }
     return true;
@@ -165,7 +192,8 @@ static bool add_recordings(struct collecting *collecting, const char *path, stru
     if (!read_paths_find(path, &how, collecting->arena, &paths, err))
         return false;
     for (size_t i = 0; i < paths.list.count; i++)
-        if (!add_recording(collecting, paths.list.items[i].path, err))
+        if (is_ours(collecting) && !add_recording(collecting, paths.list.items[i].path, err) &&
+            !goes_on(collecting, err))
             return false;
     return true;
 }
@@ -175,14 +203,19 @@ static bool add_operand(struct collecting *collecting, const char *path, struct 
     if (file_is_directory(path))
         return holds_summaries(path) ? add_directory(collecting, path, err)
                                      : add_recordings(collecting, path, err);
-    return is_summary(path) ? add_summary(collecting, path, err)
-                            : add_recording(collecting, path, err);
+    return !is_ours(collecting) ||
+           (is_summary(path) ? add_summary(collecting, path, err)
+                             : add_recording(collecting, path, err)) ||
+           goes_on(collecting, err);
 }
 
 bool rank_input_collect(const struct input_values *values, const struct option_list *operands,
-                        struct rank_records *records, struct arena *arena, struct err *err)
+                        const struct rank_share *share, struct rank_records *records,
+                        struct arena *arena, struct err *err)
 {
-    struct collecting collecting = { .values = values, .records = records, .arena = arena };
+    struct collecting collecting = {
+        .values = values, .records = records, .arena = arena, .share = share
+    };
 
     for (size_t i = 0; i < operands->values.count; i++)
         if (!add_operand(&collecting, operands->values.items[i], err))
@@ -227,7 +260,8 @@ bool rank_input_load(struct input *input, const struct input_values *values,
 
     input->profile_arena.budget_bytes = input->report_arena.budget_bytes = arena.budget_bytes;
     progress_stage("reading");
-    is_done = check(values, err) && rank_input_collect(values, operands, &records, &arena, err);
+    is_done =
+        check(values, err) && rank_input_collect(values, operands, NULL, &records, &arena, err);
     progress_stage("analysing");
     is_done = is_done && (profile_init(&input->profile, &input->profile_arena) || no_memory(err)) &&
               job_study(&records, &input->profile, &input->study, &input->report_arena, err);

@@ -11,10 +11,7 @@ static const double LEAST_LOSS = 0.02, LINK_RATIO = 1.25, DEVIATIONS = 6;
 static const double TO_SIGMA = 1.4826; /* of a median absolute deviation */
 enum { LEAST_GROUPS = 3 };
 
-struct kind { /* collectives of one kind should take as long; no padding: it is a key */
-    uint32_t type, ranks, hosts, log2_bytes;
-};
-struct traffic { /* collectives of one kind in one group */
+struct traffic { /* collectives of one type, size and number of ranks and hosts in one group */
     uint32_t kind, group;
     double   ns, count; /* median of one; all */
     bool     is_slow;
@@ -28,7 +25,7 @@ struct link_finding {
     struct arena      scratch;
     VEC(struct one_transfer) all;
     VEC(struct traffic) groups;
-    struct intern kinds;     /* their bytes */
+    struct intern kinds;     /* as bytes */
     uint32_t     *last_seen; /* by host: the meeting that it was last in, and 1 */
     double       *values;    /* room for a number a group */
     bool         *is_slow;   /* by group */
@@ -68,11 +65,11 @@ static bool find_transfers(struct link_finding *links)
     for (uint32_t i = 0; i < job->meetings.count; i++) {
         const struct job_meeting *meeting = &job->meetings.items[i];
         float                     bytes = job->parts.items[meeting->first].bytes;
-        struct kind               kind = { .type = job->groups.items[meeting->group].type,
-                                           .ranks = meeting->count,
-                                           .hosts = count_hosts(links, i),
-                                           .log2_bytes = bytes > 0 ? (uint32_t)ilogb((double)bytes) + 1 : 0 };
-        uint32_t row = intern_add(&links->kinds, (struct str) { (const char *)&kind, sizeof kind });
+        /* Collectives of one kind should take as long. */
+        const uint32_t kind[] = { job->groups.items[meeting->group].type, meeting->count,
+                                  count_hosts(links, i),
+                                  bytes > 0 ? (uint32_t)ilogb((double)bytes) + 1 : 0 };
+        uint32_t row = intern_add(&links->kinds, (struct str) { (const char *)kind, sizeof kind });
 
         if (row == NO_ID ||
             !vec_push(&links->all, &links->scratch,
