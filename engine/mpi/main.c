@@ -81,7 +81,7 @@ static bool pack(const struct rank_records *records, struct arena *arena, struct
 static bool reduce(struct reduction *reduction, struct err *err)
 {
     for (int step = 1; step < reduction->count; step *= 2) {
-        struct str bytes;
+        struct str bytes = { 0 };
 
         if (reduction->rank & step) {
             if (!pack(&reduction->records, &reduction->arena, &bytes, err))
