@@ -10,8 +10,6 @@ return rule {
                   doc = "self time of double-precision ops over the step from which this is said" },
     max_cast_share = { default = 0.9, min = 0, max = 1, unit = "share",
                        doc = "of the time of double-precision ops in conversions, from which another rule speaks" },
-    min_plain = { default = 3, min = 1, max = 1e6, unit = "count",
-                  doc = "products of a TensorFlow graph outside the vendor library, from which doubles are likely" },
     device_speedup = { default = 6, min = 1, max = 64, unit = "ratio",
       doc = "how much faster an accelerator computes in single precision" },
     conv_speedup = { default = 10, min = 1, max = 64, unit = "ratio", doc = "the same for convolutions on a host" },
@@ -23,8 +21,8 @@ Double precision moves twice the bytes and computes at half the rate or, on cons
 sixty-fourth; on CPUs the fastest libraries have no double kernels either. Usually a numpy default or
 a Python scalar brought it in. Priced as Amdahl's law has it, with the speed-up of the parameter, over
 the double-precision share of the computation. Where the trace has no dtypes, double inputs of the
-pipeline and matrix products outside the vendor library stand for them; without double inputs that is a fact, for the
-library may be switched off. Silent below min_share.]],
+pipeline together with matrix products outside the vendor library stand for them; such products alone do not, for the
+library is off on many machines. Silent below min_share.]],
 
   check = function(p, cfg)
     local ops = p:table("ops")
@@ -34,16 +32,14 @@ library may be switched off. Silent below min_share.]],
     end
     local doubles = ops:where { dtype = { like = "^(float64|double|complex128)$" } }
     local self_ns, step_ns = doubles:sum("self_ns"), p.fact["step.ns"]
-    local all_ns, guessed, unsure = ops:sum("self_ns"), false, false
+    local all_ns, guessed = ops:sum("self_ns"), false
     if self_ns == 0 and p.framework == "tensorflow" and p:has("iterators") then
       -- oneDNN's products (_Mkl...) take no doubles: a pipeline of doubles and plain products.
       local fed = p:table("iterators"):where { dtypes = { like = "double" } }:count() > 0
       local plain = ops:where { type = { class = "product|convolution" } }
       local vendor = ops:where { type = { like = "^_Mkl" } }
-      -- Eager ops are called plain in single precision too; those of a graph have names of their own.
-      local named = plain:where { name = { like = "/|_[0-9]+$|^[a-z]" } }
-      if vendor:count() == 0 and (fed and plain:count() > 0 or named:count() >= cfg.min_plain) then
-        doubles, self_ns, guessed, unsure = ops, all_ns, true, not fed
+      if fed and vendor:count() == 0 and plain:count() > 0 then
+        doubles, self_ns, guessed = ops, all_ns, true
       end
     end
     -- What only converts doubles to another type is not work in double precision.
@@ -84,19 +80,12 @@ library may be switched off. Silent below min_share.]],
     local code = { jax = "x = x.astype(jnp.float32)  # and leave jax_enable_x64 off",
                    tensorflow = "x = tf.cast(x, tf.float32)  # numpy arrays are float64",
                    pytorch = "x = x.float()  # numpy arrays are float64" }
-    if unsure then
-      evidence[#evidence + 1] = { "products outside oneDNN", "as doubles are, or all where it is switched off" }
-    end
     return finding {
-      title = (unsure and "Double precision, or products without oneDNN, take %s of each step" or
-        "Double precision takes %s of each step"):format(fmt.ms(ns)),
-      severity = unsure and "info" or "warn",
+      title = ("Double precision takes %s of each step"):format(fmt.ms(ns)),
       evidence = evidence, locations = worst:places(),
       condition = ("double-precision ops take %s of the step, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = unsure
-                   and "Look for float64 in variables and casts and use float32; else leave TF_ENABLE_ONEDNN_OPTS on."
-                   or "Convert to single precision where data enter the program.", code = code[p.framework] },
+      remedy = { text = "Convert to single precision where data enter the program.", code = code[p.framework] },
       impact = impact.amdahl { ns = ns, speedup = speedup },
       confidence = guessed and "low" or "high",
     }
@@ -113,17 +102,17 @@ library may be switched off. Silent below min_share.]],
     { name = "only the host of an accelerator", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["coverage.device_ops"] = 3, ["coverage.kernels"] = 0 },
       tables = { ops = { { name = "aten::mul", type = "aten::mul", dtype = "double", self_ns = 1e6 } } } },
-    { name = "variables in double precision", framework = "tensorflow", format = "xspace", finding = true,
+    { name = "doubles from the pipeline", framework = "tensorflow", format = "xspace", finding = true,
       impact_ns = 6e6,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      tables = { iterators = { { name = "Iterator::Root", type = "Root", dtypes = "double int64" } },
+                 ops = { { name = "matmul", type = "MatMul", self_ns = 9e6 } } } },
+    { name = "a library that is off", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
       tables = { iterators = { { name = "Iterator::Root", type = "Root", dtypes = "float int64" } },
                  ops = { { name = "matmul", type = "MatMul", self_ns = 3e6 },
                          { name = "matmul_1", type = "MatMul", self_ns = 3e6 },
                          { name = "gradient_tape/matmul_1/MatMul", type = "MatMul", self_ns = 3e6 } } } },
-    { name = "eager products in single precision", framework = "tensorflow", format = "xspace", finding = false,
-      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
-      tables = { iterators = { { name = "Iterator::Root", type = "Root", dtypes = "float int64" } },
-                 ops = { { name = "MatMul", type = "MatMul", self_ns = 9e6 } } } },
     { name = "a double scalar for single-precision kernels", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 0 },
       tables = { ops = { { name = "aten::mul", type = "aten::mul", dtype = "float64", self_ns = 1e6 } } } },
