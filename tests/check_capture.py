@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tfprof capture against profiler services that are played here, frame by frame: what they are asked, and what becomes of
-what they answer.
+"""tfprof capture against profiler services that are played here, frame by frame, and against PyTorch programs that are: what
+they are asked, and what becomes of what they answer.
 
     check_capture.py TFPROF RECORDING      RECORDING: an xplane.pb of more bytes than HTTP/2 sends without being asked on
 """
@@ -337,8 +337,94 @@ def check_usage():
                f"a file for a folder: {status} {said}")
 
 
+class Program:
+    """What Kineto does in a PyTorch program: asks the daemon every 0.2 s (there: every 5), and records as it is told."""
+
+    def __init__(self, folder, process, parents=(), kinds=2):
+        self.folder, self.process, self.answers = folder, process, []
+        self.request = struct.pack(f"<iiq{1 + len(parents)}i", kinds, 1 + len(parents), 0, process, *parents)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(folder / f"dynoconfigclient{process}"))
+        self.socket.settimeout(0.2)
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def say(self, kind, body, size=None):
+        head = struct.pack("<Q32s", len(body) if size is None else size, kind)
+        try:
+            self.socket.sendto(head + body, str(self.folder / "dynolog"))
+            answer = self.socket.recv(65536)
+        except OSError:
+            return None
+        expect(answer[8:40].rstrip(b"\0") == kind and struct.unpack("<Q", answer[:8])[0] == len(answer) - 40,
+               f"an answer of another shape: {answer[:60]}")
+        return answer[40:]
+
+    def run(self):
+        for _ in range(100):
+            answer = self.say(b"req", self.request)
+            if answer:
+                self.answers.append(dict(line.split("=", 1) for line in answer.decode().splitlines()))
+                self.record(self.answers[-1])
+            time.sleep(0.2)
+
+    def record(self, told):
+        path = pathlib.Path(told["ACTIVITIES_LOG_FILE"])
+        time.sleep(max(0, int(told["PROFILE_START_TIME"]) / 1000 + int(told["ACTIVITIES_DURATION_MSECS"]) / 1000 - time.time()))
+        event = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": self.process, "tid": 1, "ts": 0, "dur": 1000}
+        path.with_name(f"{path.stem}_{self.process}.json").write_text(
+            '{"schemaVersion": 1, "traceEvents": [%s]}' % str(event).replace("'", '"'), "utf-8")
+
+
+def pytorch(folder, *arguments):
+    began = time.monotonic()
+    done = subprocess.run([tfprof, "capture", *arguments], capture_output=True, text=True, check=False, timeout=60,
+                          env={**os.environ, "KINETO_IPC_SOCKET_DIR": str(folder)})
+    (folder / "dynolog").unlink(missing_ok=True)
+    return done.returncode, done.stdout, done.stderr, time.monotonic() - began
+
+
+def check_pytorch():
+    """Two programs of a job record the same time; one that is no child of the chosen process does not."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        first, second = Program(folder, 101, (100, 1)), Program(folder, 102, (100, 1))
+        other, only_counters = Program(folder, 103, (99, 1)), Program(folder, 104, (100, 1), kinds=1)
+        odd = Program(folder, 105, (100, 1))
+        odd.request = struct.pack("<iiqi", 2, 400, 0, 100)  # more parents than it sends
+        status, out, said, _ = pytorch(folder, "pytorch:100", "-o", str(folder / "logs"), "--duration=300", "--timeout=20",
+                                       "--python")
+        paths = [pathlib.Path(line) for line in out.splitlines()]
+        expect(status == 0 and said == "" and sorted(path.name for path in paths) == ["host_101.json", "host_102.json"],
+               f"two programs: {status} {out} {said}")
+        expect(written(folder / "logs") == sorted(paths) and len({path.parent for path in paths}) == 1, "in one run")
+        expect(len(first.answers) == len(second.answers) == 1 and first.answers == second.answers,
+               f"told {first.answers} and {second.answers}")
+        told = first.answers[0]
+        expect((told["ACTIVITIES_DURATION_MSECS"], told["PROFILE_WITH_STACK"], told["PROFILE_REPORT_INPUT_SHAPES"]) ==
+               ("300", "true", "true"), f"told {told}")
+        expect(not other.answers and not only_counters.answers and not odd.answers, "others were told to record")
+        advice = subprocess.run([tfprof, "advise", str(folder / "logs")], capture_output=True, text=True, check=False)
+        expect(advice.returncode == 0 and "2 hosts" in advice.stdout, f"no advice: {advice.stderr}")
+
+
+def check_pytorch_failures():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        status, out, said, took = pytorch(folder, "pytorch", "-o", str(folder / "logs"), "--timeout=1")
+        expect(status == 3 and not out and "KINETO_USE_DAEMON=1" in said and said.count("\n") == 1 and took < 5, f"nobody: {said}")
+        expect(not list((folder / "logs").iterdir()), "leaves a folder")
+        taken = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        taken.bind(str(folder / "dynolog"))
+        status, out, said, took = pytorch(folder, "pytorch", "-o", str(folder / "logs"), "--timeout=9")
+        expect(status == 3 and "another daemon" in said and took < 5, f"a daemon is there: {said}")
+        for arguments in (["pytorch:x"], ["pytorch:-1"], ["pytorch", "localhost:1"], ["pytorch:1", "pytorch:2"]):
+            status, out, said, _ = pytorch(folder, *arguments, "-o", str(folder / "logs"))
+            expect(status == 2 and said.count("\n") == 1, f"{arguments}: {status} {said}")
+
+
 expect(len(recording) > WINDOW, "the recording is too small to need flow control")
-checks = [check_request, check_presets, check_own_disk, check_retries, check_failures, check_damage, check_workers, check_usage]
+checks = [check_request, check_presets, check_own_disk, check_retries, check_failures, check_damage, check_workers, check_usage,
+          check_pytorch, check_pytorch_failures]
 for check in checks:
     check()
 print("\n".join(failures))

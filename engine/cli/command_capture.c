@@ -1,4 +1,5 @@
 /* capture: a recording of programs that run, from the profiler's service in them. */
+#include "capture/kineto_daemon.h"
 #include "capture/profiler_service.h"
 
 #include "base/file.h"
@@ -9,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,7 +109,8 @@ static bool conclude(struct call *call, const struct worker *workers, size_t cou
 static bool check(const struct capture_values *values, size_t workers, struct err *err)
 {
     if (workers == 0)
-        return err_set(err, ERR_USAGE, "capture takes the HOST:PORT of each program to record");
+        return err_set(err, ERR_USAGE,
+                       "capture takes the HOST:PORT of each program to record, or pytorch");
     if (!values->log_directory)
         return err_set(err, ERR_USAGE, "--output says where the recording goes");
     if (values->duration_ms < 1 || values->duration_ms > 3600000)
@@ -116,6 +119,69 @@ static bool check(const struct capture_values *values, size_t workers, struct er
         return err_set(err, ERR_USAGE, "--timeout takes 1 to 86400 seconds");
     return (values->host_level <= 3 && values->device_level <= 1) ||
            err_set(err, ERR_USAGE, "--host-level takes 0 to 3, --device-level 0 or 1");
+}
+
+/* "pytorch" or "pytorch:PROCESS". */
+static bool is_pytorch(const char *operand)
+{
+    return strcmp(operand, "pytorch") == 0 || strncmp(operand, "pytorch:", 8) == 0;
+}
+
+static bool choose_process(const char *operand, pid_t *process, struct err *err)
+{
+    int64_t number = 0;
+
+    if (operand[7] &&
+        (!str_to_int64(str_from(operand + 8), &number) || number < 1 || number > INT_MAX))
+        return err_set(err, ERR_USAGE, "%s is no pytorch:PROCESS", operand);
+    *process = (pid_t)number;
+    return true;
+}
+
+/* Makes the folders of a run in the log directory. */
+static char *make_run(const char *log_directory, struct arena *arena, struct err *err)
+{
+    char  name[RUN_BYTES];
+    char *path;
+
+    name_run(name);
+    path = arena_text(arena, "%s/%s", log_directory, name);
+    if (!path) {
+        err_set(err, ERR_LIMIT, "no memory left for a path");
+        return NULL;
+    }
+    if (file_make_directory(log_directory, err) && file_make_directory(path, err))
+        return path;
+    err_source(err, path);
+    return NULL;
+}
+
+/* PyTorch programs of this machine. */
+static bool capture_pytorch(struct call *call, struct err *err)
+{
+    const struct capture_values *values = call->values;
+    struct kineto_options        how = { .duration_ms = values->duration_ms,
+                                         .wait_ms = values->timeout_s * 1000,
+                                         .has_python = values->has_python };
+    struct kineto_results        results = { 0 };
+
+    if (!choose_process(call->operands.values.items[0], &how.process, err))
+        return false;
+    how.directory = whole_path(values->log_directory, call->arena);
+    how.directory = how.directory ? make_run(how.directory, call->arena, err) : NULL;
+    if (!how.directory)
+        return err->code == ERR_NONE ? err_set(err, ERR_LIMIT, "no memory left for a path") : false;
+    if (!kineto_capture(&how, call->arena, &results, err)) {
+        rmdir(how.directory); /* where it is empty */
+        return false;
+    }
+    for (size_t i = 0; i < results.paths.count; i++)
+        printf("%s\n", results.paths.items[i]);
+    for (size_t i = 0; i < results.missing.count; i++) {
+        fprintf(stderr, "tfprof: process %ld wrote no recording\n", (long)results.missing.items[i]);
+        call->status = err_exit_code(ERR_INPUT);
+    }
+    return true;
 }
 
 static bool run(struct call *call, struct err *err)
@@ -136,6 +202,10 @@ static bool run(struct call *call, struct err *err)
 
     if (!check(values, count, err))
         return false;
+    if (is_pytorch(call->operands.values.items[0]))
+        return count == 1
+                   ? capture_pytorch(call, err)
+                   : err_set(err, ERR_USAGE, "%s stands alone", call->operands.values.items[0]);
     name_run(name);
     capturing.options.log_directory = whole_path(values->log_directory, call->arena);
     if (!capturing.workers || !capturing.options.log_directory)
@@ -151,12 +221,15 @@ static bool run(struct call *call, struct err *err)
 
 const struct command command_capture = {
     .name = "capture",
-    .summary = "record TensorFlow and JAX programs while they run",
-    .operands = "HOST:PORT...",
+    .summary = "record TensorFlow, JAX and PyTorch programs while they run",
+    .operands = "HOST:PORT...|pytorch[:PROCESS]",
     .description = "Asks the profiler's service in each program for a recording, of all of them at "
                    "once, and prints where it lies; tfprof advise LOGDIR then says what to do. "
                    "tfprof howto server says how a program starts the service. It speaks without "
-                   "encryption: forward the port with ssh -L to reach other machines.",
+                   "encryption: forward the port with ssh -L to reach other machines.\n"
+                   "pytorch records the PyTorch programs of this machine that were started with "
+                   "KINETO_USE_DAEMON=1, all for the same time; pytorch:PROCESS that one and those "
+                   "that it started. They ask every few seconds whether they are to record.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct capture_values),
