@@ -157,7 +157,9 @@ bool page_write(const struct advice *advice, const struct study *study,
     struct slice_set *slices = NULL;
 
     if (options->most_slices) {
-        slices = slices_make(study->profile, options->most_slices, text->arena);
+        const struct slice_index *index = slice_index_make(study->profile, text->arena);
+
+        slices = index ? slices_make(index, WHOLE_SPAN, options->most_slices, text->arena) : NULL;
         if (!slices)
             return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
         if (slices_are_empty(slices))
