@@ -1,7 +1,8 @@
 /*
  * serve: the page of each recording of a folder, for browsers. Pages are made by this program once
  * more, in a process of its own, when somebody asks for one: a recording that is damaged or does
- * not fit into memory ends that process and not the server.
+ * not fit into memory ends that process and not the server. The process stays for what a page asks
+ * for later, until others are looked at.
  */
 #include "base/file.h"
 #include "base/macros.h"
@@ -10,6 +11,7 @@
 #include "read/read.h"
 #include "report/page/runs_page.h"
 #include "serve/http.h"
+#include "serve/keeper.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -49,6 +51,7 @@ struct server {
     const struct serve_values *values;
     const char                *folder;
     char                       program[PATH_BYTES]; /* this one's file */
+    struct keeper              keeper;              /* of what makes pages */
 };
 
 struct found_run {
@@ -171,11 +174,12 @@ static void give_runs(const struct server *server, bool is_json, struct http_rep
     give(reply, is_json ? "application/json" : "text/html; charset=utf-8", &text);
 }
 
+/* What this program is started as. */
 struct making {
-    const char *command, *type;
-    const char *format; /* of --format, or NULL */
-    bool        is_page;
+    const char *command;
+    bool        is_page; /* it stays and answers requests; else it writes JSON and ends */
 };
+static const struct making page_making = { "report", true }, advice_making = { "advise", false };
 
 static bool add_options(const struct server *server, const struct making *making, char **arguments,
                         size_t *count, struct arena *arena)
@@ -185,15 +189,16 @@ static bool add_options(const struct server *server, const struct making *making
 
     if (values->config)
         arguments[(*count)++] = arena_text(arena, "--config=%s", values->config);
-    if (making->format)
-        arguments[(*count)++] = arena_text(arena, "--format=%s", making->format);
     if (making->is_page) {
+        arguments[(*count)++] = arena_text(arena, "--requests");
         arguments[(*count)++] = arena_text(arena, "--rows=%lld", (long long)values->most_rows);
         arguments[(*count)++] = arena_text(arena, "--slices=%lld", (long long)values->most_slices);
         if (values->has_full_paths)
             arguments[(*count)++] = arena_text(arena, "--full-paths");
+    } else {
+        arguments[(*count)++] = arena_text(arena, "--format=json");
+        arguments[(*count)++] = arena_text(arena, "--output=-");
     }
-    arguments[(*count)++] = arena_text(arena, "--output=-");
     arguments[(*count)++] = arena_text(arena, "--");
     for (size_t i = first; i < *count; i++)
         if (!arguments[i])
@@ -219,44 +224,136 @@ static char **command_line(struct server *server, const struct making *making,
     return arguments;
 }
 
-static void give_made(struct server *server, const struct making *making,
-                      const struct found_run *run, struct http_reply *reply)
+static void give_trouble(const struct found_run *run, struct str words, struct http_reply *reply)
+{
+    struct text page = { .arena = reply->arena };
+
+    trouble_page(run->entry.title, words, &page);
+    give(reply, "text/html; charset=utf-8", &page);
+    reply->status = 500;
+}
+
+static void give_advice(struct server *server, const struct found_run *run,
+                        struct http_reply *reply)
 {
     struct process_output output = { .out = { .arena = reply->arena },
                                      .err = { .arena = reply->arena } };
-    struct text           page = { .arena = reply->arena };
     struct err            err = { 0 };
-    char                **arguments = command_line(server, making, run, reply->arena);
+    char                **arguments = command_line(server, &advice_making, run, reply->arena);
 
-    if (!arguments || !process_run(arguments, &output, &err)) {
+    if (!arguments || !process_run(arguments, &output, &err))
+        give_trouble(run, STR("no process can be started"), reply);
+    else if (output.status > 1) /* 1: something was found */
+        give_trouble(run, text_str(&output.err), reply);
+    else
+        give(reply, "application/json", &output.out);
+}
+
+/* A recording that was written anew since is another one. */
+static char *key_of(const struct found_run *run, struct arena *arena)
+{
+    return arena_text(arena, "%lld %llu %zu %s", (long long)run->entry.modified_s,
+                      (unsigned long long)run->entry.bytes, run->entry.files, run->entry.title);
+}
+
+/* What the program that read the recording answers to a line. */
+static void give_asked(struct server *server, const struct found_run *run, const char *line,
+                       const char *type, struct http_reply *reply)
+{
+    struct process_answer answer = { .bytes = { .arena = reply->arena } };
+    struct text           trouble = { .arena = reply->arena };
+    char                **arguments = command_line(server, &page_making, run, reply->arena);
+    char                 *key = key_of(run, reply->arena);
+
+    if (!arguments || !key || !line)
         reply->status = 500;
-        reply->body = STR("no process can be started\n");
-        return;
+    else if (!keeper_ask(&server->keeper, key, arguments, str_from(line), &answer, &trouble))
+        give_trouble(run, text_str(&trouble), reply);
+    else if (strcmp(answer.word, "ok") == 0)
+        give(reply, type, &answer.bytes);
+    else {
+        give(reply, "text/plain", &answer.bytes);
+        reply->status = 404;
     }
-    if (output.status <= 1) { /* 1: something was found */
-        give(reply, making->type, &output.out);
-        return;
-    }
-    reply->status = 500;
-    trouble_page(run->entry.title, text_str(&output.err), &page);
-    give(reply, "text/html; charset=utf-8", &page);
+}
+
+/* An argument of digits, so that no line can be made of it; else "". */
+static const char *time_argument(const struct http_request *request, const char *name)
+{
+    const char *text = http_argument(request, name);
+
+    return text && text[strspn(text, "-0123456789")] == 0 ? text : "";
+}
+
+static const char *name_argument(const struct http_request *request, const char *name)
+{
+    const char *text = http_argument(request, name);
+
+    return text && text[strcspn(text, "\r\n")] == 0 ? text : "";
+}
+
+static void answer_page(struct server *server, const struct found_run *run,
+                        const struct http_request *request, struct http_reply *reply)
+{
+    (void)request;
+    give_asked(server, run, "page", "text/html; charset=utf-8", reply);
+}
+
+static void answer_advice(struct server *server, const struct found_run *run,
+                          const struct http_request *request, struct http_reply *reply)
+{
+    (void)request;
+    give_advice(server, run, reply);
+}
+
+static void answer_slices(struct server *server, const struct found_run *run,
+                          const struct http_request *request, struct http_reply *reply)
+{
+    give_asked(server, run,
+               arena_text(reply->arena, "slices %s %s", time_argument(request, "from"),
+                          time_argument(request, "to")),
+               "application/json", reply);
+}
+
+static void answer_table(struct server *server, const struct found_run *run,
+                         const struct http_request *request, struct http_reply *reply)
+{
+    give_asked(server, run, arena_text(reply->arena, "table %s", name_argument(request, "name")),
+               "application/json", reply);
+}
+
+static const struct of_run { /* addresses that take a recording */
+    const char *path;
+    void (*answer)(struct server *server, const struct found_run *run,
+                   const struct http_request *request, struct http_reply *reply);
+} of_runs[] = {
+    { "/report", answer_page },
+    { "/advice", answer_advice },
+    { "/slices", answer_slices },
+    { "/table", answer_table },
+};
+
+static const struct of_run *find_address(const char *path)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(of_runs); i++)
+        if (strcmp(of_runs[i].path, path) == 0)
+            return &of_runs[i];
+    return NULL;
 }
 
 static void answer(void *context, const struct http_request *request, struct http_reply *reply)
 {
-    static const struct making page = { "report", "text/html; charset=utf-8", NULL, true };
-    static const struct making advice = { "advise", "application/json", "json", false };
-    struct server             *server = context;
-    bool                       is_page = strcmp(request->path, "/report") == 0;
-    struct found_runs          runs = { 0 };
-    struct err                 err = { 0 };
-    const struct found_run    *run;
+    struct server          *server = context;
+    const struct of_run    *address = find_address(request->path);
+    struct found_runs       runs = { 0 };
+    struct err              err = { 0 };
+    const struct found_run *run;
 
     if (strcmp(request->path, "/") == 0 || strcmp(request->path, "/runs.json") == 0) {
         give_runs(server, request->path[1] != 0, reply);
         return;
     }
-    if (!is_page && strcmp(request->path, "/advice") != 0) {
+    if (!address) {
         reply->status = 404;
         reply->body = STR("there is no such page; / has all recordings\n");
         return;
@@ -265,7 +362,7 @@ static void answer(void *context, const struct http_request *request, struct htt
               ? find_run(&runs, http_argument(request, "run"))
               : NULL;
     if (run) {
-        give_made(server, is_page ? &page : &advice, run, reply);
+        address->answer(server, run, request, reply);
         return;
     }
     reply->status = 404;
@@ -295,14 +392,18 @@ static bool serve(struct server *server, struct err *err)
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
-    if (!http_start(&http, address, (uint16_t)server->values->port, err))
+    keeper_start(&server->keeper);
+    if (!http_start(&http, address, (uint16_t)server->values->port, err)) {
+        keeper_end(&server->keeper);
         return false;
+    }
     printf(strchr(address, ':') ? "http://[%s]:%u/ shows %s; Ctrl-C ends it\n"
                                 : "http://%s:%u/ shows %s; Ctrl-C ends it\n",
            address, http.port, server->folder);
     fflush(stdout);
     sigwait(&ends, &signal_number);
     http_stop(&http);
+    keeper_end(&server->keeper);
     return true;
 }
 

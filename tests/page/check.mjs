@@ -1,7 +1,7 @@
 // Opens pages of tfprof report in Chromium and uses them as a person would.
 //   usage: PAIR=FOLDER node check.mjs TFPROF PROFILE...      FOLDER: with slow and fixed in it
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
@@ -198,6 +198,64 @@ async function checkChange(browser, before, after) {
   }
 }
 
+// 20 steps of 2000 short ops that stand side by side, and one long op: more than a page of 1000 slices has.
+function longTrace() {
+  const events = [];
+  for (let step = 0; step < 20; step++) {
+    events.push({ ph: 'X', cat: 'user_annotation', name: 'ProfilerStep#' + step, pid: 1, tid: 1, ts: step * 12000, dur: 11000 });
+    for (let i = 0; i < 2000; i++)
+      events.push({ ph: 'X', cat: 'cpu_op', name: 'aten::op' + i, pid: 1, tid: 1, ts: step * 12000 + 5 * i + 1, dur: i % 3 + 1 });
+  }
+  return JSON.stringify({ schemaVersion: 1, traceEvents: events });
+}
+
+// Within ten seconds; waitForFunction is more than the page's policy lets in.
+async function until(page, condition) {
+  for (let i = 0; i < 100; i++) {
+    if (await page.evaluate(condition)) return true;
+    await page.waitForTimeout(100);
+  }
+  return false;
+}
+
+// A served page asks for what it does not hold: slices that are zoomed into, and the rest of a table.
+async function checkServed(browser) {
+  const runs = join(folder, 'runs');
+  mkdirSync(runs);
+  writeFileSync(join(runs, 'long.json'), longTrace());
+  const server = spawn(tfprof, ['serve', runs, '--port=0', '--slices=1000', '--rows=50']);
+  const port = /:(\d+)\/ /.exec(await new Promise((said) => server.stdout.once('data', (bytes) => said(String(bytes)))))[1];
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } }), page = await context.newPage();
+  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) failures.push('served: ' + message.text()); });
+  page.on('pageerror', (error) => failures.push('served: ' + error.message));
+  await page.goto('http://127.0.0.1:' + port + '/report?run=long.json');
+  await page.locator('html[data-ready]').waitFor({ state: 'attached', timeout: 20000 });
+  const held = await page.evaluate(() => window.page.timeline.view.whole.about);
+  expect('served: ' + held.summed + ' slices stand together', held.summed > 30000);
+  // Step 7 from its beginning on, 100 microseconds: op 0 to op 19 of it begin there, each after 5.
+  await page.evaluate((from) => window.page.timeline.go(from, from + 100000), 7 * 12000000);
+  expect('served: slices arrive', await until(page, () => window.page.timeline.view.slices !== window.page.timeline.view.whole));
+  const inside = await page.evaluate((from) => {
+    const { slices } = window.page.timeline.view, row = slices.rows[1], names = [];
+    for (let i = row.first; i < row.first + row.count; i++)
+      if (slices.starts[i] >= from && slices.starts[i] < from + 100000) names.push(slices.names[slices.ids[i]].text + ' ' + slices.durations[i]);
+    return names.join();
+  }, 7 * 12000000);
+  expect('served: all ops of the span: ' + inside,
+    inside === Array.from({ length: 20 }, (_, i) => 'aten::op' + i + ' ' + (i % 3 + 1) * 1000).join());
+  await page.locator('#timeline canvas').focus();
+  await page.keyboard.press('0');
+  expect('served: all of it again', await until(page, () => window.page.timeline.view.slices === window.page.timeline.view.whole));
+  const more = page.locator('#tables button', { hasText: 'load all 2000 rows' });
+  expect('served: 50 of 2000 rows', (await page.locator('#tables [role=status]').innerText()).startsWith('50 of 2000'));
+  await more.click();
+  await more.waitFor({ state: 'detached', timeout: 20000 });
+  expect('served: 2000 of 2000 rows', (await page.locator('#tables [role=status]').innerText()).startsWith('2000 of 2000'));
+  await checkAxe(page, 'served');
+  await context.close();
+  server.kill();
+}
+
 // A page that someone changed does not run, and says so.
 async function checkChanged(browser, path) {
   const changed = join(folder, 'changed.html');
@@ -242,6 +300,7 @@ if (profiles.length > 5)
   for (const [chart, count] of Object.entries(drawn)) expect('some recording has the chart ' + chart, count > 0);
 await checkChange(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR, 'fixed'));
 await checkHostile(browser);
+await checkServed(browser);
 await browser.close();
 rmSync(folder, { recursive: true });
 for (const failure of failures) console.log('FAILED ' + failure);

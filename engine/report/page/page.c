@@ -8,7 +8,6 @@
 #include "report/json_fields.h"
 #include "report/output.h"
 #include "report/page/assets.h"
-#include "report/page/slices.h"
 #include "report/table_report.h"
 
 #include <math.h>
@@ -107,16 +106,16 @@ static void put_sweeps(struct json_writer *json, const struct page_options *opti
     json_array_end(json);
 }
 
-static void open_page(struct text *text)
+static void open_page(const struct page_options *options, struct text *text)
 {
     text_print(text,
                "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-               "script-src '%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+               "script-src '%s'; style-src 'unsafe-inline'; img-src data:; %sbase-uri 'none'; "
                "form-action 'none'\">\n"
                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                "<title>tfprof</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n",
-               page_script_hash);
+               page_script_hash, options->is_served ? "connect-src 'self'; " : "");
     text_add(text, page_style);
     text_add(text,
              STR("</style>\n</head>\n<body>\n<main><p>This page could not start: its script was "
@@ -141,6 +140,8 @@ static bool put_data(const struct advice *advice, const struct study *study,
     if (!put_tables(&json, &study->facts, options->most_rows, err))
         return false;
     put_facts(&json, &study->facts);
+    if (options->is_served)
+        put_bool(&json, "served", true);
     put_sweeps(&json, options);
     if (slices) {
         json_key(&json, "slices");
@@ -151,28 +152,66 @@ static bool put_data(const struct advice *advice, const struct study *study,
     return true;
 }
 
+static bool out_of_memory(struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
+}
+
 bool page_write(const struct advice *advice, const struct study *study,
                 const struct page_options *options, struct text *text, struct err *err)
 {
     struct slice_set *slices = NULL;
 
-    if (options->most_slices) {
-        const struct slice_index *index = slice_index_make(study->profile, text->arena);
-
-        slices = index ? slices_make(index, WHOLE_SPAN, options->most_slices, text->arena) : NULL;
+    if (options->index) {
+        slices = slices_make(options->index, WHOLE_SPAN, options->most_slices, text->arena);
         if (!slices)
-            return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
+            return out_of_memory(err);
         if (slices_are_empty(slices))
             slices = NULL;
     }
-    open_page(text);
+    open_page(options, text);
     if (!put_data(advice, study, options, slices, text, err))
         return false;
     text_add(text, STR("<script type=\"text/plain\" id=\"slices\">"));
     if (slices && !slices_pack(slices, text))
-        return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
+        return out_of_memory(err);
     text_add(text, STR("</script>\n<script>"));
     text_add(text, page_script);
     text_add(text, STR("</script>\n</body>\n</html>\n"));
     return !text->is_cut || err_set(err, ERR_LIMIT, "the page does not fit the memory limit");
+}
+
+bool page_write_span(const struct slice_index *index, struct slice_span span, size_t most,
+                     struct text *text, struct err *err)
+{
+    struct json_writer json = { .text = text, .is_compact = true };
+    struct slice_set  *slices = slices_make(index, span, most, text->arena);
+
+    if (!slices)
+        return out_of_memory(err);
+    json_object(&json);
+    json_key(&json, "about");
+    slices_about(&json, slices);
+    text_add(text, STR(",\"block\":\""));
+    if (!slices_pack(slices, text))
+        return out_of_memory(err);
+    text_add(text, STR("\"}\n"));
+    return !text->is_cut || out_of_memory(err);
+}
+
+bool page_write_table(const struct facts *facts, const char *name, struct text *text,
+                      struct err *err)
+{
+    struct json_writer  json = { .text = text, .is_compact = true };
+    struct table_query  query = { 0 };
+    struct table_view   view;
+    const struct table *table = facts_find_table(facts, name);
+
+    if (!table)
+        return err_set(err, ERR_INPUT, "this recording has no table %s", name);
+    if (!table_view_make(&view, facts, table, &query, text->arena, err))
+        return false;
+    put_table(&json, &view);
+    text_add_byte(text, '\n');
+    return !text->is_cut || err_set(err, ERR_LIMIT, "the table does not fit the memory limit");
 }

@@ -272,11 +272,6 @@ static void put_tracks(struct json_writer *json, const struct slice_set *set)
     json_array_end(json);
 }
 
-uint64_t slices_summed(const struct slice_set *set)
-{
-    return set->summed;
-}
-
 void slices_about(struct json_writer *json, const struct slice_set *set)
 {
     json_object(json);

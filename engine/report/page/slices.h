@@ -22,8 +22,6 @@ struct slice_set *slices_make(const struct slice_index *index, struct slice_span
                               struct arena *arena);
 /* Nothing is on any timeline. */
 bool slices_are_empty(const struct slice_set *set);
-/* Slices that others stand for. */
-uint64_t slices_summed(const struct slice_set *set);
 /* What the script needs to read the block: the value of the key "slices". */
 void slices_about(struct json_writer *json, const struct slice_set *set);
 /* The block. False: memory ran out. */

@@ -39,14 +39,14 @@ async function start() {
   section(main, 'The ranks', () => drawRanks(tables, go));
   section(main, 'The memory', () => drawMemory(tables, slices ? (ns) => timeline?.go(ns - 1e6, ns + 1e6) : null));
   section(main, 'The roofline', () => drawRoofline(tables, facts));
-  section(main, 'The tables', () => drawTables(tables));
+  section(main, 'The tables', () => drawTables(tables, data.served));
   section(main, 'The coverage', () => drawCoverage(advice));
   main.append(el('footer', { class: 'quiet' }, 'tfprof ' + advice.tool.version));
   if (slices) {
     await new Promise(requestAnimationFrame);
     const decoded = await decodeSlices(slices, packed);
     section(place, 'The timeline', () => {
-      timeline = drawTimeline(decoded, slices, { id: 'timeline', title: 'Timeline' });
+      timeline = drawTimeline(decoded, slices, { id: 'timeline', title: 'Timeline', isServed: data.served });
       return timeline.section;
     });
     section(place, 'The flame graph', () => {

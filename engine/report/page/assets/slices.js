@@ -47,3 +47,40 @@ async function decodeSlices(about, text) {
   for (let i = 0; i < count; i++) ids[i] = read.next();
   return { about, names, rows, starts, durations, ids, count };
 }
+
+// A served page asks where it came from for more of its recording (docs/report.md).
+async function askMore(path, words) {
+  const query = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(words)) query.set(name, value);
+  const answer = await fetch(path + '?' + query);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}
+
+// Slices for a span: of the whole recording, or, where short ones stand together there, of what was asked
+// for: the span looked at and as much on both sides, so that what is near is there already.
+function makeFiner(whole, origin, end, onArrival) {
+  const all = { from: 0, to: end, slices: whole };
+  let have = null, wanted = null, isAsking = false, isLost = false;
+  const ask = async () => {
+    const [from, to] = wanted, side = to - from;
+    try {
+      const part = await askMore('slices', { from: Math.floor(origin + from - side), to: Math.ceil(origin + to + side) });
+      have = { from: from - side, to: to + side, slices: await decodeSlices(part.about, part.block) };
+      onArrival();
+    } catch (error) {
+      isLost = true;
+      console.warn('no more slices: ' + error.message);
+    }
+    isAsking = false;
+  };
+  return (from, to) => {
+    const best = have && have.from <= from && to <= have.to ? have : all;
+    if (!isLost && best.slices.about.summed && best.to - best.from > 4 * (to - from)) {
+      wanted = [from, to];
+      if (!isAsking) setTimeout(ask, 150);
+      isAsking = true;
+    }
+    return best.slices;
+  };
+}

@@ -78,7 +78,20 @@ function downloadCsv(state) {
   URL.revokeObjectURL(link.href);
 }
 
-function tableView(state) {
+// Of a served page: all rows of a table that it holds a part of.
+function rowsButton(table, onRows) {
+  const button = el('button', { type: 'button', onclick: async () => {
+    button.disabled = true;
+    try {
+      onRows(await askMore('table', { name: table.name }));
+    } catch (error) {
+      button.replaceWith(el('span', { class: 'failed' }, error.message));
+    }
+  } }, 'load all ' + table.matched + ' rows');
+  return button;
+}
+
+function tableView(state, isServed) {
   const { table } = state;
   const head = el('thead', {}), body = el('tbody', {});
   const box = el('div', { class: 'scroll rows', tabindex: 0, role: 'region', 'aria-label': table.name + ': ' + table.help });
@@ -96,18 +109,23 @@ function tableView(state) {
   const filter = el('input', { type: 'search', placeholder: 'filter', 'aria-label': 'rows whose names contain', autocomplete: 'off',
     oninput: (event) => { state.filter = event.target.value; redraw(); } });
   requestAnimationFrame(redraw);
+  const more = isServed && table.rows.length < table.matched ? rowsButton(table, (whole) => {
+    table.rows = whole.rows;
+    more.remove();
+    redraw();
+  }) : null;
   return el('div', { class: 'table' }, el('p', { class: 'quiet' }, table.help + '; numbers a step are means over the steps looked at.'),
-    el('div', { class: 'tools' }, filter, count, el('button', { type: 'button', onclick: () => downloadCsv(state) }, 'save as CSV')), box);
+    el('div', { class: 'tools' }, filter, count, more, el('button', { type: 'button', onclick: () => downloadCsv(state) }, 'save as CSV')), box);
 }
 
-function drawTables(tables) {
+function drawTables(tables, isServed) {
   const rank = (table) => (FIRST_TABLES.indexOf(table.name) + FIRST_TABLES.length + 1) % (FIRST_TABLES.length + 1);
   const shown = tables.filter((table) => table.rows.length).sort((a, b) => rank(a) - rank(b));
   if (!shown.length) return null;
   const place = el('div', {});
   const choice = el('select', { id: 'table-choice', onchange: (event) => {
-    place.replaceChildren(tableView(tableState(shown[Number(event.target.value)])));
+    place.replaceChildren(tableView(tableState(shown[Number(event.target.value)]), isServed));
   } }, shown.map((table, i) => el('option', { value: i }, table.name.replaceAll('_', ' ') + ' (' + table.matched + ')')));
-  place.append(tableView(tableState(shown[0])));
+  place.append(tableView(tableState(shown[0]), isServed));
   return el('section', { id: 'tables' }, el('h2', {}, 'Tables'), el('p', {}, el('label', { for: 'table-choice' }, 'Show '), choice), place);
 }

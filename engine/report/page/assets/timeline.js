@@ -43,7 +43,7 @@ function makeTimeline(slices, origin) {
     places.push({ track: at, y: height });
     height += TRACK_GAP + track.depths.length * SLICE + 4;
   });
-  return { slices, origin, end, places, height, from: 0, to: end, scroll: 0, chosen: -1, wanted: '', hits: null };
+  return { slices, whole: slices, finer: null, origin, end, places, height, from: 0, to: end, scroll: 0, chosen: -1, wanted: '', hits: null };
 }
 
 function rowTop(view, row) {
@@ -168,8 +168,21 @@ function choose(view, canvas, i) {
     scrollTo(view, canvas, view.scroll + rowTop(view, row) - canvas.clientHeight / 2);
 }
 
+// The same slices in full, or those of all the recording; the chosen one stays chosen where it is there.
+function useSlices(view, slices) {
+  if (slices === view.slices) return;
+  const at = view.slices.rows.findIndex((one) => view.chosen >= one.first && view.chosen < one.first + one.count);
+  const start = view.slices.starts[view.chosen], row = slices.rows[at];
+  view.slices = slices;
+  view.chosen = -1;
+  for (let i = row ? firstBehind(slices, row, start) : 0; row && i < row.first + row.count && slices.starts[i] <= start; i++)
+    if (slices.starts[i] === start) view.chosen = i;
+  search(view, view.wanted, view.chosen);
+}
+
 // The next slice of the search, or of all, behind the chosen one.
 function nextSlice(view) {
+  useSlices(view, view.whole);
   const { slices } = view;
   const fits = (i) => !view.hits || view.hits.has(slices.ids[i]);
   for (let n = 1; n <= slices.count; n++) {
@@ -179,10 +192,11 @@ function nextSlice(view) {
   return -1;
 }
 
-function search(view, text) {
+function search(view, text, chosen = -1) {
   const wanted = text.trim().toLowerCase();
+  view.wanted = text;
   view.hits = wanted ? new Set(view.slices.names.map((name, i) => name.text.toLowerCase().includes(wanted) ? i : -1).filter((i) => i >= 0)) : null;
-  view.chosen = -1;
+  view.chosen = chosen;
 }
 
 function handleKeys(view, canvas, input, redraw) {
@@ -236,8 +250,8 @@ function handlePointer(view, canvas, redraw) {
   }, { passive: false });
 }
 
-// options: { id, title, help }
-function drawTimeline(slices, about, { id, title, help }) {
+// options: { id, title, help, isServed: the page may ask for more slices }
+function drawTimeline(slices, about, { id, title, help, isServed }) {
   const view = makeTimeline(slices, about.origin_ns);
   let colors = palette(), isDue = false;
   const canvas = el('canvas', { class: 'timeline', tabindex: 0, role: 'img', 'aria-label': title + ' of ' + slices.count + ' slices in ' +
@@ -249,10 +263,12 @@ function drawTimeline(slices, about, { id, title, help }) {
     isDue = true;
     requestAnimationFrame(() => {
       isDue = false;
+      if (view.finer) useSlices(view, view.finer(view.from, view.to));
       details.textContent = describeSlice(view, view.chosen) + (view.hits ? ' · ' + view.hits.size + ' names fit the search' : '');
       draw(view, canvas, colors);
     });
   };
+  if (isServed) view.finer = makeFiner(slices, view.origin, view.end, redraw);
   const input = el('input', { type: 'search', placeholder: 'search names', 'aria-label': 'slices whose names contain', autocomplete: 'off',
     oninput: (event) => { search(view, event.target.value); redraw(); },
     onkeydown: (event) => { if (event.key === 'Enter') { const i = nextSlice(view); if (i >= 0) choose(view, canvas, i); redraw(); } } });
@@ -263,7 +279,7 @@ function drawTimeline(slices, about, { id, title, help }) {
   const press = (label, name, does) => el('button', { type: 'button', 'aria-label': name, onclick: () => { does(); redraw(); } }, label);
   const section = el('section', { id, class: 'drawn' }, el('h2', {}, title), help ? el('p', { class: 'quiet' }, help) : null,
     about.summed ? el('p', { class: 'quiet' }, about.summed + ' slices shorter than ' + show(about.shortest_ns, 'ns') +
-      ' stand together as “short ones”.') : null,
+      ' stand together as “short ones”' + (isServed ? ' until they are zoomed into.' : '.')) : null,
     el('div', { class: 'tools' }, input, press('−', 'zoom out', () => zoom(view, 1 / 0.6)), press('+', 'zoom in', () => zoom(view, 0.6)),
       press('all', 'show all', () => moveTo(view, 0, view.end))), canvas, details);
   return {
