@@ -250,7 +250,7 @@ bool process_ask(struct process *process, struct str line, struct process_answer
     bytes = strtol(space + 1, &end, 10);
     if (end == space + 1 || *end || bytes < 0 || bytes > MOST_ANSWER_BYTES)
         return false;
-    strcpy(answer->word, head);
+    memcpy(answer->word, head, (size_t)(space - head) + 1);
     return read_bytes(process, (size_t)bytes, &answer->bytes);
 }
 
