@@ -128,7 +128,7 @@ def check_facts():
     program = re.sub(r'"\s*\n\s*"', "", re.sub(r'\{ "[\w.]+", UNIT_', "", program))  # but for where facts are made
     pages = "\n".join(path.read_text() for path in files(["docs"], ".md") if path.name != "facts.md")
     used = {word for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', program) for word in text.split(",")}
-    used |= {"critical.%s_ns" % name for name in re.findall(r'^CRITICAL\(\w+, "(\w+)"', program, re.M)}
+    used |= {"critical.%s_ns" % name for name in re.findall(r'\bMOVED\("(\w+)"', program)}  # names of older versions
     for fact in facts:
         group, name = fact.split(".", 1)
         if any('"%s"' % fact in text or '"%s."' % group in text and '"%s"' % name in text for text in rules) or \

@@ -37,7 +37,6 @@ AS_IT_IS = {
     "overlap, %": ("comm.overlap", 100), "launch call, median us": ("launch.median_ns", 1000),
     "launch to work, median us": ("launch.latency_median_ns", 1000), "queue, median": ("launch.queue_depth_median", 1),
 }
-CRITICAL = {"host": ("host", "input", "sync", "launch"), "compute": ("compute", "copy", "communication"), "kernel_gap": ("kernel_gap",)}
 
 
 def near(a, b):
@@ -55,8 +54,7 @@ def figure(facts, name):
     if name == "idle, host late, %":
         return 100 * (facts["device.idle_host_late_ns"] + facts["device.idle_input_ns"]) / facts["device.idle_ns"]
     part = re.match(r"critical path, (\w+), %", name).group(1)
-    whole = sum(value for fact, value in facts.items() if fact.startswith("critical."))
-    return 100 * sum(facts["critical.%s_ns" % of] for of in CRITICAL[part]) / whole
+    return 100 * facts["replay.%s_bound_ns" % part] / facts["step.ns"]
 
 
 def short(text):

@@ -4,11 +4,11 @@
     check_properties.py TFPROF FOLDER... [--every N] [--jobs N] [--schema sweep.schema.json]
 
     as-recorded     the steps, scheduled again without a change, take what they took: within 1 % on the mean, 5 % at worst;
-                    an edit by the factor 1 saves nothing and leaves each class of the critical path as it is
+                    an edit by the factor 1 saves nothing and leaves each part of the step as it is
     monotone        less work never makes a longer step: factors 1, 0.75, 0.5, 0.25 and 0 of each kind of work
-    bounded         taking work to zero saves no more than the critical path holds of it, nor more than the step
+    bounded         taking work to zero saves no more than the step waits for it, nor more than the step
     together        all edits at once save at least what each of them saves
-    classes-sum     the classes of the critical path sum to the step, before and after each edit
+    edits-sum       what the step waits for sums to it, before and after each edit
     parts-sum       the parts of the composition sum to the step
     sweep           a sweep is what single edits give, each bit less saves no more than the one before, and the knee lies inside
     efficiency      the factors of the ideals multiply to the last step over the recorded one, none makes it longer; no rank costs
@@ -31,7 +31,7 @@ GRAIN = 1.1e-5          # six digits are printed
 EPSILON = 0.01          # of the step
 WORST = 0.05            # of a single step
 FACTORS = (1, 0.75, 0.5, 0.25, 0)
-# What whatif can be about, and the class of the critical path that its time is charged to.
+# What whatif can be about, and the part of the step that its time is charged to.
 KINDS = {"host": None, "op": None, "kernel": "compute", "copy": "copy", "comm": "communication", "input": "input"}
 
 
@@ -63,7 +63,7 @@ def check_as_recorded(whatif, info):
     if worst > WORST:
         yield "as-recorded", "the worst step is %.1f %% off" % (100 * worst)
     for kind, edit in zip(KINDS, whatif["edits"][::len(FACTORS)]):
-        if edit["saved_ms"] != 0 or edit["critical_path_ms"] != whatif["critical_path_ms"]:
+        if edit["saved_ms"] != 0 or edit["parts_ms"] != whatif["parts_ms"]:
             yield "as-recorded", "%s by 1 saves %g ms" % (kind, edit["saved_ms"])
 
 
@@ -72,16 +72,16 @@ def check_edits(whatif):
     for kind, saved in series(whatif).items():
         if any(b < a - EPSILON * step_ms for a, b in zip(saved, saved[1:])):
             yield "monotone", "%s: %s ms by factors %s" % (kind, ", ".join("%g" % s for s in saved), FACTORS)
-        limit_ms = whatif["critical_path_ms"].get(KINDS[kind], 0) if KINDS[kind] else step_ms
+        limit_ms = whatif["parts_ms"].get(KINDS[kind], 0) if KINDS[kind] else step_ms
         if saved[-1] > limit_ms + EPSILON * step_ms:
-            yield "bounded", "%s: without it %g ms less, of which the critical path holds %g" % (kind, saved[-1], limit_ms)
+            yield "bounded", "%s: without it %g ms less, of which the step waits for %g" % (kind, saved[-1], limit_ms)
     most = max(edit["saved_ms"] for edit in whatif["edits"])
     if whatif["together"]["saved_ms"] < most - EPSILON * step_ms:
         yield "together", "all save %g ms, one alone %g" % (whatif["together"]["saved_ms"], most)
     for result in [whatif, whatif["together"]] + whatif["edits"]:
-        total = sum(result["critical_path_ms"].values())
-        if result["critical_path_ms"] and abs(total - result["step_ms"]) > 1e-4 * step_ms:
-            yield "classes-sum", "%s: classes sum to %g of %g ms" % (result.get("edit", "now"), total, result["step_ms"])
+        total = sum(result["parts_ms"].values())
+        if result["parts_ms"] and abs(total - result["step_ms"]) > 1e-4 * step_ms:
+            yield "edits-sum", "%s: parts sum to %g of %g ms" % (result.get("edit", "now"), total, result["step_ms"])
 
 
 def check_sweep(sweep, whatif, validator):

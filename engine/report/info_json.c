@@ -170,11 +170,10 @@ static void write_replay(struct json_writer *json, const struct study *study)
     put_integer(json, "steps", (int64_t)steps);
     put_number(json, "error", error);
     put_number(json, "worst_error", worst);
-    put_object(json, "critical_path_ms");
-    for (int i = 0; i < CRITICAL_COUNT; i++)
-        if (facts_get(&study->facts, critical_fact(critical_parts[i]), &value))
-            put_ms(json, critical_name(critical_parts[i]), value);
-    json_object_end(json);
+    if (facts_get(&study->facts, "replay.compute_bound_ns", &value))
+        put_ms(json, "compute_bound_ms", value);
+    if (facts_get(&study->facts, "replay.host_bound_ns", &value))
+        put_ms(json, "host_bound_ms", value);
     json_object_end(json);
 }
 

@@ -301,11 +301,26 @@ static void write_steps(struct layout *layout, const struct study *study)
     layout_wrap(layout, 2, "", 4, text_str(&line));
 }
 
+/* What faster work saves at most, by the longest chain through a step. */
+static void write_bounds(struct layout *layout, const struct study *study)
+{
+    struct text line = { .arena = layout->arena };
+    double      compute_ns, host_ns;
+
+    if (!facts_get(&study->facts, "replay.compute_bound_ns", &compute_ns) ||
+        !facts_get(&study->facts, "replay.host_bound_ns", &host_ns))
+        return;
+    text_print(&line, "at most, faster %s save ", study->path.has_device ? "kernels" : "ops");
+    unit_print(&line, compute_ns, UNIT_NS);
+    text_add(&line, STR(" of a step, a faster host "));
+    unit_print(&line, host_ns, UNIT_NS);
+    layout_wrap(layout, 2, "", 4, text_str(&line));
+}
+
 static void write_replay(struct layout *layout, const struct study *study)
 {
     struct text line = { .arena = layout->arena };
-    double      error, worst, steps, value;
-    const char *separator = "critical path: ";
+    double      error, worst, steps;
 
     if (!facts_get(&study->facts, "replay.error", &error) ||
         !facts_get(&study->facts, "replay.worst_error", &worst) ||
@@ -318,16 +333,7 @@ static void write_replay(struct layout *layout, const struct study *study)
     unit_print(&line, worst, UNIT_SHARE);
     text_add(&line, STR(" at worst"));
     layout_wrap(layout, 2, "", 4, text_str(&line));
-    line = (struct text) { .arena = layout->arena };
-    for (int i = 0; i < CRITICAL_COUNT; i++) {
-        if (!facts_get(&study->facts, critical_fact(critical_parts[i]), &value) ||
-            value < steps_ns(&study->steps) / 1000)
-            continue;
-        text_print(&line, "%s%s ", separator, critical_title(critical_parts[i]));
-        unit_print(&line, value, UNIT_NS);
-        separator = ", ";
-    }
-    layout_wrap(layout, 2, "", 4, text_str(&line));
+    write_bounds(layout, study);
 }
 
 struct late_rank { /* rows of collective_lateness that name it */

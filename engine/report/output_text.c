@@ -123,52 +123,35 @@ static void write_meaning(struct layout *layout, const struct study *study)
     layout_line(layout);
 }
 
-/* With an accelerator the parts tell what it did. What holds the step is another thing where the
- * device works beside a slower host; whether the two are far apart. A step alone does not tell:
- * where its host runs ahead, it runs out. */
-static bool is_beside_host(const struct study *study, const double part_ns[PART_COUNT])
+/* With an accelerator the parts tell what it did. How much of that faster kernels can save is
+ * another thing where the device works beside a slower host: whether the two are far apart. A step
+ * alone does not tell: where its host runs ahead, it runs out. */
+static bool is_beside_host(const struct study *study, const double part_ns[PART_COUNT],
+                           double *bound_ns)
 {
     static const double FAR_SHARE = 0.1, MOST_ERROR = 0.05, MOST_UNKNOWN = 0.2;
-    const enum part     parts[] = { PART_COMPUTE, PART_COMMUNICATION, PART_COPY };
-    double              error, unknown, ns;
+    double              error, unknown;
 
-    if (!study->path.has_device || study->steps.used_count < 2 ||
-        !facts_get(&study->facts, "replay.error", &error) ||
-        !facts_get(&study->facts, "replay.unknown_share", &unknown) || error > MOST_ERROR ||
-        unknown > MOST_UNKNOWN)
-        return false;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (facts_get(&study->facts, critical_fact(parts[i]), &ns) &&
-            part_ns[parts[i]] - ns > FAR_SHARE * steps_ns(&study->steps))
-            return true;
-    return false;
+    return study->path.has_device && study->steps.used_count >= 2 &&
+           facts_get(&study->facts, "replay.error", &error) && error <= MOST_ERROR &&
+           facts_get(&study->facts, "replay.unknown_share", &unknown) && unknown <= MOST_UNKNOWN &&
+           facts_get(&study->facts, "replay.compute_bound_ns", bound_ns) &&
+           part_ns[PART_COMPUTE] - *bound_ns > FAR_SHARE * steps_ns(&study->steps);
 }
 
-static void write_critical(struct layout *layout, const struct study *study)
+static void write_bound(struct layout *layout, double ns)
 {
-    static const double SHOWN_SHARE = 0.05;
-    const char         *separator = "   ";
-
     text_add(layout->text, STR("  "));
-    layout_pad(layout, STR("held up by"), NAME_COLUMNS);
-    layout_pad_left(layout, STR(""), VALUE_COLUMNS);
-    for (int i = 0; i < CRITICAL_COUNT; i++) {
-        double ns = 0;
-
-        facts_get(&study->facts, critical_fact(critical_parts[i]), &ns);
-        if (ns < SHOWN_SHARE * steps_ns(&study->steps))
-            continue;
-        text_print(layout->text, "%s%s ", separator, critical_title(critical_parts[i]));
-        unit_print(layout->text, ns / steps_ns(&study->steps), UNIT_SHARE);
-        separator = ", ";
-    }
+    layout_pad(layout, STR("faster kernels"), NAME_COLUMNS);
+    layout_pad_left(layout, layout_value(layout->arena, ns, UNIT_NS), VALUE_COLUMNS);
+    text_add(layout->text, STR("   is the most they save: the host takes longer"));
     layout_line(layout);
 }
 
 static void write_composition(struct layout *layout, const struct study *study)
 {
     const struct steps *steps = &study->steps;
-    double              part_ns[PART_COUNT];
+    double              part_ns[PART_COUNT], bound_ns;
     struct text         about = { .arena = layout->arena };
 
     if (steps->used_count == 0 || steps_ns(steps) <= 0)
@@ -196,8 +179,8 @@ static void write_composition(struct layout *layout, const struct study *study)
             if (share >= 0.0005)
                 write_part(layout, (enum part)part, part_ns[part], share);
         }
-        if (is_beside_host(study, part_ns))
-            write_critical(layout, study);
+        if (is_beside_host(study, part_ns, &bound_ns))
+            write_bound(layout, bound_ns);
     }
     write_slow(layout, study);
     layout_line(layout);

@@ -6,18 +6,16 @@
 
 #include <math.h>
 
-static void put_path(struct json_writer *json, const struct whatif *whatif,
-                     const struct whatif_result *result)
+static void put_parts(struct json_writer *json, const struct whatif *whatif,
+                      const struct whatif_result *result)
 {
-    if (whatif->is_path) {
-        put_text(json, "bottleneck", part_name(result->bottleneck));
+    put_text(json, "bottleneck", part_name(result->bottleneck));
+    if (whatif->is_path)
         return;
-    }
-    put_text(json, "bottleneck", critical_name(result->bottleneck));
-    put_object(json, "critical_path_ms");
-    for (int i = 0; i < CRITICAL_COUNT; i++)
-        if (result->class_ns[critical_parts[i]] > 0)
-            put_ms(json, critical_name(critical_parts[i]), result->class_ns[critical_parts[i]]);
+    put_object(json, "parts_ms");
+    for (int part = 0; part < PART_COUNT; part++)
+        if (result->part_ns[part] > 0)
+            put_ms(json, part_name((enum part)part), result->part_ns[part]);
     json_object_end(json);
 }
 
@@ -32,7 +30,7 @@ static void put_result(struct json_writer *json, const struct whatif *whatif,
         put_number(json, "share", result->saved_ns / now_ns);
     if (result->step_ns > 0)
         put_number(json, "speedup", now_ns / result->step_ns);
-    put_path(json, whatif, result);
+    put_parts(json, whatif, result);
 }
 
 static void put_points(struct json_writer *json, const struct whatif *whatif)
@@ -120,7 +118,7 @@ void whatif_json(const struct whatif *whatif, const struct study *study,
     put_integer(&json, "steps", whatif->step_count);
     if (!whatif->is_path)
         put_number(&json, "replay_error", whatif->error);
-    put_path(&json, whatif, &whatif->now);
+    put_parts(&json, whatif, &whatif->now);
     if (whatif->sweep)
         put_points(&json, whatif);
     else if (whatif->is_efficiency)

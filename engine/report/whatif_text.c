@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { EDIT_COLUMNS = 34, VALUE_COLUMNS = 11, PATH_COLUMNS = 20 };
+enum { EDIT_COLUMNS = 34, VALUE_COLUMNS = 11, PART_COLUMNS = 20 };
 static const double DOUBTFUL_ERROR = 0.05; /* a replay that is further off proves little */
 
 static void write_value(struct layout *layout, double value, enum unit unit)
@@ -37,7 +37,7 @@ static void write_step(struct layout *layout, const struct whatif *whatif)
 }
 
 static void write_row(struct layout *layout, struct str title, const struct whatif_result *result,
-                      double now_ns, bool is_path)
+                      double now_ns)
 {
     struct str clean = layout_clean(layout->arena, title);
 
@@ -52,8 +52,7 @@ static void write_row(struct layout *layout, struct str title, const struct what
     write_value(layout, result->step_ns, UNIT_NS);
     write_value(layout, result->saved_ns, UNIT_NS);
     write_value(layout, now_ns > 0 ? result->saved_ns / now_ns : 0, UNIT_SHARE);
-    text_print(layout->text, "   %s",
-               is_path ? part_title(result->bottleneck) : critical_title(result->bottleneck));
+    text_print(layout->text, "   %s", part_title(result->bottleneck));
     layout_line(layout);
 }
 
@@ -73,10 +72,9 @@ static void write_table(struct layout *layout, const struct whatif *whatif)
     write_head(layout, STR("edit"));
     for (size_t i = 0; i < whatif->edits.count; i++)
         write_row(layout, str_from(whatif->edits.items[i].text), &whatif->each[i],
-                  whatif->now.step_ns, whatif->is_path);
+                  whatif->now.step_ns);
     if (whatif->edits.count > 1)
-        write_row(layout, STR("all together"), &whatif->together, whatif->now.step_ns,
-                  whatif->is_path);
+        write_row(layout, STR("all together"), &whatif->together, whatif->now.step_ns);
     layout_line(layout);
 }
 
@@ -122,7 +120,7 @@ static void write_shape(struct layout *layout, const struct whatif *whatif)
             text_add(&line, STR(", down to nothing."));
         else
             text_print(&line, ", down to %.2f of their time; below that most is %s.", shape.knee,
-                       critical_title(gone->bottleneck));
+                       part_title(gone->bottleneck));
     }
     layout_wrap(layout, 0, "", 0, layout_clean(layout->arena, text_str(&line)));
     layout_line(layout);
@@ -135,7 +133,7 @@ static void write_sweep(struct layout *layout, const struct whatif *whatif)
     write_head(layout, str_from(arena_text(layout->arena, "%s, its time by", whatif->sweep)));
     for (size_t point = 0; point <= SWEEP_INTERVALS; point += SHOWN)
         write_row(layout, str_from(arena_text(layout->arena, "%g", sweep_factor(point))),
-                  &whatif->each[point], whatif->now.step_ns, false);
+                  &whatif->each[point], whatif->now.step_ns);
     layout_line(layout);
     write_shape(layout, whatif);
 }
@@ -193,21 +191,20 @@ static void write_efficiency(struct layout *layout, const struct whatif *whatif)
     write_ranks(layout, whatif);
 }
 
-static void write_paths(struct layout *layout, const struct whatif *whatif)
+static void write_parts(struct layout *layout, const struct whatif *whatif)
 {
     text_add(layout->text, STR("  "));
-    layout_pad(layout, STR("critical path"), PATH_COLUMNS);
+    layout_pad(layout, STR("the step waits for"), PART_COLUMNS);
     layout_pad_left(layout, STR("now"), VALUE_COLUMNS);
     layout_pad_left(layout, STR("then"), VALUE_COLUMNS);
     layout_line(layout);
-    for (int i = 0; i < CRITICAL_COUNT; i++) {
-        enum part part = critical_parts[i];
-        double    now_ns = whatif->now.class_ns[part], then_ns = whatif->together.class_ns[part];
+    for (int part = 0; part < PART_COUNT; part++) {
+        double now_ns = whatif->now.part_ns[part], then_ns = whatif->together.part_ns[part];
 
         if (fmax(now_ns, then_ns) < whatif->now.step_ns / 1000)
             continue;
         text_add(layout->text, STR("  "));
-        layout_pad(layout, str_from(critical_title(part)), PATH_COLUMNS);
+        layout_pad(layout, str_from(part_title((enum part)part)), PART_COLUMNS);
         write_value(layout, now_ns, UNIT_NS);
         write_value(layout, then_ns, UNIT_NS);
         layout_line(layout);
@@ -245,5 +242,5 @@ void whatif_text(const struct whatif *whatif, const struct study *study,
         layout_line(&layout);
     }
     if (!whatif->is_path)
-        write_paths(&layout, whatif);
+        write_parts(&layout, whatif);
 }

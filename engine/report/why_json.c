@@ -10,7 +10,7 @@ static void put_cause(struct json_writer *json, const struct why_cause *cause)
     put_ms(json, "ms", cause->ns);
     if (cause->usual_ns >= 0)
         put_ms(json, "usual_ms", cause->usual_ns);
-    put_text(json, "class", critical_name(cause->class));
+    put_text(json, "class", part_name(cause->class));
     put_text(json, "name", cause->name);
     put_text(json, "owner", cause->owner);
     put_text(json, "timeline", cause->place);
@@ -31,7 +31,7 @@ static void put_late(struct json_writer *json, const struct why_late *late)
     put_ms(json, "late_ms", late->late_ns);
     put_number(json, "share", late->share);
     if (late->class_ns > 0) {
-        put_text(json, "class", critical_name(late->cause.class));
+        put_text(json, "class", part_name(late->cause.class));
         put_ms(json, "class_ms", late->class_ns);
         json_key(json, "cause");
         put_cause(json, &late->cause);

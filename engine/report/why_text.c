@@ -37,7 +37,7 @@ static struct str describe(struct layout *layout, const struct why_cause *cause)
     enum { NAME_COLUMNS = 60 };
     struct text line = { .arena = layout->arena };
 
-    text_print(&line, "%s: ", critical_title(cause->class));
+    text_print(&line, "%s: ", part_title(cause->class));
     if (cause->name && *cause->name)
         text_add(&line, layout_shorten(layout->arena, str_from(cause->name), NAME_COLUMNS));
     else
@@ -112,7 +112,7 @@ static void write_classes(struct layout *layout, const struct why *why)
 
         if (sums[i].ns < SMALL_SHARE * why->duration_ns)
             continue;
-        text_print(&line, "%s%s ", shown++ ? ", " : "", critical_title(sums[i].class));
+        text_print(&line, "%s%s ", shown++ ? ", " : "", part_title(sums[i].class));
         unit_print(&line, sums[i].ns, UNIT_NS);
         if (!why->is_compared)
             continue;
@@ -173,7 +173,7 @@ static struct str describe_late(struct layout *layout, const struct why_late *la
     text_add(&line, STR(" of it), "));
     text_add(&line, layout_shorten(layout->arena, str_from(late->name), NAME_COLUMNS));
     if (late->class_ns > 0) {
-        text_print(&line, "; %s ", critical_title(late->cause.class));
+        text_print(&line, "; %s ", part_title(late->cause.class));
         unit_print(&line, late->class_ns, UNIT_NS);
         text_add(&line, STR(" longer"));
         if (late->cause.name && *late->cause.name) {

@@ -17,8 +17,8 @@ static void same(double value, double expected)
         fail_msg("%.9g is not %.9g", value, expected);
 }
 
-/* The step of one_step.h: 400 us, of them 280 host, 100 compute, 10 sync and 10 launch (counted in
- * test_event_schedule.c). One rank is late to nothing. */
+/* The step of one_step.h: the longest chain through its 400 us holds 280 of the host and 100 of
+ * kernels (counted in test_event_schedule.c). One rank is late to nothing. */
 static void facts_of_a_step(void **state)
 {
     struct one_step step;
@@ -31,10 +31,8 @@ static void facts_of_a_step(void **state)
     same(builder_fact(&step.b, "replay.steps"), 1);
     same(builder_fact(&step.b, "replay.unknown_share"), 0);
     same(builder_fact(&step.b, "replay.nodes"), (double)step.graph.nodes.count);
-    same(builder_fact(&step.b, "critical.host_ns") / US, 280);
-    same(builder_fact(&step.b, "critical.compute_ns") / US, 100);
-    same(builder_fact(&step.b, "critical.sync_ns") / US, 10);
-    same(builder_fact(&step.b, "critical.launch_ns") / US, 10);
+    same(builder_fact(&step.b, "replay.host_bound_ns") / US, 280);
+    same(builder_fact(&step.b, "replay.compute_bound_ns") / US, 100);
     assert_null(facts_find_table(&step.b.study.facts, "collective_lateness"));
     one_step_free(&step);
 }
@@ -49,7 +47,7 @@ static void slice(struct profile_builder *b, uint32_t timeline, const char *name
  * Two ranks with a step of 1000 us: rank 0 runs forward for 300, rank 1 for 700 and json for 100;
  * both then reduce until 900 and update until 1000. Rank 1 comes to the collective at 800, 500
  * behind rank 0, half of its step: 400 of that are in an op, which on a host without an accelerator
- * is compute, 100 in Python. The critical path is rank 1's up to 900: compute 700 + 100, host 100,
+ * is compute, 100 in Python. The longest chain is rank 1's up to 900: compute 700 + 100, host 100,
  * communication 100.
  */
 static void a_rank_that_comes_late(void **state)
@@ -79,9 +77,8 @@ static void a_rank_that_comes_late(void **state)
     for (size_t i = 0; i < b.study.steps.list.count; i++)
         b.study.steps.list.items[i].timeline = threads[b.study.steps.list.items[i].host];
     assert_true(analysis_replay.run(&b.study, &err));
-    same(builder_fact(&b, "critical.compute_ns") / US, 800);
-    same(builder_fact(&b, "critical.host_ns") / US, 100);
-    same(builder_fact(&b, "critical.communication_ns") / US, 100);
+    same(builder_fact(&b, "replay.compute_bound_ns") / US, 800);
+    same(builder_fact(&b, "replay.host_bound_ns") / US, 100);
     table = facts_find_table(&b.study.facts, "collective_lateness");
     assert_non_null(table);
     assert_int_equal(table->row_count, 1);

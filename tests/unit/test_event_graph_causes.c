@@ -94,9 +94,9 @@ static void workers_of_a_loader(void **state)
     assert_int_equal(step.graph.nodes.items[edge->from].class, PART_INPUT);
     assert_true(schedule_make(&schedule, &step.graph, NULL, &step.scratch));
     assert_int_equal((int64_t)(schedule.step_ns + 0.5), 400 * US);
-    assert_int_equal((int64_t)(schedule.class_ns[PART_COMPUTE] + 0.5), 100 * US);
-    assert_int_equal((int64_t)(schedule.class_ns[PART_INPUT] + 0.5), 290 * US);
-    assert_int_equal((int64_t)(schedule.class_ns[PART_HOST] + 0.5), 10 * US);
+    assert_int_equal((int64_t)(schedule.chain_ns[PART_COMPUTE] + 0.5), 100 * US);
+    assert_int_equal((int64_t)(schedule.chain_ns[PART_INPUT] + 0.5), 290 * US);
+    assert_int_equal((int64_t)(schedule.chain_ns[PART_HOST] + 0.5), 10 * US);
     one_step_free(&step);
 }
 
@@ -199,7 +199,7 @@ static void a_step_that_ends_with_its_device(void **state)
 
 /*
  * A CPU's thread waits 20..300, while a thread of the pool is inside an op 10..310: no end lets the
- * wait end. The composition charges the 280 to computing, and so does the critical path; 20 before
+ * wait end. The composition charges the 280 to computing, and so does the longest chain; 20 before
  * and 100 behind are the host's.
  */
 static void a_wait_without_an_end_is_what_the_composition_says(void **state)
@@ -222,14 +222,35 @@ static void a_wait_without_an_end_is_what_the_composition_says(void **state)
         assert_true(vec_push(&step.b.study.path.segments, &step.b.arena, segments[i]));
     one_step_end(&step);
     assert_true(schedule_make(&schedule, &step.graph, NULL, &step.scratch));
-    assert_in_range((int64_t)schedule.class_ns[PART_COMPUTE], 279999, 280001);
-    assert_in_range((int64_t)schedule.class_ns[PART_HOST], 119999, 120001);
+    assert_in_range((int64_t)schedule.chain_ns[PART_COMPUTE], 279999, 280001);
+    assert_in_range((int64_t)schedule.chain_ns[PART_HOST], 119999, 120001);
+    one_step_free(&step);
+}
+
+/* A kernel runs from the step's begin on that was enqueued 1000 us before: the step after it has it
+ * as soon as its stream is free, and takes 400 us as this one, however long ago that was. */
+static void work_that_was_enqueued_before_the_step(void **state)
+{
+    struct one_step step;
+    struct schedule schedule;
+    uint32_t        early, late;
+
+    (void)state;
+    one_step_begin(&step);
+    early = one_launch(&step, -1000);
+    late = one_launch(&step, 280);
+    one_kernel(&step, early, "A", 0, 120);
+    one_kernel(&step, late, "B", 290, 390);
+    one_step_end(&step);
+    assert_true(schedule_make(&schedule, &step.graph, NULL, &step.scratch));
+    assert_int_equal((int64_t)(schedule.step_ns + 0.5), 400 * US);
     one_step_free(&step);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_that_was_enqueued_before_the_step),
         cmocka_unit_test(causes_of_a_step),
         cmocka_unit_test(workers_of_a_loader),
         cmocka_unit_test(pauses_without_a_giver),

@@ -32,6 +32,7 @@ static void back_from_a_kernel(void **state)
 
     (void)state;
     one_step_make(&step);
+    walk.study = &step.b.study;
     walk.graph = &step.graph;
     walk.arena = &step.scratch;
     assert_true(why_walk_back(&walk, one_node(&step, "B", 290), false, 120 * US));
@@ -55,6 +56,7 @@ static void sums_of_causes_alike(void **state)
 
     (void)state;
     one_step_make(&step);
+    walk.study = &step.b.study;
     walk.graph = &step.graph;
     walk.arena = &step.scratch;
     assert_true(why_walk_back(&walk, one_node(&step, "B", 290), true, 0));

@@ -34,6 +34,24 @@ const struct device_row *device_activity_row(const struct device_activity *activ
                : NULL;
 }
 
+uint32_t device_activity_outer(const struct study *study, uint32_t event)
+{
+    const struct device_activity *devices = study->devices;
+    const struct profile         *profile = study->profile;
+    const uint32_t               *around = study->around;
+    int64_t  start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
+    uint32_t outer = around[event];
+
+    while (outer != NO_ID &&
+           (event_end_ns(profile, outer) < end_ns || event_end_ns(profile, outer) <= start_ns))
+        outer = around[outer];
+    if (outer != NO_ID)
+        return outer;
+    return devices && devices->launch_of && devices->launch_of[event] != event
+               ? devices->launch_of[event]
+               : NO_ID;
+}
+
 const struct device_row *device_activity_leading(const struct study *study)
 {
     const struct device_row *best = NULL;

@@ -43,10 +43,13 @@ struct device_activity {
 bool device_activity_make(const struct study *study, const struct windows *windows,
                           struct arena *arena, struct arena *scratch,
                           struct device_activity *activity);
+/* What a whole event is inside of, or the call that enqueued it; or NO_ID. */
+uint32_t device_activity_outer(const struct study *study, uint32_t event);
 /* The row of a device, or NULL. */
 const struct device_row *device_activity_row(const struct device_activity *activity,
                                              uint32_t                      device);
-/* The accelerator of the reference host that works most: what is told of one is told of it; or NULL. */
+/* The accelerator of the reference host that works most: what is told of one is told of it; or
+ * NULL. */
 const struct device_row *device_activity_leading(const struct study *study);
 /* Accelerators of the reference host that computed or communicated in the windows (else those that
  * copied), at least 1. What their work takes a step is told of one of them: their mean. */

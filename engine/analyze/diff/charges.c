@@ -34,25 +34,6 @@ bool charges_start(struct charges *charges, const struct study *study, int64_t d
     return true;
 }
 
-/* What a whole event is inside of, or was launched by. */
-static uint32_t outer_of(const struct charges *charges, uint32_t event)
-{
-    const struct device_activity *devices = charges->study->devices;
-    const struct profile         *profile = charges->study->profile;
-    const uint32_t               *around = charges->study->around;
-    int64_t  start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
-    uint32_t outer = around[event];
-
-    while (outer != NO_ID &&
-           (event_end_ns(profile, outer) < end_ns || event_end_ns(profile, outer) <= start_ns))
-        outer = around[outer];
-    if (outer != NO_ID)
-        return outer;
-    return devices && devices->launch_of && devices->launch_of[event] != event
-               ? devices->launch_of[event]
-               : NO_ID;
-}
-
 static struct str file_name(struct str path)
 {
     size_t slash = str_find_last(path, '/');
@@ -85,7 +66,7 @@ static uint32_t named_event(const struct charges *charges, uint32_t event)
 {
     const struct profile *profile = charges->study->profile;
 
-    for (; event != NO_ID; event = outer_of(charges, event)) {
+    for (; event != NO_ID; event = device_activity_outer(charges->study, event)) {
         const struct activity *activity = event_activity(profile, event);
 
         if ((activity->op != NO_ID && activity_kind_is_op(activity->kind)) ||
@@ -131,7 +112,7 @@ static bool add_modules(struct charges *charges, uint32_t event, uint32_t *modul
     const struct profile   *profile = charges->study->profile;
     uint32_t                modules[32], count = 0;
 
-    for (; event != NO_ID; event = outer_of(charges, event))
+    for (; event != NO_ID; event = device_activity_outer(charges->study, event))
         if (str_starts(profile_str(profile, event_activity(profile, event)->name), prefix) &&
             count < ARRAY_COUNT(modules))
             modules[count++] = event_activity(profile, event)->name;
@@ -150,7 +131,7 @@ static bool add_modules(struct charges *charges, uint32_t event, uint32_t *modul
 /* Where a gradient goes on outwards: at what ran forward. */
 static uint32_t forward_from(const struct charges *charges, uint32_t event)
 {
-    for (; event != NO_ID; event = outer_of(charges, event))
+    for (; event != NO_ID; event = device_activity_outer(charges->study, event))
         if (charges->forward_of[event] != NO_ID)
             return charges->forward_of[event];
     return NO_ID;
@@ -189,7 +170,7 @@ static uint32_t source_from(const struct charges *charges, uint32_t event)
     const struct profile *profile = charges->study->profile;
     uint32_t              first = NO_ID;
 
-    for (; event != NO_ID; event = outer_of(charges, event)) {
+    for (; event != NO_ID; event = device_activity_outer(charges->study, event)) {
         const struct activity *activity = event_activity(profile, event);
         uint32_t               source = activity->source;
 
@@ -274,7 +255,7 @@ enum part charges_part(const struct charges *charges, uint32_t event)
 {
     const struct profile *profile = charges->study->profile;
 
-    for (; event != NO_ID; event = outer_of(charges, event)) {
+    for (; event != NO_ID; event = device_activity_outer(charges->study, event)) {
         enum activity_kind kind = event_activity(profile, event)->kind;
 
         if (op_times_eager_name(profile, event) != NO_ID)

@@ -401,7 +401,30 @@ static bool walk_steps(struct study *study, struct arena *scratch)
     if (!count_threads(&study->path, scratch))
         return false;
     study->path.core_count = count_cores(study);
-    return sum_cpu(study) && set_facts(study);
+    return sum_cpu(study);
+}
+
+bool path_of_step(const struct study *study, uint32_t step, struct arena *arena, struct path *path)
+{
+    const struct path *of = &study->path;
+    struct study       alone = *study;
+    struct arena       scratch = { .budget_bytes = arena->budget_bytes };
+    bool               ok;
+
+    *path = *of;
+    for (size_t i = 0; i < of->step_rows.count; i++)
+        if (of->step_rows.items[i] == step)
+            return true;
+    alone.arena = arena;
+    alone.path = (struct path) { .leader = of->leader,
+                                 .lacks_device = of->lacks_device,
+                                 .has_device = of->has_device,
+                                 .shows_copies = of->shows_copies,
+                                 .shows_collectives = of->shows_collectives };
+    ok = vec_push(&alone.path.step_rows, arena, step) && walk_steps(&alone, &scratch);
+    arena_free(&scratch);
+    *path = alone.path;
+    return ok;
 }
 
 static bool run(struct study *study, struct err *err)
@@ -416,7 +439,7 @@ static bool run(struct study *study, struct err *err)
         ok = facts_absent(&study->facts, "path.", "at least one whole step",
                           "no whole step in the trace");
     else
-        ok = walk_steps(study, &scratch);
+        ok = walk_steps(study, &scratch) && set_facts(study);
     arena_free(&scratch);
     return ok || err_set(err, ERR_LIMIT, "the paths of the steps do not fit the memory budget");
 }

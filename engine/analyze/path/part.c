@@ -40,38 +40,3 @@ const char *part_share_fact(enum part part)
 
     return facts[part];
 }
-
-const enum part critical_parts[CRITICAL_COUNT] = {
-#define CRITICAL(id, name, title, help) PART_##id,
-#include "analyze/path/part.def"
-};
-
-const char *critical_name(enum part part)
-{
-    static const char *const names[PART_COUNT] = {
-#define CRITICAL(id, name, title, help) [PART_##id] = name,
-#include "analyze/path/part.def"
-    };
-
-    return names[part];
-}
-
-const char *critical_title(enum part part)
-{
-    static const char *const titles[PART_COUNT] = {
-#define CRITICAL(id, name, title, help) [PART_##id] = title,
-#include "analyze/path/part.def"
-    };
-
-    return titles[part];
-}
-
-const char *critical_fact(enum part part)
-{
-    static const char *const facts[PART_COUNT] = {
-#define CRITICAL(id, name, title, help) [PART_##id] = "critical." name "_ns",
-#include "analyze/path/part.def"
-    };
-
-    return facts[part];
-}

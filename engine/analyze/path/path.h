@@ -22,18 +22,6 @@ const char *part_title(enum part part);      /* for people: "idle, launch" */
 const char *part_ns_fact(enum part part);    /* "part.idle_launch_ns" */
 const char *part_share_fact(enum part part); /* "part.idle_launch_share" */
 
-/* Parts that time on a critical path through the event graph (event_graph.h) is charged to; there idle
- * time stands at what it is a wait for: a launch, the kernel before, a blocking call. */
-enum {
-#define CRITICAL(id, name, title, help) CRITICAL_ROW_##id,
-#include "analyze/path/part.def"
-    CRITICAL_COUNT
-};
-extern const enum part critical_parts[CRITICAL_COUNT]; /* in the order they are printed */
-const char *critical_name(enum part part);  /* "kernel_gap"; NULL: of none */
-const char *critical_title(enum part part); /* for people: "between kernels" */
-const char *critical_fact(enum part part);  /* "critical.kernel_gap_ns" */
-
 /* An open event with its ancestors; kinds has a bit 1 << enum activity_kind for it and each of
  * them. */
 struct frame {

@@ -40,7 +40,7 @@ static void make(struct study *study, struct graph_replay *replay)
     if (schedule_make(&schedule, &replay->graph, NULL, &scratch)) {
         replay->step_ns = schedule.step_ns;
         replay->is_usable = schedule.step_ns > 0 && schedule.error <= MOST_ERROR &&
-                            schedule.class_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule.step_ns;
+                            schedule.chain_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule.step_ns;
     }
     arena_free(&scratch);
 }

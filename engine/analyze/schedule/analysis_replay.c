@@ -8,7 +8,18 @@
 #include "analyze/schedule/event_schedule.h"
 #include "analyze/schedule/lateness.h"
 
-enum replay_fact { ERROR, WORST_ERROR, STEPS, NODES, EDGES, JOINED, UNKNOWN, FIRST_CLASS };
+enum replay_fact {
+    ERROR,
+    WORST_ERROR,
+    STEPS,
+    NODES,
+    EDGES,
+    JOINED,
+    UNKNOWN,
+    COMPUTE_BOUND,
+    HOST_BOUND,
+    FACT_COUNT
+};
 static const struct fact_spec produces[] = {
     [ERROR] = { "replay.error", UNIT_SHARE,
                 "how far the replayed steps are from the recorded ones, mean" },
@@ -19,11 +30,30 @@ static const struct fact_spec produces[] = {
     [JOINED] = { "replay.collectives", UNIT_COUNT,
                  "parts of ranks in collectives that the graph joins" },
     [UNKNOWN] = { "replay.unknown_share", UNIT_SHARE,
-                  "of the critical path: delays without a known cause" },
-#define CRITICAL(id, name, title, help)                                                            \
-    [FIRST_CLASS + CRITICAL_ROW_##                                                                 \
-        id] = { "critical." name "_ns", UNIT_NS, "critical path a step: " help },
-#include "analyze/path/part.def"
+                  "of the longest chain through the steps: delays without a known cause" },
+    [COMPUTE_BOUND] = { "replay.compute_bound_ns", UNIT_NS,
+                        "what kernels (without an accelerator: ops) are of the longest chain "
+                        "through a "
+                        "step: the most that faster ones save" },
+    [HOST_BOUND] = { "replay.host_bound_ns", UNIT_NS,
+                     "the same of the host's program, its calls and Python" },
+/* Names of older versions. */
+#define MOVED(name, part)                                                                          \
+    {                                                                                              \
+        "critical." name "_ns", UNIT_NS, "not told any more: " part " says what a step waits for"  \
+    }
+    MOVED("host", "part.host_ns"),
+    MOVED("input", "part.input_ns"),
+    MOVED("compile", "part.compile_ns"),
+    MOVED("output", "part.output_ns"),
+    MOVED("compute", "part.compute_ns"),
+    MOVED("communication", "part.communication_ns"),
+    MOVED("copy", "part.copy_ns"),
+    MOVED("launch", "part.idle_launch_ns"),
+    MOVED("kernel_gap", "part.idle_dependency_ns"),
+    MOVED("sync", "part.idle_sync_ns"),
+    MOVED("unknown", "part.unknown_ns"),
+#undef MOVED
 };
 
 enum lateness_column {
@@ -104,7 +134,7 @@ static void fill_late(struct study *study, const struct event_graph *graph, stru
     emit_rank(study, table, L_FIRST_RANK, row, lateness_host(graph, late->first));
     if (late->class_ns <= 0)
         return;
-    emit_text(study, table, L_WHY, row, critical_name(late->cause.class));
+    emit_text(study, table, L_WHY, row, part_name(late->cause.class));
     emit_number(table, L_WHY_NS, row, late->class_ns);
     emit_text(study, table, L_CAUSE, row, late->cause.name);
     emit_text(study, table, L_OWNER, row, late->cause.owner);
@@ -142,23 +172,24 @@ static bool set_facts(struct study *study, const struct event_graph *graph,
                       const struct schedule *schedule)
 {
     double scale = schedule->step_ns > 0 ? steps_ns(&study->steps) / schedule->step_ns : 1;
-    double values[ARRAY_COUNT(produces)] = {
+    double values[FACT_COUNT] = {
         [ERROR] = schedule->error,
         [WORST_ERROR] = schedule->worst_error,
         [STEPS] = graph->group_count,
         [NODES] = (double)graph->nodes.count,
         [EDGES] = (double)graph->edges.count,
         [JOINED] = graph->joined_count,
+        [COMPUTE_BOUND] = schedule->chain_ns[PART_COMPUTE] * scale,
+        [HOST_BOUND] = schedule->chain_ns[PART_HOST] * scale,
     };
     bool is_set = true;
 
     if (schedule->step_ns > 0)
-        values[UNKNOWN] = schedule->class_ns[PART_UNKNOWN] / schedule->step_ns;
-    for (int i = 0; i < CRITICAL_COUNT; i++)
-        values[FIRST_CLASS + i] = schedule->class_ns[critical_parts[i]] * scale;
-    for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
+        values[UNKNOWN] = schedule->chain_ns[PART_UNKNOWN] / schedule->step_ns;
+    for (size_t i = 0; i < FACT_COUNT; i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
-    return is_set;
+    return is_set && facts_absent(&study->facts, "critical.", NULL,
+                                  "part.* says what a step waits for, with an accelerator too");
 }
 
 static bool run(struct study *study, struct err *err)
@@ -184,7 +215,7 @@ static bool run(struct study *study, struct err *err)
 
 const struct analysis analysis_replay = {
     .name = "replay",
-    .summary = "the steps scheduled again from their event graph; critical path by class",
+    .summary = "the steps scheduled again from their event graph",
     .produces = produces,
     .produces_count = ARRAY_COUNT(produces),
     .tables = tables,

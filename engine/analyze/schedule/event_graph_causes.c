@@ -292,7 +292,8 @@ bool build_host(struct build *build, uint32_t line)
     return true;
 }
 
-/* The launch of device work. One outside of the sample counts from the start of the step. */
+/* The launch of device work. One outside of the sample counts from the start of the step, at which
+ * it has been if it came before: so long ago says nothing of what the work still waits for. */
 static bool add_launch(struct build *build, uint32_t line, uint32_t event, uint32_t launch)
 {
     int64_t  at_ns = event_start_ns(build->profile, launch);
@@ -306,8 +307,8 @@ static bool add_launch(struct build *build, uint32_t line, uint32_t event, uint3
         from = build->lines.items[thread].last; /* a call that took no time */
     if (from == NO_ID)
         from = build->base_of_host[host];
-    return add_edge(build, from, EDGE_LAUNCH, at_ns - node_at(build, from)->start_ns + lag_ns,
-                    true);
+    lag_ns += at_ns - node_at(build, from)->start_ns;
+    return add_edge(build, from, EDGE_LAUNCH, lag_ns > 0 ? lag_ns : 0, true);
 }
 
 /* Waits for other streams that were enqueued before this work. */

@@ -1,5 +1,6 @@
 #include "analyze/schedule/event_schedule.h"
 
+#include "analyze/schedule/chain.h"
 #include "base/trace.h"
 
 #include <math.h>
@@ -213,123 +214,20 @@ static void measure_errors(struct run *run)
     schedule->error = sum / graph->group_count;
 }
 
-/* A walk back along what let each node start. */
-struct charging {
-    struct schedule *schedule;
-    int64_t          at_ns, from_ns; /* where it is; the end of the run before */
-};
-
-/* Charges the way back to `reached_ns`. */
-static void charge(struct charging *charging, enum part class, int64_t reached_ns)
+/* Charges the way from the last node of the second pass back to the end of the first one. */
+static void charge_chain(struct run *run, int64_t from_ns)
 {
-    if (reached_ns < charging->from_ns)
-        reached_ns = charging->from_ns;
-    if (reached_ns >= charging->at_ns)
-        return;
-    charging->schedule->class_ns[class] += (double)(charging->at_ns - reached_ns);
-    charging->at_ns = reached_ns;
-}
+    struct schedule *schedule = run->schedule;
+    struct chain     chain =
+        chain_from(schedule, schedule->last_node, schedule->end_ns[schedule->last_node]);
+    double sum_ns = 0;
 
-/* What edits are about by its class: it stays what it is, so that no edit saves more than its class
- * holds. */
-static bool is_editable(enum part part)
-{
-    return part == PART_INPUT || part == PART_COMMUNICATION || part == PART_COPY;
-}
-
-/* On a CPU the composition is about the same threads, and what other time counts as is its say: a
- * thread that leads and a pool at work beside it both hold the step, and one of them is named. */
-static bool is_composed(const struct event_graph *graph, const struct graph_node *node,
-                        enum part class)
-{
-    return !graph->has_device && graph->lines.items[node->line].host == graph->study->steps.host &&
-           !is_editable(class);
-}
-
-/* The same, of what was recorded from `from_ns` to `to_ns`, as the composition has that time. */
-static void charge_composed(struct charging *charging, enum part class, int64_t from_ns,
-                            int64_t to_ns, int64_t reached_ns)
-{
-    struct schedule *schedule = charging->schedule;
-    int64_t          part_ns[PART_COUNT];
-    double           sum_ns = 0, before_ns = schedule->class_ns[class], length_ns;
-
-    charge(charging, class, reached_ns);
-    length_ns = schedule->class_ns[class] - before_ns;
-    sum_ns = (double)path_parts(&schedule->graph->study->path, from_ns, to_ns, part_ns);
-    for (int part = 0; part < PART_COUNT && sum_ns > 0 && length_ns > 0; part++) {
-        double moved_ns =
-            critical_name((enum part)part) ? length_ns * (double)part_ns[part] / sum_ns : 0;
-
-        schedule->class_ns[part] += moved_ns;
-        schedule->class_ns[class] -= moved_ns;
+    while (chain.at_ns > from_ns && chain_step(&chain, from_ns)) {
+        schedule->chain_ns[chain.part] += (double)chain.ns;
+        sum_ns += (double)chain.ns;
     }
-}
-
-static void charge_work(struct charging *charging, const struct graph_node *node,
-                        int64_t reached_ns)
-{
-    if (is_composed(charging->schedule->graph, node, (enum part)node->class))
-        charge_composed(charging, (enum part)node->class, node->end_ns - node->own_ns, node->end_ns,
-                        reached_ns);
-    else
-        charge(charging, (enum part)node->class, reached_ns);
-}
-
-/* What lies between a node and the cause of its start. */
-static void charge_way(struct charging *charging, const struct graph_edge *edge,
-                       const struct graph_node *node, int64_t reached_ns)
-{
-    int64_t start_ns = node->end_ns - node->own_ns;
-
-    if (is_composed(charging->schedule->graph, node, graph_edge_class(edge)) && edge->lag_ns > 0)
-        charge_composed(charging, graph_edge_class(edge), start_ns - edge->lag_ns, start_ns,
-                        reached_ns);
-    else
-        charge(charging, graph_edge_class(edge), reached_ns);
-}
-
-/* Makes the classes sum to the step. */
-static void settle_classes(struct schedule *schedule)
-{
-    double sum_ns = 0, *class_ns = schedule->class_ns;
-
-    for (int i = 0; i < CRITICAL_COUNT; i++)
-        sum_ns += class_ns[critical_parts[i]];
-    schedule->bottleneck = critical_parts[0];
-    for (int i = 0; i < CRITICAL_COUNT; i++) {
-        enum part part = critical_parts[i];
-
-        class_ns[part] *= sum_ns > 0 ? schedule->step_ns / sum_ns : 0;
-        if (class_ns[part] > class_ns[schedule->bottleneck])
-            schedule->bottleneck = part;
-    }
-}
-
-/* The steps are scheduled twice in a row: charges the way from the last node of the second pass
- * back to the end of the first one. */
-static void charge_path(struct run *run, int64_t from_ns)
-{
-    struct schedule          *schedule = run->schedule;
-    const struct event_graph *graph = run->graph;
-    uint32_t                  row = schedule->last_node;
-    struct charging           charging = { schedule, schedule->end_ns[row], from_ns };
-
-    while (charging.at_ns > from_ns) {
-        const struct graph_node *node = &graph->nodes.items[row];
-        const struct graph_edge *edge;
-
-        charge_work(&charging, node, schedule->start_ns[row]);
-        if (schedule->cause[row] == NO_ID)
-            break;
-        if (node->delay_ns && !(flags_of(run, row) & CHANGE_NO_DELAY))
-            charge(&charging, PART_UNKNOWN, schedule->start_ns[row] - node->delay_ns);
-        edge = &graph->edges.items[schedule->cause[row]];
-        row = edge->from;
-        charge_way(&charging, edge, node,
-                   edge->from_start ? schedule->start_ns[row] : schedule->end_ns[row]);
-    }
-    settle_classes(schedule);
+    for (int part = 0; part < PART_COUNT && sum_ns > 0; part++)
+        schedule->chain_ns[part] *= schedule->step_ns / sum_ns;
 }
 
 bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
@@ -338,7 +236,7 @@ bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
     struct run run = { .schedule = schedule, .graph = graph, .changes = changes };
     int64_t    first_ns, second_ns;
 
-    *schedule = (struct schedule) { .graph = graph };
+    *schedule = (struct schedule) { .graph = graph, .changes = changes };
     schedule->start_ns = arena_new_array(arena, int64_t, graph->nodes.count);
     schedule->end_ns = arena_new_array(arena, int64_t, graph->nodes.count);
     schedule->cause = arena_new_array(arena, uint32_t, graph->nodes.count);
@@ -355,6 +253,7 @@ bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
     leave_lines(&run);
     second_ns = run_all(&run);
     schedule->step_ns = (double)(second_ns - first_ns) / graph->group_count;
-    charge_path(&run, first_ns);
+    schedule->from_ns = first_ns;
+    charge_chain(&run, first_ns);
     return true;
 }

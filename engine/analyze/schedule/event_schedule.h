@@ -17,21 +17,23 @@ enum change_flag {
     CHANGE_NO_GAP = 16,   /* follows the work before it without a gap */
     CHANGE_NO_DELAY = 32, /* starts when its known causes allow it */
 };
-struct graph_changes {    /* by node; NULL: none */
-    float   *factors;     /* of own_ns */
-    int64_t *extra_ns;    /* more than that */
-    uint8_t *flags;       /* enum change_flag */
+struct graph_changes { /* by node; NULL: none */
+    float   *factors;  /* of own_ns */
+    int64_t *extra_ns; /* more than that */
+    uint8_t *flags;    /* enum change_flag */
 };
 struct schedule {
     const struct event_graph *graph;
-    int64_t  *start_ns, *end_ns; /* of the second run */
-    uint32_t *cause;             /* by node: the edge that let it start; NO_ID: none, or the run
-                                    before */
-    double    step_ns;           /* mean over the sampled steps of the reference host */
-    double    error, worst_error; /* of the first run against the recording; unchanged graphs */
-    double    class_ns[PART_COUNT]; /* along the critical path of a step; sums to step_ns */
-    enum part bottleneck;
-    uint32_t  last_node;         /* where the path ends */
+    int64_t                  *start_ns, *end_ns; /* of the second run */
+    uint32_t                 *cause; /* by node: the edge that let it start; NO_ID: none, or the run
+                                        before */
+    double step_ns;                  /* mean over the sampled steps of the reference host */
+    double error, worst_error;       /* of the first run against the recording; unchanged graphs */
+    double chain_ns[PART_COUNT]; /* along the longest chain of a step, by what each piece is; sums
+                                    to step_ns: taking all of a part away saves no more */
+    uint32_t                    last_node; /* where that chain ends */
+    int64_t                     from_ns;   /* where the second run begins: the end of the first */
+    const struct graph_changes *changes;
 };
 
 bool graph_changes_make(struct graph_changes *changes, const struct event_graph *graph,

@@ -68,8 +68,10 @@ static int64_t collective_before_ns(const struct event_graph *graph, uint32_t no
 bool lateness_walk(const struct event_graph *graph, const struct late_arrival *late,
                    struct why_walk *walk, struct arena *arena)
 {
-    struct why_walk usual = { .graph = graph, .arena = arena, .root = NO_ID, .began = NO_ID };
-    int64_t         first_ns = graph->nodes.items[late->first].start_ns;
+    struct why_walk usual = {
+        .study = graph->study, .graph = graph, .arena = arena, .root = NO_ID, .began = NO_ID
+    };
+    int64_t first_ns = graph->nodes.items[late->first].start_ns;
 
     *walk = usual;
     if (!why_walk_back(&usual, late->first, false,
@@ -94,9 +96,9 @@ static bool find_cause(const struct event_graph *graph, struct late_arrival *lat
     for (size_t i = 0; i < walk.causes.count; i++)
         excess_ns[walk.causes.items[i].class] +=
             walk.causes.items[i].ns - walk.causes.items[i].usual_ns;
-    for (int i = 0; i < CRITICAL_COUNT; i++)
-        if (excess_ns[critical_parts[i]] > excess_ns[worst])
-            worst = critical_parts[i];
+    for (int part = 0; part < PART_COUNT; part++)
+        if (excess_ns[part] > excess_ns[worst])
+            worst = (enum part)part;
     late->class_ns = excess_ns[worst] > 0 ? excess_ns[worst] : 0;
     for (size_t i = walk.causes.count; i-- > 0;)
         if (walk.causes.items[i].class == worst)

@@ -1,6 +1,7 @@
 #include "analyze/schedule/whatif_editor.h"
 
 #include "analyze/path/work.h"
+#include "analyze/schedule/charge.h"
 #include "analyze/schedule/other_hardware.h"
 #include "analyze/schedule/whatif_select.h"
 #include "base/option.h"
@@ -580,23 +581,48 @@ void editor_reset(struct editor *editor)
     }
 }
 
+/* The composition, and with edits that with what they change of the charge. Sums to the step. */
+static void set_parts(const struct editor *editor, const double charged_ns[PART_COUNT],
+                      struct whatif_result *result)
+{
+    double sum_ns = 0;
+
+    for (int part = 0; part < PART_COUNT; part++) {
+        double ns;
+
+        if (!facts_get(&editor->study->facts, part_ns_fact((enum part)part), &ns))
+            return;
+        ns += (charged_ns[part] - editor->charged_ns[part]) * editor->scale;
+        result->part_ns[part] = fmax(0, ns);
+        sum_ns += result->part_ns[part];
+    }
+    result->bottleneck = (enum part)0;
+    for (int part = 0; part < PART_COUNT; part++) {
+        result->part_ns[part] *= sum_ns > 0 ? result->step_ns / sum_ns : 0;
+        if (result->part_ns[part] > result->part_ns[result->bottleneck])
+            result->bottleneck = (enum part)part;
+    }
+}
+
 static bool schedule_with(struct editor *editor, const struct graph_changes *changes,
                           struct whatif *whatif, struct whatif_result *result, struct err *err)
 {
     struct schedule schedule;
     struct arena    scratch = { .budget_bytes = editor->scratch.budget_bytes };
+    double          charged_ns[PART_COUNT];
 
-    if (!schedule_make(&schedule, editor->graph, changes, &scratch)) {
+    if (!schedule_make(&schedule, editor->graph, changes, &scratch) ||
+        !charge_schedule(&schedule, &scratch, charged_ns)) {
         arena_free(&scratch);
         return err_set(err, ERR_LIMIT, "the schedule does not fit the memory budget");
     }
-    if (!changes)
+    if (!changes) {
         editor->scale =
             schedule.step_ns > 0 ? steps_ns(&editor->study->steps) / schedule.step_ns : 1;
+        memcpy(editor->charged_ns, charged_ns, sizeof charged_ns);
+    }
     result->step_ns = schedule.step_ns * editor->scale;
-    result->bottleneck = schedule.bottleneck;
-    for (int i = 0; i < PART_COUNT; i++)
-        result->class_ns[i] = schedule.class_ns[i] * editor->scale;
+    set_parts(editor, charged_ns, result);
     if (changes)
         result->saved_ns = whatif->now.step_ns - result->step_ns;
     else

@@ -21,33 +21,34 @@ struct whatif_edit {
     int32_t          rank;
 };
 struct whatif_result {
-    double step_ns, saved_ns;            /* a step; saved below zero: it takes longer */
-    double selected_count, selected_ns;  /* pieces of work a step, and their time */
-    double class_ns[PART_COUNT];        /* critical path a step */
-    enum part bottleneck;
+    double    step_ns, saved_ns;           /* a step; saved below zero: it takes longer */
+    double    selected_count, selected_ns; /* pieces of work a step, and their time */
+    double    part_ns[PART_COUNT]; /* what it waits for; all 0 where the composition is not known */
+    enum part bottleneck;          /* the largest */
 };
 struct rank_delay {
     uint32_t host;
     int32_t  rank;
-    double   contribution; /* of what uneven ranks cost, what this one alone at the median's pace gives back */
-    double   slowdown;     /* of the step with level ranks, what this rank alone makes of it */
+    double   contribution; /* of what uneven ranks cost, what this one alone at the median's pace
+                              gives back */
+    double slowdown;       /* of the step with level ranks, what this rank alone makes of it */
 };
 struct whatif {
     VEC(struct whatif_edit) edits;
-    int32_t               on_rank; /* edits touch this rank alone; -1: all */
-    const char           *sweep;   /* what the edits are about, each at another factor; NULL */
-    bool                  is_efficiency; /* each edit comes on top of those before it */
-    bool                  is_path; /* edits of rules on the path of the step (edits_run.h): no critical path */
-    double                error;   /* of the replay without edits */
-    uint32_t              step_count;
+    int32_t     on_rank;       /* edits touch this rank alone; -1: all */
+    const char *sweep;         /* what the edits are about, each at another factor; NULL */
+    bool        is_efficiency; /* each edit comes on top of those before it */
+    bool        is_path;       /* edits of rules on the path of the step (edits_run.h): no parts */
+    double      error;         /* of the replay without edits */
+    uint32_t    step_count;
     struct whatif_result  now, together;
     struct whatif_result *each; /* by edit */
-    double                imbalance; /* is_efficiency: the step over the one with level ranks; 0: they are level */
-    VEC(struct rank_delay) ranks;    /* then, most contribution first */
+    double imbalance; /* is_efficiency: the step over the one with level ranks; 0: they are level */
+    VEC(struct rank_delay) ranks; /* then, most contribution first */
 };
 
-/* Reads one edit, "kernel:gemm=0.5" for WHATIF_SCALE, NULL for one that says it all by itself. ERR_USAGE
- * with a suggestion. */
+/* Reads one edit, "kernel:gemm=0.5" for WHATIF_SCALE, NULL for one that says it all by itself.
+ * ERR_USAGE with a suggestion. */
 bool whatif_edit_scan(struct whatif_edit *edit, enum whatif_kind kind, const char *text,
                       struct arena *arena, struct err *err);
 /* Fills results. ERR_USAGE: a pattern is none or selects nothing; ERR_INCONCLUSIVE: no step. */
@@ -62,14 +63,14 @@ struct sweep_shape {
 };
 
 /* Makes `what`, as kernel:gemm, the edits of whatif. ERR_USAGE as whatif_edit_scan. */
-bool               sweep_scan(struct whatif *whatif, const char *what, struct arena *arena,
-                              struct err *err);
-double             sweep_factor(size_t point); /* of edit `point`; the first is 1 */
+bool   sweep_scan(struct whatif *whatif, const char *what, struct arena *arena, struct err *err);
+double sweep_factor(size_t point); /* of edit `point`; the first is 1 */
 struct sweep_shape sweep_shape(const struct whatif *whatif);
 
 /* efficiency.c: ideals one on top of the other, as edits. */
 bool        efficiency_scan(struct whatif *whatif, struct arena *arena, struct err *err);
-const char *efficiency_name(size_t ideal);                                 /* of edit `ideal` */
-double      efficiency_factor(const struct whatif *whatif, size_t ideal); /* their product: the last step over now's */
+const char *efficiency_name(size_t ideal); /* of edit `ideal` */
+double      efficiency_factor(const struct whatif *whatif,
+                              size_t               ideal); /* their product: the last step over now's */
 
 #endif

@@ -1,4 +1,5 @@
-/* whatif_editor: what the files that edit an event graph share: its changes so far, and scheduling it with them. */
+/* whatif_editor: what the files that edit an event graph share: its changes so far, and scheduling
+ * it with them. */
 #ifndef TFPROF_ANALYZE_WHATIF_EDITOR_H
 #define TFPROF_ANALYZE_WHATIF_EDITOR_H
 
@@ -12,18 +13,21 @@ struct editor {
     bool                     *is_selected;
     int32_t                   rank;  /* -1: all */
     double                    scale; /* of a sampled step to the median one */
+    double charged_ns[PART_COUNT];   /* what the schedule without changes is charged to */
 };
 
 void editor_reset(struct editor *editor);
-/* By row of profile->hosts: what it needs for its steps, changed so far, when it waits for no other; 0: it has
- * none. *median_ns: of those that have, the lower one. */
+/* By row of profile->hosts: what it needs for its steps, changed so far, when it waits for no
+ * other; 0: it has none. *median_ns: of those that have, the lower one. */
 bool editor_rank_work(struct editor *editor, double *work_ns, double *median_ns, struct err *err);
 /* The work of a host, collectives apart, takes `factor` of what it did. */
 void editor_scale_host(struct editor *editor, uint32_t host, double factor);
 /* A step with the changes so far. */
-bool editor_schedule(struct editor *editor, struct whatif *whatif, struct whatif_result *result, struct err *err);
+bool editor_schedule(struct editor *editor, struct whatif *whatif, struct whatif_result *result,
+                     struct err *err);
 
 /* efficiency.c: fills whatif->ranks. */
-bool efficiency_ranks(struct editor *editor, struct whatif *whatif, struct arena *arena, struct err *err);
+bool efficiency_ranks(struct editor *editor, struct whatif *whatif, struct arena *arena,
+                      struct err *err);
 
 #endif

@@ -153,7 +153,9 @@ static bool walk_from(struct asker *asker, uint32_t node, uint32_t root, int64_t
                       struct err *err)
 {
     enum { MOST_CAUSES = 12 };
-    struct why_walk walk = { .graph = &asker->graph, .arena = asker->arena, .root = root };
+    struct why_walk walk = {
+        .study = asker->study, .graph = &asker->graph, .arena = asker->arena, .root = root
+    };
 
     if (!why_walk_back(&walk, node, root != NO_ID, from_ns))
         return no_memory(err);
@@ -245,21 +247,14 @@ static bool why_gap(struct asker *asker, uint32_t step_row, struct err *err)
     return walk_from(asker, node, NO_ID, idle.start_ns, err);
 }
 
-/* The walk over all of one step. */
-static bool walk_step(struct asker *asker, uint32_t step_row, struct why_walk *walk,
-                      struct err *err)
+/* All of one step, by cause. */
+static bool sum_step(const struct asker *asker, uint32_t step_row, struct why_walk *walk)
 {
-    const struct graph_window *window;
-
     *walk = (struct why_walk) {
-        .graph = &asker->graph, .arena = asker->arena, .root = NO_ID, .began = NO_ID
+        .study = asker->study, .arena = asker->arena, .root = NO_ID, .began = NO_ID
     };
-    if (!make_graph(asker, step_row, err))
+    if (!why_walk_step(walk, step_row))
         return false;
-    window = &asker->graph.windows.items[0];
-    if (!why_walk_back(walk, window->last_node, true,
-                       asker->study->steps.list.items[window->step].start_ns))
-        return no_memory(err);
     why_walk_sum(walk);
     return true;
 }
@@ -270,15 +265,14 @@ static bool why_step(struct asker *asker, uint32_t step_row, struct err *err)
     uint32_t           usual_row = usual_step(asker, step_row);
     struct why_walk    usual = { 0 }, walk;
 
-    if (usual_row != NO_ID && !walk_step(asker, usual_row, &usual, err))
-        return false;
-    if (!walk_step(asker, step_row, &walk, err))
-        return false;
-    set_place(asker, step->start_ns, step->end_ns);
+    if ((usual_row != NO_ID && !sum_step(asker, usual_row, &usual)) ||
+        !sum_step(asker, step_row, &walk))
+        return no_memory(err);
+    asker->why->step = step->number;
+    asker->why->duration_ns = (double)(step->end_ns - step->start_ns);
     if (usual_row != NO_ID)
         why_walk_compare(&walk, &usual);
     take_causes(asker, &walk);
-    asker->why->began = NULL;
     asker->why->is_step = true;
     if (usual_row == NO_ID) {
         asker->why->is_summed = true;
@@ -478,7 +472,7 @@ static bool why_work(struct asker *asker, const struct pattern *pattern, enum su
         node = next;
     }
     set_place(asker, from_ns, end_ns);
-    return walk_from(asker, node, frame, from_ns, err);
+    return walk_from(asker, node, event, from_ns, err);
 }
 
 /* What the slowest of the steps looked at takes beyond the usual one; 0: no two to compare. */

@@ -1,41 +1,37 @@
 #include "analyze/schedule/why_walk.h"
 
-#include "analyze/path/work.h"
+#include "analyze/device/device_activity.h"
 
 #include <stdlib.h>
 
-static const struct activity *activity_of(const struct event_graph *graph, uint32_t frame)
-{
-    return event_activity(graph->study->profile, graph->path.frames.items[frame].event);
-}
-
-/* The request for input around a frame, else the outermost op inside what is asked about, else the
- * innermost range the user named; NO_ID: none. */
-static uint32_t owner_of(const struct why_walk *walk, uint32_t frame)
+/* The request for input around an event, else the outermost op inside what is asked about, else the
+ * innermost range the user named; NO_ID: none. Work of a device is inside of the call that enqueued
+ * it. */
+static uint32_t owner_of(const struct why_walk *walk, uint32_t event)
 {
     uint32_t input = NO_ID, op = NO_ID, range = NO_ID;
 
-    for (uint32_t f = frame; f != NO_ID && f != walk->root;
-         f = walk->graph->path.frames.items[f].parent) {
-        uint8_t kind = activity_of(walk->graph, f)->kind;
+    for (; event != NO_ID && event != walk->root;
+         event = device_activity_outer(walk->study, event)) {
+        uint8_t kind = event_activity(walk->study->profile, event)->kind;
 
         if (kind == ACTIVITY_INPUT_WAIT)
-            input = f;
+            input = event;
         if (kind == ACTIVITY_OP)
-            op = f;
+            op = event;
         if (kind == ACTIVITY_ANNOTATION && range == NO_ID)
-            range = f;
+            range = event;
     }
     return input != NO_ID ? input : op != NO_ID ? op : range;
 }
 
 /* The innermost line of the user's program; built-in functions have none, so their caller's. */
-static void add_source(const struct event_graph *graph, uint32_t frame, struct why_cause *cause)
+static void add_source(const struct study *study, uint32_t event, struct why_cause *cause)
 {
-    const struct profile *profile = graph->study->profile;
+    const struct profile *profile = study->profile;
 
-    for (uint32_t f = frame; f != NO_ID; f = graph->path.frames.items[f].parent) {
-        uint32_t source = profile_user_source(profile, activity_of(graph, f)->source);
+    for (; event != NO_ID; event = device_activity_outer(study, event)) {
+        uint32_t source = profile_user_source(profile, event_activity(profile, event)->source);
 
         if (source >= profile->sources.count || !profile->sources.items[source].line)
             continue;
@@ -46,25 +42,33 @@ static void add_source(const struct event_graph *graph, uint32_t frame, struct w
     }
 }
 
-static struct why_cause describe(const struct why_walk *walk, const struct graph_node *node)
+/* What an event, or NO_ID, of a timeline, or NO_ID, is as a cause. */
+static struct why_cause describe(const struct why_walk *walk, uint32_t event, uint32_t timeline,
+                                 enum part class)
 {
-    const struct event_graph *graph = walk->graph;
-    const struct profile     *profile = graph->study->profile;
-    uint32_t                  frame = node->frame;
-    uint32_t                  owner =
-        owner_of(walk, frame != NO_ID && node->launcher == NO_ID ? frame : node->launcher);
-    struct why_cause cause = { .class = (enum part)node->class, .usual_ns = -1, .count = 1 };
+    const struct profile *profile = walk->study->profile;
+    struct why_cause      cause = { .class = class, .usual_ns = -1, .count = 1 };
+    uint32_t              owner;
 
-    cause.place =
-        profile_str(profile, profile->timelines.items[graph->lines.items[node->line].timeline].name)
-            .data;
-    if (frame == NO_ID || activity_of(graph, frame)->kind == ACTIVITY_STEP)
+    if (timeline != NO_ID)
+        cause.place = profile_str(profile, profile->timelines.items[timeline].name).data;
+    if (event == NO_ID || event_activity(profile, event)->kind == ACTIVITY_STEP)
         return cause; /* inside nothing but its step */
-    cause.name = profile_str(profile, activity_of(graph, frame)->name).data;
-    if (owner != NO_ID && owner != frame)
-        cause.owner = profile_str(profile, activity_of(graph, owner)->name).data;
-    add_source(graph, node->launcher != NO_ID ? node->launcher : frame, &cause);
+    owner = owner_of(walk, event);
+    cause.name = profile_str(profile, event_activity(profile, event)->name).data;
+    if (owner != NO_ID && owner != event)
+        cause.owner = profile_str(profile, event_activity(profile, owner)->name).data;
+    add_source(walk->study, event, &cause);
     return cause;
+}
+
+static struct why_cause describe_node(const struct why_walk *walk, uint32_t row)
+{
+    const struct graph_node *node = &walk->graph->nodes.items[row];
+
+    return describe(
+        walk, node->frame == NO_ID ? NO_ID : walk->graph->path.frames.items[node->frame].event,
+        walk->graph->lines.items[node->line].timeline, (enum part)node->class);
 }
 
 static bool is_alike(const struct why_cause *a, const struct why_cause *b)
@@ -146,7 +150,7 @@ bool why_walk_back(struct why_walk *walk, uint32_t row, bool is_included, int64_
         uint32_t                 e = last_cause(walk->graph, row);
         struct why_cause         way;
 
-        if (!go_back(&position, describe(walk, node), node->start_ns))
+        if (!go_back(&position, describe_node(walk, row), node->start_ns))
             return false;
         if (e == NO_ID || (node->start_ns < from_ns && position.at_ns <= from_ns)) {
             walk->began = position.at_ns <= from_ns ? row : NO_ID;
@@ -154,7 +158,7 @@ bool why_walk_back(struct why_walk *walk, uint32_t row, bool is_included, int64_
         }
         edge = &walk->graph->edges.items[e];
         row = edge->from;
-        way = describe(walk, &nodes[row]);
+        way = describe_node(walk, row);
         way.class = graph_edge_class(edge);
         if ((node->delay_ns > 0 && !go_back(&position, delay, node->start_ns - node->delay_ns)) ||
             !go_back(&position, way, edge->from_start ? nodes[row].start_ns : nodes[row].end_ns))
@@ -164,6 +168,35 @@ bool why_walk_back(struct why_walk *walk, uint32_t row, bool is_included, int64_
             return true;
         }
     }
+}
+
+/* The leading thread between events, while nothing else was known of it: inside of what it waits
+ * in. */
+static uint32_t segment_event(const struct path *path, const struct segment *segment)
+{
+    uint32_t frame = segment->frame != NO_ID ? segment->frame : segment->owner;
+
+    return frame == NO_ID ? NO_ID : path->frames.items[frame].event;
+}
+
+bool why_walk_step(struct why_walk *walk, uint32_t step)
+{
+    struct path path;
+
+    if (!path_of_step(walk->study, step, walk->arena, &path))
+        return false;
+    for (size_t i = path.segments.count; i-- > 0;) {
+        const struct segment *segment = &path.segments.items[i];
+        uint32_t              timeline =
+            segment->frame == NO_ID ? NO_ID : path.frames.items[segment->frame].timeline;
+
+        if (segment->step == step && !add_cause(walk,
+                                                describe(walk, segment_event(&path, segment),
+                                                         timeline, (enum part)segment->part),
+                                                segment->end_ns - segment->start_ns))
+            return false;
+    }
+    return true;
 }
 
 /* Names are interned: the same text is the same pointer. */
@@ -207,31 +240,8 @@ static int compare_excess(const void *left, const void *right)
     return (a->count < b->count) - (a->count > b->count);
 }
 
-static bool is_device_work(const struct why_cause *cause)
-{
-    return cause->class == PART_COMPUTE || cause->class == PART_COPY ||
-           cause->class == PART_COMMUNICATION;
-}
-
-/* Work launched before the step that was looked at has no owner there: it stands without one here
- * too. */
-static void fold_owners(struct why_walk *walk, const struct why_walk *other)
-{
-    for (size_t i = 0; i < walk->causes.count; i++) {
-        struct why_cause *cause = &walk->causes.items[i];
-
-        for (size_t k = 0; cause->owner && is_device_work(cause) && k < other->causes.count; k++)
-            if (!other->causes.items[k].owner && other->causes.items[k].name == cause->name &&
-                other->causes.items[k].class == cause->class)
-                cause->owner = NULL;
-    }
-    why_walk_sum(walk);
-}
-
 void why_walk_compare(struct why_walk *walk, struct why_walk *usual)
 {
-    fold_owners(walk, usual);
-    fold_owners(usual, walk);
     for (size_t i = 0; i < walk->causes.count; i++) {
         struct why_cause *cause = &walk->causes.items[i];
 
