@@ -140,7 +140,7 @@ static bool is_held_up_by_host(const struct facts *facts)
            facts_get(facts, "replay.error", &error) && error <= MOST_ERROR &&
            facts_get(facts, "replay.unknown_share", &unknown) && unknown <= MOST_UNKNOWN &&
            facts_get(facts, "replay.host_bound_ns", &host_ns) &&
-           facts_get(facts, "replay.compute_bound_ns", &compute_ns) && host_ns > compute_ns;
+           facts_get(facts, "replay.device_bound_ns", &compute_ns) && host_ns > compute_ns;
 }
 
 /* How much of the step makes the host the verdict: with an accelerator the schedule has a word in

@@ -54,7 +54,7 @@ def figure(facts, name):
     if name == "idle, host late, %":
         return 100 * (facts["device.idle_host_late_ns"] + facts["device.idle_input_ns"]) / facts["device.idle_ns"]
     part = re.match(r"critical path, (\w+), %", name).group(1)
-    return 100 * facts["replay.%s_bound_ns" % part] / facts["step.ns"]
+    return 100 * facts["replay.%s_bound_ns" % {"host": "host", "compute": "device"}[part]] / facts["step.ns"]
 
 
 def short(text):

@@ -170,8 +170,8 @@ static void write_replay(struct json_writer *json, const struct study *study)
     put_integer(json, "steps", (int64_t)steps);
     put_number(json, "error", error);
     put_number(json, "worst_error", worst);
-    if (facts_get(&study->facts, "replay.compute_bound_ns", &value))
-        put_ms(json, "compute_bound_ms", value);
+    if (facts_get(&study->facts, "replay.device_bound_ns", &value))
+        put_ms(json, "device_bound_ms", value);
     if (facts_get(&study->facts, "replay.host_bound_ns", &value))
         put_ms(json, "host_bound_ms", value);
     json_object_end(json);

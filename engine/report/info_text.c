@@ -305,13 +305,14 @@ static void write_steps(struct layout *layout, const struct study *study)
 static void write_bounds(struct layout *layout, const struct study *study)
 {
     struct text line = { .arena = layout->arena };
-    double      compute_ns, host_ns;
+    double      device_ns, host_ns;
 
-    if (!facts_get(&study->facts, "replay.compute_bound_ns", &compute_ns) ||
+    if (!facts_get(&study->facts, "replay.device_bound_ns", &device_ns) ||
         !facts_get(&study->facts, "replay.host_bound_ns", &host_ns))
         return;
-    text_print(&line, "at most, faster %s save ", study->path.has_device ? "kernels" : "ops");
-    unit_print(&line, compute_ns, UNIT_NS);
+    text_print(&line, "at most, faster %s save ",
+               study->path.has_device ? "devices" : "ops and collectives");
+    unit_print(&line, device_ns, UNIT_NS);
     text_add(&line, STR(" of a step, a faster host "));
     unit_print(&line, host_ns, UNIT_NS);
     layout_wrap(layout, 2, "", 4, text_str(&line));

@@ -123,9 +123,9 @@ static void write_meaning(struct layout *layout, const struct study *study)
     layout_line(layout);
 }
 
-/* With an accelerator the parts tell what it did. How much of that faster kernels can save is
- * another thing where the device works beside a slower host: whether the two are far apart. A step
- * alone does not tell: where its host runs ahead, it runs out. */
+/* With an accelerator the parts tell what it did. How much of that a faster one saves is another
+ * thing where the device works beside a slower host: whether the two are far apart. A step alone
+ * does not tell: where its host runs ahead, it runs out. */
 static bool is_beside_host(const struct study *study, const double part_ns[PART_COUNT],
                            double *bound_ns)
 {
@@ -135,16 +135,17 @@ static bool is_beside_host(const struct study *study, const double part_ns[PART_
     return study->path.has_device && study->steps.used_count >= 2 &&
            facts_get(&study->facts, "replay.error", &error) && error <= MOST_ERROR &&
            facts_get(&study->facts, "replay.unknown_share", &unknown) && unknown <= MOST_UNKNOWN &&
-           facts_get(&study->facts, "replay.compute_bound_ns", bound_ns) &&
-           part_ns[PART_COMPUTE] - *bound_ns > FAR_SHARE * steps_ns(&study->steps);
+           facts_get(&study->facts, "replay.device_bound_ns", bound_ns) &&
+           part_ns[PART_COMPUTE] + part_ns[PART_COMMUNICATION] + part_ns[PART_COPY] - *bound_ns >
+               FAR_SHARE * steps_ns(&study->steps);
 }
 
 static void write_bound(struct layout *layout, double ns)
 {
     text_add(layout->text, STR("  "));
-    layout_pad(layout, STR("faster kernels"), NAME_COLUMNS);
+    layout_pad(layout, STR("a faster device"), NAME_COLUMNS);
     layout_pad_left(layout, layout_value(layout->arena, ns, UNIT_NS), VALUE_COLUMNS);
-    text_add(layout->text, STR("   is the most they save: the host takes longer"));
+    text_add(layout->text, STR("   is the most it saves: the host takes longer"));
     layout_line(layout);
 }
 

@@ -401,7 +401,7 @@ static void the_schedule_has_a_word_in_the_verdict(void **state)
             assert_true(facts_set(&f.facts, analysis_fact("replay.unknown_share"), 0.01));
             assert_true(facts_set(&f.facts, analysis_fact("replay.host_bound_ns"),
                                   rows[i].critical_host * MS));
-            assert_true(facts_set(&f.facts, analysis_fact("replay.compute_bound_ns"),
+            assert_true(facts_set(&f.facts, analysis_fact("replay.device_bound_ns"),
                                   rows[i].critical_compute * MS));
         }
         assert_true(verdict_make(&verdict, &f.facts, &f.arena, &err));

@@ -16,7 +16,7 @@ enum replay_fact {
     EDGES,
     JOINED,
     UNKNOWN,
-    COMPUTE_BOUND,
+    DEVICE_BOUND,
     HOST_BOUND,
     FACT_COUNT
 };
@@ -31,12 +31,12 @@ static const struct fact_spec produces[] = {
                  "parts of ranks in collectives that the graph joins" },
     [UNKNOWN] = { "replay.unknown_share", UNIT_SHARE,
                   "of the longest chain through the steps: delays without a known cause" },
-    [COMPUTE_BOUND] = { "replay.compute_bound_ns", UNIT_NS,
-                        "what kernels (without an accelerator: ops) are of the longest chain "
-                        "through a "
-                        "step: the most that faster ones save" },
+    [DEVICE_BOUND] = { "replay.device_bound_ns", UNIT_NS,
+                       "what kernels (without an accelerator: ops), collectives and copies are of "
+                       "the "
+                       "longest chain through a step: the most that faster ones save" },
     [HOST_BOUND] = { "replay.host_bound_ns", UNIT_NS,
-                     "the same of the host's program, its calls and Python" },
+                     "the same of the host: its program, its calls, launches and waking up" },
 /* Names of older versions. */
 #define MOVED(name, part)                                                                          \
     {                                                                                              \
@@ -171,21 +171,25 @@ static bool list_late(struct study *study, const struct event_graph *graph, stru
 static bool set_facts(struct study *study, const struct event_graph *graph,
                       const struct schedule *schedule)
 {
-    double scale = schedule->step_ns > 0 ? steps_ns(&study->steps) / schedule->step_ns : 1;
-    double values[FACT_COUNT] = {
-        [ERROR] = schedule->error,
-        [WORST_ERROR] = schedule->worst_error,
-        [STEPS] = graph->group_count,
-        [NODES] = (double)graph->nodes.count,
-        [EDGES] = (double)graph->edges.count,
-        [JOINED] = graph->joined_count,
-        [COMPUTE_BOUND] = schedule->chain_ns[PART_COMPUTE] * scale,
-        [HOST_BOUND] = schedule->chain_ns[PART_HOST] * scale,
+    const double *chain_ns = schedule->chain_ns;
+    double        scale = schedule->step_ns > 0 ? steps_ns(&study->steps) / schedule->step_ns : 1;
+    double        values[FACT_COUNT] = {
+               [ERROR] = schedule->error,
+               [WORST_ERROR] = schedule->worst_error,
+               [STEPS] = graph->group_count,
+               [NODES] = (double)graph->nodes.count,
+               [EDGES] = (double)graph->edges.count,
+               [JOINED] = graph->joined_count,
+               [DEVICE_BOUND] =
+                   (chain_ns[PART_COMPUTE] + chain_ns[PART_COMMUNICATION] + chain_ns[PART_COPY]) * scale,
+               [HOST_BOUND] = (chain_ns[PART_HOST] + chain_ns[PART_COMPILE] + chain_ns[PART_OUTPUT] +
+                        chain_ns[PART_IDLE_LAUNCH] + chain_ns[PART_IDLE_SYNC]) *
+                              scale,
     };
     bool is_set = true;
 
     if (schedule->step_ns > 0)
-        values[UNKNOWN] = schedule->chain_ns[PART_UNKNOWN] / schedule->step_ns;
+        values[UNKNOWN] = chain_ns[PART_UNKNOWN] / schedule->step_ns;
     for (size_t i = 0; i < FACT_COUNT; i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
     return is_set && facts_absent(&study->facts, "critical.", NULL,
