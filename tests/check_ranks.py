@@ -150,6 +150,37 @@ def check_twice(folder, summaries):
     one_line(run("advise", *summaries, *other), USAGE, "rank 2")
 
 
+def peak(*arguments):
+    """What a command printed, and the most memory it took."""
+    process = subprocess.Popen([TFPROF, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
+    out, said = process.stdout.read(), process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, said
+    return json.loads(out), usage.ru_maxrss
+
+
+def check_many(folder):
+    """Many recordings are summarized one after the other: the same answer as from summaries, in memory that does not grow."""
+    most = {}
+    for ranks in (32, 64):
+        sketch = SKETCH.replace("ranks 6", f"ranks {ranks}").replace("to 5", f"to {ranks - 1}").replace("x12", "x200")
+        paths = record(TFPROF, folder / str(ranks), sketch=sketch.replace("group 6", f"group {ranks}"))
+        assert len(paths) == ranks
+        direct, most[ranks] = peak("advise", folder / str(ranks), "--format", "json")
+        assert "each was summarized" in str(direct["profile"]["notes"]), direct["profile"]
+        summary = folder / f"{ranks}.ranks"
+        assert run("summarize", folder / str(ranks), "-o", summary).returncode == 0
+        summed, _ = peak("advise", summary, "--format", "json")
+        assert {key: value for key, value in direct.items() if key != "profile"} == \
+            {key: value for key, value in summed.items() if key != "profile"}
+        assert any(finding["rule"] == "straggler-rank" and finding["subject"]["rank"] == 3 for finding in direct["findings"])
+    assert most[64] < 1.3 * most[32], most
+    # What needs events reads them.
+    assert run("why", folder / "32", "step:slowest").returncode == 0
+    assert b"each was summarized" not in run("advise", folder / "32", "--steps", "2:9", "--format", "json").stdout
+
+
 def check_groups(folder):
     """Collectives of two process groups stay two where nothing numbers them."""
     folder.mkdir()
@@ -189,3 +220,5 @@ with tempfile.TemporaryDirectory() as name:
     check_twice(here / "twice", ranks)
     check_protobuf(ranks[0])
     check_groups(here / "groups")
+    (here / "many").mkdir()
+    check_many(here / "many")

@@ -210,7 +210,8 @@ bool input_read(struct input *input, const struct input_values *values,
         err_set(err, ERR_USAGE, "no profile given");
         return err_advise(err, "name a file or directory, or - for standard input");
     }
-    if (rank_input_is(operands)) {
+    if (rank_input_is(operands) ||
+        (use == INPUT_ANALYSES && rank_input_is_large(values, operands))) {
         if (read_ranks(input, values, operands, use, err))
             return true;
         input_free(input);

@@ -14,6 +14,7 @@ struct input_values { /* filled through cli/input_options.def */
     double             memory_bytes; /* 0: no limit */
     int64_t            threads;      /* 0: one a core */
     bool               is_list, is_strict;
+    bool               may_summarize; /* no option: of many ranks summaries are enough */
     enum notes_use     notes; /* no option: where notes of reading go beside standard error */
 };
 

@@ -4,10 +4,13 @@
 #include "cli/error_line.h"
 #include "cli/progress.h"
 #include "ranks/job_study.h"
+#include "read/read.h"
 #include "read/read_paths.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_AT_ONCE = 32 }; /* recordings from which on each is summarized and forgotten */
 
 struct collecting {
     const struct input_values *values;
@@ -60,6 +63,42 @@ bool rank_input_is(const struct option_list *operands)
             return true;
     }
     return false;
+}
+
+/* Files that an operand stands for; *first: one of them. */
+static size_t count_files(const char *operand, const char *run, struct arena *arena,
+                          const char **first)
+{
+    const struct read_paths_how how = { .run = run };
+    struct read_paths           paths = { 0 };
+    struct err                  ignored = { 0 };
+
+    *first = operand;
+    if (!file_is_directory(operand))
+        return 1;
+    if (!read_paths_find(operand, &how, arena, &paths, &ignored) || paths.list.count == 0)
+        return 0;
+    *first = paths.list.items[0].path;
+    return paths.list.count;
+}
+
+bool rank_input_is_large(const struct input_values *values, const struct option_list *operands)
+{
+    struct arena scratch = { 0 };
+    const char  *first;
+    size_t       count = 0, all = 0;
+
+    if (!values->may_summarize || values->steps || values->host || values->device ||
+        values->input_format || input_has_paths(values))
+        return false;
+    for (size_t i = 0; i < operands->values.count; i++) {
+        size_t files = count_files(operands->values.items[i], values->run, &scratch, &first);
+
+        all += files;
+        count += files && read_is_of_rank(first) ? files : 0;
+    }
+    arena_free(&scratch);
+    return all >= MOST_AT_ONCE && count == all;
 }
 
 bool rank_input_lacks_events(struct err *err)
@@ -131,6 +170,7 @@ static bool add_recording(struct collecting *collecting, const char *path, struc
     bool                is_done;
 
     values.run = NULL;
+    values.may_summarize = false;
     values.notes = NOTES_TELL_DAMAGE; /* that other ranks' files are missing is no news */
     if (!vec_push(&operand.values, &scratch, path) || !input_load(&input, &values, &operand, err)) {
         arena_free(&scratch);
@@ -251,6 +291,18 @@ bool rank_input_write(const struct rank_records *records, const char *path, stru
            file_write(path ? path : "-", text_str(&text), err);
 }
 
+/* Recordings that were given as such keep their name. */
+static bool tell_many(struct input *input, const struct option_list *operands)
+{
+    struct profile *profile = &input->profile;
+
+    profile->name = read_short_name(profile->arena, operands->values.items[0]);
+    return profile->name &&
+           profile_note(profile, NULL, 1,
+                        "as it has many ranks each was summarized and forgotten; why, whatif and "
+                        "timeline read all of them");
+}
+
 bool rank_input_load(struct input *input, const struct input_values *values,
                      const struct option_list *operands, struct err *err)
 {
@@ -267,5 +319,5 @@ bool rank_input_load(struct input *input, const struct input_values *values,
               job_study(&records, &input->profile, &input->study, &input->report_arena, err);
     arena_free(&arena);
     input->is_studied = is_done;
-    return is_done;
+    return is_done && (rank_input_is(operands) || tell_many(input, operands) || no_memory(err));
 }

@@ -11,6 +11,9 @@
 
 /* Whether an operand is a summary, or a directory that holds some. */
 bool rank_input_is(const struct option_list *operands);
+/* Whether the operands are so many recordings of a job's ranks that they do not fit side by side,
+ * and nothing is asked that summaries cannot tell. */
+bool rank_input_is_large(const struct input_values *values, const struct option_list *operands);
 /* Says that a command needs the recordings; false. */
 bool rank_input_lacks_events(struct err *err);
 struct rank_share { /* what one of several processes reads: each `count`-th file from `index` on */

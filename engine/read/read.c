@@ -249,7 +249,7 @@ static bool read_opened(struct opened *opened, const struct read_options *option
     return align_clocks(profile, err);
 }
 
-static char *short_name(struct arena *arena, const char *path)
+char *read_short_name(struct arena *arena, const char *path)
 {
     struct str text = str_from(path);
 
@@ -282,8 +282,8 @@ static bool read_checkpoint(const struct read_options *options, struct profile *
         err);
 }
 
-/* By content, looking at little of it. */
-static bool is_recording(const char *path)
+/* By content, looking at little of it; NULL: no reader takes it. */
+static const struct reader *kind_of(const char *path)
 {
     static const struct read_options plain = { 0 };
     struct read_input                input = { 0 };
@@ -294,7 +294,19 @@ static bool is_recording(const char *path)
     bool                             is_opened = open_one(&opened, &item, &plain, &ignored);
 
     file_close(&input.file);
-    return is_opened && kind;
+    return is_opened ? kind : NULL;
+}
+
+static bool is_recording(const char *path)
+{
+    return kind_of(path) != NULL;
+}
+
+bool read_is_of_rank(const char *path)
+{
+    const struct reader *kind = kind_of(path);
+
+    return kind && (kind->format == FORMAT_KINETO || kind->format == FORMAT_XSPACE);
 }
 
 /* What a folder holds besides what is read of it, in one line. */
@@ -363,7 +375,7 @@ bool read_profile(const char *const *paths, size_t count, const struct read_opti
         float_ops_fill(profile->classic);
     ok = ok && read_checkpoint(options, profile, err);
     if (ok && !profile->name && count)
-        profile->name = short_name(profile->arena, paths[0]);
+        profile->name = read_short_name(profile->arena, paths[0]);
     for (size_t i = 0; i < opened.count; i++)
         file_close(&opened.items[i].file);
     arena_free(&scratch);

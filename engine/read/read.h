@@ -56,6 +56,11 @@ extern const size_t               reader_count;
 bool read_profile(const char *const *paths, size_t count, const struct read_options *options,
                   struct profile *profile, struct err *err) MUST_USE;
 
+/* What a profile of that path is called: its last part. NULL: no memory. */
+char *read_short_name(struct arena *arena, const char *path);
+/* Whether the file is a recording of a format of which a job has one a rank. */
+bool read_is_of_rank(const char *path);
+
 /* --list: what a directory holds. One line each: run, host, bytes, format; runs of a folder from the
  * oldest to the newest. */
 struct read_listing_row {
