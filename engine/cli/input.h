@@ -19,12 +19,12 @@ struct input_values { /* filled through cli/input_options.def */
 };
 
 struct input {
-    struct arena   profile_arena, report_arena;
-    struct profile profile;
-    struct study   study;
-    struct study_options options; /* what the user selects */
-    const char    *steps;         /* --steps as written; NULL: all */
-    bool           is_studied; /* analyses have run */
+    struct arena         profile_arena, report_arena;
+    struct profile       profile;
+    struct study         study;
+    struct study_options options;    /* what the user selects */
+    const char          *steps;      /* --steps as written; NULL: all */
+    bool                 is_studied; /* analyses have run */
 };
 
 /* "4:13", "4:", ":13", "7" -> both ends by number; INT64_MIN and INT64_MAX where open. */
@@ -36,9 +36,9 @@ bool input_load(struct input *input, const struct input_values *values,
                 const struct option_list *operands, struct err *err) MUST_USE;
 enum input_use {
     INPUT_ANALYSES,
-    INPUT_VIEWS,            /* for the classic views, without what timelines need */
-    INPUT_COMPAT_VIEWS,     /* with what the original takes alone */
-    INPUT_TIMELINES,        /* for the classic views and their timelines */
+    INPUT_VIEWS,        /* for the classic views, without what timelines need */
+    INPUT_COMPAT_VIEWS, /* with what the original takes alone */
+    INPUT_TIMELINES,    /* for the classic views and their timelines */
     INPUT_COMPAT_TIMELINES,
 };
 /* Reads what --host and --device select, without analysing, except that views of a timeline need

@@ -29,11 +29,11 @@ struct read_options {
 struct named_role;
 /* One input of a job as handed to a reader. */
 struct read_input {
-    const char *path;      /* as shown to the user */
-    const char *host_name; /* from the file's name where the layout says so, or NULL */
-    struct file file;      /* open; the reader may drop pages behind itself */
-    uint32_t    source;    /* row of profile->files */
-    const struct named_role *role; /* of the option that names it; NULL: an operand */
+    const char              *path;      /* as shown to the user */
+    const char              *host_name; /* from the file's name where the layout says so, or NULL */
+    struct file              file;      /* open; the reader may drop pages behind itself */
+    uint32_t                 source;    /* row of profile->files */
+    const struct named_role *role;      /* of the option that names it; NULL: an operand */
 };
 
 struct reader {
@@ -61,8 +61,8 @@ char *read_short_name(struct arena *arena, const char *path);
 /* Whether the file is a recording of a format of which a job has one a rank. */
 bool read_is_of_rank(const char *path);
 
-/* --list: what a directory holds. One line each: run, host, bytes, format; runs of a folder from the
- * oldest to the newest. */
+/* --list: what a directory holds. One line each: run, host, bytes, format; runs of a folder from
+ * the oldest to the newest. */
 struct read_listing_row {
     char    *run, *name, *format, *path;
     uint64_t bytes;
