@@ -176,6 +176,13 @@ def check_many(folder):
             {key: value for key, value in summed.items() if key != "profile"}
         assert any(finding["rule"] == "straggler-rank" and finding["subject"]["rank"] == 3 for finding in direct["findings"])
     assert most[64] < 1.3 * most[32], most
+    # A log directory of runs: those of the newest are ranks.
+    nested = folder / "logs" / "2026_01_01_00_00_00"
+    nested.parent.mkdir()
+    (folder / "32").rename(nested)
+    assert run("summarize", nested.parent, "-o", folder / "nested.ranks").returncode == 0
+    assert (folder / "nested.ranks").read_bytes() == (folder / "32.ranks").read_bytes()
+    nested.rename(folder / "32")
     # What needs events reads them.
     assert run("why", folder / "32", "step:slowest").returncode == 0
     assert b"each was summarized" not in run("advise", folder / "32", "--steps", "2:9", "--format", "json").stdout

@@ -69,7 +69,7 @@ bool rank_input_is(const struct option_list *operands)
 static size_t count_files(const char *operand, const char *run, struct arena *arena,
                           const char **first)
 {
-    const struct read_paths_how how = { .run = run };
+    const struct read_paths_how how = { .run = run, .is_recording = read_is_recording };
     struct read_paths           paths = { 0 };
     struct err                  ignored = { 0 };
 
@@ -226,7 +226,8 @@ static bool add_directory(struct collecting *collecting, const char *path, struc
 /* Each file of a job is a rank. */
 static bool add_recordings(struct collecting *collecting, const char *path, struct err *err)
 {
-    struct read_paths_how how = { .run = collecting->values->run };
+    struct read_paths_how how = { .run = collecting->values->run,
+                                  .is_recording = read_is_recording };
     struct read_paths     paths = { 0 };
 
     if (!read_paths_find(path, &how, collecting->arena, &paths, err))

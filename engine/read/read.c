@@ -297,7 +297,7 @@ static const struct reader *kind_of(const char *path)
     return is_opened ? kind : NULL;
 }
 
-static bool is_recording(const char *path)
+bool read_is_recording(const char *path)
 {
     return kind_of(path) != NULL;
 }
@@ -338,7 +338,7 @@ static bool find_paths(const char *const *paths, size_t count, const struct read
                        struct arena *arena, struct read_paths *found, struct profile *profile,
                        struct err *err)
 {
-    const struct read_paths_how how = { .run = options->run, .is_recording = is_recording };
+    const struct read_paths_how how = { .run = options->run, .is_recording = read_is_recording };
 
     for (size_t i = 0; i < count; i++) {
         found->left_out.count = 0;
@@ -399,7 +399,7 @@ static const char *format_of(const char *path, uint64_t *bytes)
 
 bool read_list(const char *path, struct arena *arena, struct read_listing *listing, struct err *err)
 {
-    const struct read_paths_how how = { .is_every_run = true, .is_recording = is_recording };
+    const struct read_paths_how how = { .is_every_run = true, .is_recording = read_is_recording };
     struct read_paths           found = { 0 };
 
     if (!read_paths_find(path, &how, arena, &found, err))

@@ -58,6 +58,7 @@ bool read_profile(const char *const *paths, size_t count, const struct read_opti
 
 /* What a profile of that path is called: its last part. NULL: no memory. */
 char *read_short_name(struct arena *arena, const char *path);
+bool  read_is_recording(const char *path); /* by content, looking at little of it */
 /* Whether the file is a recording of a format of which a job has one a rank. */
 bool read_is_of_rank(const char *path);
 
