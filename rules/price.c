@@ -10,9 +10,6 @@
 static const double REPLAY_LOW = 0.7, REPLAY_MID = 0.95;
 static const double EXPOSED_LOW = 0.5, EXPOSED_MID = 0.75;
 static const double ROOFLINE_LOW = 0.75, ROOFLINE_MID = 0.875;
-/* Of 38 recorded pairs with such a finding the truth lies below the time that it names in 17, below
- * twice that in 30. */
-static const double BOUND_REACH = 2;
 static const double SHARE_LOW = 0, SHARE_MID = 0.30, SHARE_HIGH = 1;
 
 /* A replay that is further off the recording proves less. */
@@ -142,7 +139,7 @@ static void price_by_formula(const struct price_request *price, struct impact *i
         return;
     case METHOD_SHARE:
         set_saving(impact, SHARE_LOW * ns, SHARE_MID * ns, SHARE_HIGH * ns);
-        impact->most_ns = ns;
+        impact->model_ns = impact->most_ns = ns; /* what it is a bound of */
         impact->confidence = CONFIDENCE_LOW;
         return;
     }
@@ -350,16 +347,14 @@ void price_calibrate(const struct pricing *pricing, struct impact *impact)
     if (!impact->has_saving || impact->resource || isnan(step_ns) || step_ns <= 0)
         return;
     impact->mid_ns = step_ns * moved_share(share, by->shift);
-    if (impact->method != METHOD_SHARE) { /* which is a bound: from nothing to all that it names */
-        impact->high_ns = step_ns * moved_share(share, by->high);
+    impact->high_ns = step_ns * moved_share(share, by->high);
+    if (impact->method == METHOD_SHARE) /* which is a bound: perhaps nothing goes of it */
+        impact->mid_ns = fmin(impact->mid_ns, impact->most_ns);
+    else
         impact->low_ns = step_ns * moved_share(share, by->low);
-    }
     /* Threads share cores, so that what is left runs faster; kernels of a stream do not. */
-    if (pricing->has_device || impact->method == METHOD_SHARE)
+    if (pricing->has_device)
         cap(impact, impact->most_ns);
-    /* What a bound names is most of what a fix takes away, but seldom all: other ops go with it. */
-    if (!pricing->has_device && impact->method == METHOD_SHARE)
-        impact->high_ns = fmin(BOUND_REACH * impact->high_ns, step_ns);
     impact->share = impact->mid_ns / step_ns;
 }
 
@@ -515,5 +510,8 @@ double price_weight(const struct impact *impact)
         [CONFIDENCE_LOW] = 0.4, [CONFIDENCE_MEDIUM] = 0.7, [CONFIDENCE_HIGH] = 1.0
     };
 
-    return impact->has_saving ? impact->model_ns * weights[impact->confidence] : 0;
+    if (!impact->has_saving)
+        return 0;
+    return impact->model_ns * weights[impact->confidence] *
+           (impact->method == METHOD_SHARE ? SHARE_MID : 1);
 }

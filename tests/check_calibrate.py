@@ -47,6 +47,13 @@ def check_numbers(calibrate):
     assert is_near(table["replay", "high"][0], 0) and table["replay", "high"][2] == 2.0
     table = calibrate.fit(rows + [row("share", 1.0, wild=True)] * 11)
     assert table["share", "high"][0] > 0.5 and is_near(table["replay", "high"][0], 0)
+    # The range of a bound begins at nothing and ends at three quarters: the middles of 0, 1, … 10 are at 0.5/11, 1.5/11, …, so
+    # that 3/4, 8.25/11, is 7.75. What is expected is never more than the time that it names.
+    table = calibrate.fit([row("share", float(i)) for i in range(11)])
+    assert is_near(table["share", "high"][2], 7.75)
+    for method, expected in ("share", (0.5, 0, 0.9)), ("replay", (0.75, 0.5, 0.9)):     # odds of 1, 3 and 9
+        said = calibrate.said(row(method, 0.0), {(method, "high"): (math.log(3), 0.0, math.log(9), 1)})
+        assert all(map(is_near, said, expected))
     # Wild ones in the middle make no range narrower.
     table = calibrate.fit(rows + [row("replay", 0.0, wild=True)] * 11)
     assert is_near(table["replay", "high"][1], -0.4125) and is_near(table["replay", "high"][2], 0.4125)
