@@ -88,12 +88,56 @@ def check_files(path):
     assert (verified.status, verified.json) == (done.returncode, json.loads(done.stdout)) and bool(verified) == (done.returncode == 0)
     assert tfprof.view("scope", pair[0], select="micros", max_depth=3) == said(
         "scope", pair[0], "-select", "micros", "-max_depth", "3", "--format", "json")
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, suffix, cut in ("perfetto", "pftrace", {}), ("chrome", "json", {"around": "step:slowest"}), ("csv", "csv", {"finding": 1}):
+            file = os.path.join(folder, "t." + suffix)
+            subprocess.run([tfprof_program, "timeline", pair[0], "-o", file, "--config", "none",
+                            *["--%s=%s" % item for item in cut.items()]], check=True)
+            wanted = pathlib.Path(file).read_bytes()
+            assert tfprof.timeline(pair[0], file + "2", format=kind, **cut) == wanted == pathlib.Path(file + "2").read_bytes() != b""
+        ranks = root / "recordings/torch-ddp-straggler/slow"
+        kept = os.path.join(folder, "job.ranks")
+        assert tfprof.summarize(ranks, output=kept) == subprocess.run(
+            [tfprof_program, "summarize", ranks], capture_output=True, check=True).stdout == tfprof.summarize(kept)
+        assert tfprof.advise(kept).json == said("advise", kept, "--format", "json", "--config", "none")
     with tfprof.open(pair[0]) as profile:
+        raises(tfprof.UsageError, "give one", profile.timeline, around="gap", finding=1)
         assert profile.hlo() == said("hlo", pair[0], "--format", "json")
         raises(tfprof.UsageError, "--format dot", profile.hlo, format="dot")
+    raises(tfprof.InputError, "nowhere", tfprof.summarize, "nowhere")
     raises(tfprof.UsageError, "no view", tfprof.view, "scopes", path)
     raises(tfprof.UsageError, "command line alone", tfprof.view, "scope", path, color="never")
     raises(tfprof.UsageError, "no-such-rule", tfprof.verify, *pair, claimed="no-such-rule")
+
+
+RECORD = """
+import json, os, sys
+step = 1000 * int(open("ms").read())
+events = [{"ph": "X", "name": name, "cat": kind, "pid": 1, "tid": 1, "ts": 1000 + i * step, "dur": step} for i in range(8)
+          for name, kind in (("ProfilerStep#%d" % i, "user_annotation"), ("aten::mm", "cpu_op"))]
+json.dump({"schemaVersion": 1, "traceEvents": events, "deviceProperties": []}, open(os.environ["TFPROF_RECORDING"], "w"))
+"""
+
+
+def check_bisect():
+    """Of four revisions the third is slower."""
+    def git(*words):
+        return subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", folder, *words], capture_output=True, check=True,
+                              text=True).stdout.strip()
+    with tempfile.TemporaryDirectory() as folder:
+        git("init", "-q")
+        pathlib.Path(folder, "record.py").write_text(RECORD)
+        revisions = []
+        for number, ms in enumerate((10, 10, 15, 15)):
+            pathlib.Path(folder, "ms").write_text("%d" % ms)
+            git("add", "-A")
+            git("commit", "-q", "--allow-empty", "-m", "number %d" % number)
+            revisions.append(git("rev-parse", "--short", "HEAD"))
+        found = tfprof.bisect(revisions[0], sys.executable + " record.py", repository=folder)
+        assert found and (found.status, found.json["revision"]) == (0, revisions[2]), found
+        alike = tfprof.bisect(revisions[0], sys.executable + " record.py", bad=revisions[1], repository=folder)
+        assert not alike and alike.status == 4, alike
+        raises(tfprof.UsageError, "is no revision", tfprof.bisect, "-1", "true")
 
 
 def check_errors(path):
@@ -173,5 +217,6 @@ for recording in recordings:
 check_answers(recordings[0])
 check_errors(recordings[0])
 check_files(recordings[0])
+check_bisect()
 check_threads(recordings[0])
 print("%d recordings; %s" % (len(recordings), ", ".join(check_frames(recordings[0])) or "no data frames here"))

@@ -2,25 +2,24 @@
 #include "report/trace/trace.h"
 
 #include "analyze/schedule/why.h"
-#include "base/file.h"
 #include "base/gzip.h"
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/answer.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/project.h"
-#include "cli/rank_input.h"
+#include "cli/result.h"
 #include "report/describe.h"
 #include "report/trace/cutout.h"
 #include "rules/advise.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct timeline_values {
     struct input_values   input;
+    struct result_values  result; /* its path */
     struct advise_options rules;
-    const char           *path, *format, *around, *config;
+    const char           *format, *around, *config;
     int64_t               finding;
 };
 
@@ -29,7 +28,7 @@ struct timeline_values {
 #define TIMELINE(field) offsetof(struct timeline_values, field)
 /* clang-format off */
 static const struct option options[] = {
-    { .name = "output", .short_name = "o", .kind = OPTION_TEXT, .offset = TIMELINE(path), .preset = "timeline.pftrace",
+    { .name = "output", .short_name = "o", .kind = OPTION_TEXT, .offset = TIMELINE(result.path), .preset = "timeline.pftrace",
       .choices = "FILE", .help = "write FILE, whole or not at all, packed where its name ends in .gz; - for standard output" },
     { .name = "format", .kind = OPTION_ONE_OF, .offset = TIMELINE(format), .preset = "auto",
       .choices = "auto|perfetto|chrome|csv", .help = "what to write; auto: chrome or csv where FILE ends in .json or .csv, packed or not" },
@@ -56,10 +55,12 @@ static const struct trace_format *chosen(const struct timeline_values *values)
     bool is_auto = strcmp(values->format, "auto") == 0;
 
     if (strcmp(values->format, "csv") == 0 ||
-        (is_auto && (ends_in(values->path, ".csv") || ends_in(values->path, ".csv.gz"))))
+        (is_auto &&
+         (ends_in(values->result.path, ".csv") || ends_in(values->result.path, ".csv.gz"))))
         return &trace_csv;
     if (strcmp(values->format, "chrome") == 0 ||
-        (is_auto && (ends_in(values->path, ".json") || ends_in(values->path, ".json.gz"))))
+        (is_auto &&
+         (ends_in(values->result.path, ".json") || ends_in(values->result.path, ".json.gz"))))
         return &trace_chrome;
     return &trace_perfetto;
 }
@@ -74,98 +75,87 @@ static const struct finding *find(const struct advice *advice, int64_t number)
     return NULL;
 }
 
-static bool cut_finding(const struct timeline_values *values, struct input *input,
-                        struct trace_options *what, struct err *err)
+static bool cut_finding(struct call *call, struct trace_options *what, struct err *err)
 {
-    struct advise_options rules = values->rules;
-    struct arena         *arena = &input->report_arena;
-    struct advice         advice = { 0 };
-    struct project        project;
-    const struct finding *finding;
+    const struct timeline_values *values = call->values;
+    struct study                 *study = &call->inputs[0]->study;
+    struct advise_options         rules = values->rules;
+    struct arena                 *arena = call->text.arena;
+    struct advice                 advice = { 0 };
+    struct project                project;
+    const struct finding         *finding;
 
     progress_stage("running rules");
     if (!project_load(&project, values->config, arena, err) ||
         !project_apply(&project, &rules, arena, err) || !advise_check(&rules, err) ||
-        !advise_run(&input->study, &rules, arena, &advice, err))
+        !advise_run(study, &rules, arena, &advice, err))
         return false;
     finding = find(&advice, values->finding);
     if (!finding) {
         (void)err_set(err, ERR_USAGE, "advise has no finding %lld", (long long)values->finding);
         return err_advise(err, "tfprof advise numbers them");
     }
-    return cutout_finding(&input->study, finding, what, arena, err);
+    return cutout_finding(study, finding, what, arena, err);
 }
 
-static bool cut(const struct timeline_values *values, struct input *input,
-                struct trace_options *what, struct err *err)
-{
-    struct why why;
-
-    if (values->finding > 0)
-        return cut_finding(values, input, what, err);
-    if (values->around)
-        return why_run(&why, &input->study, values->around, &input->report_arena, err) &&
-               cutout_why(&input->study, &why, what, &input->report_arena, err);
-    if (values->input.steps)
-        cutout_steps(&input->study, what);
-    return true;
-}
-
-static bool write_file(const struct timeline_values *values, const struct text *text,
-                       struct input *input, struct err *err)
-{
-    struct text packed = { .arena = &input->report_arena };
-
-    if (text->is_cut)
-        return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
-    if (!ends_in(values->path, ".gz"))
-        return file_write(values->path, text_str(text), err);
-    if (!gzip_pack(text_str(text), &packed) || packed.is_cut)
-        return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
-    return file_write(values->path, text_str(&packed), err);
-}
-
-static bool write_timeline(const struct timeline_values *values, struct input *input,
-                           struct err *err)
-{
-    struct trace_options what = { .start_ns = INT64_MIN, .end_ns = INT64_MAX };
-    struct text          text = { .arena = &input->report_arena };
-    uint64_t             left_out;
-
-    if (!cut(values, input, &what, err))
-        return false;
-    progress_stage("writing");
-    left_out = trace_write(chosen(values), &input->study, &what, &text);
-    progress_end();
-    if (!write_file(values, &text, input, err))
-        return false;
-    if (left_out)
-        fprintf(stderr, "tfprof: note: %llu slices are not in the timeline: more than 64 overlap\n",
-                (unsigned long long)left_out);
-    return true;
-}
-
-static bool run(struct call *call, struct err *err)
+static bool cut(struct call *call, struct trace_options *what, struct err *err)
 {
     const struct timeline_values *values = call->values;
-    struct input                  input;
-    bool                          is_done;
+    struct study                 *study = &call->inputs[0]->study;
+    struct why                    why;
 
-    if (values->input.is_list)
-        return input_list(&call->operands, call->arena, err);
-    if (values->around && values->finding > 0)
-        return err_set(err, ERR_USAGE,
-                       "--around and --finding each choose what to write: give one");
-    if (rank_input_is(&call->operands))
-        return rank_input_lacks_events(err);
-    is_done = input_load(&input, &values->input, &call->operands, err);
-    if (is_done) {
-        is_done = write_timeline(values, &input, err);
-        input_free(&input);
-    }
-    progress_end();
-    return is_done;
+    if (values->finding > 0)
+        return cut_finding(call, what, err);
+    if (values->around)
+        return why_run(&why, study, values->around, call->text.arena, err) &&
+               cutout_why(study, &why, what, call->text.arena, err);
+    if (values->input.steps)
+        cutout_steps(study, what);
+    return true;
 }
+
+static bool pack(struct text *text, struct err *err)
+{
+    struct text packed = { .arena = text->arena };
+
+    if (!gzip_pack(text_str(text), &packed))
+        return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
+    *text = packed;
+    return true;
+}
+
+static bool prepare(struct call *call, struct err *err)
+{
+    const struct timeline_values *values = call->values;
+
+    return !(values->around && values->finding > 0) ||
+           err_set(err, ERR_USAGE, "--around and --finding each choose what to write: give one");
+}
+
+static bool make(struct call *call, struct err *err)
+{
+    const struct timeline_values *values = call->values;
+    struct trace_options          what = { .start_ns = INT64_MIN, .end_ns = INT64_MAX };
+    uint64_t                      left_out;
+
+    if (!cut(call, &what, err))
+        return false;
+    progress_stage("writing");
+    left_out = trace_write(chosen(values), &call->inputs[0]->study, &what, &call->text);
+    if (left_out)
+        text_print(&call->warnings,
+                   "tfprof: note: %llu slices are not in the timeline: more than 64 overlap\n",
+                   (unsigned long long)left_out);
+    return !ends_in(values->result.path, ".gz") || call->text.is_cut || pack(&call->text, err);
+}
+
+static const struct command_answer answer = {
+    .input_offset = offsetof(struct timeline_values, input),
+    .result_offset = offsetof(struct timeline_values, result),
+    .needs_events = true,
+    .prepare = prepare,
+    .make = make,
+};
 
 const struct command command_timeline = {
     .name = "timeline",
@@ -182,5 +172,6 @@ const struct command command_timeline = {
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct timeline_values),
-    .run = run,
+    .run = answer_run,
+    .answer = &answer,
 };

@@ -37,6 +37,19 @@ tfprof_answer *tfprof_history(const char *directory, const char *const *options,
     return ask_files(&command_history, &directory, 1, options, error);
 }
 
+tfprof_answer *tfprof_summarize(const char *const *paths, size_t path_count,
+                                const char *const *options, tfprof_error **error)
+{
+    return ask_files(&command_summarize, paths, path_count, options, error);
+}
+
+tfprof_answer *tfprof_bisect(const char *const *options, tfprof_error **error)
+{
+    const char *const none[] = { NULL }; /* it makes the recordings itself */
+
+    return ask_files(&command_bisect, none, 0, options, error);
+}
+
 tfprof_answer *tfprof_view(const char *const *paths, size_t path_count, const char *view,
                            const char *const *options, tfprof_error **error)
 {

@@ -183,6 +183,15 @@ tfprof_answer *tfprof_hlo(tfprof_profile *profile, const char *const *options, t
         error);
 }
 
+tfprof_answer *tfprof_timeline(tfprof_profile *profile, const char *const *options,
+                               tfprof_error **error)
+{
+    return asking_answer(&(struct asking) { .command = &command_timeline,
+                                            .profiles = { profile },
+                                            .options = options },
+                         error);
+}
+
 const char *tfprof_answer_text(const tfprof_answer *answer)
 {
     return answer->call.text.data ? answer->call.text.data : "";

@@ -1,22 +1,22 @@
 /*
- * tfprof: what to change in a machine-learning program, from a recording of its run. docs/library.md
- * is the guide; this is the whole interface.
+ * tfprof: what to change in a machine-learning program, from a recording of its run.
+ * docs/library.md is the guide; this is the whole interface.
  *
- * Ownership    What a function returns as a pointer to tfprof_profile, tfprof_answer or tfprof_error
- *              belongs to the caller, who ends it with _close or _free (NULL is fine). Texts belong to
- *              what they were asked of and live as long.
- * Errors       A function that fails returns NULL or false and, where `error` is not NULL, sets *error.
- *              Nothing is printed, and nothing ends the program but memory that the system does not
- *              have.
- * Threads      Any thread may use any profile. Calls with one profile run one after the other, calls
- *              with different profiles side by side. The library itself keeps nothing.
- * Options      Those of the command of the same name (tfprof help COMMAND), as "name=value", or "name"
- *              for one without a value; a list ends with NULL, and NULL is an empty one. `output`,
- *              `list` and gate's `report` are the command line's alone, and `config` is "none" unless
- *              it is given: no file is looked for.
- * Units        Those of docs/facts.md: "ns", "bytes", "flops", "count", "share" (0 to 1), "ratio" (times
- *              as much), "bool" (0 or 1), "hz", "bytes_per_s", "flops_per_s", "name" (a text), "none" (a
- *              plain number).
+ * Ownership    What a function returns as a pointer to tfprof_profile, tfprof_answer or
+ *              tfprof_error belongs to the caller, who ends it with _close or _free (NULL is
+ *              fine). Texts belong to what they were asked of and live as long.
+ * Errors       A function that fails returns NULL or false and, where `error` is not NULL, sets
+ *              *error. Nothing is printed, and nothing ends the program but memory that the system
+ *              does not have.
+ * Threads      Any thread may use any profile. Calls with one profile run one after the other,
+ *              calls with different profiles side by side. The library itself keeps nothing.
+ * Options      Those of the command of the same name (tfprof help COMMAND), as "name=value", or
+ *              "name" for one without a value; a list ends with NULL, and NULL is an empty one.
+ *              `output`, `list` and gate's `report` are the command line's alone, and `config` is
+ *              "none" unless it is given: no file is looked for.
+ * Units        Those of docs/facts.md: "ns", "bytes", "flops", "count", "share" (0 to 1), "ratio"
+ *              (times as much), "bool" (0 or 1), "hz", "bytes_per_s", "flops_per_s", "name" (a
+ *              text), "none" (a plain number).
  */
 #ifndef TFPROF_H
 #define TFPROF_H
@@ -30,8 +30,8 @@ extern "C" {
 #endif
 
 typedef struct tfprof_profile tfprof_profile; /* a recording that was read and analysed */
-typedef struct tfprof_answer tfprof_answer;   /* a text and what goes with it */
-typedef struct tfprof_error tfprof_error;
+typedef struct tfprof_answer  tfprof_answer;  /* a text and what goes with it */
+typedef struct tfprof_error   tfprof_error;
 
 /* "0.1.0": of the library, which may be newer than this header. */
 const char *tfprof_version(void);
@@ -50,10 +50,11 @@ int         tfprof_error_kind(const tfprof_error *error);
 const char *tfprof_error_message(const tfprof_error *error); /* one line: where, what, what to do */
 void        tfprof_error_free(tfprof_error *error);
 
-/* Reads files and directories as one recording: several are the hosts or ranks of one job. Options are
- * those that say how to read: host, device, steps, memory, threads, strict, run and the like. */
-tfprof_profile *tfprof_open(const char *const *paths, size_t path_count,
-                            const char *const *options, tfprof_error **error);
+/* Reads files and directories as one recording: several are the hosts or ranks of one job. Options
+ * are those that say how to read: host, device, steps, memory, threads, strict, run and the like.
+ */
+tfprof_profile *tfprof_open(const char *const *paths, size_t path_count, const char *const *options,
+                            tfprof_error **error);
 void            tfprof_close(tfprof_profile *profile);
 
 /* Answers: JSON by default, as docs/ describes it for each command, or what `format` says. */
@@ -68,8 +69,8 @@ tfprof_answer *tfprof_whatif(tfprof_profile *profile, const char *const *options
 tfprof_answer *tfprof_why(tfprof_profile *profile, const char *what, const char *const *options,
                           tfprof_error **error);
 /* profile NULL: the rule alone. */
-tfprof_answer *tfprof_explain(tfprof_profile *profile, const char *rule,
-                              const char *const *options, tfprof_error **error);
+tfprof_answer *tfprof_explain(tfprof_profile *profile, const char *rule, const char *const *options,
+                              tfprof_error **error);
 /* All rules, with what each looks for, needs and can be set to. Takes no options yet. */
 tfprof_answer *tfprof_rules(const char *const *options, tfprof_error **error);
 /* `tool` is one of the guide's: kernels, memory, overview … (tfprof help). */
@@ -84,12 +85,17 @@ tfprof_answer *tfprof_diff(tfprof_profile *before, tfprof_profile *after,
 tfprof_answer *tfprof_hlo(tfprof_profile *profile, const char *const *options,
                           tfprof_error **error);
 
+/* A trace for viewers: Perfetto's, or with `format` "chrome" or "csv"; `around` and `finding` cut
+ * out a part. */
+tfprof_answer *tfprof_timeline(tfprof_profile *profile, const char *const *options,
+                               tfprof_error **error);
+
 /* Answers of files, which are read for them alone; options also say how to read. */
 
-/* Each path is a run of its own. The answer's status is the verdict: 0 passed, 1 failed, 4 cannot be
- * told. */
-tfprof_answer *tfprof_gate(const char *const *paths, size_t path_count,
-                           const char *const *options, tfprof_error **error);
+/* Each path is a run of its own. The answer's status is the verdict: 0 passed, 1 failed, 4 cannot
+ * be told. */
+tfprof_answer *tfprof_gate(const char *const *paths, size_t path_count, const char *const *options,
+                           tfprof_error **error);
 /* What gates compare with: the bytes of a .tfbase file. Each path is a run of its own. */
 tfprof_answer *tfprof_baseline(const char *const *paths, size_t path_count,
                                const char *const *options, tfprof_error **error);
@@ -101,8 +107,8 @@ tfprof_answer *tfprof_verify(const char *before, const char *after, const char *
 tfprof_answer *tfprof_history(const char *directory, const char *const *options,
                               tfprof_error **error);
 /* A classic view, "scope", "graph", "op" or "code": JSON, or as `format` says; "proto" is the
- * GraphNodeProto (scope, graph) or MultiGraphNodeProto (op, code) of TensorFlow's profiler. `output`
- * may name files of timelines and pprof profiles beside the answer. */
+ * GraphNodeProto (scope, graph) or MultiGraphNodeProto (op, code) of TensorFlow's profiler.
+ * `output` may name files of timelines and pprof profiles beside the answer. */
 tfprof_answer *tfprof_view(const char *const *paths, size_t path_count, const char *view,
                            const char *const *options, tfprof_error **error);
 /* What TensorFlow's profiler advises: its text, or with `format=proto` an AdviceProto; `only` names
@@ -112,6 +118,14 @@ tfprof_answer *tfprof_classic_advice(const char *const *paths, size_t path_count
 /* An OpLogProto of what is known of the ops of a graph; no bytes where that is nothing. */
 tfprof_answer *tfprof_oplog(const char *const *paths, size_t path_count, const char *const *options,
                             tfprof_error **error);
+
+/* The bytes of a file of summaries of ranks, which tfprof_open reads: of recordings, each file a
+ * rank, and of summaries, which are merged. */
+tfprof_answer *tfprof_summarize(const char *const *paths, size_t path_count,
+                                const char *const *options, tfprof_error **error);
+/* Which revision of a git repository made a program slower: runs the command of the option `record`
+ * for revisions between `good` and `bad`. The answer's status: 0 found, 4 not sure. */
+tfprof_answer *tfprof_bisect(const char *const *options, tfprof_error **error);
 
 const char *tfprof_answer_text(const tfprof_answer *answer);     /* ends with a zero byte */
 size_t      tfprof_answer_bytes(const tfprof_answer *answer);    /* without it */
@@ -133,8 +147,8 @@ bool   tfprof_fact_find(tfprof_profile *profile, const char *name, tfprof_fact *
 size_t      tfprof_table_count(tfprof_profile *profile);
 const char *tfprof_table_name(tfprof_profile *profile, size_t index); /* NULL: past the last */
 
-/* A table as a text: JSON with exact numbers, or `format=csv` and the like. Options are columns, where,
- * sort and top of `tfprof table`. */
+/* A table as a text: JSON with exact numbers, or `format=csv` and the like. Options are columns,
+ * where, sort and top of `tfprof table`. */
 tfprof_answer *tfprof_table_text(tfprof_profile *profile, const char *name,
                                  const char *const *options, tfprof_error **error);
 
@@ -169,12 +183,18 @@ struct ArrowArray {
 };
 #endif
 
-/* A table as a struct array, a child a column: texts are utf8, yes and no boolean, all other numbers
- * float64; a cell without a value is null. Metadata of a field: "unit" and "help". Both structs live
- * until their release is called, also after tfprof_close; a child may be moved out of them. Options
- * are those of tfprof_table_text. */
+/* A table as a struct array, a child a column: texts are utf8, yes and no boolean, all other
+ * numbers float64; a cell without a value is null. Metadata of a field: "unit" and "help". Both
+ * structs live until their release is called, also after tfprof_close; a child may be moved out of
+ * them. Options are those of tfprof_table_text. */
 bool tfprof_table(tfprof_profile *profile, const char *name, const char *const *options,
                   struct ArrowSchema *schema, struct ArrowArray *array, tfprof_error **error);
+
+/* The command line, without the program's name: the program `tfprof` is a main() that calls this
+ * alone. It has the commands that are no answers, too: serve, watch, capture, prompt, repl, mcp,
+ * synth. Unlike all other functions it is for a process of its own: it prints on standard output
+ * and error, reads tfprof.toml and the environment, handles signals. Returns the exit status. */
+int tfprof_main(int argument_count, char *const *arguments);
 
 #ifdef __cplusplus
 }

@@ -40,9 +40,10 @@ from ._library import (
 from ._table import Table
 
 __all__ = [
-    "Advice", "Error", "Evidence", "Fact", "Finding", "FormatError", "GateResult", "Impact", "InconclusiveError", "InputError",
-    "LimitError", "Location", "OutputError", "Profile", "RuleError", "Table", "UsageError", "Verdict", "Verification", "advise",
-    "baseline", "diff", "explain", "gate", "history", "open", "report", "verify", "view", "why", "whatif",
+    "Advice", "Bisection", "Error", "Evidence", "Fact", "Finding", "FormatError", "GateResult", "Impact", "InconclusiveError",
+    "InputError", "LimitError", "Location", "OutputError", "Profile", "RuleError", "Table", "UsageError", "Verdict", "Verification",
+    "advise", "baseline", "bisect", "diff", "explain", "gate", "history", "open", "report", "summarize", "timeline", "verify", "view",
+    "why", "whatif",
 ]
 __version__ = text(lib.tfprof_version())
 Json = Dict[str, Any]
@@ -76,6 +77,17 @@ class GateResult:
 @dataclasses.dataclass(frozen=True)
 class Verification:
     """`status`: 0 at least the low end of what was promised, 1 surely less, 4 cannot be told."""
+
+    status: int
+    json: Mapping[str, Any] = dataclasses.field(repr=False)
+
+    def __bool__(self) -> bool:
+        return self.status == 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Bisection:
+    """`status`: 0 found, 4 not sure. `json` holds the revisions and what changed."""
 
     status: int
     json: Mapping[str, Any] = dataclasses.field(repr=False)
@@ -155,6 +167,14 @@ class Profile:
             pathlib.Path(path).write_text(page, encoding="utf-8")
         return page
 
+    def timeline(self, path: Optional[Path] = None, **how: Any) -> bytes:
+        """A trace for Perfetto, or by `format="chrome"` or "csv"; also written to `path`."""
+        words = options(how)
+        data, _ = answer_bytes("tfprof_timeline", self._handle, words.array)
+        if path is not None:
+            pathlib.Path(path).write_bytes(data)
+        return data
+
     @property
     def facts(self) -> Facts:
         return Facts(self)
@@ -215,10 +235,33 @@ def why(path: Path, what: Optional[str] = None, **how: Any) -> Json:
         return profile.why(what, **asking)
 
 
-def report(path: Path, output: Path, **how: Any) -> None:
+def report(path: Path, output: Optional[Path] = None, **how: Any) -> str:
+    """The page as HTML, also written to `output`."""
     reading, asking = _split(how)
     with Profile(path, **reading) as profile:
-        profile.report(output, **asking)
+        return profile.report(output, **asking)
+
+
+def timeline(path: Path, output: Optional[Path] = None, **how: Any) -> bytes:
+    reading, asking = _split(how)
+    with Profile(path, **reading) as profile:
+        return profile.timeline(output, **asking)
+
+
+def summarize(*given: Path, output: Optional[Path] = None, **how: Any) -> bytes:
+    """What all ranks are judged by together, of recordings, each file a rank, and of summaries; also written to `output`."""
+    files, words = paths(given), options(how)
+    data, _ = answer_bytes("tfprof_summarize", files.array, files.count, words.array)
+    if output is not None:
+        pathlib.Path(output).write_bytes(data)
+    return data
+
+
+def bisect(good: str, record: str, **how: Any) -> Bisection:
+    """The revision of a git repository that made a program slower: `bisect("v1.4", "python train.py", repository=".")`."""
+    words = options({"good": good, "record": record, **how})
+    given = answer("tfprof_bisect", words.array)
+    return Bisection(given.status, json.loads(given))
 
 
 def explain(rule: str, **how: Any) -> Json:

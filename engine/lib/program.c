@@ -1,8 +1,9 @@
-/* tfprof: says what to change in a machine-learning program, from a recording of its run. */
+/* program: the command line as a function, which is all that the program itself calls. */
 #include "base/opened.h"
 #include "cli/command.h"
 #include "cli/error_line.h"
 #include "cli/progress.h"
+#include "lib/tfprof.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,16 +21,15 @@ static bool is_written(struct err *err)
     return err_source(err, "standard output");
 }
 
-int main(int argument_count, char **arguments)
+int tfprof_main(int argument_count, char *const *arguments)
 {
     struct arena arena = { 0 };
     struct err   err = { 0 };
-    int          status = 0, skipped = argument_count > 0;
+    int          status = 0;
 
     progress_allow();
     opened_watch();
-    if (!command_run(argument_count - skipped, arguments + skipped, &arena, &status, &err) ||
-        !is_written(&err)) {
+    if (!command_run(argument_count, arguments, &arena, &status, &err) || !is_written(&err)) {
         struct text text = { .arena = &arena };
 
         error_print(&text, &err);
