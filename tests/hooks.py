@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """The module's hooks inside of the real frameworks: each records steps that are written here and must say what was written.
 
-    hooks.py LIBRARY [torch|lightning|huggingface|jax|tensorflow|keras|pytest]...      LIBRARY: libtfprof.so.1 of a build
+    hooks.py LIBRARY [torch|lightning|huggingface|jax|tensorflow|keras|pytest|tensorboard|mlflow|wandb]...
+        LIBRARY: libtfprof.so.1 of a build
 
-Runs those whose package is there, or fails where one is named that is not. Takes minutes, so tests/run does not run it.
+Runs those whose package is there and tells the others, or fails where one is named that is not; status 77 where none is. Takes
+minutes with frameworks.
 """
-import importlib.util, os, pathlib, subprocess, sys, tempfile
+import base64, contextlib, hashlib, importlib.util, json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile
+import urllib.error, urllib.parse, urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 os.environ["TFPROF_LIBRARY"] = str(pathlib.Path(sys.argv[1]).resolve())
@@ -135,14 +138,136 @@ def test_fails(tfprof_gate):
     assert "1 failed, 1 passed" in done.stdout and "fail: step_ms.p50 is 13.1 ms, budget <= 1.00 ms" in done.stdout, done.stdout
 
 
+RECORDING = ROOT / "cases/recordings/tf2-input-sequential-map"
+
+
+def shown(advice):
+    return [finding for finding in advice if not finding.hidden_by]
+
+
+@contextlib.contextmanager
+def tensorboard_on(logdir, folder):
+    """TensorBoard as a user starts it, with the entry point that pyproject.toml declares; gives its address."""
+    entry = re.search(r'tensorboard_plugins\]\ntfprof = "(.*)"', (ROOT / "pyproject.toml").read_text())[1]
+    about = folder / "site/tfprof-0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tfprof\nVersion: 0\n")
+    (about / "entry_points.txt").write_text("[tensorboard_plugins]\ntfprof = %s\n" % entry)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    paths = os.pathsep.join([str(folder / "site"), os.environ["PYTHONPATH"]])
+    server = subprocess.Popen([sys.executable, "-m", "tensorboard.main", "--logdir", logdir, "--port", str(port)],
+                              env=dict(os.environ, PYTHONPATH=paths), stderr=subprocess.PIPE, text=True)
+    try:
+        for line in server.stderr:  # ends where it does not start
+            if "Press CTRL+C" in line:
+                break
+        yield "http://127.0.0.1:%d" % port
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def hook_tensorboard(folder):
+    logs = folder / "logs"
+    shutil.copytree(RECORDING, logs / "train")
+    shutil.copy(ROOT / "cases/recordings/torch-ddp-straggler/slow/rank0.pt.trace.json.gz", logs / "w.pt.trace.json.gz")
+    (logs / "bad.pt.trace.json").write_text("{")
+    with tensorboard_on(logs, folder) as address:
+        def get(path, **question):
+            with urllib.request.urlopen("%s/data/%s?%s" % (address, path, urllib.parse.urlencode(question))) as answer:
+                return answer.read().decode(), answer.headers
+        listing = json.loads(get("plugins_listing")[0])["tfprof"]
+        assert listing["enabled"] and listing["loading_mechanism"]["module_path"].endswith("/tfprof/index.js"), listing
+        assert "export async function render" in get("plugin/tfprof/index.js")[0]
+        names = json.loads(get("plugin/tfprof/recordings")[0])
+        run = next((logs / "train").glob("**/plugins/profile/*"))
+        assert names == sorted(["w.pt.trace.json.gz", "bad.pt.trace.json", str(run.relative_to(logs))], reverse=True), names
+        page, headers = get("plugin/tfprof/page", recording=str(run.relative_to(logs)))
+        assert page == tfprof.report(run)
+        # A browser runs the page's script, and no other.
+        script = re.findall(r"<script>(.*?)</script>", page, re.S)[-1]
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert "script-src" in headers["Content-Security-Policy"] and "'sha256-%s'" % digest in headers["Content-Security-Policy"]
+        for wrong, status in ("../secret", 404), (str(run), 404), ("bad.pt.trace.json", 422):
+            try:
+                get("plugin/tfprof/page", recording=wrong)
+            except urllib.error.HTTPError as error:
+                assert error.code == status, (wrong, error.code)
+            else:
+                raise AssertionError("%s has a page" % wrong)
+        browser = shutil.which("chromium")
+        if browser:
+            inside = "%s/data/plugin/tfprof/page?recording=%s" % (address, urllib.parse.quote(str(run.relative_to(logs))))
+            seen = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom", inside],
+                                  capture_output=True, text=True, timeout=120).stdout
+            assert shown(tfprof.advise(run))[0].title in re.sub("<script.*?</script>", "", seen, flags=re.S), "the page did not start"
+
+
+def hook_mlflow(folder):
+    os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"  # newer ones want to be asked for stores without a database
+    import mlflow
+    import tfprof.mlflow
+    mlflow.set_tracking_uri("file://%s/mlruns" % folder)
+    with mlflow.start_run() as run:
+        advice = tfprof.mlflow.log(RECORDING, step=3)
+    client = mlflow.tracking.MlflowClient()
+    assert sorted(item.path for item in client.list_artifacts(run.info.run_id, "tfprof")) == ["tfprof/advice.json", "tfprof/report.html"]
+    place = pathlib.Path(client.download_artifacts(run.info.run_id, "tfprof", str(folder)))
+    assert (place / "report.html").read_text() == tfprof.report(RECORDING)
+    assert json.loads((place / "advice.json").read_text()) == advice.json
+    metrics = client.get_run(run.info.run_id).data.metrics
+    assert metrics["tfprof/step_ms"] == advice.step_ms and metrics["tfprof/findings"] == len(shown(advice))
+    first = shown(advice)[0]
+    assert metrics["tfprof/saves_ms/%s" % first.rule] == first.impact.mid_ms
+    assert abs(sum(value for name, value in metrics.items() if name.startswith("tfprof/part_ms/")) - sum(
+        part["ms"] for part in advice.json["composition"])) < 1e-6
+    assert client.get_metric_history(run.info.run_id, "tfprof/step_ms")[0].step == 3
+    # A run that is over, by its id; a recording that is none.
+    tfprof.mlflow.log(RECORDING, run_id=run.info.run_id, artifact_path="again")
+    assert client.list_artifacts(run.info.run_id, "again")
+    try:
+        tfprof.mlflow.log("nowhere", run_id=run.info.run_id)
+    except tfprof.InputError:
+        pass
+
+
+def hook_wandb(folder):
+    os.environ["WANDB_MODE"], os.environ["WANDB_SILENT"] = "offline", "true"
+    os.environ["WANDB_DIR"] = os.environ["WANDB_DATA_DIR"] = os.environ["WANDB_CACHE_DIR"] = str(folder)
+    import wandb
+    import tfprof.wandb
+    try:
+        tfprof.wandb.log(RECORDING)
+    except wandb.Error as error:
+        assert "no run is active" in str(error)
+    else:
+        raise AssertionError("logs without a run")
+    with wandb.init(project="tfprof", dir=str(folder)) as run:
+        advice = tfprof.wandb.log(RECORDING)
+        place, summary = pathlib.Path(run.dir), dict(run.summary)
+    assert summary["tfprof/step_ms"] == advice.step_ms and summary["tfprof/findings"] is not None
+    first = shown(advice)[0]
+    assert summary["tfprof/saves_ms/%s" % first.rule] == first.impact.mid_ms
+    page = next(place.glob("media/html/tfprof/report_*.html"))
+    assert page.read_text() == tfprof.report(RECORDING)
+    table = json.loads(next(place.glob("media/table/tfprof/findings_*.table.json")).read_text())
+    assert [row[1] for row in table["data"]] == [finding.rule for finding in shown(advice)] and table["columns"][1] == "rule"
+    # What is sent when the run is synchronised names the artifact and both files.
+    log = b"".join(path.read_bytes() for path in folder.rglob("run-*.wandb"))
+    assert all(word in log for word in (b"tfprof-" + run.id.encode(), b"report.html", b"advice.json"))
+
+
 PACKAGES = {"torch": "torch", "lightning": "lightning", "huggingface": "transformers", "jax": "jax", "tensorflow": "tensorflow",
-            "keras": "keras", "pytest": "pytest"}
+            "keras": "keras", "pytest": "pytest", "tensorboard": "tensorboard", "mlflow": "mlflow", "wandb": "wandb"}
 done = []
 for name in sys.argv[2:] or PACKAGES:
     if not sys.argv[2:] and importlib.util.find_spec(PACKAGES[name]) is None:
+        print("skipped: %s, no package %s" % (name, PACKAGES[name]))
         continue
     with tempfile.TemporaryDirectory() as work:
         globals()["hook_" + name](pathlib.Path(work))
     done.append(name)
-assert done, "none of the packages is there"
 print("hooks: " + ", ".join(done))
+sys.exit(0 if done else 77)
