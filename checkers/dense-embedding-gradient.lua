@@ -96,7 +96,7 @@ and no segment sum of TensorFlow's densified gradients shows.]],
         local is_sparse = (row.type or ""):find("^(Resource)?(SparseApply|Scatter)")
         if result == shape and not is_copy and not is_sparse and not name:find("(?i)gather") then
           ns, top = ns + row.self_ns, top or row
-          names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E(:.*)?"
+          names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
         end
       end
       if top and (not best or ns > best.ns) then best = { shape = shape, info = info, ns = ns, names = names,
@@ -115,7 +115,7 @@ and no segment sum of TensorFlow's densified gradients shows.]],
           if other.self_ns >= 0.3 * row.self_ns and other.self_ns <= 4 * row.self_ns and (other.type or ""):find(
               p:names("tf_table_update")) then
             best.ns = best.ns + other.self_ns
-            best.names[#best.names + 1] = "\\Q" .. other.name:gsub(",", ".") .. "\\E(:.*)?"
+            best.names[#best.names + 1] = "\\Q" .. other.name:gsub(",", ".") .. "\\E"
           end
         end
       end

@@ -137,7 +137,7 @@ small tables and small shares.]],
       evidence[#evidence + 1] = { found[i].name .. " " .. (found[i].shapes or ""), found[i].self_ns, "ns" }
     end
     local list = {}
-    for name in sorted_pairs(names) do list[#list + 1] = "\\Q" .. name:gsub(",", ".") .. "\\E(:.*)?" end
+    for name in sorted_pairs(names) do list[#list + 1] = "\\Q" .. name:gsub(",", ".") .. "\\E" end
     local code = { jax = "x = table[ids]            # or jnp.take(table, ids, axis=0)",
                    tensorflow = "x = tf.gather(table, ids)",
                    pytorch = "x = torch.nn.functional.embedding(ids, table)" }

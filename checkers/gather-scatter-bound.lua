@@ -96,7 +96,7 @@ worth a note only: models of graphs consist of it. Silent below min_share.]],
     local function add(query, kept)
       local list = {}
       for _, row in ipairs(query:top("self_ns", 20):rows()) do
-        list[#list + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E(:.*)?"
+        list[#list + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
       end
       if #list > 0 then edits[#edits + 1] = { "scale", name = table.concat(list, "|"), factor = kept } end
     end

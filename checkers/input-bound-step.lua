@@ -22,7 +22,8 @@ The consumer asks for a batch and the batch is not ready. Only waiting that noth
 counts: a pipeline that keeps up behind the step costs nothing. Priced by replay: batches are made beside
 the step. Silent below min_share, where a wait of less than half a step is for batches that are made
 ahead in less than half a step (what is left is handing them over), and where the wait is for making
-pipelines anew. Graphs that were recorded run by run show no pace: there a pipeline that is made ahead
+pipelines anew. Threads that fill a queue work beside the step already: priced from what all cores give to what a cache
+of their results gives. Graphs that were recorded run by run show no pace: there a pipeline that is made ahead
 and in parallel counts from min_ahead_share on. A rule that names the stage at fault takes the place of this one.]],
 
   check = function(p, cfg)
@@ -56,13 +57,23 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
                               .. "does not change, work on whole batches, decode smaller inputs.",
                             code = "ds = ds.map(decode).cache().shuffle(n).batch(b).map(augment_batch).prefetch(2)" }
     end
+    local price = impact.replay { { "prefetch" }, fallback = impact.exposed { ns = wait_ns } }
+    if p:has("input.fills_queue") then
+      local cores = p:has("host.cores") and p.fact["host.cores"] or 2
+      evidence[#evidence + 1] = { "who makes it", "threads that fill a queue by runs of the session" }
+      remedy.tensorflow = { text = "Read by tf.data, in parallel, and cache what is the same in each epoch; with queues, "
+                              .. "let more threads fill them.",
+                            code = "ds = ds.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache().repeat()"
+                              .. ".batch(b).prefetch(2)" }
+      price = impact.exposed { ns = wait_ns, low = wait_ns * (1 - 1 / math.max(cores, 2)), high = wait_ns }
+    end
     return finding {
       title = ("The step waits %s (%s) for its input"):format(fmt.ms(wait_ns), fmt.pct(share)),
       severity = share >= cfg.high_share and "error" or "warn",
       evidence = evidence,
       condition = ("input wait %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = remedy[p.framework] or { text = "Produce the next batch while the step runs." },
-      impact = impact.replay { { "prefetch" }, fallback = impact.exposed { ns = wait_ns } },
+      impact = price,
       confidence = "medium",
     }
   end,
@@ -70,6 +81,9 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
   examples = {
     { name = "waits for a third", framework = "tensorflow", finding = true, impact_ns = 3e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 }, replay = { 3e6 } },
+    { name = "one thread fills a queue", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 6e6,
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6,
+                ["input.fills_queue"] = true, ["host.cores"] = 4 } },
     { name = "a graph's pipeline runs ahead", format = "graph", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 1.5e6, ["input.wait_share"] = 0.15,
                 ["input.is_prefetched"] = true } },

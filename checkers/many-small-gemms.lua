@@ -124,7 +124,7 @@ one function; priced as a part of the function. Silent for few runs and small sh
                    and "w = w + jnp.einsum('ki,kj->ij', a, b)   # instead of a scan of outer products" or
                         p.framework == "pytorch" and "w += a.T @ b   # or torch.bmm over the stacked operands"
                           or "w += tf.einsum('ki,kj->ij', a, b)" },
-      impact = impact.replay { { "scale", name = "\\Q" .. best.name:gsub(",", ".") .. "\\E(:.*)?", factor = cfg.kept },
+      impact = impact.replay { { "scale", name = "\\Q" .. best.name:gsub(",", ".") .. "\\E", factor = cfg.kept },
                                fallback = impact.share { ns = best.self_ns } },
       confidence = "medium",
     }

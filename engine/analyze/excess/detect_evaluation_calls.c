@@ -37,22 +37,18 @@ static int by_start(const void *a, const void *b)
 
 static bool list_calls(struct finder *finder)
 {
-    const struct study   *study = finder->ledger->study;
-    const struct profile *profile = study->profile;
+    const struct profile *profile = finder->ledger->study->profile;
+    struct host_events    events = { .study = finder->ledger->study };
+    uint32_t              event;
 
-    for (size_t t = 0; t < profile->timelines.count; t++) {
-        const struct timeline *line = &profile->timelines.items[t];
-        bool is_host = line->kind == TIMELINE_THREAD && line->host == study->steps.host;
+    while (host_events_next(&events, &event)) {
+        const struct activity *activity = event_activity(profile, event);
+        struct call            call = { event_start_ns(profile, event), activity->name };
 
-        for (uint32_t i = 0; is_host && i < line->event_count; i++) {
-            const struct activity *activity = event_activity(profile, line->first_event + i);
-            struct call call = { event_start_ns(profile, line->first_event + i), activity->name };
-
-            if (activity->kind == ACTIVITY_DISPATCH &&
-                str_starts(profile_str(profile, call.name), STR("EagerLocalExecute: __")) &&
-                !vec_push(&finder->calls, finder->ledger->scratch, call))
-                return false;
-        }
+        if (activity->kind == ACTIVITY_DISPATCH &&
+            str_starts(profile_str(profile, call.name), STR("EagerLocalExecute: __")) &&
+            !vec_push(&finder->calls, finder->ledger->scratch, call))
+            return false;
     }
     if (finder->calls.count)
         qsort(finder->calls.items, finder->calls.count, sizeof(struct call), by_start);

@@ -40,17 +40,12 @@ static int by_name(const void *a, const void *b)
 /* Walks the events of the host's threads. */
 static bool each_event(struct finder *finder, bool (*take)(struct finder *finder, uint32_t event))
 {
-    const struct study   *study = finder->ledger->study;
-    const struct profile *profile = study->profile;
+    struct host_events events = { .study = finder->ledger->study };
+    uint32_t           event;
 
-    for (size_t t = 0; t < profile->timelines.count; t++) {
-        const struct timeline *line = &profile->timelines.items[t];
-        bool is_host = line->kind == TIMELINE_THREAD && line->host == study->steps.host;
-
-        for (uint32_t i = 0; is_host && i < line->event_count; i++)
-            if (!take(finder, line->first_event + i))
-                return false;
-    }
+    while (host_events_next(&events, &event))
+        if (!take(finder, event))
+            return false;
     return true;
 }
 

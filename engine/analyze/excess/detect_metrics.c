@@ -5,8 +5,6 @@
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
-#include <string.h>
-
 static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
 
 struct finder {
@@ -52,15 +50,6 @@ static enum type_kind kind_of(struct str type)
     return TYPE_NONE;
 }
 
-static struct str unscoped(struct str name)
-{
-    static const struct str call = STR_INIT("StatefulPartitionedCall/");
-
-    while (str_starts(name, call))
-        name = str_slice(name, call.len, name.len);
-    return name;
-}
-
 static void look_at(struct finder *finder, size_t u)
 {
     const struct ledger    *ledger = finder->ledger;
@@ -70,7 +59,7 @@ static void look_at(struct finder *finder, size_t u)
 
     if (unit->kind != UNIT_OP || unit->op == NO_ID)
         return;
-    name = unscoped(profile_str(profile, profile->ops.items[unit->op].name));
+    name = profile_str(profile, profile->ops.items[unit->op].name);
     finder->trains |= str_starts(name, STR("gradient_tape/"));
     if (str_find(name, '/') < name.len)
         return;

@@ -76,29 +76,24 @@ static uint8_t *kinds_of(struct finder *finder, bool *beside)
 
 static bool list_calls(struct finder *finder)
 {
-    const struct study   *study = finder->ledger->study;
-    const struct profile *profile = study->profile;
+    const struct profile *profile = finder->ledger->study->profile;
+    struct host_events    events = { .study = finder->ledger->study };
     bool                  beside;
     const uint8_t        *kinds = kinds_of(finder, &beside);
+    uint32_t              event;
 
     if (!kinds || !beside)
         return kinds != NULL;
-    for (size_t t = 0; t < profile->timelines.count; t++) {
-        const struct timeline *line = &profile->timelines.items[t];
-        bool is_host = line->kind == TIMELINE_THREAD && line->host == study->steps.host;
+    while (host_events_next(&events, &event)) {
+        uint8_t     kind = kinds[event_activity_id(profile, event)];
+        struct call call = { .start_ns = event_start_ns(profile, event) };
 
-        for (uint32_t i = 0; is_host && i < line->event_count; i++) {
-            uint32_t    event = line->first_event + i;
-            uint8_t     kind = kinds[event_activity_id(profile, event)];
-            struct call call = { .start_ns = event_start_ns(profile, event) };
-
-            if (!kind)
-                continue;
-            call.end_ns = event_end_ns(profile, event);
-            call.kind = (uint8_t)(kind - 1);
-            if (!vec_push(&finder->calls, finder->ledger->scratch, call))
-                return false;
-        }
+        if (!kind)
+            continue;
+        call.end_ns = event_end_ns(profile, event);
+        call.kind = (uint8_t)(kind - 1);
+        if (!vec_push(&finder->calls, finder->ledger->scratch, call))
+            return false;
     }
     if (finder->calls.count)
         qsort(finder->calls.items, finder->calls.count, sizeof(struct call), by_start);

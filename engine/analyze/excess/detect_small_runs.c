@@ -1,6 +1,6 @@
 /* small_runs: a step of many runs of a session that compute next to nothing: variables loaded or
- * read one by one. One run can fetch, or assign, all of them. Runs that compute are for other
- * inputs. */
+ * read, or a queue filled, one by one. One run can fetch, assign, or enqueue all of them. Runs that
+ * compute are for other inputs. */
 #include "analyze/excess/ledger.h"
 #include "analyze/step/step_sessions.h"
 #include "base/macros.h"
@@ -41,22 +41,15 @@ static bool add(struct finder *finder, int64_t start_ns, int64_t end_ns)
 
 static bool list_calls(struct finder *finder)
 {
-    const struct study   *study = finder->ledger->study;
-    const struct profile *profile = study->profile;
+    const struct profile *profile = finder->ledger->study->profile;
+    struct host_events    events = { .study = finder->ledger->study };
+    uint32_t              event;
 
-    for (size_t t = 0; t < profile->timelines.count; t++) {
-        const struct timeline *line = &profile->timelines.items[t];
-        bool is_host = line->kind == TIMELINE_THREAD && line->host == study->steps.host;
-
-        for (uint32_t i = 0; is_host && i < line->event_count; i++) {
-            uint32_t event = line->first_event + i;
-
-            if (str_equal(profile_str(profile, event_activity(profile, event)->name),
-                          STR("SessionRun")) &&
-                !add(finder, event_start_ns(profile, event), event_end_ns(profile, event)))
-                return false;
-        }
-    }
+    while (host_events_next(&events, &event))
+        if (str_equal(profile_str(profile, event_activity(profile, event)->name),
+                      STR("SessionRun")) &&
+            !add(finder, event_start_ns(profile, event), event_end_ns(profile, event)))
+            return false;
     return true;
 }
 
@@ -203,9 +196,11 @@ static bool claim(struct finder *finder, const struct detector *self)
         struct work_unit *unit = &ledger->units.items[u];
         double            ns = (double)(unit->end_ns - unit->start_ns), in_runs;
 
-        if (unit->kind != UNIT_PAUSE || ns <= 0)
+        if ((unit->kind != UNIT_PAUSE && unit->phase != UNIT_INPUT) || ns <= 0)
             continue;
+        /* Runs of several threads go side by side. */
         in_runs = time_in_runs(finder, unit->start_ns, unit->end_ns);
+        in_runs = in_runs < ns ? in_runs : ns;
         if (in_runs <= 0)
             continue;
         if (cell == NO_ID)

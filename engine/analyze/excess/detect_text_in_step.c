@@ -4,8 +4,6 @@
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
-#include <string.h>
-
 struct finder {
     struct ledger *ledger;
     VEC(struct str) layers; /* "model/text_vectorization/": of ops on text */
@@ -57,9 +55,6 @@ static bool add_layer(struct finder *finder, struct str name)
     size_t     slash = str_find_last(name, '/');
     struct str layer = str_slice(name, 0, slash < name.len ? slash + 1 : 0);
 
-    if (str_starts(layer, STR("StatefulPartitionedCall/")) &&
-        layer.len == strlen("StatefulPartitionedCall/"))
-        return true;
     for (size_t i = 0; i < finder->layers.count; i++)
         if (str_equal(finder->layers.items[i], layer))
             return true;

@@ -191,3 +191,19 @@ uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint
         return profile->ops.items[unit->op].name;
     return around(ledger, unit);
 }
+
+bool host_events_next(struct host_events *events, uint32_t *event)
+{
+    const struct profile *profile = events->study->profile;
+
+    for (; events->timeline < profile->timelines.count; events->timeline++, events->next = 0) {
+        const struct timeline *line = &profile->timelines.items[events->timeline];
+
+        if (line->kind != TIMELINE_THREAD || line->host != events->study->steps.host ||
+            events->next == line->event_count)
+            continue;
+        *event = line->first_event + events->next++;
+        return true;
+    }
+    return false;
+}

@@ -7,8 +7,8 @@
 
 #include "analyze/excess/compiled.h"
 #include "analyze/excess/excess.h"
-#include "model/op_class.h"
 #include "analyze/study.h"
+#include "model/op_class.h"
 
 enum unit_kind {
     UNIT_OP,    /* one call of an op; in eager programs the outermost one with all below it */
@@ -38,14 +38,14 @@ struct work_unit {
 struct detector;
 struct cell {
     const struct detector *detector;
-    uint32_t region; /* interned in facts: where */
-    uint32_t source; /* row of profile->sources, or NO_ID */
-    uint32_t type;   /* the op that takes most of it, interned in the profile */
-    uint32_t detail; /* interned in facts: what shows it; 0 none */
-    double   calls;  /* all looked-at steps, like the rest */
-    double   ns;     /* claimed */
-    double   seen_ns; /* left of its units before it claimed */
-    double   largest_ns;
+    uint32_t               region;  /* interned in facts: where */
+    uint32_t               source;  /* row of profile->sources, or NO_ID */
+    uint32_t               type;    /* the op that takes most of it, interned in the profile */
+    uint32_t               detail;  /* interned in facts: what shows it; 0 none */
+    double                 calls;   /* all looked-at steps, like the rest */
+    double                 ns;      /* claimed */
+    double                 seen_ns; /* left of its units before it claimed */
+    double                 largest_ns;
 };
 struct ledger {
     struct study      *study;
@@ -53,16 +53,16 @@ struct ledger {
     struct arena      *scratch;
     VEC(struct work_unit) units; /* by step, then time */
     VEC(struct cell) cells;
-    uint32_t *unit_of_segment; /* row of units */
-    uint32_t *first_unit;      /* by row of path.step_rows, and one behind the last */
-    bool     *is_user;         /* by row of profile->sources */
-    uint8_t  *name_waits; /* by name of the profile, for frame_waits */
-    uint8_t  *type_class; /* by name of the profile: enum op_class + 1; 0 unknown */
+    uint32_t       *unit_of_segment; /* row of units */
+    uint32_t       *first_unit;      /* by row of path.step_rows, and one behind the last */
+    bool           *is_user;         /* by row of profile->sources */
+    uint8_t        *name_waits;      /* by name of the profile, for frame_waits */
+    uint8_t        *type_class;      /* by name of the profile: enum op_class + 1; 0 unknown */
     struct compiled compiled;
-    size_t    step_count;
-    double    total_ns;
-    double    start_ns; /* what starting an op costs */
-    bool      is_torch, has_backward;
+    size_t          step_count;
+    double          total_ns;
+    double          start_ns; /* what starting an op costs */
+    bool            is_torch, has_backward;
 };
 
 /* One structure that shows waste. */
@@ -79,30 +79,40 @@ struct detector {
 /* Fills units from the study's path. false: out of memory. */
 bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scratch);
 /* A cell for what `self` found at a unit; NO_ID: out of memory. */
-uint32_t ledger_cell(struct ledger *ledger, const struct detector *self, const struct work_unit *at);
+uint32_t ledger_cell(struct ledger *ledger, const struct detector *self,
+                     const struct work_unit *at);
 /* Charges a share of what is left of a unit to a cell. */
 void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, double share);
 /* Says what shows it, in a few words. */
 bool ledger_tell(struct ledger *ledger, uint32_t cell, const char *format, ...) CHECK_PRINTF(3, 4);
 
-/* The line of the user's program that a unit's op was made by; instructions that have none belong to
- * what makes or takes their results. A row of profile->sources, or NO_ID. */
+/* The line of the user's program that a unit's op was made by; instructions that have none belong
+ * to what makes or takes their results. A row of profile->sources, or NO_ID. */
 uint32_t ledger_source(const struct ledger *ledger, const struct work_unit *unit);
 /* Where a unit is: the user's line, else the ranges around it, else ops before and after. The
  * source goes to *source. NO_ID: out of memory. */
 uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint32_t *source);
 
+/* Events of the threads of the reference host: begin with a study, then ask until there is none. */
+struct host_events {
+    const struct study *study;
+    size_t              timeline;
+    uint32_t            next; /* of the timeline's */
+};
+bool host_events_next(struct host_events *events, uint32_t *event);
+
 /* A function of JAX in which Python waits for a result, "$array.py:615 _value". */
-bool frame_waits(const struct ledger *ledger, uint32_t name);
+bool       frame_waits(const struct ledger *ledger, uint32_t name);
 bool       ledger_is_jax(const struct ledger *ledger);
 struct str unit_type(const struct ledger *ledger, const struct work_unit *unit);
 /* The unit's operand, or NULL. */
-const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit, uint32_t row);
-/* An op, or the host's time between ops, whether a step's mark covers it or not: what goes where the
- * ops around it go. */
+const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit,
+                                uint32_t row);
+/* An op, or the host's time between ops, whether a step's mark covers it or not: what goes where
+ * the ops around it go. */
 bool unit_goes_with_ops(const struct work_unit *unit);
 /* Which part of a product's rows the next op keeps, as it cuts the others off; 1: all of them. */
 double unit_kept_rows(const struct ledger *ledger, uint32_t unit);
-bool same_dims(const struct tensor *a, const struct tensor *b);
+bool   same_dims(const struct tensor *a, const struct tensor *b);
 
 #endif

@@ -24,6 +24,8 @@ static const struct fact_spec produces[] = {
     { "input.bottleneck", UNIT_NAME, "stage with most time on the path of the step" },
     { "input.bottleneck_type", UNIT_NAME, "its type" },
     { "input.bottleneck_ns", UNIT_NS, "its time on the path of the step" },
+    { "input.fills_queue", UNIT_BOOL,
+      "session runs of other threads fill the queue that the step takes from" },
     { "input.cache_fill_ns", UNIT_NS,
       "a step's wait for stages whose results a cache keeps from now on" },
     { "input.demanded_ns", UNIT_NS,
@@ -45,6 +47,7 @@ enum {
     FACT_BOTTLENECK,
     FACT_BOTTLENECK_TYPE,
     FACT_BOTTLENECK_NS,
+    FACT_QUEUE,
     FACT_CACHE_FILL,
     FACT_CATEGORIES
 };
@@ -310,6 +313,7 @@ static bool set_facts(struct study *study)
     if (pipeline->stages.count == 0)
         return facts_absent(facts, "iterators", "host_tracer_level=2 or higher",
                             "no tf.data iterator events in the steps") &&
+               (!study->path.is_fed_by_queue || facts_set(facts, &produces[FACT_QUEUE], true)) &&
                (!graph_makes_ahead(study->profile) ||
                 facts_set(facts, &produces[FACT_PREFETCHED], true)) &&
                facts_set(facts, &produces[FACT_UNSTAGED], pipeline->unstaged_ns);

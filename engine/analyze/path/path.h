@@ -64,6 +64,7 @@ struct path {
     bool     has_device;          /* an accelerator's work stands for compute */
     bool     shows_copies;        /* … and its timelines show its copies */
     bool     shows_collectives;   /* … and its collectives */
+    bool     is_fed_by_queue;     /* runs of a session beside the leader's fill a queue for them */
     VEC(double) cpu_ns;           /* by step row: host thread time at work, all threads */
     VEC(double) input_cpu_ns;     /* of that, work for input */
 };

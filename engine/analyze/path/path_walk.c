@@ -328,6 +328,11 @@ static bool step_without_workers(struct walk *walk, struct position *at,
     }
     if (moment->leader)
         floor_ns = later(floor_ns, moment->leader->start_ns);
+    if (is_in_run && walk->path->is_fed_by_queue && moment->input) {
+        gap.frame = moment->input->frame; /* what takes from the queue leaves no event */
+        gap.part = PART_INPUT;
+        return take(walk, at, later(later(floor_ns, run_start_ns), moment->input->start_ns), gap);
+    }
     if (is_in_run) {
         gap.part = walk->path->has_device ? PART_IDLE_DEPENDENCY : PART_HOST;
         if (work_is_active(moment->leading) && !walk->path->has_device) {

@@ -134,6 +134,16 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
     return own == ACTIVITY_STEP || own == ACTIVITY_ANNOTATION ? outer : WORK_HOST;
 }
 
+/* Pool threads call FunctionRun for functions of tf.data; sessions are run by threads that fill a
+ * queue. */
+static bool fills_queue(const struct profile *profile, const struct path *path, uint32_t row)
+{
+    return path->frame_work[row] == WORK_INPUT &&
+           str_equal(
+               profile_str(profile, event_activity(profile, path->frames.items[row].event)->name),
+               STR("SessionRun"));
+}
+
 bool work_classify(const struct profile *profile, struct path *path, struct arena *arena)
 {
     struct arena      scratch = { .budget_bytes = arena->budget_bytes };
@@ -142,8 +152,10 @@ bool work_classify(const struct profile *profile, struct path *path, struct aren
 
     path->frame_work = arena_new_array(arena, uint8_t, path->frames.count);
     ok = ok && path->frame_work;
-    for (uint32_t row = 0; ok && row < path->frames.count; row++) /* parents before children */
+    for (uint32_t row = 0; ok && row < path->frames.count; row++) { /* parents before children */
         path->frame_work[row] = (uint8_t)classify(&classifier, row);
+        path->is_fed_by_queue |= fills_queue(profile, path, row);
+    }
     arena_free(&scratch);
     return ok;
 }

@@ -72,6 +72,19 @@ static bool is_of_device(const struct event_graph *graph, const struct edit *edi
     return !(parts & (UINT32_C(1) << PART_COPY)) || graph->path.shows_copies;
 }
 
+/* An event is known by its name, and by its op's. */
+static bool is_named(const struct profile *profile, const struct pattern *pattern,
+                     const struct activity *activity, bool is_type)
+{
+    const struct op *op =
+        activity->op < profile->ops.count ? &profile->ops.items[activity->op] : NULL;
+
+    if (!is_type && pattern_matches(pattern, profile_str(profile, activity->name)) == PATTERN_YES)
+        return true;
+    return op && pattern_matches(pattern, profile_str(profile, is_type ? op->type : op->name)) ==
+                     PATTERN_YES;
+}
+
 /* Marks frames that bear a name or an op of the type, or that are inside such. */
 static bool match_frames(const struct editing *editing, const char *name, bool is_type,
                          bool *is_match)
@@ -89,15 +102,8 @@ static bool match_frames(const struct editing *editing, const char *name, bool i
         uint32_t               row = event_activity_id(profile, frame->event);
         const struct activity *activity = &profile->activities.items[row];
 
-        if (seen[row] == UNSEEN) {
-            struct str text = profile_str(profile, activity->name);
-
-            if (is_type)
-                text = activity->op < profile->ops.count
-                           ? profile_str(profile, profile->ops.items[activity->op].type)
-                           : (struct str) { 0 };
-            seen[row] = pattern_matches(pattern, text) == PATTERN_YES ? YES : NO;
-        }
+        if (seen[row] == UNSEEN)
+            seen[row] = is_named(profile, pattern, activity, is_type) ? YES : NO;
         is_match[f] = seen[row] == YES || (frame->parent != NO_ID && is_match[frame->parent]);
     }
     is_settled = pattern && pattern_settled(pattern, &err);

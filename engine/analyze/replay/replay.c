@@ -59,10 +59,20 @@ static const struct activity *group_activity(const struct replay      *replay,
     return event_activity(replay->study->profile, replay->path->frames.items[group->frame].event);
 }
 
-/* Marks frames whose own or an ancestor's name matches. Names repeat: one match each. */
-static bool match_names(struct replay *replay, const char *text, struct err *err)
+/* An event is known by its name, and by its op's. Names repeat: one match each. */
+static bool name_matches(const struct profile *profile, const struct pattern *pattern,
+                         uint32_t name, uint8_t *seen)
 {
     enum { UNSEEN, NO, YES };
+
+    if (seen[name] == UNSEEN)
+        seen[name] = matches(pattern, profile_str(profile, name)) ? YES : NO;
+    return seen[name] == YES;
+}
+
+/* Marks frames whose own or an ancestor's name matches. */
+static bool match_names(struct replay *replay, const char *text, struct err *err)
+{
     const struct profile *profile = replay->study->profile;
     struct pattern       *pattern;
     uint8_t              *seen = arena_new_array(&replay->arena, uint8_t, profile->names.count);
@@ -73,12 +83,13 @@ static bool match_names(struct replay *replay, const char *text, struct err *err
         return false;
     for (size_t f = 0; f < replay->groups->frames.count; f++) {
         const struct frame_group *group = &replay->groups->frames.items[f];
-        uint32_t                  name = group_activity(replay, group)->name;
+        const struct activity    *activity = group_activity(replay, group);
 
-        if (seen[name] == UNSEEN)
-            seen[name] = matches(pattern, profile_str(profile, name)) ? YES : NO;
         replay->is_match[f] =
-            seen[name] == YES || (group->parent != NO_ID && replay->is_match[group->parent]);
+            name_matches(profile, pattern, activity->name, seen) ||
+            (activity->op != NO_ID &&
+             name_matches(profile, pattern, profile->ops.items[activity->op].name, seen)) ||
+            (group->parent != NO_ID && replay->is_match[group->parent]);
     }
     return settle(pattern, err);
 }

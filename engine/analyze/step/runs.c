@@ -1,5 +1,6 @@
 #include "analyze/step/runs.h"
 
+#include "analyze/step/queue_runs.h"
 #include "base/macros.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ bool runs_input_steps(const struct profile *profile, struct id_map *input_steps)
         if (is_captured[packed_get(&profile->event_labels, stat_event(column, i))] &&
             !id_map_put(input_steps, (uint64_t)stat_value(column, i), 1))
             return false;
-    return is_captured != NULL;
+    return is_captured && queue_runs_find(profile, input_steps);
 }
 
 static const uint64_t PLACE_FACTOR = UINT64_C(0xc2b2ae3d27d4eb4f);

@@ -1,8 +1,9 @@
 /*
  * runs: executions of whole programs (XLA modules, graph functions), from the identity that the
  * runtime writes on the work it does for one (run_id, executor step id). A run spans from the first
- * to the last piece of its work. Work for input pipelines (captured tf.data functions) is no run.
- * Where devices number their own runs, those of the busiest one of a host stand for all.
+ * to the last piece of its work. Work for input pipelines (captured tf.data functions, runs that
+ * fill queues) is no run. Where devices number their own runs, those of the busiest one of a host
+ * stand for all.
  */
 #ifndef TFPROF_ANALYZE_RUNS_H
 #define TFPROF_ANALYZE_RUNS_H
@@ -27,7 +28,8 @@ bool runs_find(const struct profile *profile, struct arena *arena, struct runs *
  * device work launched during it, which is where its program comes from. Other formats than JAX's
  * have none. false: the arena is exhausted. O(events + flows log flows). */
 bool runs_dispatched(const struct profile *profile, struct arena *arena, struct runs *runs);
-/* Executor steps of captured tf.data functions: those runs are input work. Values are 1. */
+/* Executor steps of captured tf.data functions, and of runs that fill queues: those are input work.
+ * Values are 1. */
 bool runs_input_steps(const struct profile *profile, struct id_map *input_steps);
 
 #endif

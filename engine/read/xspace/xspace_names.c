@@ -263,6 +263,19 @@ static bool is_op_name(struct str s, struct str marks)
     return true;
 }
 
+/* Ops of a function that was put into its caller's place have the call's name in front, as all of a
+ * train function have in Keras's fit. Other calls, "StatefulPartitionedCall_1", keep theirs. */
+static struct str without_call(struct str name)
+{
+    static const struct str calls[] = { STR_INIT("StatefulPartitionedCall/"),
+                                        STR_INIT("PartitionedCall/") };
+
+    for (size_t i = 0; i < ARRAY_COUNT(calls); i++)
+        while (str_starts(name, calls[i]) && name.len > calls[i].len)
+            name = str_slice(name, calls[i].len, name.len);
+    return name;
+}
+
 /* "scope/name:Type" of a TensorFlow op; "scope/name:" without its type, which then is the name's
  * last part, as "jit(f)/dot_general:" of JAX. */
 static bool parse_op(struct str name, struct xname *result)
@@ -275,7 +288,7 @@ static bool parse_op(struct str name, struct xname *result)
     slash = str_find_last(whole, '/');
     if (type.len ? !is_op_type(type) : slash + 1 >= whole.len)
         return false;
-    result->op_name = whole;
+    result->op_name = without_call(whole);
     result->op_type = type.len ? type : str_slice(whole, slash + 1, whole.len);
     return true;
 }
