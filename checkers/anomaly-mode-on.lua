@@ -1,13 +1,41 @@
--- Autograd checks every gradient for NaN.
+-- Values are checked for NaN as they are made.
+-- tf.debugging.enable_check_numerics puts a count of what is no number, and a check of it, behind each op.
+local debug_ops = "DebugNumericSummary(V2)?|DebugIdentity(V[23])?|CheckNumerics(V2)?"
+local function of_tensorflow(p, cfg)
+  if not p:has("ops") then return skip { reason = "no ops are recorded", capture = "a timeline of ops" } end
+  local ops, step_ns = p:table("ops"), p.fact["step.ns"]
+  local checks = ops:where { type = { like = "^(" .. debug_ops .. ")$" } }
+  local calls, all_calls = checks:sum("calls"), ops:sum("calls")
+  local part = checks:sum("self_ns") / math.max(ops:sum("self_ns"), 1)
+  if calls < cfg.min_checks or calls < cfg.min_ratio * (all_calls - calls) then return nil end
+  -- Of computing they take their part of what ops take, of executors that of how many run.
+  local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
+  local host_ns = p:has("part.host_ns") and p.fact["part.host_ns"] or 0
+  local ns = math.min(step_ns, part * compute_ns + calls / all_calls * host_ns)
+  if ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("Results of ops are checked for NaN %s times a step"):format(fmt.whole(calls)),
+    evidence = { { "checks and what starts them, a step", ns, "ns", share = ns / step_ns },
+                 { "ops that only check, a step", calls, "count" }, { "all ops a step", all_calls, "count" } },
+    condition = ("%s of %s ops a step check for NaN"):format(fmt.whole(calls), fmt.whole(all_calls)),
+    remedy = { text = "Turn the checks off; turn them on only to look for a NaN.",
+               code = "tf.debugging.disable_check_numerics()   # before functions are traced" },
+    -- Without them ops are fused that cannot be with a check between.
+    impact = impact.exposed { ns = ns, low = 0.8 * ns, high = math.min(1.5 * ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 return rule {
-  id = "anomaly-mode-on", api = 1, version = "1.0.0",
+  id = "anomaly-mode-on", api = 1, version = "1.1.0",
   title = "Anomaly detection is on",
   category = "host", severity = "error",
-  formats = { "kineto" },
-  needs = { "step.ns", "torch.gradient_checks", "torch.gradient_checks_ns", "torch.backward_nodes" },
+  formats = { "kineto", "xspace", "graph", "profile" },
+  needs = { "step.ns" },
   cause = "anomaly", tags = { "ops" },
   more_specific_than = { "tiny-ops", "python-in-step", "hot-op", "tiny-kernels", "graph-capture-candidate",
-                         "repeated-op-sequence", "memcpy-storm" },
+                         "repeated-op-sequence", "memcpy-storm", "summary-every-step", "output-bound",
+                         "host-bound", "elementwise-chain" },
   params = {
     usual_call_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns",
                       doc = "a short recorded call without a traceback" },
@@ -21,9 +49,14 @@ return rule {
   doc = [[
 Anomaly detection keeps a Python traceback for each op of the forward pass and tests each gradient of the backward pass.
 Priced as the tests and as what the shortest recorded calls take more than usual, for each node. Silent without such
-tests inside the backward pass.]],
+tests inside the backward pass. TensorFlow's checks are ops of a graph: priced as their part of computing and of the
+executors' time.]],
 
   check = function(p, cfg)
+    if p.framework == "tensorflow" then return of_tensorflow(p, cfg) end
+    if not p:has("torch.gradient_checks") or not p:has("torch.backward_nodes") then
+      return skip { reason = "no backward pass of PyTorch is recorded" }
+    end
     local step_ns = p.fact["step.ns"]
     local checks, ns, nodes = p.fact["torch.gradient_checks"], p.fact["torch.gradient_checks_ns"],
         p.fact["torch.backward_nodes"]
@@ -55,6 +88,11 @@ tests inside the backward pass.]],
     { name = "on", framework = "pytorch", finding = true, impact_ns = 2.5e6,
       facts = { ["step.ns"] = 1e7, ["torch.gradient_checks"] = 40, ["torch.gradient_checks_ns"] = 2e6,
           ["torch.backward_nodes"] = 40, ["torch.forward_ns"] = 2e6 } },
+    { name = "checks in a graph", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.5e6,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["part.host_ns"] = 1e6 },
+      tables = { ops = { { name = "a/Debug", type = "DebugNumericSummaryV2", calls = 25, self_ns = 2e6 },
+                         { name = "a/CheckNumericsV2", type = "CheckNumericsV2", calls = 25, self_ns = 0 },
+                         { name = "a", type = "Mul", calls = 50, self_ns = 6e6 } } } },
     { name = "off", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.gradient_checks"] = 0, ["torch.gradient_checks_ns"] = 0,
           ["torch.backward_nodes"] = 40 } },

@@ -8,17 +8,14 @@ local function of_cells(p, cfg)
     titles = {
       ["state-copied"] = "The state is copied out and %s of each step follow in which nothing runs: a checkpoint",
       ["deep-copies"] = "The state is copied tensor by tensor, as copy.deepcopy does: %s of each step",
-      ["read-back"] = "All variables are read back to Python: %s of each step, as a backup, or a callback's "
-        .. "statistics of weights, take",
+      ["read-back"] = "Variables are read back to Python one by one: %s of each step, as a backup takes",
     },
     remedy = function(worst)
       return worst.flaw == "deep-copies"
         and { text = "Keep a copy where there is something to keep, as once an epoch or where the loss is best, and "
                 .. "copy into tensors that are there.",
               code = "torch._foreach_copy_(kept, list(model.parameters()))   # if step % 100 == 0" }
-        or { text = worst.flaw == "read-back"
-               and "Save, or look at weights, every thousand steps or every ten minutes, and let a thread write."
-               or "Save every thousand steps or every ten minutes, and let a thread write.",
+        or { text = "Save every thousand steps or every ten minutes, and let a thread write.",
              code = "if step % 1000 == 0: save(state)" }
     end,
     confidence = "medium",

@@ -166,8 +166,12 @@ local function same_block(p, cfg)
   }
 end
 
--- What the ledger of excess shows of PyTorch programs.
+-- What the ledger of excess shows.
 local structures = {
+  { flaw = "second-pass", time = "the call that nothing is trained by", confidence = "medium",
+    title = "The function that trains calls its model twice, once for a metric alone: %s a step",
+    remedy = { text = "Give the metric the results of the call that is trained.",
+               code = "logits = self(x, training=True)   # for the loss and for the metric" } },
   { flaw = "larger-pass", time = "the pass over all rows", confidence = "medium",
     title = "A pass without gradients goes over more rows than are trained, and a few are picked of it: %s a step",
     remedy = { text = "Score the whole buffer once, before its parts are trained, and keep the results; or "
@@ -286,7 +290,9 @@ whole, products of rows that are copies of a few, and in a program with gradient
 does not give back.]],
 
   check = function(p, cfg)
-    if p.framework == "tensorflow" then return of_tensorflow(p, cfg) or passes_back(p, cfg) end
+    if p.framework == "tensorflow" then
+      return of_tensorflow(p, cfg) or passes_back(p, cfg) or by_structure(p, cfg)
+    end
     local block = same_block(p, cfg) or p.framework == "pytorch" and by_structure(p, cfg)
     if block then return block end
     if p.framework == "jax" then return of_compiled(p, cfg) end
@@ -315,6 +321,10 @@ does not give back.]],
       facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "whole-copies", ns = 7e6, share = 0.7, factor = 0.25,
                                         detail = "4 devices run it, each with all of its arguments" } } } },
+    { name = "a call for the metric", framework = "tensorflow", format = "xspace", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "second-pass", ns = 2e6, share = 0.2, factor = 0,
+                                        detail = "model_2 has the layers of a call that trains" } } } },
     { name = "features of frozen weights", framework = "jax", format = "xspace", finding = true, impact_ns = 6.65e6,
       facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-work", ns = 7e6, share = 0.7, factor = 0 } } } },

@@ -61,8 +61,8 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
     if p:has("input.fills_queue") then
       local cores = p:has("host.cores") and p.fact["host.cores"] or 2
       evidence[#evidence + 1] = { "who makes it", "threads that fill a queue by runs of the session" }
-      remedy.tensorflow = { text = "Read by tf.data, in parallel, and cache what is the same in each epoch; with queues, "
-                              .. "let more threads fill them.",
+      remedy.tensorflow = { text = "Read by tf.data, in parallel, and cache what is the same in each epoch; with "
+                              .. "queues, let more threads fill them.",
                             code = "ds = ds.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache().repeat()"
                               .. ".batch(b).prefetch(2)" }
       price = impact.exposed { ns = wait_ns, low = wait_ns * (1 - 1 / math.max(cores, 2)), high = wait_ns }

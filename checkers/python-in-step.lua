@@ -60,12 +60,43 @@ local function of_modes(p, cfg)
   }
 end
 
+-- All weights were read, and then Python works with the arrays.
+local function of_weights(p, cfg)
+  return p:in_excess {
+    flaw = "read-back", detail = { like = "^looking" }, min_share = cfg.min_pause_share, time = "reading and working",
+    severity = "warn", title = "All variables are read, and Python works with them: %s of each step",
+    remedy = { text = "Look at weights, or save them, every few hundred steps; what must be known in each step, "
+                 .. "compute in the graph.",
+               code = "def on_train_batch_end(self, batch, logs=None):\n"
+                 .. "    if batch % 200 == 0: self.look_at_weights()" },
+    confidence = "medium",
+  }
+end
+
+-- Session runs that were recorded one by one tell when each began and ended, and nothing between: Python, which makes
+-- what is fed and reads what was fetched, and what recording a run takes.
+local function between_runs(p, cfg)
+  local step_ns, ns = p.fact["step.ns"], p:has("part.idle_other_ns") and p.fact["part.idle_other_ns"] or 0
+  local share = math.min(1, ns / step_ns)
+  if share < cfg.min_share then return nil end
+  return finding {
+    title = ("%s of each step pass between runs of the session"):format(fmt.ms(ns)), severity = "info",
+    evidence = { { "between runs a step, less what recording usually takes", ns, "ns", share = share } },
+    condition = ("it is %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+    remedy = { text = "Feed NumPy arrays of the placeholder's type: lists are converted in each run. Make batches by "
+                 .. "tf.data or in a thread, fetch only what is read, and write files in few of the steps.",
+               code = "session.run(train_op, {x: frames[rows]})   # an array, not a list of lists" },
+    impact = impact.share { ns = ns },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "python-in-step", api = 1, version = "1.0.0",
   title = "Python holds the step",
   category = "host", severity = "warn",
-  formats = { "xspace", "kineto" },
-  needs = { "step.ns", "python.path_ns", "host.python_before_ns", "part.compute_ns" },
+  formats = { "xspace", "kineto", "graph" },
+  needs = { "step.ns", "python.path_ns", "part.compute_ns" },
   cause = "host.python", tags = { "host" },
   more_specific_than = { "block-until-ready-each-step", "host-bound" },
   params = {
@@ -85,17 +116,22 @@ return rule {
   },
   doc = [[
 The leading thread is in Python, or in no recorded event at all, while no program and no pool thread
-works; for eager PyTorch on the host, long pauses between ops that come in every step count. Python
-before the first computation of a step usually prepares its input and belongs to the input rules.
-Priced as that time where pauses are more than programs usually have, or an accelerator waits for it; else it is a
-bound. Silent where it hides behind computation.]],
+works; for eager PyTorch on the host, long pauses between ops that come in every step count. So does what follows
+behind reading all variables of a TensorFlow program. Python before the first computation of a step usually prepares
+its input and belongs to the input rules. Between runs of a session that were recorded one by one nothing is known but
+the time, which is a bound. Priced as that time where pauses are more than programs usually have, or an accelerator
+waits for it; else it is a bound. Silent where it hides behind computation.]],
 
   check = function(p, cfg)
+    if p.format == "graph" then return between_runs(p, cfg) end
+    if not p:has("host.python_before_ns") then return skip { reason = "no thread leads the steps" } end
     local step_ns = p.fact["step.ns"]
     local cells = p:has("excess") and p:table("excess"):where { cause = "python" }
     if p.format == "kineto" and p:has("torch.pauses_ns") then
       return of_modes(p, cfg) or p.fact["torch.forward_calls"] > 0 and of_pauses(p, cfg, cells) or nil
     end
+    local weights = p.framework == "tensorflow" and of_weights(p, cfg)
+    if weights then return weights end
     -- Frames of the program's own files say whose Python it is.
     local own = p.framework == "jax" and cells and of_pauses(p, cfg, p:table("excess"):where {
       flaw = { like = "^(own-python|long-pause)$" }, source_file = { like = "." } })
@@ -143,6 +179,12 @@ bound. Silent where it hides behind computation.]],
   end,
 
   examples = {
+    { name = "between runs of a session", framework = "tensorflow", format = "graph", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["part.compute_ns"] = 5e6, ["part.idle_other_ns"] = 5e6 } },
+    { name = "statistics of weights", framework = "tensorflow", format = "xspace", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6 },
+      tables = { excess = { { cell = 1, flaw = "read-back", cause = "rare", ns = 4e6, share = 0.4, factor = 0.02,
+                              detail = "looking: 8 variables are read one by one, 0 written" } } } },
     { name = "a loader's Python in its own thread", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 },

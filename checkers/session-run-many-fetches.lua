@@ -15,8 +15,8 @@ local function small_runs(p, cfg)
   return p:in_excess {
     flaw = "small-runs", min_share = cfg.min_share, time = "starting them, feeding and fetching", severity = "warn",
     title = "Many small session runs a step, each with next to nothing to compute: %s",
-    remedy = { text = "Do it in one run: group the assignments and feed all of them, fetch a list, or put a batch into a "
-                 .. "queue by enqueue_many.",
+    remedy = { text = "Do it in one run: group the assignments and feed all of them, fetch a list, or put a batch into "
+                 .. "a queue by enqueue_many.",
                code = "load = tf.group(*[v.assign(p) for v, p in zip(variables, placeholders)])\n"
                  .. "session.run(load, dict(zip(placeholders, values)))   # instead of v.load(value, session)" },
     confidence = "medium",

@@ -11,6 +11,7 @@ static const struct {
 } op_types[] = {
     { EXACT, "IteratorGetNext", ACTIVITY_INPUT_WAIT },
     { EXACT, "IteratorGetNextAsOptional", ACTIVITY_INPUT_WAIT },
+    { PREFIX, "DebugNumericSummary", ACTIVITY_OP }, /* counts what is no number; writes nothing */
     { PREFIX, "Write", ACTIVITY_OUTPUT },
     { SUFFIX, "Summary", ACTIVITY_OUTPUT },
     { SUFFIX, "SummaryV2", ACTIVITY_OUTPUT },

@@ -1,15 +1,17 @@
 /* read_back: beside the functions that train, variable after variable is read one by one and none
- * is written: Python takes the weights out, to save or to back them up. What follows until the next
- * function is called belongs to it: files are written there. */
+ * is written: Python takes the weights out. What follows until the next function is called belongs
+ * to it. Where Keras saves or backs up, each variable is written behind its reading; where all are
+ * read first, Python has a list of arrays, and what it does with them is not recorded. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
 #include <stdlib.h>
 
-static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
-static const double MOST_READ = 0.6;   /* of the ops of a stretch: others compute with variables */
-static const double FEW_WRITE = 0.25;  /* writes for each read: more give variables a new value */
-enum { FEWEST_READS = 8 };             /* a counter and a few metrics are read in any loop */
+static const double RARE_SHARE = 0.98;  /* once in fifty steps is enough */
+static const double MOST_READ = 0.6;    /* of the ops of a stretch: others compute with variables */
+static const double WORKS_BEHIND = 0.8; /* of a stretch: behind the last variable */
+static const double FEW_WRITE = 0.25;   /* writes for each read: more give variables a new value */
+enum { FEWEST_READS = 8 };              /* a counter and a few metrics are read in any loop */
 
 enum call_kind { CALL_FUNCTION, CALL_READ, CALL_HANDLE, CALL_WRITE, CALL_OTHER };
 struct call { /* of an eager op, or of a graph function */
@@ -18,6 +20,7 @@ struct call { /* of an eager op, or of a graph function */
 };
 struct stretch {              /* between two calls of functions */
     int64_t start_ns, end_ns; /* from the first read to the next function */
+    int64_t read_ns;          /* when the last variable was read */
     double  reads, handles, writes, others;
 };
 struct finder {
@@ -129,6 +132,8 @@ static bool list_stretches(struct finder *finder)
             return false;
         if (stretch.reads <= 0)
             stretch.start_ns = call->start_ns;
+        if (call->kind == CALL_READ)
+            stretch.read_ns = call->end_ns;
         stretch.reads += call->kind == CALL_READ;
         stretch.handles += call->kind == CALL_HANDLE;
         stretch.writes += call->kind == CALL_WRITE;
@@ -149,6 +154,22 @@ static const struct stretch *stretch_of(const struct finder *finder, const struc
     return NULL;
 }
 
+/* The last stretch has no end. */
+static const char *purpose_of(const struct finder *finder)
+{
+    double all_ns = 0, behind_ns = 0;
+
+    for (size_t i = 0; i < finder->stretches.count; i++) {
+        const struct stretch *stretch = &finder->stretches.items[i];
+
+        if (stretch->end_ns == INT64_MAX)
+            continue;
+        all_ns += (double)(stretch->end_ns - stretch->start_ns);
+        behind_ns += (double)(stretch->end_ns - stretch->read_ns);
+    }
+    return behind_ns > WORKS_BEHIND * all_ns ? "looking" : "saving";
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct finder finder = { .ledger = ledger };
@@ -167,9 +188,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
         if (cell == NO_ID) {
             cell = ledger_cell(ledger, self, unit);
             if (cell == NO_ID ||
-                !ledger_tell(ledger, cell,
-                             "saving: %.0f variables are read one by one, %.0f written",
-                             stretch->reads, stretch->writes))
+                !ledger_tell(ledger, cell, "%s: %.0f variables are read one by one, %.0f written",
+                             purpose_of(&finder), stretch->reads, stretch->writes))
                 return false;
         }
         ledger_claim(ledger, cell, unit, RARE_SHARE);
