@@ -76,8 +76,9 @@ end
 -- Session runs that were recorded one by one tell when each began and ended, and nothing between: Python, which makes
 -- what is fed and reads what was fetched, and what recording a run takes.
 local function between_runs(p, cfg)
-  local step_ns, ns = p.fact["step.ns"], p:has("part.idle_other_ns") and p.fact["part.idle_other_ns"] or 0
-  local share = math.min(1, ns / step_ns)
+  local step_ns = p.fact["step.ns"]
+  local ns = p:has("step.pause_ns") and math.min(p.fact["step.pause_ns"], step_ns) or 0
+  local share = ns / step_ns
   if share < cfg.min_share then return nil end
   return finding {
     title = ("%s of each step pass between runs of the session"):format(fmt.ms(ns)), severity = "info",
@@ -180,7 +181,7 @@ waits for it; else it is a bound. Silent where it hides behind computation.]],
 
   examples = {
     { name = "between runs of a session", framework = "tensorflow", format = "graph", finding = true, severity = "info",
-      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["part.compute_ns"] = 5e6, ["part.idle_other_ns"] = 5e6 } },
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["part.compute_ns"] = 5e6, ["step.pause_ns"] = 5e6 } },
     { name = "statistics of weights", framework = "tensorflow", format = "xspace", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6 },
       tables = { excess = { { cell = 1, flaw = "read-back", cause = "rare", ns = 4e6, share = 0.4, factor = 0.02,

@@ -53,6 +53,9 @@ static const struct fact_spec produces[] = {
     { "step.meaning", UNIT_NAME, "what a step was taken to be, where nothing marks one" },
     { "step.warmup_ns", UNIT_NS, "time of the first step, left out as warm-up" },
     { "step.between_ns", UNIT_NS, "median time between the end of a marker and the next one" },
+    { "step.pause_ns", UNIT_NS,
+      "a step's time between session runs that were recorded one by one, less what recording "
+      "takes" },
     { "step.slow_count", UNIT_COUNT, "used steps slower than the median by a modified z over 3.5" },
     { "step.slow_excess_ns", UNIT_NS,
       "time of slow steps above the median, spread over all steps" },
@@ -73,6 +76,7 @@ enum {
     FACT_MEANING,
     FACT_WARM_UP,
     FACT_BETWEEN,
+    FACT_PAUSE,
     FACT_SLOW_COUNT,
     FACT_SLOW_EXCESS,
     FACT_DRIFT
@@ -153,6 +157,17 @@ static bool make_windows(struct study *study, const struct markers *markers, str
     return true;
 }
 
+/* The first run of all has none before it. */
+static double pause_a_step(const struct sessions *runs)
+{
+    double sum_ns = 0;
+
+    for (size_t i = 1; i < runs->list.count; i++)
+        sum_ns += (double)runs->list.items[i].pause_ns;
+    return runs->list.count > 1 ? sum_ns / (double)(runs->list.count - 1) * (double)runs->period
+                                : 0;
+}
+
 /* Runs that make a step together, from the pause before them on. The first step has none: it is
  * left out where pauses are much of the others. */
 static bool sessions(struct study *study, const struct sessions *runs)
@@ -180,6 +195,7 @@ static bool sessions(struct study *study, const struct sessions *runs)
                                 .is_used = true }))
             return false;
     }
+    study->steps.pause_ns = pause_a_step(runs);
     if (study->steps.list.count > 2 && pauses_ns > MUCH * all_ns) {
         study->steps.list.items[0].is_used = false;
         study->steps.list.items[0].left_out = "cut by the capture";
@@ -537,6 +553,7 @@ static bool set_facts(struct study *study, struct arena *scratch)
     if (steps->used_count == 0)
         return facts_absent(facts, "step.", "at least one whole step", "%s", why_none(steps));
     return set_distribution(study, lengths, sorted, steps->used_count) &&
+           (steps->pause_ns <= 0 || facts_set(facts, &produces[FACT_PAUSE], steps->pause_ns)) &&
            set_between(study, sorted);
 }
 
