@@ -11,6 +11,8 @@ return rule {
                   doc = "share of the step spent waiting from which this is a problem" },
     max_setup_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "of the wait, making pipelines anew" },
+    max_ahead = { default = 0.5, min = 0, max = 1, unit = "share",
+                  doc = "of the wait, what making batches ahead saves, below which they must be made in less time" },
     min_ahead_share = { default = 0.25, min = 0, max = 1, unit = "share",
                         doc = "the same where a graph's pipeline runs ahead on several threads: less may be the wait "
                           .. "for a core" },
@@ -18,12 +20,12 @@ return rule {
                    doc = "share of the step from which it is an error" },
   },
   doc = [[
-The consumer asks for a batch and the batch is not ready. Only waiting that nothing else hides
-counts: a pipeline that keeps up behind the step costs nothing. Priced by replay: batches are made beside
-the step. Silent below min_share, where a wait of less than half a step is for batches that are made
-ahead in less than half a step (what is left is handing them over), and where the wait is for making
-pipelines anew. Threads that fill a queue work beside the step already: priced from what all cores give to what a cache
-of their results gives. Graphs that were recorded run by run show no pace: there a pipeline that is made ahead
+The consumer asks for a batch and the batch is not ready. Only waiting that nothing else hides counts: a pipeline that
+keeps up behind the step costs nothing. Priced by replay: batches are made beside the step; where that gives back less
+than half of the wait, from that to all of it. Silent below min_share, where a wait of less than half a step is for
+batches that are made ahead in less than half a step (what is left is handing them over), and where the wait is for
+making pipelines anew. Threads that fill a queue work beside the step already: priced from what all cores give to what
+a cache of their results gives. Graphs that were recorded run by run show no pace: there a pipeline that is made ahead
 and in parallel counts from min_ahead_share on. A rule that names the stage at fault takes the place of this one.]],
 
   check = function(p, cfg)
@@ -52,12 +54,18 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
       pytorch = { text = "Load batches in worker processes ahead of the step.",
                   code = "DataLoader(ds, num_workers=8, pin_memory=True, persistent_workers=True)" },
     }
-    if is_ahead then
-      remedy.tensorflow = { text = "Batches are made ahead and in parallel already: make less work of each. Cache what "
-                              .. "does not change, work on whole batches, decode smaller inputs.",
+    if is_ahead or p.fact["input.is_prefetched"] then
+      remedy.tensorflow = { text = "Batches are made ahead already: make less work of each. Cache what does not "
+                              .. "change, work on whole batches and in parallel, decode smaller inputs.",
                             code = "ds = ds.map(decode).cache().shuffle(n).batch(b).map(augment_batch).prefetch(2)" }
     end
     local price = impact.replay { { "prefetch" }, fallback = impact.exposed { ns = wait_ns } }
+    local _, ahead_ns = p:whatif { { "prefetch" } }
+    if type(ahead_ns) == "number" and ahead_ns < cfg.max_ahead * wait_ns then
+      -- Making a batch takes longer than the step: making it ahead is not enough, it has to take less.
+      evidence[#evidence + 1] = { "making it beside the step saves", ahead_ns, "ns" }
+      price = impact.exposed { ns = wait_ns, low = math.max(0, ahead_ns), high = wait_ns }
+    end
     if p:has("input.fills_queue") then
       local cores = p:has("host.cores") and p.fact["host.cores"] or 2
       evidence[#evidence + 1] = { "who makes it", "threads that fill a queue by runs of the session" }
