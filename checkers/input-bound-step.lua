@@ -61,7 +61,8 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
     end
     local price = impact.replay { { "prefetch" }, fallback = impact.exposed { ns = wait_ns } }
     local _, ahead_ns = p:whatif { { "prefetch" } }
-    if type(ahead_ns) == "number" and ahead_ns < cfg.max_ahead * wait_ns then
+    local is_slow = type(ahead_ns) == "number" and ahead_ns < cfg.max_ahead * wait_ns and not p:has("input.fills_queue")
+    if is_slow then
       -- Making a batch takes longer than the step: making it ahead is not enough, it has to take less.
       evidence[#evidence + 1] = { "making it beside the step saves", ahead_ns, "ns" }
       price = impact.exposed { ns = wait_ns, low = math.max(0, ahead_ns), high = wait_ns }
@@ -77,7 +78,8 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
     end
     return finding {
       title = ("The step waits %s (%s) for its input"):format(fmt.ms(wait_ns), fmt.pct(share)),
-      severity = share >= cfg.high_share and "error" or "warn",
+      -- How much less work a batch may be, nobody knows.
+      severity = is_slow and "info" or share >= cfg.high_share and "error" or "warn",
       evidence = evidence,
       condition = ("input wait %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = remedy[p.framework] or { text = "Produce the next batch while the step runs." },
