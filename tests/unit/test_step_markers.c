@@ -64,6 +64,31 @@ static void the_family_with_most_time(void **state)
     release(&f);
 }
 
+/* Times rounded to microseconds, as profilers write them: the second step seems to begin 1 ns
+ * before the first one ends. It is a step behind that, not one inside of it, nor is the third,
+ * which begins at its end. */
+static void steps_that_overlap_by_rounding(void **state)
+{
+    static const int64_t starts_ns[] = { 0, 999, 2000 }, expected_ns[] = { 0, 1000, 2000 };
+    struct fixture       f;
+    uint32_t             one;
+
+    (void)state;
+    start(&f);
+    one = builder_timeline(&f.b, f.host, NO_ID, "one");
+    for (int i = 0; i < 3; i++)
+        builder_slice(&f.b, one, "ProfilerStep#1", ACTIVITY_STEP, starts_ns[i],
+                      (i + 1) * 1000 - starts_ns[i]);
+    builder_finish(&f.b);
+    assert_true(markers_annotated(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+    assert_int_equal(f.markers.list.count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(f.markers.list.items[i].start_ns, expected_ns[i]);
+        assert_int_equal(f.markers.list.items[i].end_ns, (i + 1) * 1000);
+    }
+    release(&f);
+}
+
 /* Three runs of a function are steps, two are none; those of tf.data's pool never are. */
 static void sessions_need_three(void **state)
 {
@@ -186,9 +211,13 @@ static void runs_of_the_main_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_family_with_most_time), cmocka_unit_test(sessions_need_three),
-        cmocka_unit_test(requests_for_batches),      cmocka_unit_test(updates_end_steps),
-        cmocka_unit_test(runs_of_the_main_program),  cmocka_unit_test(steps_named_by_number),
+        cmocka_unit_test(the_family_with_most_time),
+        cmocka_unit_test(sessions_need_three),
+        cmocka_unit_test(steps_that_overlap_by_rounding),
+        cmocka_unit_test(requests_for_batches),
+        cmocka_unit_test(updates_end_steps),
+        cmocka_unit_test(runs_of_the_main_program),
+        cmocka_unit_test(steps_named_by_number),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

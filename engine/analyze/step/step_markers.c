@@ -81,6 +81,14 @@ static struct group *group_for(struct groups *groups, struct arena *scratch,
                : NULL;
 }
 
+/* Where a marker begins behind another that began before it and ends earlier: markers of a thread
+ * follow each other or are nested, and rounded times let one seem to begin inside the one before.
+ */
+static int64_t begin_behind(const struct marker *marker, int64_t end_ns)
+{
+    return marker->start_ns > end_ns ? marker->start_ns : end_ns;
+}
+
 static bool count_groups(const struct markers *markers, struct arena *scratch,
                          struct groups *groups)
 {
@@ -90,9 +98,9 @@ static bool count_groups(const struct markers *markers, struct arena *scratch,
 
         if (!group)
             return false;
-        if (marker->start_ns < group->reached_ns)
+        if (marker->end_ns <= group->reached_ns)
             continue;
-        group->total_ns += marker->end_ns - marker->start_ns;
+        group->total_ns += marker->end_ns - begin_behind(marker, group->reached_ns);
         group->reached_ns = marker->end_ns;
         group->count++;
     }
@@ -128,8 +136,10 @@ static bool keep_best(struct markers *markers, struct arena *arena)
         const struct marker *last = kept ? &markers->list.items[kept - 1] : NULL;
 
         if (marker.timeline != best->timeline || marker.family != best->family ||
-            (last && last->host == marker.host && marker.start_ns < last->end_ns))
+            (last && last->host == marker.host && marker.end_ns <= last->end_ns))
             continue;
+        if (last && last->host == marker.host)
+            marker.start_ns = begin_behind(&marker, last->end_ns);
         markers->list.items[kept++] = marker;
     }
     markers->list.count = kept;
