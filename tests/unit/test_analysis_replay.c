@@ -19,7 +19,9 @@ static void same(double value, double expected)
 
 /* The step of one_step.h: the longest chain through its 400 us holds 100 of kernels and 300 of the
  * host: 280 of its program, 10 of a launch, 10 behind a sync (counted in test_event_schedule.c).
- * One rank is late to nothing. */
+ * One rank is late to nothing. Of steps that
+ * follow each other, with a host that takes no time, A begins when B of the step before ends, the
+ * sync ends with A, and B begins 10 behind its launch there: 100 + 10 + 100 of the 400. */
 static void facts_of_a_step(void **state)
 {
     struct one_step step;
@@ -34,7 +36,12 @@ static void facts_of_a_step(void **state)
     same(builder_fact(&step.b, "replay.nodes"), (double)step.graph.nodes.count);
     same(builder_fact(&step.b, "replay.host_bound_ns") / US, 300);
     same(builder_fact(&step.b, "replay.device_bound_ns") / US, 100);
+    same(builder_fact(&step.b, "efficiency.delays"), 1);
+    same(builder_fact(&step.b, "efficiency.host"), 0.525);
+    same(builder_fact(&step.b, "efficiency.network"), 1);
+    same(builder_fact(&step.b, "efficiency.all"), 0.525);
     assert_null(facts_find_table(&step.b.study.facts, "collective_lateness"));
+    assert_null(facts_find_table(&step.b.study.facts, "rank_delays"));
     one_step_free(&step);
 }
 
@@ -49,7 +56,9 @@ static void slice(struct profile_builder *b, uint32_t timeline, const char *name
  * both then reduce until 900 and update until 1000. Rank 1 comes to the collective at 800, 500
  * behind rank 0, half of its step: 400 of that are in an op, which on a host without an accelerator
  * is compute, 100 in Python. The longest chain is rank 1's up to 900: compute 700 + 100, host 100,
- * communication 100.
+ * communication 100. Of their own rank 0 works 300 + 100, rank 1 800 + 100; as fast as rank 0 that
+ * takes it 400, and a step 500 with the 100 of the collective: half of what it takes, and all of it
+ * is rank 1's doing.
  */
 static void a_rank_that_comes_late(void **state)
 {
@@ -89,6 +98,11 @@ static void a_rank_that_comes_late(void **state)
     same(builder_cell(&b, "collective_lateness", "host", "h1", "rank"), 1);
     same(builder_cell(&b, "collective_lateness", NULL, NULL, "first_rank"), 0);
     same(builder_cell(&b, "collective_lateness", NULL, NULL, "cause_ns") / US, 400);
+    same(builder_fact(&b, "efficiency.imbalance"), 2);
+    same(builder_cell(&b, "rank_delays", "host", "h1", "contribution"), 1);
+    same(builder_cell(&b, "rank_delays", "host", "h1", "slowdown"), 2);
+    same(builder_cell(&b, "rank_delays", "host", "h0", "contribution"), 0);
+    same(builder_cell(&b, "rank_delays", "host", "h0", "slowdown"), 1);
     builder_free(&b);
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/emit.h"
 #include "analyze/schedule/event_schedule.h"
 #include "analyze/schedule/lateness.h"
+#include "analyze/schedule/whatif.h"
 
 enum replay_fact {
     ERROR,
@@ -18,7 +19,10 @@ enum replay_fact {
     UNKNOWN,
     DEVICE_BOUND,
     HOST_BOUND,
-    FACT_COUNT
+    FACT_COUNT,
+    EFFICIENCY_DELAYS = FACT_COUNT, /* and behind it the other ideals, in their order */
+    EFFICIENCY_ALL = EFFICIENCY_DELAYS + EFFICIENCY_IDEALS,
+    IMBALANCE
 };
 static const struct fact_spec produces[] = {
     [ERROR] = { "replay.error", UNIT_SHARE,
@@ -37,6 +41,20 @@ static const struct fact_spec produces[] = {
                        "longest chain through a step: the most that faster ones save" },
     [HOST_BOUND] = { "replay.host_bound_ns", UNIT_NS,
                      "the same of the host: its program, its calls, launches and waking up" },
+#define IDEAL(name, help)                                                                          \
+    {                                                                                              \
+        "efficiency." name, UNIT_SHARE, "what is left of a step " help                             \
+    }
+    [EFFICIENCY_DELAYS] = IDEAL("delays", "without starts later than all known causes allow"),
+    IDEAL("input", "of that with input ready"),
+    IDEAL("host", "of that with a host that takes no time"),
+    IDEAL("copies", "of that without copies"),
+    IDEAL("balance", "of that with level ranks"),
+    IDEAL("network", "of that with collectives that take no time"),
+    [EFFICIENCY_ALL] = IDEAL("all", "with all of these: their product"),
+#undef IDEAL
+    [IMBALANCE] = { "efficiency.imbalance", UNIT_RATIO,
+                    "how many times as fast a step would be were no rank slower than the median" },
 /* Names of older versions. */
 #define MOVED(name, part)                                                                          \
     {                                                                                              \
@@ -92,11 +110,23 @@ static const struct column_spec lateness_columns[] = {
     [L_SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
     [L_SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
 };
+static const struct column_spec delay_columns[] = {
+    { "rank", UNIT_COUNT, "as recorded, else its place among the hosts" },
+    { "host", UNIT_NAME, "its host" },
+    { "contribution", UNIT_SHARE,
+      "of what uneven ranks cost, what it gives back when it alone is no slower than the median" },
+    { "slowdown", UNIT_RATIO, "how many times as long it makes a step beside level ranks" },
+};
 static const struct table_spec tables[] = {
     { "collective_lateness", "collectives of the replayed steps that a rank came late to",
       lateness_columns, ARRAY_COUNT(lateness_columns) },
+    { "rank_delays", "what uneven ranks cost a step, by rank", delay_columns,
+      ARRAY_COUNT(delay_columns) },
 };
-enum { MOST_LATE = 64 };
+enum {
+    MOST_LATE = 64,
+    MOST_NODES = 100000 /* a larger graph takes too long to be scheduled for each ideal unasked */
+};
 
 static void emit_text(struct study *study, struct table *table, int column, size_t row,
                       const char *text)
@@ -196,6 +226,56 @@ static bool set_facts(struct study *study, const struct event_graph *graph,
                                   "part.* says what a step waits for, with an accelerator too");
 }
 
+static bool list_delays(struct study *study, const struct whatif *whatif)
+{
+    struct table *table;
+
+    if (!whatif->ranks.count)
+        return facts_absent(&study->facts, "efficiency.imbalance", "the other ranks' files",
+                            "no rank holds others up") &&
+               facts_absent(&study->facts, tables[1].name, "the other ranks' files",
+                            "no rank holds others up");
+    table = facts_table(&study->facts, &tables[1]);
+    for (size_t i = 0; table && i < whatif->ranks.count; i++) {
+        const struct rank_delay *delay = &whatif->ranks.items[i];
+        size_t                   row = table_add(table, study->arena);
+
+        if (row == SIZE_MAX)
+            return false;
+        emit_number(table, 0, row, delay->rank);
+        emit_name(table, 1, row, study->profile->hosts.items[delay->host].name);
+        emit_number(table, 2, row, delay->contribution);
+        emit_number(table, 3, row, delay->slowdown);
+    }
+    return table && facts_set(&study->facts, &produces[IMBALANCE], whatif->imbalance);
+}
+
+/* Where a step's time goes as factors that multiply to its loss. */
+static bool set_efficiency(struct study *study, const struct schedule *schedule,
+                           struct arena *scratch, struct err *err)
+{
+    const struct event_graph *graph = schedule->graph;
+    struct whatif whatif = { .on_rank = -1, .is_bare = true, .now.step_ns = schedule->step_ns };
+    double        all = 1;
+    bool          is_set = true;
+
+    if (graph->nodes.count > MOST_NODES)
+        return facts_absent(&study->facts, "efficiency.", "tfprof whatif --efficiency",
+                            "the steps hold too much work to schedule them again for each ideal") &&
+               facts_absent(&study->facts, tables[1].name, "tfprof whatif --efficiency",
+                            "the steps hold too much work to schedule them again for each ideal");
+    if (!efficiency_scan(&whatif, scratch, err) || !whatif_run_on(&whatif, graph, scratch, err))
+        return false;
+    for (size_t i = 0; i < EFFICIENCY_IDEALS; i++) {
+        double factor = efficiency_factor(&whatif, i);
+
+        all *= factor;
+        is_set = is_set && facts_set(&study->facts, &produces[EFFICIENCY_DELAYS + i], factor);
+    }
+    return is_set && facts_set(&study->facts, &produces[EFFICIENCY_ALL], all) &&
+           list_delays(study, &whatif);
+}
+
 static bool run(struct study *study, struct err *err)
 {
     struct arena       scratch = { .budget_bytes = study->arena->budget_bytes };
@@ -208,10 +288,15 @@ static bool run(struct study *study, struct err *err)
                           "no step with a timeline to replay") &&
              facts_absent(&study->facts, "critical.", "at least one whole step with a timeline",
                           "no step with a timeline to replay") &&
+             facts_absent(&study->facts, "efficiency.", "at least one whole step with a timeline",
+                          "no step with a timeline to replay") &&
              facts_absent(&study->facts, tables[0].name, "at least one whole step with a timeline",
+                          "no step with a timeline to replay") &&
+             facts_absent(&study->facts, tables[1].name, "at least one whole step with a timeline",
                           "no step with a timeline to replay");
     else if (ok && (!schedule_make(&schedule, &graph, NULL, &scratch) ||
-                    !set_facts(study, &graph, &schedule) || !list_late(study, &graph, &scratch)))
+                    !set_facts(study, &graph, &schedule) || !list_late(study, &graph, &scratch) ||
+                    !set_efficiency(study, &schedule, &scratch, err)))
         ok = err_set(err, ERR_LIMIT, "replaying the steps does not fit the memory budget");
     arena_free(&scratch);
     return ok;

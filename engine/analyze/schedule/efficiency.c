@@ -14,7 +14,7 @@ static const double LEVEL_SHARE = 0.005; /* ranks that cost less of a step are l
 static const struct {
     enum whatif_kind kind;
     const char      *text, *name;
-} ideals[] = {
+} ideals[EFFICIENCY_IDEALS] = {
     { WHATIF_NO_DELAYS, NULL, "delays" }, { WHATIF_NO_INPUT_WAIT, NULL, "input" },
     { WHATIF_FREE_HOST, NULL, "host" },   { WHATIF_DROP, "copy", "copies" },
     { WHATIF_LEVEL, NULL, "balance" },    { WHATIF_SCALE, "comm=0", "network" },
@@ -23,7 +23,7 @@ static const struct {
 bool efficiency_scan(struct whatif *whatif, struct arena *arena, struct err *err)
 {
     whatif->is_efficiency = true;
-    for (size_t i = 0; i < sizeof ideals / sizeof *ideals; i++) {
+    for (size_t i = 0; i < EFFICIENCY_IDEALS; i++) {
         struct whatif_edit edit;
 
         if (!whatif_edit_scan(&edit, ideals[i].kind, ideals[i].text, arena, err))
@@ -113,6 +113,8 @@ bool efficiency_ranks(struct editor *editor, struct whatif *whatif, struct arena
     struct levelling levelling = { .editor = editor, .whatif = whatif };
     double           ideal_ns;
 
+    if (hosts < 2)
+        return true;
     levelling.work_ns = arena_new_array(&editor->scratch, double, hosts + 1);
     if (!levelling.work_ns)
         return err_set(err, ERR_LIMIT, "the ranks do not fit the memory budget");

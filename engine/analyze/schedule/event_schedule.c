@@ -249,11 +249,13 @@ bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
     for (size_t i = 0; i < graph->lines.count; i++)
         run.tail_ns[i] = INT64_MIN;
     first_ns = run_all(&run);
-    measure_errors(&run);
+    if (!changes)
+        measure_errors(&run);
     leave_lines(&run);
     second_ns = run_all(&run);
     schedule->step_ns = (double)(second_ns - first_ns) / graph->group_count;
     schedule->from_ns = first_ns;
-    charge_chain(&run, first_ns);
+    if (!changes)
+        charge_chain(&run, first_ns);
     return true;
 }

@@ -439,6 +439,9 @@ static bool apply_level(struct editor *editor, const struct whatif_edit *edit, s
     (void)edit;
     if (!work_ns)
         return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
+    memset(editor->is_selected, 0, editor->graph->nodes.count * sizeof *editor->is_selected);
+    if (editor->study->profile->hosts.count < 2)
+        return true;
     if (!editor_rank_work(editor, work_ns, &median_ns, err))
         return false;
     for (uint32_t host = 0; host < editor->study->profile->hosts.count; host++)
@@ -609,10 +612,10 @@ static bool schedule_with(struct editor *editor, const struct graph_changes *cha
 {
     struct schedule schedule;
     struct arena    scratch = { .budget_bytes = editor->scratch.budget_bytes };
-    double          charged_ns[PART_COUNT];
+    double          charged_ns[PART_COUNT] = { 0 };
 
     if (!schedule_make(&schedule, editor->graph, changes, &scratch) ||
-        !charge_schedule(&schedule, &scratch, charged_ns)) {
+        (!whatif->is_bare && !charge_schedule(&schedule, &scratch, charged_ns))) {
         arena_free(&scratch);
         return err_set(err, ERR_LIMIT, "the schedule does not fit the memory budget");
     }
@@ -622,7 +625,8 @@ static bool schedule_with(struct editor *editor, const struct graph_changes *cha
         memcpy(editor->charged_ns, charged_ns, sizeof charged_ns);
     }
     result->step_ns = schedule.step_ns * editor->scale;
-    set_parts(editor, charged_ns, result);
+    if (!whatif->is_bare)
+        set_parts(editor, charged_ns, result);
     if (changes)
         result->saved_ns = whatif->now.step_ns - result->step_ns;
     else
@@ -649,17 +653,43 @@ static void count_selected(const struct editor *editor, struct whatif_result *re
     }
 }
 
+static bool has_selected(const struct editor *editor)
+{
+    for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
+        if (editor->is_selected[i])
+            return true;
+    return false;
+}
+
+/* An edit of nothing leaves the steps as the edits before it made them. */
+static void take_before(struct whatif *whatif, size_t edit)
+{
+    whatif->each[edit] = edit ? whatif->each[edit - 1] : whatif->now;
+    whatif->each[edit].selected_count = whatif->each[edit].selected_ns = 0;
+}
+
 static bool run_edits(struct editor *editor, struct whatif *whatif, struct err *err)
 {
-    if (!schedule_with(editor, NULL, whatif, &whatif->now, err))
+    if (!whatif->is_bare && !schedule_with(editor, NULL, whatif, &whatif->now, err))
         return false;
+    if (whatif->is_bare && whatif->now.step_ns > 0) {
+        editor->scale = steps_ns(&editor->study->steps) / whatif->now.step_ns;
+        whatif->now.step_ns = steps_ns(&editor->study->steps);
+    }
     for (size_t i = 0; i < whatif->edits.count; i++) {
         if (!whatif->is_efficiency)
             editor_reset(editor);
-        if (!apply(editor, &whatif->edits.items[i], err) ||
-            !editor_schedule(editor, whatif, &whatif->each[i], err))
+        if (!apply(editor, &whatif->edits.items[i], err))
+            return false;
+        if (whatif->is_efficiency && !has_selected(editor))
+            take_before(whatif, i);
+        else if (!editor_schedule(editor, whatif, &whatif->each[i], err))
             return false;
         count_selected(editor, &whatif->each[i]);
+    }
+    if (whatif->is_efficiency) {
+        whatif->together = whatif->each[whatif->edits.count - 1];
+        return true;
     }
     editor_reset(editor);
     for (size_t i = 0; i < whatif->edits.count; i++)
@@ -668,29 +698,38 @@ static bool run_edits(struct editor *editor, struct whatif *whatif, struct err *
     return editor_schedule(editor, whatif, &whatif->together, err);
 }
 
-bool whatif_run(struct whatif *whatif, const struct study *study, struct arena *arena,
-                struct err *err)
+bool whatif_run_on(struct whatif *whatif, const struct event_graph *graph, struct arena *arena,
+                   struct err *err)
 {
-    struct event_graph graph;
-    struct editor      editor = { .study = study,
-                                  .graph = &graph,
-                                  .scratch = { .budget_bytes = arena->budget_bytes },
-                                  .rank = whatif->on_rank,
-                                  .scale = 1 };
-    bool               ok = event_graph_make(&graph, study, NO_ID, &editor.scratch, err);
+    struct editor editor = { .study = graph->study,
+                             .graph = graph,
+                             .scratch = { .budget_bytes = arena->budget_bytes },
+                             .rank = whatif->on_rank,
+                             .scale = 1 };
+    bool          ok = true;
 
-    if (ok && !graph.windows.count)
-        ok = err_set(err, ERR_INCONCLUSIVE, "no step with a timeline to replay");
-    if (ok) {
-        whatif->step_count = graph.group_count;
-        whatif->each = arena_new_array(arena, struct whatif_result, whatif->edits.count + 1);
-        editor.is_selected = arena_new_array(&editor.scratch, bool, graph.nodes.count);
-        if (!whatif->each || !editor.is_selected ||
-            !graph_changes_make(&editor.changes, &graph, &editor.scratch))
-            ok = err_set(err, ERR_LIMIT, "the edits do not fit the memory budget");
-    }
+    whatif->step_count = graph->group_count;
+    whatif->each = arena_new_array(arena, struct whatif_result, whatif->edits.count + 1);
+    editor.is_selected = arena_new_array(&editor.scratch, bool, graph->nodes.count);
+    if (!whatif->each || !editor.is_selected ||
+        !graph_changes_make(&editor.changes, graph, &editor.scratch))
+        ok = err_set(err, ERR_LIMIT, "the edits do not fit the memory budget");
     ok = ok && run_edits(&editor, whatif, err) &&
          (!whatif->is_efficiency || efficiency_ranks(&editor, whatif, arena, err));
     arena_free(&editor.scratch);
+    return ok;
+}
+
+bool whatif_run(struct whatif *whatif, const struct study *study, struct arena *arena,
+                struct err *err)
+{
+    struct arena       scratch = { .budget_bytes = arena->budget_bytes };
+    struct event_graph graph;
+    bool               ok = event_graph_make(&graph, study, NO_ID, &scratch, err);
+
+    if (ok && !graph.windows.count)
+        ok = err_set(err, ERR_INCONCLUSIVE, "no step with a timeline to replay");
+    ok = ok && whatif_run_on(whatif, &graph, arena, err);
+    arena_free(&scratch);
     return ok;
 }

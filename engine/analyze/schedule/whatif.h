@@ -35,8 +35,9 @@ struct rank_delay {
 };
 struct whatif {
     VEC(struct whatif_edit) edits;
-    int32_t     on_rank;       /* edits touch this rank alone; -1: all */
-    const char *sweep;         /* what the edits are about, each at another factor; NULL */
+    int32_t     on_rank; /* edits touch this rank alone; -1: all */
+    const char *sweep;   /* what the edits are about, each at another factor; NULL */
+    bool        is_bare; /* times of steps alone, and that of a scheduled one is in now.step_ns */
     bool        is_efficiency; /* each edit comes on top of those before it */
     bool        is_path;       /* edits of rules on the path of the step (edits_run.h): no parts */
     double      error;         /* of the replay without edits */
@@ -55,6 +56,10 @@ bool whatif_edit_scan(struct whatif_edit *edit, enum whatif_kind kind, const cha
 bool whatif_run(struct whatif *whatif, const struct study *study, struct arena *arena,
                 struct err *err);
 
+/* The same on a graph that has windows. */
+bool whatif_run_on(struct whatif *whatif, const struct event_graph *graph, struct arena *arena,
+                   struct err *err);
+
 /* sweep.c: the same work at factors from 1 down to 0, as one edit a factor. */
 enum { SWEEP_INTERVALS = 16 };
 struct sweep_shape {
@@ -68,6 +73,7 @@ double sweep_factor(size_t point); /* of edit `point`; the first is 1 */
 struct sweep_shape sweep_shape(const struct whatif *whatif);
 
 /* efficiency.c: ideals one on top of the other, as edits. */
+enum { EFFICIENCY_IDEALS = 6 };
 bool        efficiency_scan(struct whatif *whatif, struct arena *arena, struct err *err);
 const char *efficiency_name(size_t ideal); /* of edit `ideal` */
 double      efficiency_factor(const struct whatif *whatif,
