@@ -61,7 +61,7 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION devel)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "libigraph3, libsnappy1v5, libedit2, libmicrohttpd12, libnghttp2-14")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "libigraph3, libsnappy1v5, libedit2, libmicrohttpd12, libnghttp2-14, libssl3")
 install(FILES ${PROJECT_SOURCE_DIR}/engine/package/overrides RENAME libtfprof${TFPROF_ABI}
   DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT library-package)
 file(WRITE ${folder}/shlibs "libtfprof ${TFPROF_ABI} libtfprof${TFPROF_ABI} (>= ${PROJECT_VERSION})\n")

@@ -16,6 +16,7 @@ set(tfprof_libraries
   "libedit|${libedit_VERSION}|BSD-3-Clause|loaded"
   "libmicrohttpd|${libmicrohttpd_VERSION}|LGPL-2.1-or-later|loaded"
   "nghttp2|${libnghttp2_VERSION}|MIT|loaded"
+  "openssl|${libssl_VERSION}|Apache-2.0|loaded"
   "libstdc++|${CMAKE_C_COMPILER_VERSION}|GPL-3.0-or-later WITH GCC-exception-3.1|bundled"
   "glibc|${libc}|LGPL-2.1-or-later|static")
 

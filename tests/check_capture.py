@@ -4,7 +4,7 @@ they are asked, and what becomes of what they answer.
 
     check_capture.py TFPROF RECORDING      RECORDING: an xplane.pb of more bytes than HTTP/2 sends without being asked on
 """
-import os, pathlib, re, socket, struct, subprocess, sys, tempfile, threading, time
+import ctypes, os, pathlib, re, socket, ssl, struct, subprocess, sys, tempfile, threading, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "opinion"))
 import wire
@@ -44,11 +44,35 @@ def framed(body):
     return b"\0" + struct.pack(">I", len(body)) + body
 
 
+def unpacked(block):
+    """{name: value} of a block of headers (RFC 7541), by nghttp2."""
+    class Header(ctypes.Structure):
+        _fields_ = [("name", ctypes.c_void_p), ("value", ctypes.c_void_p), ("name_len", ctypes.c_size_t),
+                    ("value_len", ctypes.c_size_t), ("flags", ctypes.c_uint8)]
+    http2 = ctypes.CDLL("libnghttp2.so.14")
+    inflater, found = ctypes.c_void_p(), {}
+    http2.nghttp2_hd_inflate_hd2.restype = ctypes.c_ssize_t
+    assert http2.nghttp2_hd_inflate_new(ctypes.byref(inflater)) == 0
+    while True:
+        header, flags = Header(), ctypes.c_int(0)
+        taken = http2.nghttp2_hd_inflate_hd2(inflater, ctypes.byref(header), ctypes.byref(flags), block,
+                                             ctypes.c_size_t(len(block)), 1)
+        assert taken >= 0
+        block = block[taken:]
+        if flags.value & 2:  # NGHTTP2_HD_INFLATE_EMIT
+            found[ctypes.string_at(header.name, header.name_len)] = ctypes.string_at(header.value, header.value_len)
+        if flags.value & 1:  # NGHTTP2_HD_INFLATE_FINAL
+            break
+    http2.nghttp2_hd_inflate_del(inflater)
+    return found
+
+
 class Http2:
     """The server's side of one connection with one request."""
 
     def __init__(self, connection):
         self.connection, self.credit, self.stream, self.body, self.is_asked = connection, {0: WINDOW}, 0, b"", False
+        self.head = b""
         expect(self.take(24) == b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "no preface of HTTP/2")
         connection.sendall(frame(SETTINGS, 0, 0))
         while not self.is_asked:
@@ -72,7 +96,7 @@ class Http2:
         if kind == SETTINGS and not flags & ACK:
             self.connection.sendall(frame(SETTINGS, ACK, 0))
         elif kind == HEADERS:
-            self.stream, self.credit[stream] = stream, WINDOW
+            self.stream, self.credit[stream], self.head = stream, WINDOW, payload
         elif kind == DATA:
             self.body += payload
         elif kind == WINDOW_UPDATE:
@@ -109,7 +133,8 @@ class Http2:
 class Service:
     """Listens, and plays its part with each connection: play(service, connection), the how-manieth in `calls`."""
 
-    def __init__(self, play):
+    def __init__(self, play, tls=None):
+        self.tls, self.heads = tls, []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.name = f"localhost:{self.listener.getsockname()[1]}"
         self.play, self.calls, self.requests, self.begun = play, 0, [], []
@@ -122,6 +147,8 @@ class Service:
             self.begun.append(time.monotonic())
             with connection:
                 try:
+                    if self.tls:
+                        connection = self.tls.wrap_socket(connection, server_side=True)
                     self.play(self, connection)
                     connection.settimeout(5)
                     while connection.recv(4096):  # what it still says, so that closing resets nothing
@@ -132,6 +159,7 @@ class Service:
     def ask(self, connection):
         http = Http2(connection)
         self.requests.append(http.body[5:])
+        self.heads.append(unpacked(http.head))
         return http
 
 
@@ -337,6 +365,76 @@ def check_usage():
                f"a file for a folder: {status} {said}")
 
 
+def check_headers():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "token").write_text("Bearer secret\n", "utf-8")
+        service = Service(send_recording)
+        status, _, said, _ = capture(service.name, "-o", str(folder / "logs"), "--header", f"authorization: @{folder / 'token'}",
+                                     "--header=x-job:a, b")
+        expect(status == 0 and said == "", f"with headers: {status} {said}")
+        head = service.heads[0]
+        expect((head[b"authorization"], head[b"x-job"], head[b":scheme"], head[b":path"]) ==
+               (b"Bearer secret", b"a, b", b"http", b"/tensorflow.ProfilerService/Profile"), f"headers {head}")
+        for wrong in "X-Job:a", "x-job", ":path:/", "grpc-timeout:1S", "a b:c", "x:\u00e9", "x:a\nb":
+            status, _, said, _ = capture(service.name, "-o", str(folder / "logs"), "--header", wrong)
+            expect(status == 2 and said.count("\n") == 1, f"a header {wrong!r}: {status} {said}")
+        expect(service.calls == 1, "calls with wrong headers")
+
+
+def certificate(folder, name, host):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext",
+                    f"subjectAltName={host}", "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.pem"],
+                   check=True, capture_output=True)
+    return folder / f"{name}.pem", folder / f"{name}.key"
+
+
+def check_encrypted():
+    """A service is trusted by its certificate for its name; one that asks for ours gets it."""
+    def serve(mine, authority=None, protocols=("h2",)):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*mine)
+        context.set_alpn_protocols(list(protocols))
+        if authority:
+            context.load_verify_locations(authority)
+            context.verify_mode = ssl.CERT_REQUIRED
+        return Service(send_recording, context)
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        here, other = certificate(folder, "here", "DNS:localhost"), certificate(folder, "other", "DNS:elsewhere")
+        ours = certificate(folder, "ours", "DNS:ours")
+
+        def ask(service, *options, host="localhost"):
+            worker = f"grpcs://{service.name.replace('localhost', host)}"
+            status, out, said, _ = capture(worker, "-o", str(folder / "logs"), "--timeout=5", *options)
+            return status, out, said
+        service = serve(here)
+        status, out, said = ask(service, "--ca", str(here[0]))
+        expect(status == 0 and said == "" and pathlib.Path(out.strip()).read_bytes() == recording, f"encrypted: {status} {said}")
+        expect(service.heads[0][b":scheme"] == b"https", f"headers {service.heads}")
+        for options, host, words in (([], "localhost", "not trusted: self"), (["--ca", str(other[0])], "localhost", "not trusted"),
+                                     (["--ca", str(here[0])], "127.0.0.1", "IP address mismatch")):
+            status, out, said = ask(service, *options, host=host)
+            expect(status == 3 and not out and words in said and said.count("\n") == 1, f"{options} {host}: {status} {said}")
+        status, _, said = ask(serve(other), "--ca", str(other[0]))
+        expect(status == 3 and "ostname mismatch" in said, f"another name: {status} {said}")
+        status, _, said = ask(serve(other), "--insecure")
+        expect(status == 0 and said == "", f"any certificate: {status} {said}")
+        expect(len(service.requests) == 1, "a service that is not trusted was asked")
+        strict = serve(here, authority=ours[0])
+        status, _, said = ask(strict, "--ca", str(here[0]), "--cert", str(ours[0]), "--key", str(ours[1]))
+        expect(status == 0 and said == "", f"with a certificate of our own: {status} {said}")
+        status, _, said = ask(strict, "--ca", str(here[0]))
+        expect(status == 3 and said.count("\n") == 1, f"without one: {status} {said}")
+        status, _, said = ask(serve(here, protocols=("http/1.1",)), "--ca", str(here[0]))
+        expect(status == 3 and "HTTP/2" in said, f"of another protocol: {status} {said}")
+        status, _, said = ask(Service(lambda service, connection: connection.recv(9)), "--ca", str(here[0]))
+        expect(status == 3 and said.count("\n") == 1, f"where nothing is encrypted: {status} {said}")
+        status, _, said = ask(service, "--ca", str(folder / "none.pem"))
+        expect(status == 3 and "none.pem" in said, f"no such file: {status} {said}")
+
+
 class Program:
     """What Kineto does in a PyTorch program: asks the daemon every 0.2 s (there: every 5), and records as it is told."""
 
@@ -404,7 +502,7 @@ def check_pytorch():
                ("300", "true", "true"), f"told {told}")
         expect(not other.answers and not only_counters.answers and not odd.answers, "others were told to record")
         advice = subprocess.run([tfprof, "advise", str(folder / "logs")], capture_output=True, text=True, check=False)
-        expect(advice.returncode == 0 and "2 hosts" in advice.stdout, f"no advice: {advice.stderr}")
+        expect(advice.returncode == 0 and "2 hosts" in advice.stdout, f"no advice: {advice.stdout} {advice.stderr}")
 
 
 def check_pytorch_failures():
@@ -424,7 +522,7 @@ def check_pytorch_failures():
 
 expect(len(recording) > WINDOW, "the recording is too small to need flow control")
 checks = [check_request, check_presets, check_own_disk, check_retries, check_failures, check_damage, check_workers, check_usage,
-          check_pytorch, check_pytorch_failures]
+          check_headers, check_encrypted, check_pytorch, check_pytorch_failures]
 for check in checks:
     check()
 print("\n".join(failures))

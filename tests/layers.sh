@@ -124,6 +124,7 @@ only protobuf 'protobuf-c|[a-z_0-9]+\.pb-c\.h' 'engine/read/|engine/(report/trac
 only libedit  'histedit'                'engine/cli/line_editor\.c:'
 only microhttpd 'microhttpd'              'engine/serve/http\.c:'
 only nghttp2  'nghttp2'                 'engine/capture/grpc\.c:'
+only OpenSSL  'openssl/'                   'engine/capture/tls\.c:'
 only MPI      'mpi\.h'                    'engine/mpi/main\.c:'
 only snappy   'snappy'                  'engine/read/checkpoint/table\.c:'
 only gzip     'zlib\.h|isa-l'              'engine/base/(gzip|deflate)\.c:'

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { MOST_HEADERS = 8 + GRPC_MOST_METADATA };
 enum { PREFIX = 5, MOST_WORDS = 2000 }; /* of a frame: whether it is compressed, and its length */
 
 static struct {
@@ -70,6 +71,7 @@ struct calling {
     size_t                  sent; /* of the prefix and the request */
     uint8_t                 prefix[PREFIX];
     int                     http_status, file;
+    struct tls             *tls; /* NULL: not encrypted */
     bool                    is_closed, is_large, has_status;
     uint32_t                close_error;
     int64_t                 deadline_ns;
@@ -235,19 +237,13 @@ static bool open_connection(struct calling *calling, struct err *err)
         .namelen = strlen(name_), .valuelen = strlen(value_)                                       \
     }
 
-static int submit(struct calling *calling, nghttp2_session *session)
+/* Those that every call has, and the user's. */
+static size_t add_headers(const struct grpc_call *call, const char *authority, const char *timeout,
+                          nghttp2_nv headers[MOST_HEADERS])
 {
-    const struct grpc_call *call = calling->call;
-    char                    authority[512], timeout[32];
-    nghttp2_data_provider   body = { .read_callback = read_body };
-    int                     error = http2.submit_settings(session, NGHTTP2_FLAG_NONE, NULL, 0);
-
-    snprintf(authority, sizeof authority, strchr(call->host, ':') ? "[%s]:%s" : "%s:%s", call->host,
-             call->port);
-    snprintf(timeout, sizeof timeout, "%lldm", (long long)left_ms(calling));
-    nghttp2_nv headers[] = {
+    const nghttp2_nv fixed[] = {
         HEADER(":method", "POST"),
-        HEADER(":scheme", "http"),
+        HEADER(":scheme", call->tls ? "https" : "http"),
         HEADER(":path", call->path),
         HEADER(":authority", authority),
         HEADER("te", "trailers"),
@@ -255,8 +251,29 @@ static int submit(struct calling *calling, nghttp2_session *session)
         HEADER("user-agent", "tfprof/" TFPROF_VERSION),
         HEADER("grpc-timeout", timeout),
     };
+    size_t count = ARRAY_COUNT(fixed);
+
+    memcpy(headers, fixed, sizeof fixed);
+    for (size_t i = 0; i < call->metadata_count && count < MOST_HEADERS; i++)
+        headers[count++] = HEADER(call->metadata[i].name, call->metadata[i].value);
+    return count;
+}
+
+static int submit(struct calling *calling, nghttp2_session *session)
+{
+    const struct grpc_call *call = calling->call;
+    char                    authority[512], timeout[32];
+    nghttp2_nv              headers[MOST_HEADERS];
+    nghttp2_data_provider   body = { .read_callback = read_body };
+    int                     error = http2.submit_settings(session, NGHTTP2_FLAG_NONE, NULL, 0);
+    size_t                  count;
+
+    snprintf(authority, sizeof authority, strchr(call->host, ':') ? "[%s]:%s" : "%s:%s", call->host,
+             call->port);
+    snprintf(timeout, sizeof timeout, "%lldm", (long long)left_ms(calling));
+    count = add_headers(call, authority, timeout, headers);
     if (error == 0)
-        error = http2.submit_request(session, NULL, headers, ARRAY_COUNT(headers), &body, NULL);
+        error = http2.submit_request(session, NULL, headers, count, &body, NULL);
     return error < 0 ? error : 0;
 }
 
@@ -278,6 +295,31 @@ static bool say_gone(const struct grpc_call *call, struct err *err)
                    call->port);
 }
 
+/* Bytes that went, 0: *events must happen first, -1: the other side is gone. */
+static ssize_t send_some(const struct calling *calling, const uint8_t *bytes, size_t count,
+                         short *events)
+{
+    ssize_t sent;
+
+    if (calling->tls)
+        return tls_run(calling->tls, TLS_WRITE, (void *)(uintptr_t)bytes, count, events);
+    sent = send(calling->file, bytes, count, MSG_NOSIGNAL);
+    *events = POLLOUT;
+    return sent < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : sent;
+}
+
+static ssize_t receive_some(const struct calling *calling, uint8_t *bytes, size_t count,
+                            short *events)
+{
+    ssize_t got;
+
+    if (calling->tls)
+        return tls_run(calling->tls, TLS_READ, bytes, count, events);
+    got = recv(calling->file, bytes, count, 0);
+    *events = POLLIN;
+    return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : got > 0 ? got : -1;
+}
+
 static bool send_all(const struct calling *calling, nghttp2_session *session, struct err *err)
 {
     const uint8_t *bytes;
@@ -285,13 +327,14 @@ static bool send_all(const struct calling *calling, nghttp2_session *session, st
 
     while ((count = http2.mem_send(session, &bytes)) > 0) {
         for (ssize_t at = 0; at < count;) {
-            ssize_t sent = send(calling->file, bytes + at, (size_t)(count - at), MSG_NOSIGNAL);
+            short   events = POLLOUT;
+            ssize_t sent = send_some(calling, bytes + at, (size_t)(count - at), &events);
 
             if (sent > 0)
                 at += sent;
-            else if (sent < 0 && errno != EAGAIN && errno != EINTR)
+            else if (sent < 0)
                 return say_gone(calling->call, err);
-            else if (!wait_for(calling, POLLOUT, err))
+            else if (!wait_for(calling, events, err))
                 return false;
         }
     }
@@ -305,15 +348,18 @@ static bool say_foreign(const struct grpc_call *call, struct err *err)
                    call->port);
 }
 
+/* What comes next, waiting for it. */
 static bool receive(struct calling *calling, nghttp2_session *session, struct err *err)
 {
     const struct grpc_call *call = calling->call;
     uint8_t                 bytes[16384];
-    ssize_t                 count = recv(calling->file, bytes, sizeof bytes, 0), taken;
+    short                   events = POLLIN;
+    ssize_t                 count, taken;
 
-    if (count < 0 && (errno == EAGAIN || errno == EINTR))
-        return true;
-    if (count <= 0)
+    while ((count = receive_some(calling, bytes, sizeof bytes, &events)) == 0)
+        if (!wait_for(calling, events, err))
+            return false;
+    if (count < 0)
         return say_gone(call, err);
     taken = http2.mem_recv(session, bytes, (size_t)count);
     if (calling->is_large)
@@ -330,7 +376,7 @@ static bool exchange(struct calling *calling, nghttp2_session *session, struct e
             return true;
         if (!http2.want_read(session))
             return say_foreign(calling->call, err);
-        if (!wait_for(calling, POLLIN, err) || !receive(calling, session, err))
+        if (!receive(calling, session, err))
             return false;
     }
     return false;
@@ -376,6 +422,23 @@ static bool make_session(struct calling *calling, nghttp2_session **session, str
     return error == 0 || err_set(err, ERR_LIMIT, "HTTP/2: %s", http2.strerror(error));
 }
 
+static bool encrypt(struct calling *calling, struct err *err)
+{
+    const struct grpc_call *call = calling->call;
+    short                   events = 0;
+    ssize_t                 result;
+
+    if (!call->tls)
+        return true;
+    calling->tls = tls_new(calling->file, call->host, call->tls, err);
+    if (!calling->tls)
+        return false;
+    while ((result = tls_run(calling->tls, TLS_SHAKE, NULL, 0, &events)) == 0)
+        if (!wait_for(calling, events, err))
+            return false;
+    return result > 0 || tls_say(calling->tls, call->host, call->port, err);
+}
+
 bool grpc_call_run(const struct grpc_call *call, struct grpc_answer *answer, struct err *err)
 {
     struct calling   calling = { .call = call,
@@ -389,10 +452,11 @@ bool grpc_call_run(const struct grpc_call *call, struct grpc_answer *answer, str
         calling.prefix[i] = (uint8_t)(call->request.len >> 8 * (PREFIX - 1 - i));
     if (!library_need(&http2_library, err) || !open_connection(&calling, err))
         return false;
-    is_done = make_session(&calling, &session, err) && exchange(&calling, session, err) &&
-              conclude(&calling, err);
+    is_done = encrypt(&calling, err) && make_session(&calling, &session, err) &&
+              exchange(&calling, session, err) && conclude(&calling, err);
     if (session)
         http2.session_del(session);
+    tls_free(calling.tls);
     close(calling.file);
     return is_done;
 }

@@ -1,22 +1,31 @@
-/* grpc: one unary call of gRPC over plain HTTP/2, as profilers' services answer it (libnghttp2). */
+/* grpc: one unary call of gRPC over HTTP/2, plain or encrypted, as profilers' services answer it
+ * (libnghttp2). */
 #ifndef TFPROF_CAPTURE_GRPC_H
 #define TFPROF_CAPTURE_GRPC_H
 
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "capture/tls.h"
 
+enum { GRPC_MOST_METADATA = 32 };
+struct grpc_metadata { /* a header of the user's */
+    const char *name, *value;
+};
 struct grpc_call {
-    const char *host, *port; /* as users write them: a name or an address, a number */
-    const char *path;        /* "/tensorflow.ProfilerService/Profile" */
-    struct str  request;     /* the message, without gRPC's prefix */
-    int64_t     wait_ms;     /* for all of it */
-    size_t      most_bytes;  /* of the answer */
+    const char               *host, *port; /* as users write them: a name or an address, a number */
+    const char               *path;        /* "/tensorflow.ProfilerService/Profile" */
+    struct str                request;     /* the message, without gRPC's prefix */
+    int64_t                   wait_ms;     /* for all of it */
+    size_t                    most_bytes;  /* of the answer */
+    const struct tls_options *tls;         /* NULL: plain */
+    const struct grpc_metadata *metadata;
+    size_t                      metadata_count; /* at most GRPC_MOST_METADATA */
 };
 struct grpc_answer {
-    struct text message; /* in the arena that the caller put there */
-    int         status;  /* grpc-status; 0: done */
-    struct text words;   /* grpc-message, decoded */
+    struct text message;    /* in the arena that the caller put there */
+    int         status;     /* grpc-status; 0: done */
+    struct text words;      /* grpc-message, decoded */
     bool        is_refused; /* nobody listens there yet: may be tried again */
 };
 

@@ -22,12 +22,21 @@ enum { GRPC_UNIMPLEMENTED = 12, GRPC_ALREADY_EXISTS = 6, GRPC_UNAVAILABLE = 14 }
 
 struct address {
     char host[256], port[8];
+    bool is_encrypted;
 };
 
-/* "localhost:6009", "grpc://10.0.0.1:6009", "[::1]:6009". */
+/* What stands behind grpc:// and grpcs://. */
+static const char *without_scheme(const char *worker)
+{
+    return strncmp(worker, "grpc://", 7) == 0    ? worker + 7
+           : strncmp(worker, "grpcs://", 8) == 0 ? worker + 8
+                                                 : worker;
+}
+
+/* "localhost:6009", "grpcs://10.0.0.1:6009", "[::1]:6009". */
 static bool parse(const char *worker, struct address *address, struct err *err)
 {
-    const char *at = strncmp(worker, "grpc://", 7) == 0 ? worker + 7 : worker;
+    const char *at = without_scheme(worker);
     const char *colon = strrchr(at, ':');
     size_t      host = colon ? (size_t)(colon - at) : 0, port = colon ? strlen(colon + 1) : 0;
 
@@ -37,6 +46,7 @@ static bool parse(const char *worker, struct address *address, struct err *err)
         err_set(err, ERR_USAGE, "%s is no HOST:PORT", worker);
         return err_advise(err, "as in localhost:6009");
     }
+    address->is_encrypted = strncmp(worker, "grpcs://", 8) == 0;
     if (at[0] == '[' && colon[-1] == ']')
         at++, host -= 2;
     memcpy(address->host, at, host);
@@ -208,19 +218,21 @@ bool capture_worker(const char *worker, const struct capture_options *options, s
 {
     struct text        request = { .arena = arena };
     struct grpc_answer answer = { .message.arena = arena };
-    struct address     address;
+    struct address     address = { 0 };
     struct grpc_call   call = { .host = address.host,
                                 .port = address.port,
                                 .path = "/tensorflow.ProfilerService/Profile",
                                 .wait_ms = options->duration_ms + options->wait_ms,
+                                .metadata = options->metadata,
+                                .metadata_count = options->metadata_count,
                                 .most_bytes = MOST_BYTES };
     char              *root = arena_text(arena, "%s/plugins/profile", options->log_directory);
 
     *result = (struct capture_result) { 0 };
     if (!parse(worker, &address, err))
         return false;
-    if (strncmp(worker, "grpc://", 7) == 0)
-        worker += 7;
+    worker = without_scheme(worker);
+    call.tls = address.is_encrypted ? &options->tls : NULL;
     if (root)
         build_request(options, worker, root, &request);
     if (!root || !text_is_whole(&request))

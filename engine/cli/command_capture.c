@@ -8,6 +8,7 @@
 #include "cli/command.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,12 @@
 #include <unistd.h>
 
 struct capture_values {
-    const char *log_directory;
-    int64_t     duration_ms, timeout_s, host_level, device_level;
-    bool        has_python;
+    const char        *log_directory;
+    int64_t            duration_ms, timeout_s, host_level, device_level;
+    bool               has_python;
+    const char        *authorities, *certificate, *key;
+    bool               is_unverified;
+    struct option_list headers;
 };
 
 #define CAPTURE(field) offsetof(struct capture_values, field)
@@ -34,6 +38,16 @@ static const struct option options[] = {
     { .name = "device-level", .kind = OPTION_COUNT, .offset = CAPTURE(device_level), .preset = "1", .choices = "N",
       .help = "of events on accelerators: 0 none, 1 all" },
     { .name = "python", .kind = OPTION_FLAG, .offset = CAPTURE(has_python), .help = "calls of Python too, which costs time" },
+    { .name = "header", .kind = OPTION_REPEAT, .offset = CAPTURE(headers), .choices = "NAME:VALUE",
+      .help = "metadata for the service, as authorization; VALUE @FILE is what the file holds" },
+    { .name = "ca", .kind = OPTION_TEXT, .offset = CAPTURE(authorities), .choices = "FILE",
+      .help = "certificates to trust at grpcs://, instead of the system's" },
+    { .name = "cert", .kind = OPTION_TEXT, .offset = CAPTURE(certificate), .choices = "FILE",
+      .help = "certificate to show at grpcs://" },
+    { .name = "key", .kind = OPTION_TEXT, .offset = CAPTURE(key), .choices = "FILE",
+      .help = "its key, where --cert does not hold it" },
+    { .name = "insecure", .kind = OPTION_FLAG, .offset = CAPTURE(is_unverified),
+      .help = "take any certificate at grpcs://: nobody knows who answers" },
 };
 /* clang-format on */
 
@@ -121,6 +135,70 @@ static bool check(const struct capture_values *values, size_t workers, struct er
            err_set(err, ERR_USAGE, "--host-level takes 0 to 3, --device-level 0 or 1");
 }
 
+/* As gRPC allows them: names are lower case, values printable ASCII. */
+static bool is_header(struct str name, struct str value)
+{
+    bool is_good = name.len > 0 && !str_starts(name, STR("grpc-"));
+
+    for (size_t i = 0; i < name.len; i++)
+        is_good &= (name.data[i] >= 'a' && name.data[i] <= 'z') ||
+                   (name.data[i] >= '0' && name.data[i] <= '9') || name.data[i] == '-' ||
+                   name.data[i] == '_' || name.data[i] == '.';
+    for (size_t i = 0; i < value.len; i++)
+        is_good &= value.data[i] >= ' ' && value.data[i] <= '~';
+    return is_good;
+}
+
+/* What a file holds, without the ends of lines behind it: so that no secret is on the command line.
+ */
+static bool read_value(const char *path, struct str *value, struct arena *arena, struct err *err)
+{
+    enum { MOST_BYTES = 8192 };
+    struct file file;
+
+    if (!file_open(&file, path, MOST_BYTES, err))
+        return err_source(err, path);
+    *value = arena_str(arena, str_trim(file.bytes));
+    file_close(&file);
+    return value->data || err_set(err, ERR_LIMIT, "no memory left for a header");
+}
+
+static bool add_header(const char *text, struct grpc_metadata *header, struct arena *arena,
+                       struct err *err)
+{
+    struct str value = str_from(text), name = str_cut(&value, ':');
+
+    value = str_trim(value);
+    if (value.len && value.data[0] == '@' && !read_value(value.data + 1, &value, arena, err))
+        return false;
+    if (name.len == strlen(text) || !is_header(name, value)) {
+        err_set(err, ERR_USAGE, "--header takes NAME:VALUE, not '%.*s:...'", STR_ARG(name));
+        return err_advise(err, "names are lower case, and do not begin with grpc-");
+    }
+    header->name = arena_text(arena, "%.*s", STR_ARG(name));
+    header->value = arena_text(arena, "%.*s", STR_ARG(value));
+    return (header->name && header->value) ||
+           err_set(err, ERR_LIMIT, "no memory left for a header");
+}
+
+static bool add_headers(const struct option_list *list, struct capture_options *capture,
+                        struct arena *arena, struct err *err)
+{
+    struct grpc_metadata *headers =
+        arena_new_array(arena, struct grpc_metadata, list->values.count + 1);
+
+    if (list->values.count > GRPC_MOST_METADATA)
+        return err_set(err, ERR_USAGE, "at most %d headers are possible", GRPC_MOST_METADATA);
+    if (!headers)
+        return err_set(err, ERR_LIMIT, "no memory left for headers");
+    for (size_t i = 0; i < list->values.count; i++)
+        if (!add_header(list->values.items[i], &headers[i], arena, err))
+            return false;
+    capture->metadata = headers;
+    capture->metadata_count = list->values.count;
+    return true;
+}
+
 /* "pytorch" or "pytorch:PROCESS". */
 static bool is_pytorch(const char *operand)
 {
@@ -195,6 +273,10 @@ static bool run(struct call *call, struct err *err)
                                  .host_level = (int)values->host_level,
                                  .device_level = (int)values->device_level,
                                  .has_python = values->has_python,
+                                 .tls = { .authorities = values->authorities,
+                                          .certificate = values->certificate,
+                                          .key = values->key,
+                                          .is_unverified = values->is_unverified },
                                  .run = name },
                     .workers = arena_new_array(call->arena, struct worker, count + 1),
     };
@@ -206,6 +288,9 @@ static bool run(struct call *call, struct err *err)
         return count == 1
                    ? capture_pytorch(call, err)
                    : err_set(err, ERR_USAGE, "%s stands alone", call->operands.values.items[0]);
+    signal(SIGPIPE, SIG_IGN); /* OpenSSL writes to sockets that may be closed */
+    if (!add_headers(&values->headers, &capturing.options, call->arena, err))
+        return false;
     name_run(name);
     capturing.options.log_directory = whole_path(values->log_directory, call->arena);
     if (!capturing.workers || !capturing.options.log_directory)
@@ -225,8 +310,9 @@ const struct command command_capture = {
     .operands = "HOST:PORT...|pytorch[:PROCESS]",
     .description = "Asks the profiler's service in each program for a recording, of all of them at "
                    "once, and prints where it lies; tfprof advise LOGDIR then says what to do. "
-                   "tfprof howto server says how a program starts the service. It speaks without "
-                   "encryption: forward the port with ssh -L to reach other machines.\n"
+                   "tfprof howto server says how a program starts the service. The service "
+                   "itself knows no encryption: forward the port with ssh -L to reach other "
+                   "machines, or put a proxy before it and name that grpcs://HOST:PORT.\n"
                    "pytorch records the PyTorch programs of this machine that were started with "
                    "KINETO_USE_DAEMON=1, all for the same time; pytorch:PROCESS that one and those "
                    "that it started. They ask every few seconds whether they are to record.",
