@@ -20,7 +20,7 @@ OF_RANKS = {"straggler-rank", "straggler-transient", "rank-variance", "collectiv
             "stage-imbalance", "rank-set-incomplete", "slow-link", "rank-pauses"}
 # Priced alike: by a formula; what is replayed from recordings has another price without events.
 CLOSE = 0.03
-FORMAT_ERROR, USAGE = 3, 2
+FORMAT_ERROR, USAGE, INCONCLUSIVE = 3, 2, 4
 
 
 def run(*arguments, stdin=None):
@@ -103,6 +103,35 @@ def check_cause(folder):
     return summaries
 
 
+def check_why(folder, summaries):
+    """What `why` tells of late ranks from recordings it tells from summaries, and from a mix."""
+    recordings = sorted(folder.glob("run-*.json"))
+
+    def ask(*arguments):
+        done = run("why", *arguments, "--format", "json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+    recorded = ask(*recordings, "collective:(?i)reduce")
+    for inputs in (summaries, [*recordings[:3], *summaries[3:]]):
+        summed = ask(*inputs, "collective:reduce")
+        for key, close in (("duration_ms", 0.02), ("start_ms", 0.1)):  # from begins of steps, which differ from rank to rank
+            assert abs(summed[key] - recorded[key]) < close, (key, recorded[key], summed[key])
+        assert summed["step"] == recorded["step"] and "rank 3 comes later than rank 0" in summed["subject"], summed["subject"]
+        cause, same_cause = summed["causes"][0], recorded["causes"][0]
+        assert (cause["class"], cause["name"]) == (same_cause["class"], same_cause["name"]) == ("compute", "slow"), cause
+        excess = [one["ms"] - one["usual_ms"] for one in (cause, same_cause)]
+        assert abs(excess[0] - 3) < 0.02 and abs(excess[1] - 3) < 0.02, excess
+        for late, other in zip(summed["late"], recorded["late"], strict=True):
+            assert (late["step"], late["rank"]) == (other["step"], other["rank"]) and \
+                abs(late["late_ms"] - other["late_ms"]) < 0.02, (late, other)
+    step = ask(*summaries, "step:5")
+    assert step["subject"].startswith("step 5 on rank ") and abs(step["duration_ms"] - 9) < 0.1, step
+    for question in ("gap", "op:mm", "kernel:slow"):
+        one_line(run("why", *summaries, question), USAGE, "summaries of ranks hold no events")
+    one_line(run("why", *summaries, "collective:nothing"), INCONCLUSIVE, "no such collective")
+    one_line(run("why", *summaries, "step:77"), USAGE, "step 77")
+
+
 def check_merge(folder, summaries):
     """Any order, any tree, again and again: the same bytes."""
     first = run("merge", *summaries).stdout
@@ -139,7 +168,7 @@ def check_damage(folder, summary):
     bad.write_bytes(newer)
     one_line(run("merge", bad), FORMAT_ERROR, "format 2", "reads 1", "newer")
     one_line(run("merge", summary, HERE / "check_ranks.py"), FORMAT_ERROR, "summarize")
-    for command in (["why", summary, "step"], ["timeline", summary], ["whatif", summary, "--level"], ["scope", summary]):
+    for command in (["why", summary, "gap"], ["timeline", summary], ["whatif", summary, "--level"], ["scope", summary]):
         one_line(run(*command), USAGE, "summaries of ranks hold no events")
     one_line(run("advise", summary, "--steps", "1"), USAGE, "--steps")
 
@@ -222,6 +251,7 @@ with tempfile.TemporaryDirectory() as name:
     here = pathlib.Path(name)
     check_late_rank(here)
     ranks = check_cause(here / "cause")
+    check_why(here / "cause", ranks)
     check_merge(here, ranks)
     check_damage(here, ranks[0])
     check_twice(here / "twice", ranks)

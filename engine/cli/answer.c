@@ -69,7 +69,8 @@ bool answer_run(struct call *call, struct err *err)
         return rank_input_lacks_events(err);
     if (call->command->answer->has_notes)
         how.notes = result_notes(result_of(call));
-    how.may_summarize = !call->command->answer->needs_events;
+    how.keeps_job = call->command->answer->asks_job;
+    how.may_summarize = !call->command->answer->needs_events && !how.keeps_job;
     is_done = input_load(&input, &how, &call->operands, err);
     if (is_done) {
         call->inputs[0] = &input;

@@ -24,13 +24,13 @@ struct call { /* one invocation, parsed */
     struct arena         *arena;  /* lives as long as the command */
     int                   status; /* exit status when run returns true; starts at 0 */
     /* Of commands with an answer: */
-    const char           *subject;   /* what of a recording is asked for: a table, a rule; or NULL */
-    void                 *state;     /* what prepare leaves for make */
+    const char           *subject; /* what of a recording is asked for: a table, a rule; or NULL */
+    void                 *state;   /* what prepare leaves for make */
     struct input         *inputs[2]; /* what was read; of diff two */
     const struct output  *output;
     struct output_options shape;
     struct text           text, warnings; /* the result, and lines for standard error beside it */
-    bool                  is_streamed;    /* parts of it may go to standard output as they are made */
+    bool                  is_streamed; /* parts of it may go to standard output as they are made */
 };
 
 /* How a command makes a result of what was read (cli/answer.h): the command line and the library
@@ -39,21 +39,22 @@ struct command_answer {
     size_t input_offset, result_offset; /* of input_values and result_values in the option struct */
     bool   has_no_result;               /* no result_values: the command has its own formats */
     bool   has_notes;                   /* the result holds the notes of reading */
-    bool   has_files; /* its option `output` names files beside the result */
+    bool   has_files;                   /* its option `output` names files beside the result */
     bool   needs_events;                /* summaries of ranks do not do */
+    bool   asks_job;                    /* of summaries, too, by their job (struct input) */
     bool (*prepare)(struct call *call, struct err *err); /* before reading; or NULL */
     bool (*make)(struct call *call, struct err *err);    /* fills text, warnings and status */
 };
 
 struct command {
-    const char          *name;
-    const char          *summary;     /* one line, no full stop */
-    const char          *operands;    /* "PROFILE...", or "" */
-    const char          *description; /* paragraphs for help and man page */
-    const struct option *options;
-    size_t               option_count, values_bytes;
-    bool                 is_hidden;   /* for the build, not for users */
-    const struct command_answer *answer; /* NULL: it does something else than answering */
+    const char                  *name;
+    const char                  *summary;     /* one line, no full stop */
+    const char                  *operands;    /* "PROFILE...", or "" */
+    const char                  *description; /* paragraphs for help and man page */
+    const struct option         *options;
+    size_t                       option_count, values_bytes;
+    bool                         is_hidden; /* for the build, not for users */
+    const struct command_answer *answer;    /* NULL: it does something else than answering */
     bool (*run)(struct call *call, struct err *err);
 };
 #define COMMAND(name) extern const struct command command_##name;

@@ -6,7 +6,9 @@
 #include "cli/answer.h"
 #include "cli/input.h"
 #include "cli/progress.h"
+#include "cli/rank_input.h"
 #include "cli/result.h"
+#include "ranks/job_why.h"
 
 struct why_values {
     struct input_values  input;
@@ -24,11 +26,15 @@ static const struct option options[] = {
 
 static bool make(struct call *call, struct err *err)
 {
-    struct study *study = &call->inputs[0]->study;
-    struct why    why;
+    const struct input *input = call->inputs[0];
+    const struct study *study = &input->study;
+    struct why          why;
 
     progress_stage("walking back");
-    if (!why_run(&why, study, call->subject, call->text.arena, err))
+    if (input->is_of_summaries && !input->job)
+        return rank_input_lacks_events(err);
+    if (input->job ? !job_why(&why, input->job, call->subject, call->text.arena, err)
+                   : !why_run(&why, study, call->subject, call->text.arena, err))
         return false;
     call->output->why(&why, study, &call->shape, &call->text);
     return true;
@@ -62,7 +68,7 @@ static bool run(struct call *call, struct err *err)
 }
 
 static const struct command_answer answer = {
-    .needs_events = true,
+    .asks_job = true,
     .input_offset = offsetof(struct why_values, input),
     .result_offset = offsetof(struct why_values, result),
     .make = make,
@@ -80,7 +86,8 @@ const struct command command_why = {
         "the "
         "largest gap is explained, whichever holds more time beyond the usual.\n"
         "Each cause is printed with the time it holds, the op around it and, where stacks were "
-        "recorded, the line in the program.",
+        "recorded, the line in the program. Of summaries of ranks steps and collectives can be "
+        "explained, by what each rank did.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct why_values),

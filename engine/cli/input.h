@@ -15,16 +15,20 @@ struct input_values { /* filled through cli/input_options.def */
     int64_t            threads;      /* 0: one a core */
     bool               is_list, is_strict;
     bool               may_summarize; /* no option: of many ranks summaries are enough */
+    bool               keeps_job;     /* no option: who asks goes on asking the job of summaries */
     enum notes_use     notes; /* no option: where notes of reading go beside standard error */
 };
 
+struct job;
 struct input {
     struct arena         profile_arena, report_arena;
     struct profile       profile;
     struct study         study;
-    struct study_options options;    /* what the user selects */
-    const char          *steps;      /* --steps as written; NULL: all */
-    bool                 is_studied; /* analyses have run */
+    struct study_options options;         /* what the user selects */
+    const char          *steps;           /* --steps as written; NULL: all */
+    bool                 is_studied;      /* analyses have run */
+    bool                 is_of_summaries; /* it has no events */
+    struct job          *job;             /* of summaries, where that was asked for, or NULL */
 };
 
 /* "4:13", "4:", ":13", "7" -> both ends by number; INT64_MIN and INT64_MAX where open. */

@@ -170,7 +170,7 @@ static bool add_recording(struct collecting *collecting, const char *path, struc
     bool                is_done;
 
     values.run = NULL;
-    values.may_summarize = false;
+    values.may_summarize = values.keeps_job = false;
     values.notes = NOTES_TELL_DAMAGE; /* that other ranks' files are missing is no news */
     if (!vec_push(&operand.values, &scratch, path) || !input_load(&input, &values, &operand, err)) {
         arena_free(&scratch);
@@ -316,8 +316,12 @@ bool rank_input_load(struct input *input, const struct input_values *values,
     is_done =
         check(values, err) && rank_input_collect(values, operands, NULL, &records, &arena, err);
     progress_stage("analysing");
-    is_done = is_done && (profile_init(&input->profile, &input->profile_arena) || no_memory(err)) &&
-              job_study(&records, &input->profile, &input->study, &input->report_arena, err);
+    input->is_of_summaries = true;
+    input->job = values->keeps_job ? arena_new(&input->report_arena, struct job) : NULL;
+    is_done =
+        is_done && (profile_init(&input->profile, &input->profile_arena) || no_memory(err)) &&
+        (!values->keeps_job || input->job || no_memory(err)) &&
+        job_study(&records, &input->profile, &input->study, input->job, &input->report_arena, err);
     arena_free(&arena);
     input->is_studied = is_done;
     return is_done && (rank_input_is(operands) || tell_many(input, operands) || no_memory(err));

@@ -36,6 +36,7 @@ static bool load(tfprof_profile *profile, const struct asking *asking, struct er
         return false;
     values = call.values;
     values->notes = NOTES_KEEP;
+    values->keeps_job = true;
     return input_load(&profile->input, values, &call.operands, err);
 }
 

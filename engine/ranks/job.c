@@ -138,8 +138,9 @@ static bool add_parts(struct job *job, const struct rank_summary *summary, struc
 
     rank->step_numbers = arena_new_array(job->arena, int64_t, steps + 1);
     rank->step_rows = arena_new_array(job->arena, int64_t, steps + 1);
+    rank->step_starts = arena_new_array(job->arena, int64_t, steps + 1);
     rank->parts = arena_alloc_array(job->arena, steps + 1, sizeof *rank->parts);
-    if (!rank->step_numbers || !rank->step_rows || !rank->parts)
+    if (!rank->step_numbers || !rank->step_rows || !rank->step_starts || !rank->parts)
         return false;
     columns = columns < ARRAY_COUNT(of) ? columns : ARRAY_COUNT(of);
     for (size_t column = 0; column < columns; column++)
@@ -150,6 +151,8 @@ static bool add_parts(struct job *job, const struct rank_summary *summary, struc
 
         rank->step_rows[step] = summary->part_step.items[step];
         rank->step_numbers[step] = summary->step_number.items[summary->part_step.items[step]];
+        rank->step_starts[step] =
+            summary->origin_ns + summary->step_start.items[summary->part_step.items[step]];
         for (size_t column = 0; column < columns; column++)
             rank->parts[step][of[column]] += (float)row[column];
     }

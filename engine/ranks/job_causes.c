@@ -42,7 +42,7 @@ struct finding { /* everything that is looked at */
     double             noise_ns, waiting_ns; /* medians over ranks */
 };
 
-static double own_ns(const float parts[PART_COUNT])
+double job_own_ns(const float parts[PART_COUNT])
 {
     double sum_ns = 0;
 
@@ -60,7 +60,7 @@ static void look_at_rank(struct finding *finding, const struct job_rank *rank, s
         own->parts_ns[part] = sample_middle(finding->values, rank->step_count);
     }
     for (uint32_t step = 0; step < rank->step_count; step++)
-        finding->values[step] = own_ns(rank->parts[step]);
+        finding->values[step] = job_own_ns(rank->parts[step]);
     own->step_ns = sample_middle(finding->values, rank->step_count);
     own->noise_ns = TO_SIGMA * sample_mad(finding->values, rank->step_count);
 }
@@ -118,7 +118,7 @@ static bool look_at_ranks(struct finding *finding)
     return true;
 }
 
-static enum part longest_part(const double parts_ns[PART_COUNT])
+enum part job_longest_part(const double parts_ns[PART_COUNT])
 {
     enum part best = PART_UNKNOWN;
 
@@ -194,7 +194,7 @@ static enum part longer_part(const struct finding *finding, uint32_t rank)
 
     for (int part = 0; part < PART_COUNT; part++)
         more_ns[part] = finding->ranks[rank].parts_ns[part] - stage->parts_ns[part];
-    return longest_part(more_ns);
+    return job_longest_part(more_ns);
 }
 
 /* Ranks that take longer in every step. Those who wait lose what these take more than the next. */
@@ -260,7 +260,7 @@ static bool find_slow_stage(struct finding *finding)
         for (uint32_t i = 0; i < finding->stage_count; i++)
             more_ns[part] -= finding->stages[i].parts_ns[part] / finding->stage_count;
     }
-    cause.part = longest_part(more_ns);
+    cause.part = job_longest_part(more_ns);
     cause.stage = slowest;
     return add(finding, cause);
 }
@@ -300,7 +300,7 @@ static enum part paused_part(const struct finding *finding, const struct moment 
     for (int part = 0; part < PART_COUNT; part++)
         more_ns[part] =
             (double)rank->parts[row][part] - finding->ranks[moment->rank].parts_ns[part];
-    return longest_part(more_ns);
+    return job_longest_part(more_ns);
 }
 
 static bool find_moments(struct finding *finding, struct moments *moments)
@@ -319,7 +319,7 @@ static bool find_moments(struct finding *finding, struct moments *moments)
 
             if (row == NO_ID)
                 continue;
-            ns = own_ns(rank->parts[row]) - finding->ranks[i].step_ns;
+            ns = job_own_ns(rank->parts[row]) - finding->ranks[i].step_ns;
             moment.count += ns > least_ns;
             if (ns > moment.ns) {
                 moment.ns = ns;
@@ -427,75 +427,6 @@ static bool find_pauses(struct finding *finding)
     return add(finding, cause);
 }
 
-/* Row of a rank's steps whose parts are known; NO_ID: they are not. */
-static uint32_t parts_at(const struct job_rank *rank, int64_t step)
-{
-    uint32_t row = (uint32_t)LOWER_BOUND(rank->step_count, i, rank->step_rows[i] < step);
-
-    return row < rank->step_count && rank->step_rows[row] == step ? row : NO_ID;
-}
-
-/* What the last rank did more in the step than the first one. */
-static void find_why(const struct finding *finding, struct job_late *late, uint32_t row,
-                     uint32_t first_row)
-{
-    const struct job_rank *last = &finding->job->ranks.items[late->rank];
-    const struct job_rank *first = &finding->job->ranks.items[late->first];
-    double                 more_ns[PART_COUNT];
-
-    late->why = PART_UNKNOWN;
-    if (row == NO_ID || first_row == NO_ID)
-        return;
-    for (int part = 0; part < PART_COUNT; part++)
-        more_ns[part] = (double)last->parts[row][part] - (double)first->parts[first_row][part];
-    late->why = longest_part(more_ns);
-    late->why_ns = fmax(0, more_ns[late->why]);
-}
-
-/* Which rank came latest to a collective of each step. */
-static bool find_late(struct finding *finding)
-{
-    struct job   *job = finding->job;
-    struct id_map rows = { .arena = &finding->scratch };
-
-    for (size_t i = 0; i < job->meetings.count; i++) {
-        const struct job_meeting *meeting = &job->meetings.items[i];
-        const struct job_part    *parts = &job->parts.items[meeting->first];
-        uint32_t                  first = 0, last = 0, row;
-        struct job_late           now;
-
-        for (uint32_t j = 1; j < meeting->count; j++) {
-            first = parts[j].come_ns < parts[first].come_ns ? j : first;
-            last = parts[j].come_ns > parts[last].come_ns ? j : last;
-        }
-        now = (struct job_late) { .step = parts[last].step,
-                                  .first_step = parts[first].step,
-                                  .rank = parts[last].rank,
-                                  .first = parts[first].rank,
-                                  .group = meeting->group,
-                                  .late_ns = (double)(parts[last].come_ns - parts[first].come_ns) };
-        row = id_map_get(&rows, parts[last].step);
-        if (row == NO_ID) {
-            row = (uint32_t)finding->causes->late.count;
-            if (!id_map_put(&rows, parts[last].step, row) ||
-                !vec_push(&finding->causes->late, finding->arena, now))
-                return false;
-        }
-        if (now.late_ns > finding->causes->late.items[row].late_ns)
-            finding->causes->late.items[row] = now;
-    }
-    for (size_t i = 0; i < finding->causes->late.count; i++) {
-        struct job_late       *at = &finding->causes->late.items[i];
-        const struct job_rank *rank = &job->ranks.items[at->rank];
-        uint32_t               row = parts_at(rank, at->step);
-
-        find_why(finding, at, row, parts_at(&job->ranks.items[at->first], at->first_step));
-        if (row != NO_ID)
-            at->step = rank->step_numbers[row];
-    }
-    return true;
-}
-
 static void sum_efficiency(struct finding *finding)
 {
     const struct job      *job = finding->job;
@@ -562,7 +493,7 @@ bool job_causes_find(struct job *job, struct arena *arena, struct job_causes *ca
     if (is_done) {
         sum_efficiency(&finding);
         sum_bubble(&finding);
-        is_done = find_late(&finding);
+        is_done = job_late_find(job, NULL, arena, &causes->late);
     }
     if (causes->items.count > 1)
         qsort(causes->items.items, causes->items.count, sizeof *causes->items.items,

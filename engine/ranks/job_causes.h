@@ -6,6 +6,7 @@
 #ifndef TFPROF_RANKS_JOB_CAUSES_H
 #define TFPROF_RANKS_JOB_CAUSES_H
 
+#include "base/pattern.h"
 #include "ranks/job.h"
 
 enum cause_kind {
@@ -35,10 +36,16 @@ struct job_cause {
 };
 struct job_late {
     int64_t   step, first_step; /* number; row of the first rank's steps */
+    int64_t   first_ns;         /* when the first one came */
     uint32_t  rank, first;      /* that came last and first */
+    uint32_t  row, first_row;   /* of their parts in the step, or NO_ID */
     uint32_t  group;
     double    late_ns, why_ns;
     enum part why;
+};
+
+struct job_late_list {
+    VEC(struct job_late) items;
 };
 
 struct job_efficiency {  /* after POP's model: their product is the share of ranks' time that is
@@ -52,10 +59,18 @@ struct job_efficiency {  /* after POP's model: their product is the share of ran
 struct job_causes {
     VEC(struct job_cause) items; /* by what they cost */
     struct job_efficiency efficiency;
-    VEC(struct job_late) late; /* which rank each step waited for */
+    struct job_late_list  late; /* which rank each step waited for */
 };
 bool job_causes_find(struct job *job, struct arena *arena, struct job_causes *causes);
 
+/* Which rank came latest to a collective of each step; pattern (NULL: all): searched in their types
+ * and names of groups. */
+bool job_late_find(const struct job *job, const struct pattern *pattern, struct arena *arena,
+                   struct job_late_list *list);
+/* Of a step: all parts but collectives. */
+double job_own_ns(const float parts[PART_COUNT]);
+/* The largest of them. */
+enum part job_longest_part(const double parts_ns[PART_COUNT]);
 /* For those who add causes: one of which nothing is known but the kind. */
 struct job_cause job_cause_new(enum cause_kind kind);
 /* Adds the slow link, if there is one (job_links.c). */

@@ -405,8 +405,8 @@ static void fill_late(struct building *building, struct table *table, size_t row
 static void set_causes(struct building *building)
 {
     const struct job_causes *causes = building->causes;
-    size_t                   told = causes->late.count < MOST_TOLD ? causes->late.count : MOST_TOLD;
-    struct table            *table;
+    size_t told = causes->late.items.count < MOST_TOLD ? causes->late.items.count : MOST_TOLD;
+    struct table *table;
 
     if (building->job->ranks.count < 2)
         return;
@@ -417,7 +417,7 @@ static void set_causes(struct building *building)
         return;
     table = new_table(building, "collective_lateness", told);
     for (size_t i = 0; table && i < told; i++)
-        fill_late(building, table, i, &causes->late.items[i]);
+        fill_late(building, table, i, &causes->late.items.items[i]);
 }
 
 static bool build(struct building *building)
@@ -439,21 +439,21 @@ static bool build(struct building *building)
 }
 
 bool job_study(const struct rank_records *records, struct profile *profile, struct study *study,
-               struct arena *arena, struct err *err)
+               struct job *kept, struct arena *arena, struct err *err)
 {
     struct arena      scratch = { .budget_bytes = arena->budget_bytes };
-    struct job        job;
+    struct job        own, *job = kept ? kept : &own;
     struct job_causes causes;
     struct building   building = {
-          .job = &job, .causes = &causes, .profile = profile, .study = study
+          .job = job, .causes = &causes, .profile = profile, .study = study
     };
     bool is_done;
 
     *study = (struct study) { .recording = profile, .profile = profile, .arena = arena };
-    is_done = job_make(&job, records, &scratch, err);
+    is_done = job_make(job, records, kept ? arena : &scratch, err);
     if (is_done)
-        is_done = (job_align(&job) && job_meet(&job) && job_find_stages(&job) &&
-                   job_causes_find(&job, &scratch, &causes) && build(&building)) ||
+        is_done = (job_align(job) && job_meet(job) && job_find_stages(job) &&
+                   job_causes_find(job, &scratch, &causes) && build(&building)) ||
                   err_set(err, ERR_LIMIT, "the summaries do not fit the memory limit");
     arena_free(&scratch);
     return is_done;

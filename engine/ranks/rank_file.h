@@ -1,7 +1,8 @@
 /*
- * rank_file: files of summaries (proto/rank_summary.proto). A record a rank, and one with the facts and tables of the
- * one that stands for the job, each with a checksum. What several files hold is one set: merging sorts it, so that the order of merging
- * does not show, and files put one behind the other are a file, too.
+ * rank_file: files of summaries (proto/rank_summary.proto). A record a rank, and one with the facts
+ * and tables of the one that stands for the job, each with a checksum. What several files hold is
+ * one set: merging sorts it, so that the order of merging does not show, and files put one behind
+ * the other are a file, too.
  */
 #ifndef TFPROF_RANKS_RANK_FILE_H
 #define TFPROF_RANKS_RANK_FILE_H
@@ -11,7 +12,7 @@
 enum { RANK_FILE_VERSION = 1 };
 
 struct rank_record {
-    int64_t        rank;  /* -1 unknown */
+    int64_t        rank; /* -1 unknown */
     int64_t        weight;
     struct str     host;
     struct str     bytes; /* for rank_read */

@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "ranks/job_study.h"
+#include "ranks/job_why.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
@@ -10,6 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct rank_summary summary;
     struct profile      profile;
     struct study        study;
+    struct job          job;
+    struct why          why;
     struct err          err = { 0 };
     struct str          whole = { (const char *)bytes, len };
 
@@ -18,7 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
                                   rank_file_add(&summary, &records, &arena, &err)) {
         rank_records_settle(&records);
         if (profile_init(&profile, &report) &&
-            job_study(&records, &profile, &study, &report, &err) && err.code != ERR_NONE)
+            job_study(&records, &profile, &study, &job, &report, &err) &&
+            (err.code != ERR_NONE ||
+             job_why(&why, &job, "collective:.", &report, &err) != (err.code == ERR_NONE)))
             __builtin_trap();
     }
     arena_free(&report);
