@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
 from ranks_job import SKETCH, record
 
 TFPROF, CASES, PROGRAMS = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
@@ -106,11 +108,14 @@ def check_cause(folder):
 def check_why(folder, summaries):
     """What `why` tells of late ranks from recordings it tells from summaries, and from a mix."""
     recordings = sorted(folder.glob("run-*.json"))
+    schema = json.loads((HERE.parent / "docs" / "why.schema.json").read_text(encoding="utf-8"))
 
     def ask(*arguments):
         done = run("why", *arguments, "--format", "json")
         assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        answer = json.loads(done.stdout)
+        jsonschema.validate(answer, schema)
+        return answer
     recorded = ask(*recordings, "collective:(?i)reduce")
     for inputs in (summaries, [*recordings[:3], *summaries[3:]]):
         summed = ask(*inputs, "collective:reduce")

@@ -57,7 +57,9 @@ static const char *main_family(struct asker *asker, uint32_t row, uint32_t other
         most_ns = more_ns;
         best = i;
     }
-    return best == NO_ID ? NULL : text_of(asker, rank->families[best].name);
+    return best == NO_ID || intern_str(&asker->job->names, rank->families[best].name).len == 0
+               ? NULL
+               : text_of(asker, rank->families[best].name);
 }
 
 static int compare_excess(const void *a, const void *b)
