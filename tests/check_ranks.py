@@ -210,6 +210,12 @@ def check_many(folder):
             {key: value for key, value in summed.items() if key != "profile"}
         assert any(finding["rule"] == "straggler-rank" and finding["subject"]["rank"] == 3 for finding in direct["findings"])
     assert most[64] < 1.3 * most[32], most
+    # As an object store hands it over: a recording, and then its summary, through pipes.
+    paths = sorted((folder / "32").glob("*.json"))[:2]
+    sums = [run("summarize", "-", stdin=path.read_bytes()).stdout for path in paths]
+    piped = json.loads(run("advise", "-", "--format", "json", stdin=b"".join(sums)).stdout)
+    given = json.loads(run("advise", *paths, "--format", "json").stdout)
+    assert [finding["rule"] for finding in piped["findings"]] == [finding["rule"] for finding in given["findings"]]
     # A log directory of runs: those of the newest are ranks.
     nested = folder / "logs" / "2026_01_01_00_00_00"
     nested.parent.mkdir()
