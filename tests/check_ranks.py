@@ -102,6 +102,8 @@ def check_cause(folder):
     assert abs(row["own_ns"] - 8e6) < 2e5 and abs(row["usual_ns"] - 5e6) < 2e5 and abs(row["ns"] - 3e6) < 2e5, row
     advice = findings(run("advise", "--format", "json", *summaries))
     assert advice["straggler-rank"][0] == 3, advice
+    wall = json.loads(run("advise", "--format", "json", *summaries).stdout)["steps"]["wall_ms"]
+    assert 8.9 < wall["min"] <= wall["median"] <= wall["max"] < 9.1, wall
     return summaries
 
 

@@ -94,6 +94,11 @@ static void make_steps(struct building *building)
     steps->median_ns = steps->mean_ns = first->step_ns;
     if (building->is_full || !steps->used_count)
         return;
+    steps->min_ns = steps->max_ns = lengths[0];
+    for (size_t i = 1; i < steps->list.count; i++) {
+        steps->min_ns = fmin(steps->min_ns, lengths[i]);
+        steps->max_ns = fmax(steps->max_ns, lengths[i]);
+    }
     steps->cov =
         sample_deviation(lengths, steps->used_count) / sample_mean(lengths, steps->used_count);
     steps->marker_name = arena_text(building->study->arena, "%.*s", STR_ARG(first->step_marker));
