@@ -1,5 +1,5 @@
 # Writes builtin.c: every rule as bytecode, and the prelude as text.
-# cmake -DOUT=… -DCOMPILER=compile_rule -DPRELUDE=… -DFILES=a;b -P embed.cmake
+# cmake -DOUT=… -DCOMPILER=[EMULATOR;]compile_rule -DPRELUDE=… -DFILES=a;b -P embed.cmake
 # Examples are for the checks that read checkers/; built-in rules go without them, as they stand last
 # in each file.
 function(bytes_of file out_variable)
@@ -20,7 +20,7 @@ function(compile file name out_variable)
     string(APPEND text "\n}\n")
   endif()
   file(WRITE "${temporary}" "${text}")
-  execute_process(COMMAND "${COMPILER}" "${name}" "${temporary}" "${temporary}" RESULT_VARIABLE status)
+  execute_process(COMMAND ${COMPILER} "${name}" "${temporary}" "${temporary}" RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
     file(REMOVE "${temporary}")
     message(FATAL_ERROR "${file}: does not compile")
