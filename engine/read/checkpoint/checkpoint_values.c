@@ -44,13 +44,16 @@ bool checkpoint_count(const struct tensor *shape, size_t *count)
 
 bool checkpoint_room(struct classic_tensor *tensor, struct arena *arena, struct err *err)
 {
-    void **room = tensor->kind == TENSOR_NUMBERS    ? (void **)&tensor->numbers
-                  : tensor->kind == TENSOR_INTEGERS ? (void **)&tensor->integers
-                                                    : (void **)&tensor->strings;
     size_t bytes = tensor->kind == TENSOR_STRINGS ? sizeof(struct str) : 8;
+    void  *room = arena_alloc_array(arena, tensor->count, bytes);
 
-    *room = arena_alloc_array(arena, tensor->count, bytes);
-    return *room || err_set(err, ERR_LIMIT, "the values do not fit into the memory budget");
+    if (tensor->kind == TENSOR_NUMBERS)
+        tensor->numbers = room;
+    else if (tensor->kind == TENSOR_INTEGERS)
+        tensor->integers = room;
+    else
+        tensor->strings = room;
+    return room || err_set(err, ERR_LIMIT, "the values do not fit into the memory budget");
 }
 
 static float float_of_bits(uint32_t bits)
