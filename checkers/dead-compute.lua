@@ -10,6 +10,10 @@ local kinds = {
     title = "Results of which only a part is taken: %s a step too much", time = "computing what is cut off",
     remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product.",
                code = "logits = h[:, -1] @ embedding.T   # instead of (h @ embedding.T)[:, -1]" } },
+  { flaw = "masked-write", confidence = "medium",
+    title = "Each round of a loop writes all rows to change one: %s of each step", time = "rows that stay as they are",
+    remedy = { text = "Give the row out of the scan (its second result), or write it in place.",
+               code = "return state, row   # instead of jnp.where(jnp.arange(n) == i, row, rows)" } },
 }
 
 return rule {
@@ -23,7 +27,7 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "share of the step from which this is said" },
-    min_loud_share = { default = 0.15, min = 0, max = 1, unit = "share",
+    min_loud_share = { default = 0.25, min = 0, max = 1, unit = "share",
       doc = "share of the step from which it is a warning" },
   },
   doc = [[

@@ -31,7 +31,7 @@ return rule {
   formats = { "xspace", "kineto", "graph", "profile" },
   needs = { "step.ns", "ops" },
   cause = "compute.embedding", tags = { "kernels", "embedding" },
-  more_specific_than = { "hot-op", "roofline-gap" },
+  more_specific_than = { "hot-op", "roofline-gap", "onehot-matmul" },
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops from which this is said" },

@@ -4,7 +4,8 @@ local named = "small-runs|metrics|model-built|side-product|worker-start|"
   .. "repeated-block|gathered-items|long-pause|costly-class|own-python|batch-of-items|fixed-work|gathered-rows|"
   .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run|"
   .. "whole-copies|saving-run|read-back|text-in-step|single-items|larger-pass|paired-calls|deep-copies|fixed-matrix|"
-  .. "dense-jacobian|product-order|repeated-rows|frozen-work|cut-results|long-transform"
+  .. "dense-jacobian|product-order|repeated-rows|frozen-work|cut-results|long-transform|"
+  .. "masked-work|masked-write|separate-rounds"
 local ways = {
   ["wait.input"] = { "waits for data",
                      "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },

@@ -9,6 +9,17 @@ local function of_pytorch(p, cfg)
   }
 end
 
+-- Ledger: rounds of a loop of a compiled program that need nothing of each other.
+local function of_compiled(p, cfg)
+  return p:has("excess") and p:in_excess {
+    flaw = "separate-rounds", min_share = cfg.min_share, time = "small ops of rounds that could be one",
+    title = "A loop does one by one what needs nothing of each other: %s of each step",
+    remedy = { text = "Do all items at once, or a few dozen a round where memory is short.",
+               code = "y = jax.vmap(f)(xs)   # instead of jax.lax.map(f, xs); or lax.map(f, xs, batch_size=64)" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "unvectorised-loop", api = 1, version = "1.0.0",
   title = "A loop handles the batch element by element",
@@ -30,10 +41,13 @@ the executor, and no op is large enough to use the cores. Elements of a map do n
 other, so the dimension can be batched; scans over time, which do, are not meant. Priced as four
 fifths of the loop's ops and of the executor's time. Silent for few turns. In PyTorch, a stack or cat of dozens of
 small tensors, one a sample, with the small ops that look at each of them; or of eight and more that ops make one by
-one, three or more for each.]],
+one, three or more for each. In compiled programs of JAX, a loop whose rounds read arrays by their number and write or
+add to arrays that no round reads: its small ops are priced, four fifths of them.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end
+    local found = of_compiled(p, cfg)
+    if found then return found end
     local inside =
       p:table("ops"):where { name = { like = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while/" } }
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
@@ -67,6 +81,11 @@ one, three or more for each.]],
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "map/while/body/_1/map/while/MatMul", type = "MatMul", calls = 64,
                            self_ns = 3e6 } } } },
+    { name = "lax.map over a batch", framework = "jax", format = "xspace", finding = true, replay = { 5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {},
+                 excess = { { cell = 1, flaw = "separate-rounds", ns = 5e6, share = 0.5, factor = 0.05, op = "dot",
+                              source_file = "train.py", source_line = 18 } } } },
     { name = "a replay memory of tuples", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {},

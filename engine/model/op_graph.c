@@ -83,8 +83,15 @@ static void sort_keys(uint64_t *keys, uint32_t count)
     }
 }
 
-/* keys: producer << 1 | is_control, by consumer in runs that first_producer tells; sorts each run
- * and drops repeats, for which handing over data wins over order. */
+enum { PLACE_BITS = 16 };
+
+/* By consumer in runs that first_producer tells. */
+static uint64_t edge_key(const struct op_edge *edge)
+{
+    return ((uint64_t)edge->from << 1 | edge->is_control) << PLACE_BITS | edge->place;
+}
+
+/* Sorts each run of keys and drops repeats, for which handing over data wins over order. */
 static void settle_producers(struct op_graph *graph, uint64_t *keys)
 {
     uint32_t kept = 0;
@@ -94,12 +101,13 @@ static void settle_producers(struct op_graph *graph, uint64_t *keys)
 
         sort_keys(keys + from, to - from);
         for (; from < to; from++) {
-            uint32_t producer = (uint32_t)(keys[from] >> 1);
+            uint32_t producer = (uint32_t)(keys[from] >> (PLACE_BITS + 1));
 
             if (kept > run && graph->producers[kept - 1] == producer)
                 continue;
             graph->producers[kept] = producer;
-            graph->producer_is_control[kept++] = keys[from] & 1;
+            graph->producer_place[kept] = (uint16_t)keys[from];
+            graph->producer_is_control[kept++] = keys[from] >> PLACE_BITS & 1;
         }
         graph->first_producer[v + 1] = kept;
     }
@@ -135,15 +143,16 @@ static bool build(struct op_graph *graph, struct arena *arena, const struct op_e
     graph->first_producer = arena_new_array(arena, uint32_t, vertices);
     graph->producers = arena_new_array(arena, uint32_t, count);
     graph->producer_is_control = arena_new_array(arena, bool, count);
+    graph->producer_place = arena_new_array(arena, uint16_t, count);
     is_built = keys && next && graph->first_producer && graph->producers &&
-               graph->producer_is_control && count < UINT32_MAX;
+               graph->producer_is_control && graph->producer_place && count < UINT32_MAX;
     if (is_built) {
         for (size_t i = 0; i < count; i++)
             graph->first_producer[edges[i].to + 1]++;
         counts_to_starts(graph->first_producer, graph->vertex_count);
         memcpy(next, graph->first_producer, graph->vertex_count * sizeof *next);
         for (size_t i = 0; i < count; i++)
-            keys[next[edges[i].to]++] = (uint64_t)edges[i].from << 1 | edges[i].is_control;
+            keys[next[edges[i].to]++] = edge_key(&edges[i]);
         settle_producers(graph, keys);
         is_built = fill_consumers(graph, arena, next);
     }
@@ -184,6 +193,14 @@ struct op_ids op_graph_consumers(const struct op_graph *graph, uint32_t vertex)
     uint32_t from = graph->first_consumer[vertex], to = graph->first_consumer[vertex + 1];
 
     return (struct op_ids) { .ids = graph->consumers + from, .count = to - from };
+}
+
+uint32_t op_graph_operand(const struct op_graph *graph, uint32_t vertex, uint32_t place)
+{
+    for (uint32_t i = graph->first_producer[vertex]; i < graph->first_producer[vertex + 1]; i++)
+        if (graph->producer_place[i] == place && !graph->producer_is_control[i])
+            return graph->producers[i];
+    return UINT32_MAX;
 }
 
 /* With igraph_mutex held. */

@@ -33,10 +33,10 @@ static void time_op(struct profile_builder *builder, uint32_t op, uint32_t step,
  */
 static void start(struct profile_builder *builder)
 {
-    static const struct op_edge edges[] = { { READ, MERGE, false }, { MERGE, BODY, false },
-                                            { BODY, NEXT, false },  { NEXT, MERGE, false },
-                                            { BODY, LOSS, false },  { READ, SIDE, false },
-                                            { SIDE, LOSS, true } };
+    static const struct op_edge edges[] = { { READ, MERGE, false, 0 }, { MERGE, BODY, false, 0 },
+                                            { BODY, NEXT, false, 0 },  { NEXT, MERGE, false, 0 },
+                                            { BODY, LOSS, false, 0 },  { READ, SIDE, false, 0 },
+                                            { SIDE, LOSS, true, 0 } };
     static const char *const    types[OPS] = { "VariableV2",    "Merge", "MatMul",
                                                "NextIteration", "Sum",   "Add" };
     struct err                  err = { 0 };

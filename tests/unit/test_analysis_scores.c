@@ -42,7 +42,7 @@ static void run_program(struct profile_builder *b, enum device_kind kind,
         for (int p = 0; p < 2; p++)
             if (program[i].producers[p] >= 0)
                 edges[edge_count++] =
-                    (struct op_edge) { (uint32_t)program[i].producers[p], i, false };
+                    (struct op_edge) { .from = (uint32_t)program[i].producers[p], .to = i };
     }
     b->profile.graph = op_graph_new(&b->arena, (uint32_t)count, edges, edge_count, &err);
     assert_non_null(b->profile.graph);

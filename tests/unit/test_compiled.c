@@ -386,6 +386,111 @@ static void rows_that_are_cut_off(void **state)
     }
 }
 
+/* "axes" "1", "compares" "EQ": names and values in turn, up to NULL. */
+static void describe(struct program *program, uint32_t row, const char *const *words)
+{
+    struct op *op = &program->b.profile.ops.items[row];
+
+    op->first_attr = (uint32_t)program->b.profile.attrs.count;
+    for (; words[0]; words += 2, op->attr_count++) {
+        struct attr attr = { builder_name(&program->b, words[0]),
+                             builder_name(&program->b, words[1]) };
+
+        assert_true(vec_push(&program->b.profile.attrs, &program->b.arena, attr));
+    }
+}
+
+static void link_second(struct program *program, uint32_t from, uint32_t to)
+{
+    assert_true(vec_push(&program->edges, &program->b.arena,
+                         (struct op_edge) { .from = from, .to = to, .place = 1 }));
+}
+
+/* Four experts work on 100 rows, 8 ms, and a product with a one-hot mask, 2 ms, keeps one of them
+ * for each row: three of four parts are too much. Where all are needed only those of the product
+ * with the mask are. */
+static void experts_that_a_mask_drops(void **state)
+{
+    (void)state;
+    for (int is_needed = 0; is_needed < 2; is_needed++) {
+        struct program program;
+        uint32_t       x, weights, chosen, numbers, spread, mask, floats, all, kept;
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[100,16]", NULL, NO_ID, NO_ID);
+        weights = add(&program, "parameter", "-> f32[4,16,8]", NULL, NO_ID, NO_ID);
+        chosen = add(&program, "parameter", "-> s32[100]", NULL, NO_ID, NO_ID);
+        describe(&program, chosen, (const char *const[]) { "entry", "true", NULL });
+        numbers = add(&program, "iota", "-> s32[100,4]", NULL, NO_ID, NO_ID);
+        describe(&program, numbers, (const char *const[]) { "axes", "1", NULL });
+        spread = add(&program, "broadcast", "s32[100] -> s32[100,4]", NULL, NO_ID, chosen);
+        describe(&program, spread, (const char *const[]) { "axes", "0", NULL });
+        mask = add(&program, "compare", "s32[100,4] s32[100,4] -> pred[100,4]", "jit(f)/eq", NO_ID,
+                   spread);
+        link_second(&program, numbers, mask);
+        describe(&program, mask, (const char *const[]) { "compares", "EQ", NULL });
+        floats = add(&program, "convert", "pred[100,4] -> f32[100,4]", NULL, NO_ID, mask);
+        all = add_flops(&program, "dot", "f32[100,16] f32[4,16,8] -> f32[100,4,8]", "jit(f)/dot", x,
+                        NO_ID, 2 * 100 * 16 * 4 * 8);
+        link_second(&program, weights, all);
+        describe(&program, all,
+                 (const char *const[]) { "left_inner", "1", "right_inner", "1", NULL });
+        kept = add_flops(&program, "dot", "f32[100,4,8] f32[100,4] -> f32[100,8]", "jit(f)/dot",
+                         all, NO_ID, 2 * 100 * 4 * 8);
+        link_second(&program, floats, kept);
+        describe(&program, kept,
+                 (const char *const[]) { "left_batch", "0", "left_inner", "1", "right_batch", "0",
+                                         "right_inner", "1", NULL });
+        if (is_needed)
+            add(&program, "sort", "f32[100,4,8] -> f32[100,4,8]", "jit(f)/sort", NO_ID, all);
+        run_step(&program, (uint32_t[]) { all, kept }, (int64_t[]) { 8000000, 2000000 }, 2);
+        assert_true(fabs(claimed(&program, "masked-work") - 0.75 * (is_needed ? 2e6 : 10e6)) < 1);
+        release(&program);
+    }
+}
+
+/* Ten rounds of a product of 10 us, each written to a row of its own: four fifths of them go when
+ * all rows are one product. Where the product takes the rows that were written before, nothing
+ * does. */
+static void rounds_that_need_nothing_of_others(void **state)
+{
+    enum { ROUNDS = 10, LOOP = 9 };
+    (void)state;
+    for (int is_read = 0; is_read < 2; is_read++) {
+        struct program program;
+        uint32_t       tuple, count, rows, weights, one, more, made, written, root, at[ROUNDS];
+        int64_t        ns[ROUNDS];
+
+        start(&program);
+        tuple = add(&program, "parameter", "-> s32[] f32[10] f32[8]", NULL, LOOP, NO_ID);
+        count = add(&program, "get-tuple-element", "-> s32[]", NULL, LOOP, tuple);
+        rows = add(&program, "get-tuple-element", "-> f32[10]", NULL, LOOP, tuple);
+        describe(&program, rows, (const char *const[]) { "element", "1", NULL });
+        weights = add(&program, "get-tuple-element", "-> f32[8]", NULL, LOOP, tuple);
+        describe(&program, weights, (const char *const[]) { "element", "2", NULL });
+        one = add(&program, "constant", "-> s32[]", NULL, LOOP, NO_ID);
+        more = add(&program, "add", "s32[] s32[] -> s32[]", NULL, LOOP, count);
+        link_second(&program, one, more);
+        made = add(&program, "dot", "f32[8] f32[8] -> f32[1]", "jit(f)/dot", LOOP, weights);
+        if (is_read)
+            link_second(&program, rows, made);
+        written =
+            add(&program, "dynamic-update-slice", "f32[10] f32[1] -> f32[10]", NULL, LOOP, rows);
+        link_second(&program, made, written);
+        root = add(&program, "tuple", "-> s32[] f32[10] f32[8]", NULL, LOOP, more);
+        link_second(&program, written, root);
+        assert_true(vec_push(&program.edges, &program.b.arena,
+                             (struct op_edge) { .from = weights, .to = root, .place = 2 }));
+        assert_int_equal(add(&program, "while", "-> s32[] f32[10] f32[8]", NULL, NO_ID, NO_ID),
+                         LOOP);
+        for (size_t i = 0; i < ROUNDS; i++)
+            at[i] = made, ns[i] = 10000;
+        run_step(&program, at, ns, ROUNDS);
+        assert_true(fabs(claimed(&program, "separate-rounds") - (is_read ? 0 : 0.8 * 1e5)) < 1);
+        release(&program);
+    }
+}
+
 /* 512 values padded to 8192 for a transform of 10 ms, where twice the data is enough: 1024 of 8192.
  */
 static void transforms_of_padding(void **state)
@@ -498,6 +603,8 @@ int main(void)
         cmocka_unit_test(products_in_the_other_order),
         cmocka_unit_test(derivatives_for_each_unit_vector),
         cmocka_unit_test(rows_that_are_cut_off),
+        cmocka_unit_test(experts_that_a_mask_drops),
+        cmocka_unit_test(rounds_that_need_nothing_of_others),
         cmocka_unit_test(transforms_of_padding),
         cmocka_unit_test(rows_that_are_copies),
         cmocka_unit_test(features_of_frozen_weights),

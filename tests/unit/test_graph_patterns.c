@@ -65,7 +65,7 @@ static void losses_over_classes(void **state)
         { "gradients/fc/MatMul_grad/MatMul_1", "MatMul", NULL, 7, 0 },
         { "eval", "SparseSoftmaxCrossEntropyWithLogits", "f32[8,70000] i32[8] -> f32[8]", 5, 0 },
     };
-    static const struct op_edge edges[] = { { 0, 1, false }, { 1, 2, false } };
+    static const struct op_edge edges[] = { { 0, 1, false, 0 }, { 1, 2, false, 0 } };
     struct profile_builder      builder;
 
     (void)state;
@@ -94,10 +94,12 @@ static void norms_and_biases(void **state)
         { "c/BiasAdd", "BiasAdd", NULL, 6, 0 },
         { "c/Relu", "Relu", NULL, 6, 0 },
     };
-    static const struct op_edge edges[] = {
-        { 0, 1, false }, { 1, 2, false }, { 4, 5, false }, { 7, 8, false }, { 8, 9, false }
-    };
-    struct profile_builder builder;
+    static const struct op_edge edges[] = { { 0, 1, false, 0 },
+                                            { 1, 2, false, 0 },
+                                            { 4, 5, false, 0 },
+                                            { 7, 8, false, 0 },
+                                            { 8, 9, false, 0 } };
+    struct profile_builder      builder;
 
     (void)state;
     start(&builder, false);
@@ -121,7 +123,7 @@ static void placement(void **state)
         { "alone", "Mul", NULL, 30, 0 },
     };
     static const struct op_edge edges[] = {
-        { 0, 1, false }, { 1, 2, false }, { 2, 3, false }, { 2, 4, false }
+        { 0, 1, false, 0 }, { 1, 2, false, 0 }, { 2, 3, false, 0 }, { 2, 4, false, 0 }
     };
     struct profile_builder builder;
 
@@ -152,7 +154,7 @@ static void cells_in_sequence(void **state)
         ops[i] = (struct drawn_op) { names[i], "MatMul", NULL, 3, 0 };
         ops[CELLS + i] = (struct drawn_op) { names[CELLS + i], "MatMul", NULL, 3, 0 };
         if (i)
-            edges[edge_count++] = (struct op_edge) { (uint32_t)i - 1, (uint32_t)i, false };
+            edges[edge_count++] = (struct op_edge) { .from = (uint32_t)i - 1, .to = (uint32_t)i };
     }
     start(&builder, false);
     draw(&builder, ops, ARRAY_COUNT(ops), edges, edge_count);
@@ -171,7 +173,7 @@ static void feeds_and_fetches(void **state)
         { "_retval_loss_0_0", "_retval_loss_0_0", NULL, 1, 0 },
         { "next", "IteratorGetNext", NULL, 1, 0 },
     };
-    static const struct op_edge edges[] = { { 0, 2, false } };
+    static const struct op_edge edges[] = { { 0, 2, false, 0 } };
     struct profile_builder      builder;
 
     (void)state;
@@ -193,7 +195,7 @@ static void budget_is_kept(void **state)
         struct profile       profile;
         struct study         study = { .profile = &profile, .arena = &arena };
         struct err           err = { 0 };
-        const struct op_edge edges[] = { { 0, 1, false } };
+        const struct op_edge edges[] = { { 0, 1, false, 0 } };
 
         assert_true(profile_init(&profile, &whole));
         for (int i = 0; i < 2; i++)

@@ -64,7 +64,9 @@ static void constants_that_cross(void **state)
         { "m", "MatMul", NULL, GPU, 9 },
         { "n", "Neg", NULL, CPU, 9 },
     };
-    static const struct op_edge edges[] = { { 0, 3, false }, { 1, 3, false }, { 2, 4, false } };
+    static const struct op_edge edges[] = { { 0, 3, false, 0 },
+                                            { 1, 3, false, 0 },
+                                            { 2, 4, false, 0 } };
     struct fixture              f;
 
     (void)state;
@@ -88,8 +90,9 @@ static void tensors_that_come_back(void **state)
         { "c", "Cast", "-> f64[200]", CPU, 2 },   { "s", "Sum", NULL, GPU, 9 },
         { "h", "ScalarSummary", NULL, CPU, 3 },   { "l", "L2Loss", "-> f32[1]", CPU, 3 },
     };
-    static const struct op_edge edges[] = { { 0, 1, false }, { 1, 2, false }, { 2, 3, false },
-                                            { 0, 4, false }, { 4, 3, false }, { 0, 5, false } };
+    static const struct op_edge edges[] = { { 0, 1, false, 0 }, { 1, 2, false, 0 },
+                                            { 2, 3, false, 0 }, { 0, 4, false, 0 },
+                                            { 4, 3, false, 0 }, { 0, 5, false, 0 } };
     struct fixture              f;
 
     (void)state;
@@ -113,7 +116,9 @@ static void tables_of_another_task(void **state)
         { "near", "VariableV2", "-> f32[5000,8]", CPU, 1 },
         { "lookup_1", "GatherV2", "f32[5000,8] i64[32] i32[1]", CPU, 5 },
     };
-    static const struct op_edge edges[] = { { 0, 1, false }, { 1, 2, false }, { 3, 4, false } };
+    static const struct op_edge edges[] = { { 0, 1, false, 0 },
+                                            { 1, 2, false, 0 },
+                                            { 3, 4, false, 0 } };
     struct fixture              f;
 
     (void)state;
@@ -138,7 +143,7 @@ static void layouts_of_convolutions(void **state)
         { "d", "Conv2D", "f16[8,3,32,32] f16[3,3,3,16]", CPU, 40 },
     };
     static const char *const    formats[] = { "NCHW", "NCHW", "NHWC", "NCHW" };
-    static const struct op_edge edges[] = { { 0, 1, false } };
+    static const struct op_edge edges[] = { { 0, 1, false, 0 } };
     struct fixture              f;
 
     (void)state;

@@ -61,7 +61,7 @@ static void batch_norms_in_small_ops(void **state)
         { "c/BatchNorm/mul", "Mul", 9, 0 },
         { "d/BatchNorm", "Rsqrt", 9, 0 },
     };
-    static const struct op_edge edges[] = { { 0, 1, false } };
+    static const struct op_edge edges[] = { { 0, 1, false, 0 } };
     struct fixture              f;
 
     (void)state;
@@ -86,8 +86,9 @@ static void biases_before_norms(void **state)
         { "c/Conv2D", "Conv2D", 90, 0 },        { "c/BiasAdd", "BiasAdd", 5, 6 },
         { "c/norm", "FusedBatchNormV3", 9, 0 },
     };
-    static const struct op_edge edges[] = { { 0, 1, false }, { 1, 2, false }, { 3, 4, false },
-                                            { 4, 5, false }, { 6, 7, false }, { 7, 8, false } };
+    static const struct op_edge edges[] = { { 0, 1, false, 0 }, { 1, 2, false, 0 },
+                                            { 3, 4, false, 0 }, { 4, 5, false, 0 },
+                                            { 6, 7, false, 0 }, { 7, 8, false, 0 } };
     struct fixture              f;
     struct op                  *inference;
     struct attr                 attr;
@@ -125,7 +126,7 @@ static void cells_wait_for_each_other(void **state)
             ops[i] =
                 (struct drawn_op) { i < count ? names[i] : names[8 + i - count], "MatMul", 2, 1 };
             if (i > 0 && i < count)
-                edges[i - 1] = (struct op_edge) { i - 1, i, false };
+                edges[i - 1] = (struct op_edge) { .from = i - 1, .to = i };
         }
         draw(&f, ops, 2 * count, edges, count - 1);
         assert_true(patterns_find_cells(&f.search));

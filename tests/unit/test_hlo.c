@@ -256,7 +256,7 @@ static void takes_tuples_apart(void **state)
 static void leads_into_fusions(void **state)
 {
     static const struct op_edge wanted[] = {
-        { 3, 0, false }, { 0, 1, false }, { 1, 2, false }, { 3, 2, false }
+        { 3, 0, false, 0 }, { 0, 1, false, 0 }, { 1, 2, false, 0 }, { 3, 2, false, 0 }
     };
     struct out     four = shape(F32, (int[]) { 4 }, 1), inner = { .len = 0 }, outer = { .len = 0 };
     struct out     module = { .len = 0 }, program = { .len = 0 }, item;

@@ -16,8 +16,8 @@
  *   0 -> 2 -> 3     0 -> 3 as control, and again with data
  */
 static const struct op_edge edges[] = {
-    { 2, 3, false }, { 0, 3, true },  { 1, 3, false }, { 0, 2, false },
-    { 0, 1, false }, { 0, 3, false }, { 4, 5, true },
+    { 2, 3, false, 0 }, { 0, 3, true, 0 },  { 1, 3, false, 1 }, { 0, 2, false, 0 },
+    { 0, 1, false, 0 }, { 0, 3, false, 0 }, { 4, 5, true, 0 },
 };
 
 static struct op_graph *make(struct arena *arena)
@@ -46,6 +46,8 @@ static void neighbours_are_sorted_and_unique(void **state)
     }
     assert_int_equal(consumers.count, 3);
     assert_true(graph->producer_is_control[graph->first_producer[5]]);
+    assert_int_equal(op_graph_operand(graph, 3, 1), 1);
+    assert_int_equal(op_graph_operand(graph, 3, 2), UINT32_MAX);
     assert_int_equal(op_graph_producers(graph, 0).count, 0);
     assert_int_equal(op_graph_consumers(graph, 5).count, 0);
     arena_free(&arena);
@@ -75,7 +77,7 @@ static void cycles_are_told(void **state)
 {
     /* 0 -> 1 -> 2 -> 1, 2 -> 3: only 0 comes before the cycle */
     static const struct op_edge cyclic[] = {
-        { 0, 1, false }, { 1, 2, false }, { 2, 1, false }, { 2, 3, false }
+        { 0, 1, false, 0 }, { 1, 2, false, 0 }, { 2, 1, false, 0 }, { 2, 3, false, 0 }
     };
     struct arena     arena = { 0 };
     struct err       err = { 0 };
@@ -99,7 +101,7 @@ static void cycles_are_told(void **state)
 
 static void odd_graphs(void **state)
 {
-    static const struct op_edge wild = { 0, 7, false };
+    static const struct op_edge wild = { 0, 7, false, 0 };
     struct arena                arena = { 0 };
     struct err                  err = { 0 };
     struct op_graph            *empty = op_graph_new(&arena, 0, NULL, 0, &err);

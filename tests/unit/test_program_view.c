@@ -28,10 +28,10 @@ static bool ask(struct fixture *f, const char *module, const char *op, int64_t d
 {
     static const char *const    names[OPS] = { "product",  "add", "input", "fusion.1",
                                                "fusion.2", "one", "other" };
-    static const struct op_edge edges[] = { { INPUT, FUSION, false },
-                                            { FUSION, OUTPUT, false },
-                                            { INPUT, PRODUCT, false },
-                                            { PRODUCT, ADD, false } };
+    static const struct op_edge edges[] = { { INPUT, FUSION, false, 0 },
+                                            { FUSION, OUTPUT, false, 0 },
+                                            { INPUT, PRODUCT, false, 0 },
+                                            { PRODUCT, ADD, false, 0 } };
     struct program_question     question = { module, op, depth };
     uint32_t                    host;
 

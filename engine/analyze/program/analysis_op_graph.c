@@ -114,7 +114,8 @@ static const struct op_graph *without_loops(const struct profile *profile, struc
             uint32_t from = graph->producers[i];
 
             if (!is_back_edge(profile, from))
-                edges[count++] = (struct op_edge) { from, to, graph->producer_is_control[i] };
+                edges[count++] = (struct op_edge) { from, to, graph->producer_is_control[i],
+                                                    graph->producer_place[i] };
         }
     if (edges)
         return op_graph_new(scratch, graph->vertex_count, edges, count, err);

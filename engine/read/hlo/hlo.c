@@ -135,12 +135,22 @@ static void sum_fusions(const struct hlo_module *module)
     }
 }
 
+enum { ROOT_PLACE = UINT16_MAX }; /* of what a computation gives to what calls it */
+
+static struct op_edge edge_between(uint32_t from, uint32_t to, uint64_t place)
+{
+    return (struct op_edge) { .from = from,
+                              .to = to,
+                              .place = place < ROOT_PLACE ? (uint16_t)place : ROOT_PLACE };
+}
+
 /* Fusions and calls run their computation once: what goes in goes to its parameters, and what its
  * root gives comes out. */
 static bool add_edges_within(const struct hlo_module *module, struct hlo_instruction *item,
                              struct hlo_edges *edges)
 {
     const struct hlo_instruction *outer = hlo_caller(module, item), *from = item, *to = outer;
+    uint64_t                      place = 0;
     bool                          is_root;
 
     if (!outer)
@@ -152,10 +162,11 @@ static bool add_edges_within(const struct hlo_module *module, struct hlo_instruc
         id_map_get(&module->root_of, item->computation) == (uint32_t)(item - module->list.items);
     if (str_equal(item->opcode, STR("parameter")))
         from = hlo_operand(module, outer, item->parameter), to = item;
-    else if (!is_root)
+    else if (is_root)
+        place = ROOT_PLACE;
+    else
         return true;
-    return !from || vec_push(&edges->list, module->scratch,
-                             (struct op_edge) { .from = from->op, .to = to->op });
+    return !from || vec_push(&edges->list, module->scratch, edge_between(from->op, to->op, place));
 }
 
 static bool add_edges(const struct hlo_module *module, struct hlo_edges *edges)
@@ -169,8 +180,7 @@ static bool add_edges(const struct hlo_module *module, struct hlo_edges *edges)
             const struct hlo_instruction *from = hlo_operand(module, item, n);
 
             if (from && from->op != item->op &&
-                !vec_push(&edges->list, module->scratch,
-                          (struct op_edge) { .from = from->op, .to = item->op }))
+                !vec_push(&edges->list, module->scratch, edge_between(from->op, item->op, n)))
                 return false;
         }
     }

@@ -1,6 +1,7 @@
 #include "read/hlo/hlo_attrs.h"
 
 #include "base/text.h"
+#include "read/hlo/hlo_axes.h"
 #include "read/proto/wire.h"
 
 /* Field numbers of xla's hlo.proto and xla_data.proto. */
@@ -144,7 +145,7 @@ static void read_mesh_axes(struct str bytes, struct groups *groups)
         groups->size = size;
 }
 
-static bool add_attr(struct profile *profile, struct op *op, const char *name, struct str value)
+bool hlo_attr_add(struct profile *profile, struct op *op, const char *name, struct str value)
 {
     struct attr attr = { profile_intern(profile, str_from(name)), profile_intern(profile, value) };
 
@@ -166,8 +167,8 @@ static bool add_groups(struct profile *profile, struct op *op, const struct grou
         text_print(&ids, "%s%llu", i ? "," : "", (unsigned long long)groups->ids[i]);
     if (groups->shown && groups->size > groups->shown)
         text_print(&ids, ",...");
-    is_added = add_attr(profile, op, "group_size", text_str(&size)) &&
-               (groups->shown == 0 || add_attr(profile, op, "group", text_str(&ids)));
+    is_added = hlo_attr_add(profile, op, "group_size", text_str(&size)) &&
+               (groups->shown == 0 || hlo_attr_add(profile, op, "group", text_str(&ids)));
     arena_free(&scratch);
     return is_added;
 }
@@ -238,7 +239,7 @@ static bool add_copies(const struct entry_program *program, struct op *op)
     if (program->partitions < 2 || program->is_divided)
         return true;
     text_print(&count, "%llu", (unsigned long long)program->partitions);
-    is_added = add_attr(program->profile, op, "copies", text_str(&count));
+    is_added = hlo_attr_add(program->profile, op, "copies", text_str(&count));
     arena_free(&scratch);
     return is_added;
 }
@@ -248,20 +249,22 @@ static bool add_instruction(const struct entry_program *program, struct str byte
 {
     struct seen seen = read_instruction(bytes);
     bool        is_parameter = is_entry && str_equal(seen.opcode, STR("parameter"));
-    bool        is_root = is_entry && seen.id == root;
+    bool        is_root = is_entry && seen.id == root, has_axes = hlo_has_axes(seen.opcode);
     struct op  *op;
 
-    if (!is_parameter && !is_root && seen.groups.size == 0)
+    if (!is_parameter && !is_root && !has_axes && seen.groups.size == 0)
         return true;
     op = find_op(program, seen.name);
     if (!op || op->attr_count > 0)
         return true;
-    if (is_parameter && (!add_attr(program->profile, op, "entry", STR("true")) ||
+    if (is_parameter && (!hlo_attr_add(program->profile, op, "entry", STR("true")) ||
                          (is_donated(program, seen.parameter) &&
-                          !add_attr(program->profile, op, "donated", STR("true")))))
+                          !hlo_attr_add(program->profile, op, "donated", STR("true")))))
         return false;
     if (is_root &&
-        (!add_attr(program->profile, op, "root", STR("true")) || !add_copies(program, op)))
+        (!hlo_attr_add(program->profile, op, "root", STR("true")) || !add_copies(program, op)))
+        return false;
+    if (has_axes && !hlo_axes_add(bytes, program->profile, op))
         return false;
     return seen.groups.size == 0 || add_groups(program->profile, op, &seen.groups);
 }

@@ -230,7 +230,7 @@ static bool make_graph(struct tf_model *model, struct arena *graph, struct arena
 
         if (input->from != NO_ID)
             edges.items[edges.count++] =
-                (struct op_edge) { input->from, input->op, input->is_control };
+                (struct op_edge) { input->from, input->op, input->is_control, 0 };
     }
     profile->graph =
         op_graph_new(graph, (uint32_t)profile->ops.count, edges.items, edges.count, err);

@@ -1,0 +1,107 @@
+#include "analyze/excess/loops.h"
+
+static bool is_type(const struct axes *axes, uint32_t op, const char *type)
+{
+    return compiled_is_type(axes->waste->compiled, op, type);
+}
+
+/* Rows of a computation follow each other: the body's parameter is the last one before its root. */
+bool loop_open(struct loop *loop, const struct axes *axes, uint32_t op)
+{
+    const struct profile *profile = axes->waste->profile;
+    uint32_t              elements = profile->ops.items[op].output_count;
+
+    *loop = (struct loop) { op, NO_ID, NO_ID, elements };
+    for (uint32_t row = 0; row < axes->waste->graph->vertex_count; row++)
+        if (profile->ops.items[row].caller == op + 1 && is_type(axes, row, "tuple") &&
+            profile->ops.items[row].output_count == elements &&
+            !op_graph_consumers(axes->waste->graph, row).count)
+            loop->root = row;
+    for (uint32_t row = 0; loop->root != NO_ID && row < loop->root; row++)
+        if (profile->ops.items[row].caller == op + 1 && is_type(axes, row, "parameter"))
+            loop->parameter = row;
+    return loop->parameter != NO_ID;
+}
+
+bool loop_is_carried(const struct loop *loop, const struct axes *axes, uint32_t op,
+                     uint32_t element)
+{
+    uint32_t maker = op == NO_ID ? NO_ID : compiled_maker(axes->waste->compiled, op);
+
+    return maker != NO_ID && is_type(axes, maker, "get-tuple-element") &&
+           op_graph_operand(axes->waste->graph, maker, 0) == loop->parameter &&
+           axes_element(axes, maker) == element;
+}
+
+uint32_t loop_maker(const struct loop *loop, const struct axes *axes, uint32_t element)
+{
+    uint32_t given = op_graph_operand(axes->waste->graph, loop->root, element);
+
+    return given == NO_ID ? NO_ID : compiled_maker(axes->waste->compiled, given);
+}
+
+/* All that takes it in the end is `reader`. */
+static bool is_read_by(const struct axes *axes, uint32_t op, uint32_t reader, int depth)
+{
+    enum { DEEPEST = 8 };
+    const struct waste *waste = axes->waste;
+    struct op_ids       consumers = op_graph_consumers(waste->graph, op);
+
+    for (size_t i = 0; i < consumers.count; i++) {
+        uint32_t taker = consumers.ids[i];
+        bool is_through = is_type(axes, taker, "parameter") || is_type(axes, taker, "bitcast") ||
+                          is_type(axes, taker, "copy");
+
+        if (taker == reader ||
+            (compiled_holds(waste->compiled, taker) && waste->compiled->root[taker] != op))
+            continue;
+        if (!is_through || depth == DEEPEST || !is_read_by(axes, taker, reader, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+static bool is_private(const struct loop *loop, const struct axes *axes, uint32_t element,
+                       uint32_t reader)
+{
+    struct op_ids taken = op_graph_consumers(axes->waste->graph, loop->parameter);
+
+    for (size_t i = 0; i < taken.count; i++)
+        if (is_type(axes, taken.ids[i], "get-tuple-element") &&
+            axes_element(axes, taken.ids[i]) == element &&
+            !is_read_by(axes, taken.ids[i], reader, 0))
+            return false;
+    return true;
+}
+
+/* The operand of a sum that is not the element itself; NO_ID: it is no such sum. */
+static uint32_t added(const struct loop *loop, const struct axes *axes, uint32_t sum,
+                      uint32_t element)
+{
+    for (uint32_t place = 0; place < 2 && is_type(axes, sum, "add"); place++)
+        if (loop_is_carried(loop, axes, op_graph_operand(axes->waste->graph, sum, place), element))
+            return op_graph_operand(axes->waste->graph, sum, 1 - place);
+    return NO_ID;
+}
+
+enum carried loop_carries(const struct loop *loop, const struct axes *axes, uint32_t element)
+{
+    uint32_t maker = loop_maker(loop, axes, element), more;
+
+    if (maker == NO_ID)
+        return CARRIED_CHANGED;
+    if (loop_is_carried(loop, axes, maker, element))
+        return CARRIED_SAME;
+    more = added(loop, axes, maker, element);
+    if (more != NO_ID && is_type(axes, compiled_maker(axes->waste->compiled, more), "constant"))
+        return CARRIED_COUNTED;
+    if (!is_private(loop, axes, element, maker))
+        return CARRIED_CHANGED;
+    if (more != NO_ID)
+        return CARRIED_SUMMED;
+    return is_type(axes, maker, "dynamic-update-slice") &&
+                   loop_is_carried(loop, axes, op_graph_operand(axes->waste->graph, maker, 0),
+                                   element)
+               ? CARRIED_WRITTEN
+               : CARRIED_CHANGED;
+}

@@ -1,0 +1,33 @@
+/*
+ * loops: what a loop of a compiled program carries from round to round. Its body takes a tuple and
+ * gives one of the same elements back.
+ */
+#ifndef TFPROF_ANALYZE_EXCESS_LOOPS_H
+#define TFPROF_ANALYZE_EXCESS_LOOPS_H
+
+#include "analyze/excess/axes.h"
+
+struct loop {
+    uint32_t op;        /* the while */
+    uint32_t parameter; /* of its body */
+    uint32_t root;      /* the tuple that its body gives */
+    uint32_t elements;
+};
+enum carried {
+    CARRIED_SAME,    /* comes out as it came in */
+    CARRIED_COUNTED, /* plus a number */
+    CARRIED_WRITTEN, /* a part of it is written, in an array that the round does not read */
+    CARRIED_SUMMED,  /* something is added, to an array that the round does not read */
+    CARRIED_CHANGED  /* anything else */
+};
+
+/* The loop that a while is; false: its body cannot be made out. */
+bool loop_open(struct loop *loop, const struct axes *axes, uint32_t op);
+/* Whether a result is element `element` as it came into the round, handed on. */
+bool loop_is_carried(const struct loop *loop, const struct axes *axes, uint32_t op,
+                     uint32_t element);
+/* What makes the element that goes into the next round: through fusions and what hands on. */
+uint32_t     loop_maker(const struct loop *loop, const struct axes *axes, uint32_t element);
+enum carried loop_carries(const struct loop *loop, const struct axes *axes, uint32_t element);
+
+#endif

@@ -1,0 +1,90 @@
+#include "read/hlo/hlo_axes.h"
+
+#include "base/macros.h"
+#include "base/text.h"
+#include "read/hlo/hlo_attrs.h"
+#include "read/proto/wire.h"
+
+/* Field numbers of xla's hlo.proto and xla_data.proto. */
+enum {
+    INSTRUCTION_ELEMENT = 13,
+    INSTRUCTION_AXES = 14,
+    INSTRUCTION_DOT = 30,
+    INSTRUCTION_COMPARES = 63,
+    DOT_LEFT_INNER = 1,
+    DOT_RIGHT_INNER = 2,
+    DOT_LEFT_BATCH = 3,
+    DOT_RIGHT_BATCH = 4,
+};
+
+bool hlo_has_axes(struct str opcode)
+{
+    static const char *const opcodes[] = { "broadcast", "transpose",         "reduce",
+                                           "dot",       "concatenate",       "iota",
+                                           "compare",   "get-tuple-element", "reduce-window" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(opcodes); i++)
+        if (str_equal(opcode, str_from(opcodes[i])))
+            return true;
+    return false;
+}
+
+/* "0,2". A packed list is one field, an unpacked one of more than one number is not written. */
+static bool add_list(struct profile *profile, struct op *op, const char *name,
+                     const struct wire *field)
+{
+    struct arena scratch = { 0 };
+    struct text  text = { .arena = &scratch };
+    struct str   rest = wire_numbers(field);
+    uint64_t     axis;
+    size_t       count = 0;
+    bool         is_added;
+
+    for (; count < TENSOR_MAX_RANK && wire_take(&rest, &axis); count++)
+        text_print(&text, "%s%llu", count ? "," : "", (unsigned long long)axis);
+    is_added = hlo_attr_add(profile, op, name, text_str(&text));
+    arena_free(&scratch);
+    return is_added;
+}
+
+static bool add_dot(struct str numbers, struct profile *profile, struct op *op)
+{
+    static const char *const names[] = { [DOT_LEFT_INNER] = "left_inner",
+                                         [DOT_RIGHT_INNER] = "right_inner",
+                                         [DOT_LEFT_BATCH] = "left_batch",
+                                         [DOT_RIGHT_BATCH] = "right_batch" };
+
+    for (struct wire field = wire_start(numbers); wire_next(&field);)
+        if (field.number > 0 && field.number < ARRAY_COUNT(names) &&
+            !add_list(profile, op, names[field.number], &field))
+            return false;
+    return true;
+}
+
+static bool add_field(const struct wire *field, struct profile *profile, struct op *op)
+{
+    struct str opcode = profile_str(profile, op->type);
+
+    switch (field->number) {
+    case INSTRUCTION_AXES:
+        return add_list(profile, op, "axes", field);
+    case INSTRUCTION_ELEMENT:
+        return !str_equal(opcode, STR("get-tuple-element")) ||
+               add_list(profile, op, "element", field);
+    case INSTRUCTION_DOT:
+        return field->type != WIRE_BYTES || add_dot(field->bytes, profile, op);
+    case INSTRUCTION_COMPARES:
+        return field->type != WIRE_BYTES || !str_equal(opcode, STR("compare")) ||
+               hlo_attr_add(profile, op, "compares", field->bytes);
+    default:
+        return true;
+    }
+}
+
+bool hlo_axes_add(struct str instruction, struct profile *profile, struct op *op)
+{
+    for (struct wire field = wire_start(instruction); wire_next(&field);)
+        if (!add_field(&field, profile, op))
+            return false;
+    return true;
+}
