@@ -5,9 +5,10 @@ local function of_compiled(p, cfg)
   return p:in_excess {
     flaw = "masked-work", min_share = cfg.min_share, time = "elements that a one-hot mask makes zero",
     title = "Work on rows that a one-hot mask then drops: %s of each step",
-    severity = p:table("excess"):where { flaw = "masked-work" }:sum("share") >= cfg.min_loud_share and "warn" or "info",
-    remedy = { text = "Pick the rows by their numbers before the work: take or gather for look-ups, segment_sum for sums by "
-                 .. "group, and for experts the tokens of each, sorted and filled up to a capacity.",
+    severity = p:table("excess"):where { flaw = "masked-work" }:sum("share") >= cfg.min_loud_share
+      and "warn" or "info",
+    remedy = { text = "Pick the rows by their numbers before the work: take or gather for look-ups, segment_sum for "
+                 .. "sums by group, and for experts the tokens of each, sorted and filled up to a capacity.",
                code = "h = table[ids]   # instead of jax.nn.one_hot(ids, n) @ table" },
     confidence = "medium",
   }
@@ -30,8 +31,8 @@ return rule {
   },
   doc = [[
 One-hot vectors are as wide as the table is long, nearly all of them zeros, and the product reads the whole table. A
-lookup reads the rows it needs. Priced as nearly all of it. In compiled programs of JAX, masks that numbers are compared
-with make are followed through products: back to what is made for all of which they keep one, and on to what then
+lookup reads the rows it needs. Priced as nearly all of it. In compiled programs of JAX, masks that come of comparing
+numbers are followed through products: back to what is made for all of which they keep one, and on to what then
 multiplies zeros. Silent below min_share.]],
 
   check = function(p, cfg)
@@ -55,7 +56,8 @@ multiplies zeros. Silent below min_share.]],
           product_ns = 3e7, pivot_ns = 0, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
     { name = "all experts for all tokens", framework = "jax", format = "xspace", finding = true, replay = { 7e6 },
       severity = "warn", facts = { ["step.ns"] = 1e7 },
-      tables = { excess = { { cell = 1, flaw = "masked-work", op = "fusion", ns = 7e6, share = 0.7, factor = 0.2 } } } },
+      tables = { excess = { { cell = 1, flaw = "masked-work", op = "fusion", ns = 7e6, share = 0.7,
+                              factor = 0.2 } } } },
     { name = "sums by group", framework = "jax", format = "xspace", finding = true, replay = { 1e6 },
       severity = "info", facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "masked-work", op = "dot", ns = 1e6, share = 0.1, factor = 0.1 } } } },
