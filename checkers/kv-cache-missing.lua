@@ -1,4 +1,15 @@
 -- Each new token runs all tokens before it again.
+
+-- Ledger: a loop of a compiled program writes one row a round, and products of weights take all rows.
+local function of_compiled(p, cfg)
+  return p:in_excess {
+    flaw = "remade-rows", min_share = cfg.min_share, time = "rows that no round changed",
+    title = "Each round of a loop changes one row and works on all of them again: %s of each step",
+    remedy = { text = "Carry keys and values of earlier rows through the loop, and run the new row alone.",
+               code = "keys = jax.lax.dynamic_update_slice_in_dim(keys, key, t, axis=1)   # in the loop's state" },
+    confidence = "high",
+  }
+end
 return rule {
   id = "kv-cache-missing", api = 1, version = "1.0.0",
   title = "Each new token runs all tokens before it again",
@@ -16,10 +27,12 @@ return rule {
 Products of the same weights get a few rows more in each round and all rows of the round before again: a generation that
 keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed. In
 TensorFlow, calls of a graph function that run more ops from call to call and then begin again with few: a loop over
-the whole text so far. What the first of them runs is needed. Silent where gradients are computed.]],
+the whole text so far. What the first of them runs is needed. Silent where gradients are computed. In compiled programs
+of JAX, a loop that writes one row of an array it carries, while products of weights that it does not change take all
+rows.]],
 
   check = function(p, cfg)
-    return p:in_excess {
+    return of_compiled(p, cfg) or p:in_excess {
       flaw = "growing-prefix", min_share = cfg.min_share,
       title = "Running the same prefix again for each token takes %s a step",
       time = "what earlier rounds did already",
@@ -39,6 +52,10 @@ the whole text so far. What the first of them runs is needed. Silent where gradi
       tables = { excess = { { cell = 1, flaw = "growing-prefix", op = "aten::linear", ns = 3e6, share = 0.3,
                               factor = 0.1,
         region = "train.py(12): step", detail = "256, 260, 264 rows" } } } },
+    { name = "a compiled loop over tokens", framework = "jax", format = "xspace", finding = true, replay = { 9e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "remade-rows", op = "fusion", ns = 9e6, share = 0.9, factor = 0.02,
+                              source_file = "generate.py", source_line = 27 } } } },
     { name = "a loop over the text so far", framework = "tensorflow", format = "xspace", finding = true,
       replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "growing-prefix", op = "MatMul", ns = 7e6, share = 0.7, factor = 0.3,
