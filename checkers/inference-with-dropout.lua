@@ -12,8 +12,9 @@ return rule {
       doc = "time it costs over the step from which this is said" },
   },
   doc = [[
-Dropout draws random numbers and drops values, which makes inference slower and its answers worse. Priced as its time.
-Silent where a backward pass runs, and where dropout hands its input on.]],
+Dropout draws random numbers and drops values, which makes inference slower and its answers worse. Priced as its time;
+on the host, attention that drops cannot use its one kernel, and all of it but its products counts. Silent where a
+backward pass runs, and where dropout hands its input on.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]

@@ -527,6 +527,40 @@ static void all_pairs_are_seen(void **state)
     builder_free(&program.b);
 }
 
+/* What is inside the next call, `at` ns behind its start. */
+static void inside(struct program *program, const char *name, int64_t at, int64_t ns)
+{
+    builder_event(&program->b, program->thread,
+                  builder_activity(&program->b, name, ACTIVITY_OP, NO_ID), program->now + at, ns);
+}
+
+/*
+ * Attention of 50 us that drops for 20 us between products of 10 and 8 us: 50 - 18 = 32 us. Another
+ * one only multiplies, and a layer of another kind that drops is not one kernel otherwise. Dropout
+ * of its own takes 5 us.
+ */
+static void attention_that_drops_is_priced(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    inside(&program, "aten::matmul", 1000, 10000);
+    inside(&program, "aten::dropout", 12000, 20000);
+    inside(&program, "aten::matmul", 33000, 8000);
+    call(&program, "aten::scaled_dot_product_attention", NULL, 50000);
+    inside(&program, "aten::matmul", 1000, 10000);
+    call(&program, "aten::scaled_dot_product_attention", NULL, 30000);
+    inside(&program, "aten::dropout", 1000, 10000);
+    call(&program, "aten::lstm", NULL, 40000);
+    call(&program, "aten::dropout", NULL, 5000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.dropout_ns") == 37000);
+    builder_free(&program.b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +580,7 @@ int main(void)
         cmocka_unit_test(gradients_of_gradients),
         cmocka_unit_test(parameters_written_by_hand),
         cmocka_unit_test(all_pairs_are_seen),
+        cmocka_unit_test(attention_that_drops_is_priced),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,9 @@ static const struct fact_spec produces[] = {
     [APPENDS_NS] = { "torch.appends_ns", UNIT_NS,
                      "concatenations that copy a long tensor to add a little to it, a step" },
     [APPENDS_COUNT] = { "torch.appends", UNIT_COUNT, "how many a step" },
-    [DROPOUT_NS] = { "torch.dropout_ns", UNIT_NS, "dropout a step" },
+    [DROPOUT_NS] = { "torch.dropout_ns", UNIT_NS,
+                     "dropout a step; of attention that drops, all but its products, since one "
+                     "kernel does it otherwise" },
     [EMBEDDING_NS] = { "torch.embedding_gradient_ns", UNIT_NS,
                        "dense gradients of embedding tables a step" },
     [EMBEDDING_ROWS] = { "torch.embedding_rows", UNIT_COUNT, "rows of the largest table" },
@@ -302,6 +304,19 @@ static bool appends(const struct profile *profile, uint32_t op)
     return most > 0 && sum > most && (sum - most) * LITTLE <= sum;
 }
 
+/* On the host, attention that drops is computed in steps, and otherwise by one kernel. */
+static double dropout_ns(struct summer *summer, const struct eager_call *call)
+{
+    struct str name = profile_str(summer->study->profile, call->type);
+
+    if (trait_of(summer, call->type) == TRAIT_DROPOUT)
+        return call->work_ns;
+    if (!call->drops || !str_equal(name, STR("aten::scaled_dot_product_attention")) ||
+        call->work_ns < call->products_ns)
+        return 0;
+    return call->work_ns - call->products_ns;
+}
+
 static bool count_forward(struct summer *summer, uint32_t at, const struct eager_call *before)
 {
     const struct eager_call *call = &summer->calls->list.items[at];
@@ -319,8 +334,7 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
         before->window == call->window && before->timeline == call->timeline &&
         call->start_ns > before->end_ns)
         summer->sums[FORWARD_GAP_NS] += (double)(call->start_ns - before->end_ns);
-    if (trait == TRAIT_DROPOUT)
-        summer->sums[DROPOUT_NS] += ns;
+    summer->sums[DROPOUT_NS] += dropout_ns(summer, call);
     if (trait == TRAIT_COPY && call->conversion_ns > 0) {
         summer->sums[COPIES_COUNT]++;
         summer->sums[COPIES_NS] += ns + call->backward_ns;

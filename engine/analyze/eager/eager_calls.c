@@ -123,6 +123,22 @@ static void add_conversion(struct walker *walker, uint32_t event)
     walker->copy_end_ns = event_end_ns(walker->profile, event);
 }
 
+/* What a call on the host is made of: products, and whether it drops anything. A product that
+ * another one is made of has a name of its own. */
+static void add_part(struct walker *walker, uint32_t event)
+{
+    struct str name = profile_str(walker->profile, event_activity(walker->profile, event)->name);
+    struct eager_call *call;
+
+    if (walker->enqueued_ns || walker->calls->list.count == 0)
+        return;
+    call = &walker->calls->list.items[walker->calls->list.count - 1];
+    if (str_equal(name, STR("aten::matmul")))
+        call->products_ns += (double)event_duration_ns(walker->profile, event);
+    else if (str_equal(name, STR("aten::dropout")) || str_equal(name, STR("aten::native_dropout")))
+        call->drops = true;
+}
+
 /* A launch: its work is that of the innermost call and node around it. */
 static void add_enqueued(struct walker *walker, uint32_t event)
 {
@@ -170,9 +186,10 @@ static bool visit(struct walker *walker, uint32_t event)
         return true;
     add_enqueued(walker, event);
     if (inside->is_in_op) {
-        if (inside->phase == PHASE_FORWARD)
+        if (inside->phase == PHASE_FORWARD) {
             add_conversion(walker, event);
-        else if (windows_find(&walker->calls->windows, start_ns) != SIZE_MAX)
+            add_part(walker, event);
+        } else if (windows_find(&walker->calls->windows, start_ns) != SIZE_MAX)
             add_gradient(walker, event, inside->phase);
         if (inside->phase == PHASE_BACKWARD)
             mark_sparse(walker, event);

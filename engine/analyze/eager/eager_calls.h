@@ -26,6 +26,7 @@ struct eager_call {
     double   work_ns;       /* its duration; with an accelerator, of what it enqueued there */
     double   backward_ns;   /* of the nodes it owns; 0 for all but forward calls */
     double   conversion_ns; /* forward calls: inside it, changing element types or layouts */
+    double   products_ns;   /* forward calls on the host: inside it, products of matrices */
     uint32_t event;
     uint32_t type; /* interned */
     uint32_t op;   /* row of profile->ops with its shapes, or NO_ID */
@@ -33,6 +34,7 @@ struct eager_call {
     uint32_t window;
     uint8_t  phase;     /* enum call_phase */
     bool     is_sparse; /* what it computes is a sparse gradient */
+    bool     drops;     /* forward calls on the host: dropout runs inside it */
 };
 struct eager_node {    /* a node of the backward pass */
     int64_t  sequence; /* -1: none, as for the accumulation of gradients */
