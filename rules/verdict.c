@@ -1,6 +1,7 @@
 /*
- * verdict: the parts of the step added up by class. Waiting outranks computing: a device that waits
- * for a fifth of the step for input is held by input though it computes longer. Two waits close
+ * verdict: the parts of the step added up by class. With an accelerator waiting outranks computing:
+ * a device that waits for a fifth of the step for input is held by input though it computes longer.
+ * A CPU that waits does not compute, so there the class with most of the step leads. Two close
  * together make the step mixed. What computing and communicating are held by is said where facts
  * tell: memory, and ranks that come late.
  */
@@ -47,7 +48,7 @@ static const double MIXED_MARGIN = 0.15;
  * and from this of the step on it is one where the schedule says so. */
 static const double BESIDE_COMPUTE = 0.5, HELD_UP_SHARE = 0.15;
 static const double MOST_ERROR = 0.05, MOST_UNKNOWN = 0.2;
-static const double MOST = 0.50;
+static const double MOST = 0.50, MUCH = 0.20;
 
 static const int class_of_part[PART_COUNT] = {
 #define PART(id, name, fact, title, verdict, column, help) [PART_##id] = CLASS_##verdict,
@@ -224,18 +225,64 @@ static bool say_told_apart(struct verdict *verdict, const struct told_apart *tol
     return verdict->text != NULL;
 }
 
+static int largest_class(const double *shares, int but)
+{
+    int best = but == 0;
+
+    for (int i = best; i < CLASS_COUNT; i++)
+        if (i != but && shares[i] > shares[best])
+            best = i;
+    return best;
+}
+
+struct leaders {
+    int  first, second; /* second: of much of the step; -1: none */
+    bool is_mixed;      /* they are close together */
+};
+
+/* A class past its limit holds an accelerator up. */
+static struct leaders leaders_with_accelerator(const struct facts *facts, const double *shares)
+{
+    double         limit = host_limit(facts, shares);
+    struct leaders leaders = { .first = leading_class(shares, limit, -1), .second = -1 };
+
+    if (leaders.first < 0)
+        leaders.first = CLASS_COMPUTE;
+    else if (leaders.first != CLASS_UNKNOWN)
+        leaders.second = leading_class(shares, limit, leaders.first);
+    leaders.is_mixed =
+        leaders.second >= 0 && shares[leaders.first] - shares[leaders.second] < MIXED_MARGIN;
+    if (!leaders.is_mixed) /* what is below its limit, or well behind, runs beside the rest */
+        leaders.second = -1;
+    return leaders;
+}
+
+static struct leaders leaders_of(const struct facts *facts, const double *shares)
+{
+    struct leaders leaders;
+    double         accelerators;
+
+    if (shares[CLASS_UNKNOWN] >= classes[CLASS_UNKNOWN].limit ||
+        !facts_get(facts, "coverage.accelerators", &accelerators) || accelerators > 0)
+        return leaders_with_accelerator(facts, shares);
+    leaders.first = largest_class(shares, -1);
+    leaders.second = largest_class(shares, leaders.first);
+    if (shares[leaders.second] < MUCH)
+        leaders.second = -1;
+    leaders.is_mixed =
+        leaders.second >= 0 && shares[leaders.first] - shares[leaders.second] < MIXED_MARGIN;
+    return leaders;
+}
+
 static bool say_class(struct verdict *verdict, const struct facts *facts, const double *shares,
                       const char *step, double step_ns, struct arena *arena)
 {
-    double limit = host_limit(facts, shares), told_share = 0;
-    int    first = leading_class(shares, limit, -1), second = leading_class(shares, limit, first);
+    struct leaders leaders = leaders_of(facts, shares);
+    double         told_share = 0;
+    int            first = leaders.first;
 
-    if (first == CLASS_UNKNOWN)
-        second = -1;
-    if (first < 0)
-        first = CLASS_COMPUTE;
-    else if (second >= 0 && shares[first] - shares[second] < MIXED_MARGIN)
-        return say_mixed(verdict, shares, first, second, step, step_ns, arena);
+    if (leaders.is_mixed)
+        return say_mixed(verdict, shares, first, leaders.second, step, step_ns, arena);
     const struct told_apart *told = tell_apart(facts, first, &told_share);
     if (told)
         return say_told_apart(verdict, told, told_share, shares[first], step, step_ns, arena);
@@ -249,6 +296,13 @@ static bool say_class(struct verdict *verdict, const struct facts *facts, const 
             verdict->text = arena_text(
                 arena, "%s: %s of %s %s, which could hide behind the %s that it computes.",
                 classes[first].head, most, step, classes[first].what, computes);
+    } else if (leaders.second >= 0) {
+        const char *next = amount(shares[leaders.second], step_ns, arena);
+
+        if (step && most && next)
+            verdict->text =
+                arena_text(arena, "%s: %s of %s %s, and %s %s.", classes[first].head, most, step,
+                           classes[first].what, next, classes[leaders.second].what);
     } else if (step && most)
         verdict->text = arena_text(arena, "%s: %s of %s %s.", classes[first].head, most, step,
                                    classes[first].what);

@@ -411,6 +411,40 @@ static void the_schedule_has_a_word_in_the_verdict(void **state)
     }
 }
 
+/* Without an accelerator the class with most of the step leads, however much waits beside it; what
+ * is less than 15 points behind makes it mixed. */
+static void on_a_cpu_most_of_the_step_leads(void **state)
+{
+    static const struct {
+        double      compute, host, input;
+        const char *class_name;
+    } rows[] = {
+        { 0.60, 0.40, 0, "compute-bound" },
+        { 0.40, 0.60, 0, "host-bound" },
+        { 0.55, 0.41, 0, "mixed" },
+        { 0.75, 0, 0.25, "compute-bound" },
+        { 0.30, 0.10, 0.60, "input-bound" },
+        { 0.45, 0.10, 0.45, "mixed" },
+        { 0.28, 0.18, 0.14, "compute-bound" }, /* the second has less than a fifth */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct fixture f;
+        struct verdict verdict;
+        struct err     err = { 0 };
+
+        start(&f, replay_parts);
+        assert_true(facts_set(&f.facts, analysis_fact("coverage.accelerators"), 0));
+        assert_true(facts_set(&f.facts, analysis_fact("part.compute_share"), rows[i].compute));
+        assert_true(facts_set(&f.facts, analysis_fact("part.host_share"), rows[i].host));
+        assert_true(facts_set(&f.facts, analysis_fact("part.input_share"), rows[i].input));
+        assert_true(verdict_make(&verdict, &f.facts, &f.arena, &err));
+        assert_string_equal(verdict.class_name, rows[i].class_name);
+        arena_free(&f.arena);
+    }
+}
+
 /* Formulas that claim no time of the path: where they name the same op it is one loop, else two. */
 static void two_loops_are_two_findings(void **state)
 {
@@ -758,6 +792,7 @@ int main(void)
         cmocka_unit_test(a_veto_takes_prices_away),
         cmocka_unit_test(the_limit_is_told_first),
         cmocka_unit_test(the_schedule_has_a_word_in_the_verdict),
+        cmocka_unit_test(on_a_cpu_most_of_the_step_leads),
         cmocka_unit_test(the_verdict_follows_the_composition),
         cmocka_unit_test(facts_tell_verdicts_apart),
     };
