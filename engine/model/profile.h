@@ -59,6 +59,13 @@ struct device {
     bool             is_amd; /* the maker, where it is told beside the name */
 };
 
+/* What a recorder wrote of a machine, under the recorder's own name. */
+struct property {
+    uint32_t host, device; /* device: NO_ID for the host's own */
+    uint32_t name, text;   /* text: 0 for numbers */
+    double   number;
+};
+
 enum timeline_kind {
     TIMELINE_THREAD,  /* a host thread: nested slices */
     TIMELINE_STREAM,  /* kernels and copies in order on a device */
@@ -298,6 +305,7 @@ struct profile {
     VEC(struct host)          hosts;
     VEC(struct device)        devices;
     struct id_map             device_rows; /* host and ordinal -> row, for readers that number them */
+    VEC(struct property)      properties;
     VEC(struct timeline)      timelines;
     VEC(struct activity)      activities;
     VEC(struct op)            ops;

@@ -132,20 +132,40 @@ static void scan_device(struct json_scan *scan, struct device_fields *fields)
     }
 }
 
-static void add_device(struct kineto_job *job, const struct device_fields *fields)
+static uint32_t add_device(struct kineto_job *job, const struct device_fields *fields)
 {
     uint32_t row =
         fields->id < 0 ? NO_ID : kineto_device(job->profile, job->source->host, fields->id);
     struct device *device;
 
     if (row == NO_ID)
-        return;
+        return NO_ID;
     device = &job->profile->devices.items[row];
     device->model = kineto_job_intern(job, fields->name);
     device->memory_bytes = fields->memory_bytes;
     device->compute_major = (uint32_t)(fields->major & 0xFFFF);
     device->compute_minor = (uint32_t)(fields->minor & 0xFFFF);
     device->sm_count = (uint32_t)(fields->sm_count & 0xFFFFFF);
+    return row;
+}
+
+/* All that is written of the device, from the scan before it. */
+static void add_properties(struct kineto_job *job, struct json_scan scan, uint32_t device)
+{
+    struct profile *profile = job->profile;
+    struct str      key, value;
+
+    if (device == NO_ID || !json_open(&scan, '{'))
+        return;
+    while (json_member(&scan, &key)) {
+        struct property property = { .host = job->source->host, .device = device };
+
+        value = json_scalar(&scan);
+        property.name = kineto_job_intern(job, key);
+        if (!str_to_double(value, &property.number))
+            property.text = kineto_job_intern(job, value);
+        job->is_full |= !vec_push(&profile->properties, profile->arena, property);
+    }
 }
 
 static void scan_devices(struct kineto_job *job, struct json_scan *scan)
@@ -156,7 +176,8 @@ static void scan_devices(struct kineto_job *job, struct json_scan *scan)
     }
     json_open(scan, '[');
     while (json_item(scan)) {
-        struct device_fields fields = { .id = -1 };
+        struct device_fields   fields = { .id = -1 };
+        const struct json_scan before = *scan;
 
         if (json_peek(scan) != '{') {
             json_skip(scan);
@@ -164,7 +185,7 @@ static void scan_devices(struct kineto_job *job, struct json_scan *scan)
         }
         scan_device(scan, &fields);
         if (scan->state == JSON_FINE)
-            add_device(job, &fields);
+            add_properties(job, before, add_device(job, &fields));
     }
 }
 

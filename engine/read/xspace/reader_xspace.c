@@ -256,8 +256,11 @@ static bool read_hosts(struct read_input *inputs, size_t count, const struct rea
         return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
     if (!xspace_decode(tasks, options, profile, scratch, err) || !build_graph(tasks, profile, err))
         return false;
-    for (size_t i = 0; i < used; i++)
+    for (size_t i = 0; i < used; i++) {
         xspace_describe(&hosts[i], profile);
+        if (!xspace_properties(&hosts[i], profile))
+            return err_set(err, ERR_LIMIT, "its metadata do not fit into the memory budget");
+    }
     return holds_anything(profile) || !hosts[0].space.is_cut || says_cut(&hosts[0], err);
 }
 

@@ -209,6 +209,50 @@ void xspace_describe(const struct xhost *host, struct profile *profile)
     }
 }
 
+/* The row of a plane's device; NO_ID: it is the host's. */
+static uint32_t find_device(const struct xhost *host, const struct xplane *plane,
+                            const struct profile *profile)
+{
+    for (uint32_t i = 0; i < profile->devices.count; i++)
+        if (profile->devices.items[i].host == host->host &&
+            str_equal(profile_str(profile, profile->devices.items[i].name), plane->name))
+            return i;
+    return NO_ID;
+}
+
+static bool add_properties(const struct xplane *plane, uint32_t host, uint32_t device,
+                           struct profile *profile)
+{
+    for (size_t i = 0; i < plane->stats.count; i++) {
+        struct xstat    stat = xstat_read(plane->stats.items[i]);
+        struct property property = { .host = host, .device = device };
+
+        if (stat.field == XSTAT_BYTES || stat.field == 0)
+            continue;
+        property.name = profile_intern(profile, xplane_stat_name(plane, stat.type_id));
+        property.text = profile_intern(profile, xstat_text(plane, &stat));
+        property.number = xstat_number(&stat);
+        if (property.name == NO_ID || property.text == NO_ID ||
+            !vec_push(&profile->properties, profile->arena, property))
+            return false;
+    }
+    return true;
+}
+
+bool xspace_properties(const struct xhost *host, struct profile *profile)
+{
+    for (size_t i = 0; i < host->space.planes.count; i++) {
+        const struct xplane *plane = &host->space.planes.items[i];
+        uint32_t             device = find_device(host, plane, profile);
+
+        if (device == NO_ID && is_device_plane(plane->name))
+            continue; /* it did nothing */
+        if (!add_properties(plane, host->host, device, profile))
+            return false;
+    }
+    return true;
+}
+
 static uint32_t add_device(const struct xplane *plane, uint32_t host, struct profile *profile)
 {
     struct device device = { .name = profile_intern(profile, plane->name),
