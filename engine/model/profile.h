@@ -143,6 +143,7 @@ struct op {
     uint32_t first_output, output_count; /* right behind the inputs */
     uint32_t first_attr, attr_count;     /* rows of profile->attrs */
     int64_t  flops, bytes;               /* one execution; as recorded or from shapes */
+    int64_t  on_chip_bytes;              /* beside bytes: traffic of memories inside of the chip, as recorded */
     int64_t  parameters;                 /* elements, for variables; -1 otherwise */
     bool     is_fused;    /* inside a fusion: has no time of its own */
     bool     is_eager;    /* known to have run op by op */

@@ -79,6 +79,58 @@ static void instructions_are_of_their_program(void **state)
     arena_free(&arena);
 }
 
+/* Of 300 bytes 100 are read from the memory beside the chip (space 1), 120 are read from one inside
+ * of it (space 3) and 80 written there (space 2). */
+static void bytes_inside_of_the_chip_are_apart(void **state)
+{
+    static const unsigned char breakdown[] = { 10, 6, 8, 1, 16, 1, 24, 100, /* read, space 1 */
+                                               10, 6, 8, 1, 16, 3, 24, 120, /* read, space 3 */
+                                               10, 6, 8, 2, 16, 2, 24, 80 };
+    struct arena               arena = { 0 };
+    struct profile             profile;
+    const struct op           *op;
+    int64_t                    add;
+
+    (void)state;
+    xspace_start(&builder);
+    xspace_plane(&builder, "/device:TPU:0");
+    add = xspace_type(&builder, "%add = f32[3]{0} add(f32[3]{0} %a, f32[3]{0} %b)", "add");
+    xspace_number(&builder, "bytes_accessed", 300);
+    xspace_bytes(&builder, "memory_access_breakdown", breakdown, sizeof breakdown);
+    xspace_line(&builder, 3, "XLA Ops");
+    xspace_event(&builder, add, 1000, 1000);
+    xspace_take(&builder, &arena, &profile);
+    op = &profile.ops.items[of_event(&profile, 0)->op];
+    assert_int_equal(op->bytes, 100);
+    assert_int_equal(op->on_chip_bytes, 200);
+    arena_free(&arena);
+}
+
+/* What planes say of their device; another of the same host has none. */
+static void planes_describe_devices(void **state)
+{
+    struct arena   arena = { 0 };
+    struct profile profile;
+    int64_t        add;
+
+    (void)state;
+    xspace_start(&builder);
+    xspace_plane(&builder, "/device:TPU:0");
+    xspace_number(&builder, "peak_vmem_rd_bw_gigabytes_per_second", 23296);
+    add = xspace_type(&builder, "%add = f32[3]{0} add(f32[3]{0} %a, f32[3]{0} %b)", "add");
+    xspace_line(&builder, 3, "XLA Ops");
+    xspace_event(&builder, add, 1000, 1000);
+    xspace_plane(&builder, "/device:TPU:1"); /* does nothing */
+    xspace_number(&builder, "peak_vmem_rd_bw_gigabytes_per_second", 1);
+    xspace_take(&builder, &arena, &profile);
+    assert_int_equal(profile.properties.count, 1);
+    assert_int_equal(profile.properties.items[0].device, 0);
+    assert_true(is_name(&profile, profile.properties.items[0].name,
+                        "peak_vmem_rd_bw_gigabytes_per_second"));
+    assert_true(profile.properties.items[0].number == 23296);
+    arena_free(&arena);
+}
+
 static void copies_go_by_their_memories(void **state)
 {
     struct arena   arena = { 0 };
@@ -125,6 +177,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_are_of_their_program),
+        cmocka_unit_test(bytes_inside_of_the_chip_are_apart),
+        cmocka_unit_test(planes_describe_devices),
         cmocka_unit_test(copies_go_by_their_memories),
         cmocka_unit_test(programs_have_a_number),
     };

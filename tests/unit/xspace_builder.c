@@ -156,6 +156,13 @@ void xspace_number(struct xspace_builder *builder, const char *stat, int64_t val
     end_stat(builder);
 }
 
+void xspace_bytes(struct xspace_builder *builder, const char *stat, const void *value, size_t len)
+{
+    start_stat(builder, stat);
+    put_bytes(&builder->stats, XSTAT_BYTES, value, len);
+    end_stat(builder);
+}
+
 void xspace_text(struct xspace_builder *builder, const char *stat, const char *value)
 {
     start_stat(builder, stat);

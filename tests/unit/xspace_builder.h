@@ -13,7 +13,7 @@ struct xbytes {
 };
 struct xspace_builder {
     struct xbytes space, plane, line, item, stats; /* the last two: not yet in those before */
-    char          names[64][32];
+    char          names[64][48];
     int64_t       name_count, type_count;
     enum { ITEM_NONE, ITEM_TYPE, ITEM_EVENT } kind; /* of what `item` becomes */
 };
@@ -27,6 +27,7 @@ void    xspace_event(struct xspace_builder *builder, int64_t type, int64_t start
 /* An event without a time that stands for many. */
 void xspace_events(struct xspace_builder *builder, int64_t type, int64_t count, int64_t ps);
 void xspace_number(struct xspace_builder *builder, const char *stat, int64_t value);
+void xspace_bytes(struct xspace_builder *builder, const char *stat, const void *value, size_t len);
 void xspace_text(struct xspace_builder *builder, const char *stat, const char *value);
 /* A text of XSpace itself: XSPACE_ERRORS, XSPACE_WARNINGS, XSPACE_HOSTNAMES. */
 void xspace_say(struct xspace_builder *builder, int field, const char *text);

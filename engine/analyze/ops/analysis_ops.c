@@ -58,6 +58,7 @@ enum ops_column {
     SHARE,
     FLOPS,
     BYTES,
+    ON_CHIP_BYTES,
     SHAPES,
     IS_EAGER,
     CATEGORY
@@ -81,6 +82,8 @@ static const struct column_spec op_columns[] = {
     [SHARE] = { "share", UNIT_RATIO, "self time over the step" },
     [FLOPS] = { "flops", UNIT_FLOPS, "floating point operations of one call" },
     [BYTES] = { "bytes", UNIT_BYTES, "memory traffic of one call" },
+    [ON_CHIP_BYTES] = { "on_chip_bytes", UNIT_BYTES,
+                        "beside it, traffic of memories inside of the chip, where recorded" },
     [SHAPES] = { "shapes", UNIT_NAME, "operands and results" },
     [IS_EAGER] = { "is_eager", UNIT_BOOL, "ran op by op" },
     [CATEGORY] = { "category", UNIT_NAME, "category as recorded" },
@@ -133,6 +136,8 @@ static void fill_op(struct study *study, struct table *table, size_t row, uint32
         emit_number(table, FLOPS, row, (double)op->flops);
     if (op->bytes >= 0)
         emit_number(table, BYTES, row, (double)op->bytes);
+    if (op->on_chip_bytes > 0)
+        emit_number(table, ON_CHIP_BYTES, row, (double)op->on_chip_bytes);
 }
 
 static bool fill_ops(struct study *study, const struct op_times *times)

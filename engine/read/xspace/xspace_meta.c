@@ -2,6 +2,42 @@
 
 #include "read/hlo/hlo_text.h"
 
+#define MOST_COUNT ((int64_t)1 << 60) /* of operations or bytes of one instruction */
+
+/* Later recorders write doubles. */
+static int64_t count_of(const struct xstat *stat)
+{
+    double number = xstat_number(stat);
+
+    if (stat->field == XSTAT_DOUBLE)
+        return number >= 0 && number < MOST_COUNT ? (int64_t)number : -1;
+    return (int64_t)stat->number;
+}
+
+/* MemoryAccessBreakdown { repeated MemoryAccessed memory_accessed = 1 }, MemoryAccessed {
+ * operation_type = 1; memory_space = 2; bytes_accessed = 3 }; space 1 is the memory beside the
+ * chip. */
+static int64_t bytes_on_chip(struct str breakdown)
+{
+    int64_t sum = 0;
+
+    for (struct wire field = wire_start(breakdown); wire_next(&field);) {
+        uint64_t space = 0, bytes = 0;
+
+        if (field.number != 1 || field.type != WIRE_BYTES)
+            continue;
+        for (struct wire part = wire_start(field.bytes); wire_next(&part);) {
+            if (part.number == 2 && part.type == WIRE_VARINT)
+                space = part.value;
+            if (part.number == 3 && part.type == WIRE_VARINT)
+                bytes = part.value;
+        }
+        if (space > 1 && bytes <= MOST_COUNT / 2 && sum <= MOST_COUNT / 2)
+            sum += (int64_t)bytes;
+    }
+    return sum;
+}
+
 struct xspace_meta xspace_meta_read(const struct xplane *plane, const struct xevent_type *type)
 {
     struct xspace_meta meta = { .flops = -1, .bytes = -1 };
@@ -27,9 +63,11 @@ struct xspace_meta xspace_meta_read(const struct xplane *plane, const struct xev
             meta.program = stat.number;
             meta.has_program = stat.field == XSTAT_UINT64 || stat.field == XSTAT_INT64;
         } else if (str_equal(name, STR("flops"))) {
-            meta.flops = (int64_t)stat.number;
+            meta.flops = count_of(&stat);
         } else if (str_equal(name, STR("bytes_accessed"))) {
-            meta.bytes = (int64_t)stat.number;
+            meta.bytes = count_of(&stat);
+        } else if (str_equal(name, STR("memory_access_breakdown"))) {
+            meta.on_chip_bytes = bytes_on_chip(xstat_text(plane, &stat));
         }
     }
     return meta;
@@ -95,7 +133,10 @@ bool xspace_meta_fill(const struct xspace_meta *meta, struct profile *profile, u
     if (op.origin == 0)
         op.origin = profile_intern(profile, str_slice(meta->origin, 0, colon));
     op.flops = meta->flops > 0 || (meta->flops == 0 && op.flops < 0) ? meta->flops : op.flops;
-    op.bytes = meta->bytes >= 0 ? meta->bytes : op.bytes;
+    if (meta->bytes >= 0) { /* what stays inside of the chip takes nothing of the memory's rate */
+        op.on_chip_bytes = meta->on_chip_bytes < meta->bytes ? meta->on_chip_bytes : meta->bytes;
+        op.bytes = meta->bytes - op.on_chip_bytes;
+    }
     if (op.category == NO_ID || op.origin == NO_ID ||
         (op.input_count + op.output_count == 0 && !fill_from_text(profile, meta->text, &op)) ||
         (op.source == NO_ID && !fill_source(profile, meta->source, &op)))

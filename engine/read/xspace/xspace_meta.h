@@ -1,6 +1,6 @@
 /*
- * xspace_meta: what an event's metadata tell of an instruction that a device line names: its program,
- * category, origin in the user's program, and its text, from which shapes and types come.
+ * xspace_meta: what an event's metadata tell of an instruction that a device line names: its
+ * program, category, origin in the user's program, and its text, from which shapes and types come.
  */
 #ifndef TFPROF_READ_XSPACE_META_H
 #define TFPROF_READ_XSPACE_META_H
@@ -12,7 +12,8 @@ struct xspace_meta {
     struct str category, origin, source, text; /* empty: not told */
     uint64_t   program;
     bool       has_program;
-    int64_t    flops, bytes; /* -1 not told */
+    int64_t    flops, bytes;  /* -1 not told */
+    int64_t    on_chip_bytes; /* of bytes, those of memories inside of the chip */
 };
 
 struct xspace_meta xspace_meta_read(const struct xplane *plane, const struct xevent_type *type);
