@@ -83,7 +83,8 @@ static uint8_t rows_through(const struct finder *finder, uint32_t op, uint32_t p
 
     for (int axis = 0; axis < TENSOR_MAX_RANK; axis++)
         if (rows >> axis & 1)
-            to |= is_type(finder, op, "gather") && place == 1 ? (uint8_t)(1 << axis) : map.to[axis];
+            to = (uint8_t)(to | (is_type(finder, op, "gather") && place == 1 ? 1 << axis
+                                                                             : map.to[axis]));
     for (int axis = 0; axis < TENSOR_MAX_RANK; axis++)
         if (!shape || axis >= shape->rank || shape->dims[axis] % finder->length)
             to &= (uint8_t) ~(1 << axis);
