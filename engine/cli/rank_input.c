@@ -86,19 +86,20 @@ bool rank_input_is_large(const struct input_values *values, const struct option_
 {
     struct arena scratch = { 0 };
     const char  *first;
-    size_t       count = 0, all = 0;
+    size_t       count = 0;
+    bool         is_of_ranks = true;
 
     if (!values->may_summarize || values->steps || values->host || values->device ||
         values->input_format || input_has_paths(values))
         return false;
-    for (size_t i = 0; i < operands->values.count; i++) {
-        size_t files = count_files(operands->values.items[i], values->run, &scratch, &first);
-
-        all += files;
-        count += files && read_is_of_rank(first) ? files : 0;
-    }
+    for (size_t i = 0; i < operands->values.count; i++)
+        count += count_files(operands->values.items[i], values->run, &scratch, &first);
+    /* Few files are not looked into: whoever reads them does it once. */
+    for (size_t i = 0; i < operands->values.count && count >= MOST_AT_ONCE && is_of_ranks; i++)
+        is_of_ranks = count_files(operands->values.items[i], values->run, &scratch, &first) > 0 &&
+                      read_is_of_rank(first);
     arena_free(&scratch);
-    return all >= MOST_AT_ONCE && count == all;
+    return count >= MOST_AT_ONCE && is_of_ranks;
 }
 
 bool rank_input_lacks_events(struct err *err)
