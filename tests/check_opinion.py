@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A second opinion of what recordings hold.
 
-    check_opinion.py TFPROF [--known LIST] [--sketches FOLDER] FOLDER...
+    check_opinion.py TFPROF [--known LIST] [--sketches FOLDER] [--sample N FOLDER] FOLDER...
 
 Reads every recording below the folders with readers of its own (opinion/*.py: the wire format, json and plain
 sums, written from the formats) and compares what tfprof says of it: steps, ops with their self times, kernels,
@@ -10,6 +10,7 @@ bytes are the same, or the difference stands in LIST with its reason, one "recor
 comment. A difference that is not listed fails, and so does a line of LIST whose recording was looked at and whose
 difference is gone: the list only gets shorter.
 
+Of the folder of --sample each Nth recording is read, as there are many that differ little in what is compared.
 Sketches below --sketches become recordings of a device first (tfprof synth), as XSpace and as a Kineto trace.
 
 Numbers of tfprof are means over the steps it looks at; that these steps are real ones is part of what is compared:
@@ -279,15 +280,17 @@ def main():
     parser.add_argument('folders', nargs='+', type=pathlib.Path)
     parser.add_argument('--known', type=pathlib.Path)
     parser.add_argument('--sketches', type=pathlib.Path)
+    parser.add_argument('--sample', nargs=2, action='append', default=[], metavar=('N', 'FOLDER'))
     options = parser.parse_args()
     known, met, wrong = known_differences(options.known), set(), 0
     with tempfile.TemporaryDirectory() as made, ProcessPoolExecutor(initializer=gc.disable) as pool:
-        folders = list(options.folders)
+        folders = [(folder, 1) for folder in options.folders]
+        folders += [(pathlib.Path(folder), int(every)) for every, folder in options.sample]
         if options.sketches:
             sketch_all(options.tfprof, options.sketches, made)
-            folders.append(pathlib.Path(made))
-        jobs = [(options.tfprof, path, name_of(path, folder)) for folder in folders
-                for path, _ in recordings(folder)]
+            folders.append((pathlib.Path(made), 1))
+        jobs = [(options.tfprof, path, name_of(path, folder)) for folder, every in folders
+                for path, _ in list(recordings(folder))[::every]]
         for name, differences in pool.map(look, jobs):
             for what, which, words in differences:
                 met.add((name, what, which))
