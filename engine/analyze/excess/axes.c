@@ -48,7 +48,7 @@ struct axis_list axes_list(const struct axes *axes, uint32_t op, uint32_t name)
     return list;
 }
 
-bool axes_has(const struct axis_list *list, int axis)
+static bool has_axis(const struct axis_list *list, int axis)
 {
     for (int i = 0; i < list->count; i++)
         if (list->ids[i] == axis)
@@ -150,7 +150,7 @@ static struct axis_map through_dot(const struct axes *axes, uint32_t op, uint32_
     for (int i = 0; i < batch.count; i++)
         map.to[batch.ids[i]] = bit(i);
     for (int axis = 0; axis < from->rank; axis++)
-        if (!axes_has(&batch, axis) && !axes_has(&inner, axis) && next < TENSOR_MAX_RANK)
+        if (!has_axis(&batch, axis) && !has_axis(&inner, axis) && next < TENSOR_MAX_RANK)
             map.to[axis] = bit(next++);
     return map;
 }
@@ -177,7 +177,7 @@ static struct axis_map by_list(const struct axes *axes, uint32_t op, const struc
             map.to[list.ids[axis]] = bit(axis);
     else
         for (int axis = 0; axis < from->rank; axis++)
-            map.to[axis] = axes_has(&list, axis) ? 0 : bit(next++);
+            map.to[axis] = has_axis(&list, axis) ? 0 : bit(next++);
     return map;
 }
 
@@ -246,7 +246,8 @@ static int counted_axis(const struct axes *axes, uint32_t op)
     return axis;
 }
 
-bool axes_is_spread(const struct axes *axes, uint32_t op, int axis)
+/* Whether it is the same all along an axis, because it is spread over it. */
+static bool is_spread(const struct axes *axes, uint32_t op, int axis)
 {
     enum { FARTHEST = 16 };
 
@@ -290,14 +291,14 @@ static struct one_hot of_comparison(const struct axes *axes, uint32_t op)
         if (counts == NO_ID || given == NO_ID || !axes->waste->compiled->from[given])
             continue;
         axis = counted_axis(axes, counts);
-        if (axis == AXIS_NONE || !axes_is_spread(axes, given, axis))
+        if (axis == AXIS_NONE || !is_spread(axes, given, axis))
             continue;
         hot.axis = (int8_t)axis;
         hot.length = shape->dims[axis];
         hot.by = bit(axis);
         hot.key = compiled_maker(axes->waste->compiled, given) + 1;
         for (int i = 0; i < shape->rank; i++)
-            if (shape->dims[i] > 1 && !axes_is_spread(axes, given, i))
+            if (shape->dims[i] > 1 && !is_spread(axes, given, i))
                 hot.by |= bit(i);
     }
     return hot;

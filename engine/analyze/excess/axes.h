@@ -35,13 +35,10 @@ bool axes_open(struct axes *axes, const struct waste *waste);
 const struct tensor *axes_shape(const struct axes *axes, uint32_t op);
 /* An attribute of the op, "axes": which it sums over, or of its result by axis of its operand. */
 struct axis_list axes_list(const struct axes *axes, uint32_t op, uint32_t name);
-bool             axes_has(const struct axis_list *list, int axis);
 /* Which element of a tuple a get-tuple-element takes. */
 uint32_t axes_element(const struct axes *axes, uint32_t op);
 /* Where the axes of operand `place` go. No bits: it is not known, or not by axes. */
 struct axis_map axes_into(const struct axes *axes, uint32_t op, uint32_t place);
-/* Whether it is the same all along an axis, because it is spread over it. */
-bool axes_is_spread(const struct axes *axes, uint32_t op, int axis);
 /* The axes of operand `place` of a dot that it sums over. */
 struct axis_list axes_summed(const struct axes *axes, uint32_t op, uint32_t place);
 
