@@ -171,6 +171,8 @@ COPIES = {'memcpyh2d': 'h2d', 'memcpyd2h': 'd2h', 'memcpyd2d': 'd2d', 'memcpyp2p
 # Names of nodes and their types as TensorFlow's node_def.proto allows them; those that begin with
 # "_" are the runtime's own.
 COPY_CALL = re.compile(r'hipMemcpy(HtoD|DtoH|DtoD|HtoH)')
+# TensorFlow puts a call's name in front of the ops of a function that it sets into its caller's place.
+INLINED_CALL = re.compile(r'^(?:(?:Stateful)?PartitionedCall/)+(?=.)')
 # Python that a program calls back, as jax/_src/callback.py names it.
 CALLBACK = re.compile(r'\$callback\.py:\d+ (pure_callback_impl|_wrapped_callback)$')
 OP_NAME = re.compile(r'^[A-Za-z0-9.][\w>./-]*:[A-Za-z_]\w*$')
@@ -282,7 +284,7 @@ def op_of(event):
         # asynchronous: the call only hands it over to another thread, which records it
         return None if stats['eager_op'].startswith('Collective') else str(stats['eager_op'])
     if OP_NAME.match(event.name) and '::' not in event.name:
-        return event.name.rpartition(':')[0]
+        return INLINED_CALL.sub('', event.name.rpartition(':')[0])
     return None
 
 
