@@ -292,8 +292,8 @@ const struct command command_gate = {
         "fails when it is slower by --max-regression and that is no chance. Then it says what "
         "changed.\n"
         "Each PROFILE is a run of its own. Exit status: 0 passed, 1 failed, 4 inconclusive: other "
-        "work or hardware, too few steps, everything slower by one factor, or a slow-down that may "
-        "be chance or drift.",
+        "work or hardware, too few steps, everything slower as by load on the machine, or a "
+        "slow-down that may be chance or drift.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct gate_values),

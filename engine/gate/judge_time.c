@@ -164,6 +164,38 @@ static bool add_drift(struct judging *judging, double share)
     return check.detail && judge_add(judging, check);
 }
 
+/* Everything is slower: that says nothing about the code. */
+static bool add_machine(struct judging *judging, struct check check, const char *likely_cause)
+{
+    check.rule = "uniform-slowdown";
+    check.outcome = OUTCOME_INCONCLUSIVE;
+    judging->result->likely_cause = check.detail = likely_cause;
+    return likely_cause && judge_add(judging, check);
+}
+
+/* What slowed down the whole machine, as far as it shows; NULL: it did not. */
+static const char *find_machine(const struct judging *judging)
+{
+    double change = judging->result->change, factor = uniform_factor(judging);
+
+    if (factor > 0 && 1 + change <= factor + EXPLAINED_SHARE)
+        return arena_text(
+            judging->arena,
+            "everything is %.3g times as slow: clocks, power, temperature or other load on the "
+            "machine rather than the code; run again on a quiet machine with locked clocks",
+            factor);
+    factor = load_factor(judging, change);
+    if (factor > 0)
+        return arena_text(judging->arena,
+                          "the same work is slower nearly everywhere, %.3g times as slow and more: "
+                          "other programs "
+                          "on the machine, or fewer cores or threads, rather than a change of the "
+                          "code; run again "
+                          "on a quiet machine",
+                          factor);
+    return NULL;
+}
+
 /* A slow-down fails when it is no chance, matters, and may be as large as the limit. */
 static bool add_verdict(struct judging *judging, const struct judgement *judgement,
                         const struct side *before, const struct side *after)
@@ -172,24 +204,16 @@ static bool add_verdict(struct judging *judging, const struct judgement *judgeme
     struct check        check = time_check(judging);
     double              limit = judging->limits->max_regression;
     bool                is_large = result->change >= fmin(SMALLEST_CHANGE, limit);
-    double              factor, drift;
+    const char         *machine;
+    double              drift;
 
     if (!judgement->is_significant || !is_large || result->change <= 0)
         return add_unsure(judging, judgement, before, after);
     check.detail = judgement->how;
-    factor = uniform_factor(judging);
     check.title = judge_time_title(judging, "slower");
-    if (factor > 0 && 1 + result->change <= factor + EXPLAINED_SHARE) {
-        check.rule = "uniform-slowdown";
-        check.outcome = OUTCOME_INCONCLUSIVE;
-        result->likely_cause = arena_text(
-            judging->arena,
-            "everything is %.3g times as slow: clocks, power, temperature or other load on the "
-            "machine rather than the code; run again on a quiet machine with locked clocks",
-            factor);
-        check.detail = result->likely_cause;
-        return check.detail && judge_add(judging, check);
-    }
+    machine = find_machine(judging);
+    if (machine)
+        return add_machine(judging, check, machine);
     if (is_drift(judging, before, after, &drift))
         return add_drift(judging, drift);
     result->pace = PACE_SLOWER;

@@ -14,6 +14,7 @@ enum { FEWEST_KERNELS = 3 };
  * to it is a regression, not another program. */
 static const double SAME_WORK_SHARE = 0.5;
 static const double SAME_FLOPS_SHARE = 0.02;
+static const double OTHER_FUNCTION = 2; /* times the ops */
 
 static bool add(struct judging *judging, const char *what, const char *before, const char *after,
                 bool is_hardware)
@@ -187,16 +188,42 @@ static bool is_same_function(const char *a, const char *b)
     }
 }
 
-/* Where each call of a program's function is a step, another function is another step. */
-static bool is_other_function(const struct identity *before, const struct identity *after)
+static double ops_of(const struct summary *summary)
 {
-    return strcmp(after->step_source, "session") == 0 && before->step_marker[0] &&
-           after->step_marker[0] && !is_same_function(before->step_marker, after->step_marker);
+    double count = 0;
+
+    for (size_t i = 0; i < summary->items[ITEM_OP].rows.count; i++)
+        count += summary->items[ITEM_OP].rows.items[i].count;
+    return count;
 }
 
-static bool compare_work(struct judging *judging, const struct identity *before,
-                         const struct identity *after)
+/* Where each call of a program's function is a step, another function is another step. One without
+ * a name is known by how much it does. */
+static bool is_other_function(const struct summary *before, const struct summary *after)
 {
+    const char *was = before->identity.step_marker, *is = after->identity.step_marker;
+    double      least, most;
+
+    if (strcmp(after->identity.step_source, "session") != 0 || !was[0] || !is[0])
+        return false;
+    if (!is_same_function(was, is))
+        return true;
+    least = fmin(ops_of(before), ops_of(after));
+    most = fmax(ops_of(before), ops_of(after));
+    return str_contains(str_from(is), STR("<lambda>")) && most > OTHER_FUNCTION * least;
+}
+
+static const char *calls_of(const struct summary *summary, struct arena *arena)
+{
+    return arena_text(arena, "calls of %s with %.0f ops", summary->identity.step_marker,
+                      ops_of(summary));
+}
+
+static bool compare_work(struct judging *judging)
+{
+    const struct identity *before = &judging->before->identity;
+    const struct identity *after = &judging->after->identity;
+
     if (strcmp(before->format, after->format) != 0 &&
         !add(judging, "format", before->format, after->format, false))
         return false;
@@ -210,9 +237,10 @@ static bool compare_work(struct judging *judging, const struct identity *before,
     if (strcmp(before->step_source, after->step_source) != 0 &&
         !add(judging, "steps", before->step_source, after->step_source, false))
         return false;
-    if (strcmp(before->step_source, after->step_source) == 0 && is_other_function(before, after) &&
-        !add(judging, "steps", before->step_marker,
-             arena_text(judging->arena, "calls of %s", after->step_marker), false))
+    if (strcmp(before->step_source, after->step_source) == 0 &&
+        is_other_function(judging->before, judging->after) &&
+        !add(judging, "steps", calls_of(judging->before, judging->arena),
+             calls_of(judging->after, judging->arena), false))
         return false;
     if (strcmp(before->framework_version, after->framework_version) != 0 &&
         !note(judging, "framework version", before->framework_version, after->framework_version))
@@ -304,6 +332,5 @@ static bool report(struct judging *judging)
 bool judge_workload(struct judging *judging)
 {
     return compare_hardware(judging, &judging->before->identity, &judging->after->identity) &&
-           compare_work(judging, &judging->before->identity, &judging->after->identity) &&
-           report(judging);
+           compare_work(judging) && report(judging);
 }
