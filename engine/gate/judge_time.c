@@ -179,18 +179,16 @@ static const char *find_machine(const struct judging *judging)
     double change = judging->result->change, factor = uniform_factor(judging);
 
     if (factor > 0 && 1 + change <= factor + EXPLAINED_SHARE)
-        return arena_text(
-            judging->arena,
-            "everything is %.3g times as slow: clocks, power, temperature or other load on the "
-            "machine rather than the code; run again on a quiet machine with locked clocks",
-            factor);
+        return arena_text(judging->arena,
+                          "everything is %.3g times as slow: clocks, power, temperature or other "
+                          "load on the machine rather than the code; run again on a quiet machine "
+                          "with locked clocks",
+                          factor);
     factor = load_factor(judging, change);
     if (factor > 0)
         return arena_text(judging->arena,
-                          "the same work is slower nearly everywhere, %.3g times as slow and more: "
-                          "other programs "
-                          "on the machine, or fewer cores or threads, rather than a change of the "
-                          "code; run again "
+                          "most of the same work is %.3g times as slow and more: other programs on "
+                          "the machine, or fewer cores or threads, rather than the code; run again "
                           "on a quiet machine",
                           factor);
     return NULL;
