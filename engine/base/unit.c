@@ -159,6 +159,14 @@ void unit_print(struct text *text, double value, enum unit unit)
     }
 }
 
+bool unit_is_suffix(struct str text)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++)
+        if (suffixes[i].is_printed && str_equal(text, str_from(suffixes[i].text)))
+            return true;
+    return false;
+}
+
 bool unit_scan(struct str text, enum unit unit, double *value)
 {
     static const char number_bytes[] = "+-.0123456789";

@@ -27,6 +27,8 @@ const char *unit_name(enum unit unit);                 /* "ns", "count", "share"
 bool        unit_from_name(struct str name, enum unit *unit);
 /* For people: three significant digits, fitting unit: "212.4 ms", "28.8 %", "1.53 GB", "1 234". */
 void        unit_print(struct text *text, double value, enum unit unit);
+/* "ms", "%": what unit_print may write behind a number. */
+bool        unit_is_suffix(struct str text);
 /* JSON and machines: time in ms; the unit's name there ("ms", "bytes", "share"). */
 double      unit_to_json(double value, enum unit unit);
 const char *unit_json_name(enum unit unit);

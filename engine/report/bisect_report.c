@@ -108,12 +108,7 @@ static void write_pieces(struct layout *layout, const struct bisection *bisectio
 void bisect_text(const struct bisection *bisection, const struct output_options *options,
                  struct text *text)
 {
-    struct layout layout = {
-        .text = text,
-        .arena = text->arena,
-        .width = options->width,
-        .is_colored = options->is_colored,
-    };
+    struct layout layout = layout_make(text, options->width, options->is_colored);
 
     write_head(&layout, bisection);
     write_revisions(&layout, bisection);

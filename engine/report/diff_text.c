@@ -180,10 +180,7 @@ static void write_head(struct layout *layout, const struct diff *diff)
 void diff_text(const struct diff *diff, int64_t rows, const struct output_options *options,
                struct text *text)
 {
-    struct layout layout = { .text = text,
-                             .arena = text->arena,
-                             .width = options->width,
-                             .is_colored = options->is_colored };
+    struct layout layout = layout_make(text, options->width, options->is_colored);
 
     write_head(&layout, diff);
     write_parts(&layout, diff);

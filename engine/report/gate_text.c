@@ -218,13 +218,8 @@ static void write_advice(struct layout *layout, const struct gate_result *result
 void gate_text(const struct gate_result *result, const struct output_options *options,
                struct text *text)
 {
-    struct layout layout = {
-        .text = text,
-        .arena = text->arena,
-        .width = options->width,
-        .is_colored = options->is_colored,
-    };
-    bool is_explained = result->outcome != OUTCOME_PASS || options->is_complete;
+    struct layout layout = layout_make(text, options->width, options->is_colored);
+    bool          is_explained = result->outcome != OUTCOME_PASS || options->is_complete;
 
     layout_style(&layout, style_of(result->outcome));
     layout_wrap(&layout, 0, "", 0, clean(&layout, result->headline));

@@ -130,12 +130,7 @@ static void write_history(struct layout *layout, const struct history *history)
 void history_text(const struct history *histories, size_t count,
                   const struct output_options *options, struct text *text)
 {
-    struct layout layout = {
-        .text = text,
-        .arena = text->arena,
-        .width = options->width,
-        .is_colored = options->is_colored,
-    };
+    struct layout layout = layout_make(text, options->width, options->is_colored);
 
     for (size_t i = 0; i < count; i++) {
         if (i > 0)

@@ -499,10 +499,7 @@ static void write_notes(struct layout *layout, const struct profile *profile)
 void info_text(const struct study *study, const struct output_options *options, struct text *text)
 {
     const struct profile *profile = study->recording;
-    struct layout         layout = { .text = text,
-                                     .arena = text->arena,
-                                     .width = options->width,
-                                     .is_colored = options->is_colored };
+    struct layout         layout = layout_make(text, options->width, options->is_colored);
 
     write_head(&layout, profile);
     write_files(&layout, profile);

@@ -3,6 +3,13 @@
 
 #include <math.h>
 
+struct layout layout_make(struct text *text, unsigned width, bool is_colored)
+{
+    return (struct layout) {
+        .text = text, .arena = text->arena, .width = width, .is_colored = is_colored
+    };
+}
+
 struct str layout_clean(struct arena *arena, struct str s)
 {
     struct text clean = { .arena = arena };
@@ -22,6 +29,36 @@ static bool next_word(struct str *rest, struct str *word)
         len++;
     *word = str_slice(*rest, 0, len);
     *rest = str_slice(*rest, len, rest->len);
+    return true;
+}
+
+/* "212.4", "(+3", "1/2": what a unit may follow. */
+static bool is_number(struct str word)
+{
+    size_t last = word.len > 0 ? word.len - 1 : 0;
+
+    for (size_t i = 0; i < word.len; i++)
+        if (word.data[i] >= 'A')
+            return false;
+    return word.len > 0 && word.data[last] >= '0' && word.data[last] <= '9';
+}
+
+/* The next word with its unit where it is a number: lines do not part the two. */
+static bool next_piece(struct str *rest, struct str *word)
+{
+    struct str after, unit;
+
+    if (!next_word(rest, word))
+        return false;
+    after = *rest;
+    if (!is_number(*word) || !next_word(&after, &unit))
+        return true;
+    while (unit.len > 1 && str_find(STR(".,;:)"), unit.data[unit.len - 1]) < 5)
+        unit.len--;
+    if (unit_is_suffix(unit)) {
+        word->len = (size_t)(after.data - word->data);
+        *rest = after;
+    }
     return true;
 }
 
@@ -70,7 +107,7 @@ static size_t wrap_words(struct layout *layout, size_t column, unsigned indent, 
     struct str rest = s, word;
     bool       is_first = true;
 
-    while (next_word(&rest, &word)) {
+    while (next_piece(&rest, &word)) {
         struct str shown = layout_clean(layout->arena, word);
         size_t     width = text_width(shown);
         bool       is_long = indent + width > layout->width;

@@ -20,11 +20,14 @@ struct layout {
     bool          is_colored;
 };
 
+/* Lines at the end of `text`, in its arena. */
+struct layout layout_make(struct text *text, unsigned width, bool is_colored);
+
 /* A copy on one line, as text_add_clean makes it. */
 struct str layout_clean(struct arena *arena, struct str s);
 /* Words of `s` in lines that start at column `indent`, the first one behind `head`, which starts at
- * column `head_indent` and is followed by a blank unless empty; ends in a newline. Words wider than
- * the line stay whole. */
+ * column `head_indent` and is followed by a blank unless empty; ends in a newline. A number and its
+ * unit stay on one line. */
 void layout_wrap(struct layout *layout, unsigned head_indent, const char *head, unsigned indent,
                  struct str s);
 /* As layout_wrap, and `right` flush right on the last line, or on a line of its own. */

@@ -297,10 +297,7 @@ static void write_together(struct layout *layout, const struct advice *advice,
 static void advice_text(const struct advice *advice, const struct study *study,
                         const struct output_options *options, struct text *text)
 {
-    struct layout layout = { .text = text,
-                             .arena = text->arena,
-                             .width = options->width,
-                             .is_colored = options->is_colored };
+    struct layout layout = layout_make(text, options->width, options->is_colored);
 
     head_text(&layout, study);
     write_notes(&layout, study->profile);

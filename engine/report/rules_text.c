@@ -13,14 +13,6 @@
 
 enum { HEAD_COLUMN = 12, ID_COLUMNS = 34, SEVERITY_COLUMNS = 7 };
 
-static struct layout layout_make(const struct output_options *options, struct text *text)
-{
-    return (struct layout) { .text = text,
-                             .arena = text->arena,
-                             .width = options->width,
-                             .is_colored = options->is_colored };
-}
-
 static const char *rule_title(const struct rule_info *rule)
 {
     return rule->title ? rule->title : rule->summary ? rule->summary : "";
@@ -54,7 +46,7 @@ static void write_row(struct layout *layout, const struct rule_info *rule)
 void rules_text(const struct rule_list *list, const struct output_options *options,
                 struct text *text)
 {
-    struct layout            layout = layout_make(options, text);
+    struct layout            layout = layout_make(text, options->width, options->is_colored);
     size_t                   count = list->rules.count;
     const struct rule_info **rules =
         arena_alloc_array(layout.arena, count, sizeof(const struct rule_info *));
@@ -222,7 +214,7 @@ static void write_outcome(struct layout *layout, const struct rule_explanation *
 void explain_text(const struct rule_explanation *explanation, const char *profile_name,
                   const struct output_options *options, struct text *text)
 {
-    struct layout layout = layout_make(options, text);
+    struct layout layout = layout_make(text, options->width, options->is_colored);
     struct text   title = { .arena = layout.arena };
 
     if (explanation->place) {

@@ -93,10 +93,7 @@ static void write_rows(struct layout *layout, const struct tool_section *section
 void tool_text(const struct tool *tool, const struct study *study, int64_t rows,
                const struct output_options *options, struct text *text)
 {
-    struct layout layout = { .text = text,
-                             .arena = text->arena,
-                             .width = options->width,
-                             .is_colored = options->is_colored };
+    struct layout layout = layout_make(text, options->width, options->is_colored);
 
     head_text(&layout, study);
     for (size_t i = 0; i < TOOL_SECTIONS && tool->sections[i].title; i++) {

@@ -104,12 +104,7 @@ void verify_text(const struct verification *verification, const struct output_op
                  struct text *text)
 {
     const struct gate_result *compared = &verification->compared;
-    struct layout             layout = {
-                    .text = text,
-                    .arena = text->arena,
-                    .width = options->width,
-                    .is_colored = options->is_colored,
-    };
+    struct layout             layout = layout_make(text, options->width, options->is_colored);
 
     layout_style(&layout, verification->kept == KEPT        ? STYLE_GOOD
                           : verification->kept == KEPT_LESS ? STYLE_BAD

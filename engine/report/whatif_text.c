@@ -214,10 +214,7 @@ static void write_parts(struct layout *layout, const struct whatif *whatif)
 void whatif_text(const struct whatif *whatif, const struct study *study,
                  const struct output_options *options, struct text *text)
 {
-    struct layout layout = { .text = text,
-                             .arena = text->arena,
-                             .width = options->width,
-                             .is_colored = options->is_colored };
+    struct layout layout = layout_make(text, options->width, options->is_colored);
 
     head_text(&layout, study);
     write_step(&layout, whatif);

@@ -223,10 +223,7 @@ static void write_late(struct layout *layout, const struct why *why)
 void why_text(const struct why *why, const struct study *study,
               const struct output_options *options, struct text *text)
 {
-    struct layout layout = { .text = text,
-                             .arena = text->arena,
-                             .width = options->width,
-                             .is_colored = options->is_colored };
+    struct layout layout = layout_make(text, options->width, options->is_colored);
 
     head_text(&layout, study);
     write_subject(&layout, why);

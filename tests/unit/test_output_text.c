@@ -341,6 +341,32 @@ static void ranges_name_the_unit_once(void **state)
     arena_free(&arena);
 }
 
+/* Where "a step takes" leaves room for a number but not for its unit, both go down. */
+static void numbers_keep_their_unit(void **state)
+{
+    static const struct {
+        const char *given, *shown;
+    } cases[] = {
+        { "a step takes 40.0 ms", "a step takes\n40.0 ms\n" },
+        { "a step takes 40.0 ms,", "a step takes\n40.0 ms,\n" },
+        { "a step takes (+40 %).", "a step takes\n(+40 %).\n" },
+        { "a step takes 40.0 of", "a step takes 40.0\nof\n" },
+        { "a step takes many ms", "a step takes many\nms\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena  arena = { 0 };
+        struct text   text = { .arena = &arena };
+        struct layout layout = layout_make(&text, 18, false);
+
+        layout_wrap(&layout, 0, "", 0, str_from(cases[i].given));
+        assert_int_equal(text.len, strlen(cases[i].shown));
+        assert_memory_equal(text.data, cases[i].shown, text.len);
+        arena_free(&arena);
+    }
+}
+
 static void long_names_are_cut_between_characters(void **state)
 {
     static const struct {
@@ -384,6 +410,7 @@ int main(void)
         cmocka_unit_test(colours_change_nothing_else),
         cmocka_unit_test(control_characters_are_escaped),
         cmocka_unit_test(ranges_name_the_unit_once),
+        cmocka_unit_test(numbers_keep_their_unit),
         cmocka_unit_test(long_names_are_cut_between_characters),
     };
 
