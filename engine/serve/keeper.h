@@ -13,15 +13,18 @@
 
 enum { KEPT_PROGRAMS = 2 };
 
+struct kept_process {
+    char          *key; /* which recording it reads, in what state; NULL: none yet */
+    bool           is_running;
+    struct process process;
+    struct arena   arena; /* of key and said */
+    struct text    said;
+};
 struct kept_program {
-    char           *key; /* which recording it reads, in what state; NULL: none yet */
-    bool            is_running;
-    struct process  process;
-    struct arena    arena; /* of key and said */
-    struct text     said;
-    pthread_mutex_t asking;
-    unsigned        users;     /* threads that ask or wait to */
-    uint64_t        last_used; /* by turn */
+    struct kept_process now;
+    pthread_mutex_t     asking;
+    unsigned            users;     /* threads that ask or wait to */
+    uint64_t            last_used; /* by turn */
 };
 struct keeper {
     struct kept_program programs[KEPT_PROGRAMS];
