@@ -6,37 +6,37 @@ return rule {
   formats = { "xspace", "kineto" },
   needs = { "coverage.accelerators", "coverage.launches", "coverage.kernels" },
   tags = { "validity", "device" },
-  params = {
-    min_launches = { default = 10, min = 1, max = 1e9, unit = "count",
-                     doc = "launch calls of the host from which kernels must have run" },
-  },
   doc = [[
 The host enqueued kernels, or ran ops that only programs on an accelerator have (of cuDNN, MIOpen or NCCL), but no
-kernel was recorded. An absent timeline and an idle accelerator look
+kernel was recorded; or the machine has an accelerator and not one call of its runtime is there, not even the
+profiler's own. An absent timeline and an idle accelerator look
 the same in sums, so nothing is said about idle time, use or kernels. Silent for programs on the CPU
 and where the accelerator's timeline is there. Where the profiler wrote down why, that is quoted.]],
 
-  check = function(p, cfg)
+  check = function(p)
     local launches, kernels = p.fact["coverage.launches"], p.fact["coverage.kernels"]
     if kernels > 0 or p:has("device.count") then return nil end
     local err = p:has("coverage.capture_error") and p.fact["coverage.capture_error"] or nil
     local tells = err and err:find("(?i)cupti|roctracer|rocprof|gpu|cuda|\\bhip|tpu|privilege") ~= nil
     local ops = p:has("coverage.device_ops") and p.fact["coverage.device_ops"] or 0
-    if launches < cfg.min_launches and ops == 0 and not tells then return nil end
+    local lacks = p:has("coverage.lacks_device") and p.fact["coverage.lacks_device"]
+    if not lacks and not tells then return nil end
     local evidence = { { "launch calls of the host", launches, "count" }, { "kernels recorded", 0, "count" },
                        { "accelerators named", p.fact["coverage.accelerators"], "count" } }
     if ops > 0 then evidence[#evidence + 1] = { "ops and ranges that only an accelerator has", ops, "count" } end
     if err then evidence[#evidence + 1] = { "the profiler's error", err } end
     return finding {
       title = tells and ("No kernel was recorded: %s"):format(err) or
-        launches >= cfg.min_launches and ("%s launches, but no kernel was recorded"):format(fmt.count(launches))
-        or "The program ran on an accelerator, and only its host was recorded",
+        launches > 0 and ("%s, but no kernel was recorded"):format(fmt.many(launches, "launch", "launches"))
+        or ops > 0 and "The program ran on an accelerator, and only its host was recorded"
+        or "The machine has an accelerator, and nothing of it was recorded",
       evidence = evidence,
       condition = tells and "no kernel, and the profiler's error speaks of the accelerator" or
-        ("no kernel after %s launches and %s of an accelerator, %s launches or one such op tell"):format(
-          fmt.count(launches), fmt.many(ops, "op", "ops"), fmt.count(cfg.min_launches)),
+        ("no kernel after %s and %s of an accelerator; one of either tells, or an accelerator without a call")
+          :format(fmt.many(launches, "launch", "launches"), fmt.many(ops, "op", "ops")),
       remedy = { text = "Let the profiler read the device: counters for users that are not root, a CUPTI that fits "
-                   .. "the driver, no second profiler.",
+                   .. "the driver, no second profiler. Where the program is meant for the CPU, hide the accelerator "
+                   .. "from it.",
                  code = p.framework == "pytorch" and "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
                    or nil },
       impact = impact.none(),
@@ -46,10 +46,11 @@ and where the accelerator's timeline is there. Where the profiler wrote down why
 
   examples = {
     { name = "launches alone", framework = "pytorch", finding = true,
-      facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 0 } },
+      facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 0,
+                ["coverage.lacks_device"] = true } },
     { name = "ops of an accelerator, without its calls", framework = "pytorch", finding = true,
       facts = { ["coverage.accelerators"] = 8, ["coverage.launches"] = 0, ["coverage.kernels"] = 0,
-                ["coverage.device_ops"] = 1 } },
+                ["coverage.device_ops"] = 1, ["coverage.lacks_device"] = true } },
     { name = "the profiler says why", finding = true,
       facts = { ["coverage.accelerators"] = 0, ["coverage.launches"] = 0, ["coverage.kernels"] = 0,
                 ["coverage.capture_error"] = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" } },

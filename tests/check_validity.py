@@ -400,17 +400,65 @@ def the_device_alone():
 
 def no_device_work():
     """Launches without kernels leave the device unknown; with kernels they do not."""
-    for has_kernels in (True, False):
+    for has_kernels, count in ((True, 30), (False, 30), (False, 2)):
         trace = Trace()
-        for i in range(30):
+        for i in range(count):
             trace.op("aten::mm", 1000 + 100 * i, 50)
             if has_kernels:
                 trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", 1010 + 100 * i, 1020 + 100 * i, 60)
             else:
                 trace.call("cudaLaunchKernel", 1010 + 100 * i, 5)
-        report = trace.advice(f"kernels-{has_kernels}")
+        report = trace.advice(f"kernels-{has_kernels}-{count}")
         expect((find(report, "device-timeline-missing") is None) == has_kernels, f"kernels {has_kernels}: {rules(report)}")
         expect((report["verdict"]["class"] == "unknown") == (not has_kernels), f"kernels {has_kernels}: {report['verdict']}")
+
+
+def an_accelerator_without_calls():
+    """A GPU whose runtime was never called was not looked at; one that the profiler alone waited for did nothing."""
+    for is_watched in (False, True):
+        trace = Trace()
+        for i in range(30):
+            trace.op("aten::mm", 1000 + 100 * i, 90)
+        if is_watched:
+            trace.call("cudaDeviceSynchronize", 4000, 5)
+        report = trace.advice(f"watched-{is_watched}")
+        expect(is_vetoed(report, "device-timeline-missing") == (not is_watched), f"watched {is_watched}: {rules(report)}")
+        expect((report["verdict"]["class"] == "unknown") == (not is_watched), f"watched {is_watched}: {report['verdict']}")
+        expect(is_watched or priced(report) == [], f"nothing is priced: {priced(report)}")
+
+
+def calls_that_run_the_work():
+    """300 calls that last as long as their work: a mode to leave where CUDA's, how the runtime is where another's."""
+    for prefix, call in (("cuda", "cudaLaunchKernel"), ("mtia", "runFunction - job_prep_and_submit_for_execution")):
+        trace = Trace(None)
+        for i in range(300):
+            trace.op("aten::mm", 100 * i, 95)
+            trace.number += 1
+            trace.event(f"{prefix}_runtime", call, 100 * i + 5, 85, correlation=trace.number)
+            trace.event("kernel" if prefix == "cuda" else "mtia_ccp_events", "fc", 100 * i + 10, 75, 7, 0, device=0, stream=7,
+                        correlation=trace.number)
+        report = trace.advice(f"blocking-{prefix}")
+        expect((find(report, "launch-blocking-on") is not None) == (prefix == "cuda"), f"{prefix}: {rules(report)}")
+
+
+def prepared_in_the_step():
+    """Of 100 ms a step 60 pass in Python that makes the batch, 35 on the device: who prepares is named, and it is worth what the device waits."""
+    for python_ms, is_told in ((60, True), (8, False)):
+        trace = Trace()
+        for i in range(6):
+            at = 1000 + 100000 * i
+            trace.step(i, at, 99900)
+            trace.event("python_function", "images.py(390): normalize", at + 100, 1000 * python_ms - 200)
+            trace.event("python_function", "model.py(12): forward", at + 1000 * python_ms, 99000 - 1000 * python_ms)
+            trace.op("aten::mm", at + 1000 * python_ms + 100, 500)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 1000 * python_ms + 200, at + 1000 * python_ms + 1000,
+                         98000 - 1000 * python_ms)
+            trace.call("cudaDeviceSynchronize", at + 1000 * python_ms + 700, 98000 - 1000 * python_ms)
+        report = trace.advice(f"prepared-{python_ms}")
+        finding = find(report, "python-in-step")
+        expect((finding is not None) == is_told, f"{python_ms} ms: {rules(report)}")
+        expect(not finding or "normalize" in text_of(finding), f"it is named: {text_of(finding)[:300]}")
+        expect(not finding or 0.5 < finding["impact"]["share"] < 0.65, f"and priced: {finding and finding['impact']}")
 
 
 def gathered():
@@ -479,6 +527,9 @@ def main():
     captured()
     the_device_alone()
     no_device_work()
+    an_accelerator_without_calls()
+    calls_that_run_the_work()
+    prepared_in_the_step()
     serving()
     gathered()
     rates()

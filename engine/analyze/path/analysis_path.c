@@ -12,7 +12,7 @@
 #include "base/macros.h"
 #include "base/sample.h"
 
-enum { PATH_STEPS = 100, MIN_LAUNCHES = 10 };
+enum { PATH_STEPS = 100 };
 
 static const struct fact_spec produces[] = {
     { "host.cores", UNIT_COUNT, "cores, as recorded or as many as were seen at work at once" },
@@ -84,16 +84,14 @@ static bool is_worker(const struct study *study, const struct timeline *line,
            (!device || line->device == device->device);
 }
 
-/* The host enqueued work for an accelerator, as its launches or its ops tell, and nothing of it was
- * recorded: what the host did says nothing of what the step waited for. */
+/* Where nothing of an accelerator was recorded, what the host did says nothing of what the step
+ * waited for. */
 static bool lacks_device(const struct study *study)
 {
-    double launches, kernels, ops;
+    double lacks;
 
-    return !study->path.has_device && facts_get(&study->facts, "coverage.launches", &launches) &&
-           facts_get(&study->facts, "coverage.kernels", &kernels) &&
-           facts_get(&study->facts, "coverage.device_ops", &ops) &&
-           (launches >= MIN_LAUNCHES || ops > 0) && kernels <= 0;
+    return !study->path.has_device &&
+           facts_get(&study->facts, "coverage.lacks_device", &lacks) && lacks > 0;
 }
 
 bool path_begin(struct study *study)

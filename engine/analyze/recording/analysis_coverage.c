@@ -14,6 +14,7 @@ enum coverage_fact {
     LAUNCHES,
     OPS,
     DEVICE_OPS,
+    LACKS_DEVICE,
     OPS_WITH_SHAPES,
     MEMORY_EVENTS,
     OP_MEMORY,
@@ -47,6 +48,8 @@ static const struct fact_spec produces[] = {
     [OPS] = { "coverage.ops", UNIT_COUNT, "distinct ops" },
     [DEVICE_OPS] = { "coverage.device_ops", UNIT_COUNT,
                      "names of host events that only programs on an accelerator have" },
+    [LACKS_DEVICE] = { "coverage.lacks_device", UNIT_BOOL,
+                       "an accelerator was given work, or may have been, and no kernel was recorded" },
     [OPS_WITH_SHAPES] = { "coverage.ops_with_shapes", UNIT_COUNT, "distinct ops of known shapes" },
     [MEMORY_EVENTS] = { "coverage.memory_events", UNIT_COUNT, "recorded allocations" },
     [OP_MEMORY] = { "coverage.op_memory", UNIT_COUNT, "memory records of ops" },
@@ -139,6 +142,17 @@ static size_t count_accelerators(const struct profile *profile)
     return count;
 }
 
+/* The host's launches or ops tell of an accelerator, or one is there and not a single call of it was
+ * recorded, which a profiler that looked at it makes itself when it stops; and no kernel. */
+static bool lacks_device(const double *values, const struct kind_sums *sums)
+{
+    uint64_t calls = sums->count[ACTIVITY_LAUNCH] + sums->count[ACTIVITY_SYNC] +
+                     sums->count[ACTIVITY_TRANSFER];
+
+    return values[KERNELS] == 0 && (values[LAUNCHES] > 0 || values[DEVICE_OPS] > 0 ||
+                                    (values[ACCELERATORS] > 0 && values[OPS] > 0 && calls == 0));
+}
+
 static bool list_notes(struct study *study)
 {
     const struct profile *profile = study->profile;
@@ -205,6 +219,7 @@ static bool run(struct study *study, struct err *err)
     values[LAUNCHES] = (double)sums.count[ACTIVITY_LAUNCH];
     values[OPS] = (double)profile->ops.count;
     values[DEVICE_OPS] = (double)count_device_ops(profile);
+    values[LACKS_DEVICE] = lacks_device(values, &sums);
     values[OPS_WITH_SHAPES] = (double)count_shaped(profile);
     values[MEMORY_EVENTS] = (double)profile->memory_events.count;
     values[OP_MEMORY] = (double)profile->op_memory.count;
