@@ -17,11 +17,16 @@ return rule {
 With CUDA_LAUNCH_BLOCKING=1, or in a debug mode, each launch call returns only after its kernel:
 nothing overlaps, and what the recording shows of asynchrony is not real. Priced as the idle time of
 the device, less the launches' usual cost. Silent for few launches: a graph launch blocks in its own
-right.]],
+right; and for runtimes other than CUDA's and HIP's, whose calls may run the work by design.]],
 
   check = function(p, cfg)
     local share, count = p.fact["launch.blocking_share"], p.fact["launch.count_per_step"]
     if share < cfg.min_share or count < cfg.min_launches then return nil end
+    -- Other runtimes run a program inside of the call by design: there is no mode to leave.
+    local launches = p:has("activities") and p:table("activities"):where { kind = "launch" }
+    if launches and launches:count() > 0 and launches:where { name = { like = "^(cu|hip)" } }:count() == 0 then
+      return nil
+    end
     local extra_ns = math.max(0, math.min(p.fact["launch.ns_per_step"] - count * cfg.launch_ns,
                                           p.fact["step.ns"] - p.fact["device.busy_ns"]))
     return finding {
@@ -42,6 +47,10 @@ right.]],
     { name = "all of them", framework = "pytorch", finding = true, impact_ns = 2e6,
       facts = { ["step.ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 0.98,
                 ["launch.count_per_step"] = 500, ["launch.ns_per_step"] = 9e6 } },
+    { name = "calls of a runtime that run the work themselves", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 0.98,
+                ["launch.count_per_step"] = 500, ["launch.ns_per_step"] = 9e6 },
+      tables = { activities = { { name = "runFunction", kind = "launch" } } } },
     { name = "a graph launch", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 1,
                 ["launch.count_per_step"] = 1, ["launch.ns_per_step"] = 9e6 } },

@@ -1,4 +1,7 @@
 -- Python runs inside the step while nothing else does.
+local PREPARE_BESIDE = "Prepare the next batch beside the step, in threads or processes, or do it for the whole batch "
+  .. "in the compiled function."
+
 local function selects(cells)
   local list = {}
   for row in cells:top("ns", 64):each() do list[#list + 1] = { cell = row.cell } end
@@ -28,9 +31,7 @@ local function of_pauses(p, cfg, cells)
     evidence = evidence,
     condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(share),
         fmt.pct(cfg.min_pause_share)),
-    remedy = { text = is_input
-                 and "Prepare the next batch beside the step, in threads or processes, or do it for the whole batch "
-                     .. "in the compiled function."
+    remedy = { text = is_input and PREPARE_BESIDE
                    or "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
                    (has_stacks and "" or " Record with Python stacks to see what it is."),
                code = not has_stacks and "with torch.profiler.profile(with_stack=True) as prof: ..." or nil },
@@ -119,8 +120,8 @@ return rule {
 The leading thread is in Python, or in no recorded event at all, while no program and no pool thread
 works; for eager PyTorch on the host, long pauses between ops that come in every step count. So does what follows
 behind reading all variables of a TensorFlow program. Python before the first computation of a step usually prepares
-its input and belongs to the input rules. Between runs of a session that were recorded one by one nothing is known but
-the time, which is a bound. Priced as that time where pauses are more than programs usually have, or an accelerator
+its input and belongs to the input rules, but for PyTorch while an accelerator waits. Between runs of a session that
+were recorded one by one nothing is known but the time, which is a bound. Priced as that time where pauses are more than programs usually have, or an accelerator
 waits for it; else it is a bound. Silent where it hides behind computation.]],
 
   check = function(p, cfg)
@@ -141,7 +142,11 @@ waits for it; else it is a bound. Silent where it hides behind computation.]],
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then return nil end
     if p:has("runs.count") and p.fact["runs.count"] > 8 then return nil end
     if p.fact["part.compute_ns"] == 0 then return nil end
-    local total = math.max(p.fact["python.path_ns"] - p.fact["host.python_before_ns"], 0)
+    local before = p.fact["host.python_before_ns"]
+    -- What prepares a batch inside of the step, the accelerator waits for as for any other Python.
+    local prepares = p.framework == "pytorch" and p:has("device.idle_share") and before >= cfg.min_share * step_ns
+      and before > p.fact["python.path_ns"] / 2
+    local total = prepares and before or math.max(p.fact["python.path_ns"] - before, 0)
     -- Short pieces between many waits for results are the loop that reads them.
     local waits = p:has("sync.count_per_step") and p.fact["sync.count_per_step"] or 0
     if waits >= cfg.min_waits and total < waits * cfg.short_ns then return nil end
@@ -159,16 +164,18 @@ waits for it; else it is a bound. Silent where it hides behind computation.]],
       end
     end
     if total / step_ns < cfg.min_share then return nil end
-    table.insert(evidence, 1, { "Python behind the step's first computation", total, "ns",
-        share = math.min(total / step_ns, 1) })
+    table.insert(evidence, 1, { prepares and "Python before the step's first computation"
+        or "Python behind the step's first computation", total, "ns", share = math.min(total / step_ns, 1) })
     return finding {
-      title = ("%s of each step pass in Python outside any op"):format(fmt.ms(total)),
+      title = (prepares and "Python prepares for %s of each step what the device then computes with"
+        or "%s of each step pass in Python outside any op"):format(fmt.ms(total)),
       -- Nobody can act on time that no function is named for.
       severity = #locations > 0 and "warn" or "info",
       evidence = evidence, locations = locations,
       condition = ("Python takes %s of the step, %s accepted"):format(fmt.pct(total / step_ns),
           fmt.pct(cfg.min_share)),
-      remedy = { text = "Move it out of the step or into the graph; a Python tracer shows where it is.",
+      remedy = { text = prepares and PREPARE_BESIDE or
+                   "Move it out of the step or into the graph; a Python tracer shows where it is.",
                  code = p.framework == "jax" and
                      "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
       -- An accelerator waits for all of it; a host on its own does some of it anyway.
