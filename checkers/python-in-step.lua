@@ -121,8 +121,9 @@ The leading thread is in Python, or in no recorded event at all, while no progra
 works; for eager PyTorch on the host, long pauses between ops that come in every step count. So does what follows
 behind reading all variables of a TensorFlow program. Python before the first computation of a step usually prepares
 its input and belongs to the input rules, but for PyTorch while an accelerator waits. Between runs of a session that
-were recorded one by one nothing is known but the time, which is a bound. Priced as that time where pauses are more than programs usually have, or an accelerator
-waits for it; else it is a bound. Silent where it hides behind computation.]],
+were recorded one by one nothing is known but the time, which is a bound. Priced as that time where pauses are more
+than programs usually have, or an accelerator waits for it; else it is a bound. Silent where it hides behind
+computation.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return between_runs(p, cfg) end

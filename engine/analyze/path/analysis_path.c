@@ -90,8 +90,8 @@ static bool lacks_device(const struct study *study)
 {
     double lacks;
 
-    return !study->path.has_device &&
-           facts_get(&study->facts, "coverage.lacks_device", &lacks) && lacks > 0;
+    return !study->path.has_device && facts_get(&study->facts, "coverage.lacks_device", &lacks) &&
+           lacks > 0;
 }
 
 bool path_begin(struct study *study)

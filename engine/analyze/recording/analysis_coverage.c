@@ -49,7 +49,8 @@ static const struct fact_spec produces[] = {
     [DEVICE_OPS] = { "coverage.device_ops", UNIT_COUNT,
                      "names of host events that only programs on an accelerator have" },
     [LACKS_DEVICE] = { "coverage.lacks_device", UNIT_BOOL,
-                       "an accelerator was given work, or may have been, and no kernel was recorded" },
+                       "an accelerator was given work, or may have been, and no kernel was "
+                       "recorded" },
     [OPS_WITH_SHAPES] = { "coverage.ops_with_shapes", UNIT_COUNT, "distinct ops of known shapes" },
     [MEMORY_EVENTS] = { "coverage.memory_events", UNIT_COUNT, "recorded allocations" },
     [OP_MEMORY] = { "coverage.op_memory", UNIT_COUNT, "memory records of ops" },
@@ -142,12 +143,12 @@ static size_t count_accelerators(const struct profile *profile)
     return count;
 }
 
-/* The host's launches or ops tell of an accelerator, or one is there and not a single call of it was
- * recorded, which a profiler that looked at it makes itself when it stops; and no kernel. */
+/* The host's launches or ops tell of an accelerator, or one is there and not a single call of it
+ * was recorded, which a profiler that looked at it makes itself when it stops; and no kernel. */
 static bool lacks_device(const double *values, const struct kind_sums *sums)
 {
-    uint64_t calls = sums->count[ACTIVITY_LAUNCH] + sums->count[ACTIVITY_SYNC] +
-                     sums->count[ACTIVITY_TRANSFER];
+    uint64_t calls =
+        sums->count[ACTIVITY_LAUNCH] + sums->count[ACTIVITY_SYNC] + sums->count[ACTIVITY_TRANSFER];
 
     return values[KERNELS] == 0 && (values[LAUNCHES] > 0 || values[DEVICE_OPS] > 0 ||
                                     (values[ACCELERATORS] > 0 && values[OPS] > 0 && calls == 0));
