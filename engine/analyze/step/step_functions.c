@@ -11,6 +11,7 @@ enum { MIN_CALLS = 3 }; /* fewer are no steps */
 struct function {
     uint32_t name; /* interned: what a call's event has behind the words for a call */
     uint32_t calls;
+    uint32_t first, last; /* of its calls, by row of the markers */
     int64_t  total_ns;
     bool     trains;
 };
@@ -62,6 +63,14 @@ static uint32_t function_for(struct search *search, uint32_t name)
                : NO_ID;
 }
 
+static void count_call(struct function *function, uint32_t row, int64_t ns)
+{
+    if (!function->calls++)
+        function->first = row;
+    function->last = row;
+    function->total_ns += ns;
+}
+
 /* false: a run has no call around it, or out of memory. */
 static bool name_runs(struct search *search)
 {
@@ -78,8 +87,7 @@ static bool name_runs(struct search *search)
             return false;
         search->function_of[i] = function;
         search->call_of[i] = call;
-        search->functions.items[function].calls++;
-        search->functions.items[function].total_ns += event_duration_ns(profile, call);
+        count_call(&search->functions.items[function], (uint32_t)i, event_duration_ns(profile, call));
     }
     return true;
 }
@@ -135,6 +143,42 @@ static bool find_training(struct search *search)
     return trains != NULL;
 }
 
+static struct str without_number(struct str name)
+{
+    size_t end = name.len;
+
+    while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9')
+        end--;
+    return str_slice(name, 0, end);
+}
+
+/* A function that was traced anew has a new number, and the graph before it does not run again. */
+static bool is_new_trace(const struct profile *profile, const struct function *old, const struct function *new)
+{
+    return old->trains && new->trains && old->last < new->first &&
+           str_equal(without_number(profile_str(profile, old->name)),
+                     without_number(profile_str(profile, new->name)));
+}
+
+/* Graphs of one function count as the first of them. */
+static void join_traces(struct search *search)
+{
+    struct function *list = search->functions.items;
+
+    for (uint32_t later = 1; later < search->functions.count; later++)
+        for (uint32_t f = 0; f < later; f++)
+            if (list[f].calls && is_new_trace(search->profile, &list[f], &list[later])) {
+                for (size_t i = list[later].first; i <= list[later].last; i++)
+                    if (search->function_of[i] == later)
+                        search->function_of[i] = f;
+                list[f].calls += list[later].calls;
+                list[f].total_ns += list[later].total_ns;
+                list[f].last = list[later].last;
+                list[later].calls = 0;
+                break;
+            }
+}
+
 /* Of those that train the one that takes most; else the one called least, which begins each round.
  * NO_ID: one function, or none that comes again. */
 static uint32_t choose(const struct search *search)
@@ -151,11 +195,16 @@ static uint32_t choose(const struct search *search)
     return best ? (uint32_t)(best - list) : NO_ID;
 }
 
-/* Calls of the others belong to the step before them. */
+static uint32_t graph_of(const struct search *search, size_t run)
+{
+    return event_activity(search->profile, search->call_of[run])->name;
+}
+
+/* Calls of the others belong to the step before them, and so does tracing the function anew. */
 static void keep(struct search *search, uint32_t chosen)
 {
     struct markers *markers = search->markers;
-    size_t          kept = 0;
+    size_t          kept = 0, last = 0;
 
     for (size_t i = 0; i < markers->list.count; i++) {
         struct marker marker = markers->list.items[i];
@@ -163,8 +212,12 @@ static void keep(struct search *search, uint32_t chosen)
         /* A run lasts as long as the call around it. */
         marker.end_ns = event_end_ns(search->profile, search->call_of[i]);
         if (search->function_of[i] == chosen) {
+            if (kept && markers->list.items[kept - 1].host == marker.host &&
+                graph_of(search, i) != graph_of(search, last))
+                markers->list.items[kept - 1].until_ns = marker.start_ns;
             marker.until_ns = marker.end_ns;
             markers->list.items[kept++] = marker;
+            last = i;
         } else if (kept && markers->list.items[kept - 1].host == marker.host) {
             markers->list.items[kept - 1].until_ns = marker.end_ns;
         }
@@ -196,6 +249,7 @@ bool markers_functions(const struct profile *profile, struct intern *names, stru
     search.call_of = arena_new_array(&scratch, uint32_t, markers->list.count + 1);
     if (markers->list.count && search.function_of && search.call_of && name_runs(&search)) {
         ok = find_training(&search);
+        join_traces(&search);
         chosen = ok ? choose(&search) : NO_ID;
         if (chosen != NO_ID)
             keep(&search, chosen);
