@@ -4,25 +4,36 @@ local function beside(p, cfg, builds, setup_ns)
   local step_ns, functions = p.fact["step.ns"], 0
   local calls = p:table("activities"):where { name = { like = "^EagerLocalExecute: __inference_" },
                                               events = { min = cfg.min_beside } }
-  local is_keras = false
+  local is_keras, most_calls = false, 0
   for row in calls:each() do
     if not row.name:find("[Dd]ataset") then
-      functions = functions + 1
+      functions, most_calls = functions + 1, math.max(most_calls, row.events)
       is_keras = is_keras or row.name:find("step_on_|test_function|predict_function|train_function") ~= nil
     end
   end
-  setup_ns = setup_ns + (p:has("compile.path_ns") and p.fact["compile.path_ns"] or 0)
-  if builds < cfg.min_beside or functions < 2 or not is_keras or setup_ns < cfg.min_share * step_ns then return nil end
+  local compile_ns = p:has("compile.path_ns") and p.fact["compile.path_ns"] or 0
+  -- What the training function's own traces take is no call's set-up.
+  setup_ns = setup_ns + math.max(0, compile_ns - (p:has("retrace.path_ns") and p.fact["retrace.path_ns"] or 0))
+  -- One function, called no more often than iterators are built: its call had a data set of one batch.
+  local is_alone = functions == 1 and most_calls <= builds
+  if builds < cfg.min_beside or functions < 2 and not is_alone or not is_keras or
+      setup_ns < cfg.min_share * step_ns then
+    return nil
+  end
   return finding {
-    title = ("evaluate or predict builds a dataset beside training: %s of each step"):format(
+    title = (is_alone and "fit or predict builds a dataset for each batch: %s of each step" or
+      "evaluate or predict builds a dataset beside training: %s of each step"):format(
       fmt.ms(math.min(setup_ns, step_ns))),
     evidence = { { "building iterators and tracing their functions a step", setup_ns, "ns",
                    share = math.min(setup_ns / step_ns, 1) },
                  { "iterators built a step", builds, "count" },
                  { "graph functions that run", functions, "count" } },
-    condition = ("%s iterators built a step beside training, %s accepted; %s of the step"):format(fmt.count(builds),
+    condition = ("%s iterators built a step, %s accepted; %s of the step"):format(fmt.count(builds),
       fmt.count(cfg.min_beside), fmt.pct(setup_ns / step_ns)),
-    remedy = { text = "Validate once an epoch; for a few rows call the model itself.",
+    remedy = is_alone and
+      { text = "Give fit one data set of all batches, or train and predict on a batch without one.",
+        code = "loss = model.train_on_batch(x, y)   # or model.predict_on_batch(x)" } or
+      { text = "Validate once an epoch; for a few rows call the model itself.",
                code = "model.fit(train, validation_data=validation)   # in callbacks: model(rows, training=False)" },
     impact = impact.replay { { "scale", parts = { "host", "input", "compile" }, factor = cfg.left } },
     confidence = "high",
@@ -52,8 +63,8 @@ return rule {
   doc = [[
 Model.predict and evaluate build a dataset, its iterator and their functions in every call. Called
 for one row at a time, that set-up is the work. Priced as all of the step but one call in n. A call beside
-each training step, to validate or from a callback, costs the same: priced as all but a twentieth of what
-the step spends outside of ops. Silent where a step builds few datasets, and for single calls without other
+each training step, to validate or from a callback, costs the same, and so does a call of fit for each batch: priced as
+all but a twentieth of what the step spends outside of ops. Silent where a step builds few datasets, and for single calls without other
 functions.]],
 
   check = function(p, cfg)
@@ -92,6 +103,11 @@ functions.]],
                                 { name = "EagerLocalExecute: __inference_Dataset_map_3", kind = "dispatch",
                                   events = 1 },
                                 { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch",
+                                  events = 1 } } } },
+    { name = "fit for each batch", framework = "tensorflow", finding = true, replay = { 8e7 },
+      facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
+      tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2, path_ns = 3e7 },
+                                { name = "EagerLocalExecute: __inference_multi_step_on_iterator_9", kind = "dispatch",
                                   events = 1 } } } },
     { name = "one call of predict", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 3, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
