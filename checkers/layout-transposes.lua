@@ -46,7 +46,7 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
       if not p:has("ops") then
         return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" }
       end
-      return p.framework == "tensorflow" and p.format == "xspace" and of_tensorflow(p, cfg) or nil
+      return p.framework == "tensorflow" and of_tensorflow(p, cfg) or nil
     end
     local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
     local turns =
@@ -93,6 +93,10 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "transpose_1", type = "_MklTranspose", self_ns = 2e6 },
            { name = "Conv2D", type = "_MklNativeConv2D", self_ns = 5e6 } } } },
+    { name = "runs of a session", framework = "tensorflow", format = "graph", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "conv0/transpose", type = "Transpose", self_ns = 2e6 },
+           { name = "conv0/Conv2D", type = "Conv2D", self_ns = 5e6 } } } },
     { name = "none", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
                  kernels = { { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },

@@ -11,7 +11,7 @@ end
 
 -- The name without the number that tells rounds apart: the last one, or that of the op whose gradient it is.
 local function stem_of(name)
-  local of, inner = name:match("^(gradient_tape/[A-Za-z0-9]+)_\\d+/(.*)$")
+  local of, inner = name:match("^(gradient_tape/\\w+?)_\\d+/(.*?)(?:_\\d+)?$")
   if of then return of, inner end
   return name:match("^(.*)_\\d+$") or name
 end
@@ -122,7 +122,7 @@ return rule {
       doc = "time over the step of a sequence that reads a value, from which this is said" },
     min_reads = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step of a sequence that reads a value, which layers of a network do not" },
-    min_rounds = { default = 32, min = 2, max = 1e7, unit = "count",
+    min_rounds = { default = 16, min = 2, max = 1e7, unit = "count",
                    doc = "rounds of a loop that a TensorFlow graph holds" },
     min_written_share = { default = 0.25, min = 0, max = 1, unit = "share",
                           doc = "their ops' share of the time of all ops" },
@@ -174,7 +174,7 @@ and half to nine tenths of their own. Silent where a rule knows the loop, for lo
       tables = { ops = example_rounds(40, 2e5) } },
     { name = "a loop over a few", format = "xspace", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
-      tables = { ops = example_rounds(16, 2e5) } },
+      tables = { ops = example_rounds(12, 2e5) } },
     { name = "a loop that takes little", format = "xspace", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
       tables = { ops = example_rounds(40, 1e4) } },

@@ -24,7 +24,7 @@ return rule {
   id = "unvectorised-loop", api = 1, version = "1.0.0",
   title = "A loop handles the batch element by element",
   category = "kernels", severity = "warn",
-  formats = { "xspace", "graph", "kineto" },
+  formats = { "xspace", "graph", "profile", "kineto" },
   needs = { "step.ns", "ops" },
   cause = "loop", tags = { "kernels" },
   more_specific_than = { "tiny-ops", "hot-op", "many-small-gemms", "host-bound" },
@@ -39,7 +39,7 @@ return rule {
 tf.map_fn and Python-style loops over examples run the same few ops once an element: each turn pays
 the executor, and no op is large enough to use the cores. Elements of a map do not depend on each
 other, so the dimension can be batched; scans over time, which do, are not meant. Priced as four
-fifths of the loop's ops and of the executor's time. Silent for few turns. In PyTorch, a stack or cat of dozens of
+fifths of the loop's ops and of the executor's time, or of its part of the pauses between ops. Silent for few turns. In PyTorch, a stack or cat of dozens of
 small tensors, one a sample, with the small ops that look at each of them; or of eight and more that ops make one by
 one, three or more for each. In compiled programs of JAX, a loop whose rounds read arrays by their number and write or
 add to arrays that no round reads: its small ops are priced, four fifths of them.]],
@@ -49,16 +49,19 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
     local found = of_compiled(p, cfg)
     if found then return found end
     local inside =
-      p:table("ops"):where { name = { like = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while/" } }
+      p:table("ops"):where { name = { like = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while(_grad)?/" } }
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
     local step_ns = p.fact["step.ns"]
     if turns < cfg.min_turns then return nil end
     local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
     local ns = self_ns + executor_ns
+    -- Where no executor is recorded, the pauses between ops are its: the loop's part of them by how many ops it runs.
+    local pauses = p.format == "xspace" and 0 or inside:sum("calls") / math.max(1, p:table("ops"):sum("calls"))
     if ns / step_ns < cfg.min_share then return nil end
 
     local evidence = { { "ops inside the loop a step", self_ns, "ns", share = math.min(self_ns / step_ns, 1) },
-                       { "turns a step", turns, "count" }, { "executor a step", executor_ns, "ns" } }
+                       { "turns a step", turns, "count" } }
+    if executor_ns > 0 then evidence[#evidence + 1] = { "executor a step", executor_ns, "ns" } end
     for _, row in ipairs(inside:top("self_ns", 3):rows()) do
       evidence[#evidence + 1] = { row.name, row.self_ns, "ns" }
     end
@@ -69,8 +72,9 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
         fmt.count(turns), fmt.count(cfg.min_turns), fmt.pct(ns / step_ns)),
       remedy = { text = "Batch the dimension the loop walks over.",
                  code = "y = tf.vectorized_map(f, xs)   # or write f for a whole batch" },
-      impact = impact.replay { { "scale", name = ".*(map|map_fn)(_[0-9]+)?/while/.*", factor = cfg.kept },
+      impact = impact.replay { { "scale", name = ".*(map|map_fn)(_[0-9]+)?/while(_grad)?/.*", factor = cfg.kept },
                                { "scale", parts = { "host" }, kinds = { "executor", "run" }, factor = cfg.kept },
+                               { "scale", parts = { "idle.other" }, factor = 1 - (1 - cfg.kept) * pauses },
                                fallback = impact.share { ns = ns } },
       confidence = "medium",
     }
@@ -81,6 +85,10 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "map/while/body/_1/map/while/MatMul", type = "MatMul", calls = 64,
                            self_ns = 3e6 } } } },
+    { name = "map_fn and its gradient in a session", framework = "tensorflow", format = "profile", finding = true,
+      facts = { ["step.ns"] = 1e7 }, replay = { 3e6, 3e6 },
+      tables = { ops = { { name = "gradients/match/map/while_grad/match/map/while_grad/body/_92/MatMul",
+                           type = "MatMul", calls = 16, self_ns = 3e6 } } } },
     { name = "lax.map over a batch", framework = "jax", format = "xspace", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {},
