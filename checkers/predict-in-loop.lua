@@ -14,14 +14,15 @@ local function beside(p, cfg, builds, setup_ns)
   local compile_ns = p:has("compile.path_ns") and p.fact["compile.path_ns"] or 0
   -- What the training function's own traces take is no call's set-up.
   setup_ns = setup_ns + math.max(0, compile_ns - (p:has("retrace.path_ns") and p.fact["retrace.path_ns"] or 0))
-  -- One function, called no more often than iterators are built: its call had a data set of one batch.
-  local is_alone = functions == 1 and most_calls <= builds
+  -- One function that trains, called no more often than iterators are built: its call had a data set of one batch.
+  local is_alone = functions == 1 and most_calls <= builds and p:has("ops") and
+    p:table("ops"):where { name = { like = "^gradient_tape/" } }:count() > 0
   if builds < cfg.min_beside or functions < 2 and not is_alone or not is_keras or
       setup_ns < cfg.min_share * step_ns then
     return nil
   end
   return finding {
-    title = (is_alone and "fit or predict builds a dataset for each batch: %s of each step" or
+    title = (is_alone and "fit builds a dataset for each batch: %s of each step" or
       "evaluate or predict builds a dataset beside training: %s of each step"):format(
       fmt.ms(math.min(setup_ns, step_ns))),
     evidence = { { "building iterators and tracing their functions a step", setup_ns, "ns",
@@ -31,8 +32,8 @@ local function beside(p, cfg, builds, setup_ns)
     condition = ("%s iterators built a step, %s accepted; %s of the step"):format(fmt.count(builds),
       fmt.count(cfg.min_beside), fmt.pct(setup_ns / step_ns)),
     remedy = is_alone and
-      { text = "Give fit one data set of all batches, or train and predict on a batch without one.",
-        code = "loss = model.train_on_batch(x, y)   # or model.predict_on_batch(x)" } or
+      { text = "Give fit one data set of all batches, or train on a batch without one.",
+        code = "loss = model.train_on_batch(x, y)" } or
       { text = "Validate once an epoch; for a few rows call the model itself.",
                code = "model.fit(train, validation_data=validation)   # in callbacks: model(rows, training=False)" },
     impact = impact.replay { { "scale", parts = { "host", "input", "compile" }, factor = cfg.left } },
@@ -108,7 +109,14 @@ functions.]],
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2, path_ns = 3e7 },
                                 { name = "EagerLocalExecute: __inference_multi_step_on_iterator_9", kind = "dispatch",
-                                  events = 1 } } } },
+                                  events = 1 } },
+                 ops = { { name = "gradient_tape/dense/MatMul", type = "MatMul", self_ns = 1e6 } } } },
+    { name = "predict for all rows at once", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
+      tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2, path_ns = 3e7 },
+                                { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch",
+                                  events = 1 } },
+                 ops = { { name = "dense/MatMul", type = "MatMul", self_ns = 1e6 } } } },
     { name = "one call of predict", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 3, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 3e7 },

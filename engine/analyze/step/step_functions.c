@@ -87,7 +87,8 @@ static bool name_runs(struct search *search)
             return false;
         search->function_of[i] = function;
         search->call_of[i] = call;
-        count_call(&search->functions.items[function], (uint32_t)i, event_duration_ns(profile, call));
+        count_call(&search->functions.items[function], (uint32_t)i,
+                   event_duration_ns(profile, call));
     }
     return true;
 }
@@ -153,11 +154,12 @@ static struct str without_number(struct str name)
 }
 
 /* A function that was traced anew has a new number, and the graph before it does not run again. */
-static bool is_new_trace(const struct profile *profile, const struct function *old, const struct function *new)
+static bool is_new_trace(const struct profile *profile, const struct function *old,
+                         const struct function *later)
 {
-    return old->trains && new->trains && old->last < new->first &&
+    return old->trains && later->trains && old->last < later->first &&
            str_equal(without_number(profile_str(profile, old->name)),
-                     without_number(profile_str(profile, new->name)));
+                     without_number(profile_str(profile, later->name)));
 }
 
 /* Graphs of one function count as the first of them. */
