@@ -65,8 +65,8 @@ return rule {
 Model.predict and evaluate build a dataset, its iterator and their functions in every call. Called
 for one row at a time, that set-up is the work. Priced as all of the step but one call in n. A call beside
 each training step, to validate or from a callback, costs the same, and so does a call of fit for each batch: priced as
-all but a twentieth of what the step spends outside of ops. Silent where a step builds few datasets, and for single calls without other
-functions.]],
+all but a twentieth of what the step spends outside of ops.
+Silent where a step builds few datasets, and for single calls without other functions.]],
 
   check = function(p, cfg)
     local made =

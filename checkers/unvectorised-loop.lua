@@ -39,8 +39,8 @@ return rule {
 tf.map_fn and Python-style loops over examples run the same few ops once an element: each turn pays
 the executor, and no op is large enough to use the cores. Elements of a map do not depend on each
 other, so the dimension can be batched; scans over time, which do, are not meant. Priced as four
-fifths of the loop's ops and of the executor's time, or of its part of the pauses between ops. Silent for few turns. In PyTorch, a stack or cat of dozens of
-small tensors, one a sample, with the small ops that look at each of them; or of eight and more that ops make one by
+fifths of the loop's ops and of the executor's time, or of its part of the pauses between
+ops. Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample, with the small ops that look at each of them; or of eight and more that ops make one by
 one, three or more for each. In compiled programs of JAX, a loop whose rounds read arrays by their number and write or
 add to arrays that no round reads: its small ops are priced, four fifths of them.]],
 
@@ -48,8 +48,8 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
     if p.format == "kineto" then return of_pytorch(p, cfg) end
     local found = of_compiled(p, cfg)
     if found then return found end
-    local inside =
-      p:table("ops"):where { name = { like = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while(_grad)?/" } }
+    local maps = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while(_grad)?/"
+    local inside = p:table("ops"):where { name = { like = maps } }
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
     local step_ns = p.fact["step.ns"]
     if turns < cfg.min_turns then return nil end
