@@ -40,7 +40,8 @@ tf.map_fn and Python-style loops over examples run the same few ops once an elem
 the executor, and no op is large enough to use the cores. Elements of a map do not depend on each
 other, so the dimension can be batched; scans over time, which do, are not meant. Priced as four
 fifths of the loop's ops and of the executor's time, or of its part of the pauses between
-ops. Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample, with the small ops that look at each of them; or of eight and more that ops make one by
+ops. Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample,
+with the small ops that look at each of them; or of eight and more that ops make one by
 one, three or more for each. In compiled programs of JAX, a loop whose rounds read arrays by their number and write or
 add to arrays that no round reads: its small ops are priced, four fifths of them.]],
 
