@@ -142,6 +142,26 @@ def check_damaged_baselines():
     expect(run("history", "series", "--strict")[0] == 3, "with --strict a damaged one ends it")
 
 
+def history_of(folder):
+    status, out, err = run("history", folder, "--format", "json")
+    expect(status == 0, f"history of {folder}: {status} {err!r}")
+    return [(change["index"], change["before"], change["after"])
+            for change in (json.loads(out)["metrics"][0]["changes"] if status == 0 else [])]
+
+
+def check_recordings_in_a_row():
+    """Recordings are a series as their baselines are: ten of 40 kernels of 30 us a step, then six of 80."""
+    for folder in ("recordings", "baselines"):
+        os.makedirs(folder)
+    for i in range(16):
+        synth(f"recordings/{i:02}.json", HEAD + "step x12\n" + body(40 if i < 10 else 80))
+        run("baseline", f"recordings/{i:02}.json", "-o", f"baselines/{i:02}.tfbase")
+    changes = history_of("recordings")
+    expect(len(changes) == 1 and changes[0][0] == 10 and 1.2 < changes[0][1] < 1.3 and 2.4 < changes[0][2] < 2.5,
+           f"history of recordings: {changes}")
+    expect(history_of("baselines") == changes, "their baselines say the same")
+
+
 def main():
     synth("g.json", HEAD + "step x12\n" + body(20))
     run("baseline", "g.json", "-o", "g.tfbase")
@@ -155,6 +175,7 @@ def main():
     check_bombs()
     check_empty()
     check_damaged_baselines()
+    check_recordings_in_a_row()
 
 
 finish(main)
