@@ -5,7 +5,10 @@
 
 #include "base/text.h"
 
-void generate_man(struct text *text);
+struct command;
+
+void generate_man(struct text *text); /* tfprof.1 */
+void generate_man_of(struct text *text, const struct command *command); /* tfprof-NAME.1 */
 void generate_bash(struct text *text);
 void generate_zsh(struct text *text);
 void generate_fish(struct text *text);

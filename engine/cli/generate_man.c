@@ -1,4 +1,4 @@
-/* generate_man: tfprof.1 in man(7) macros. */
+/* generate_man: tfprof.1 and a page a command in man(7) macros. */
 #include "cli/command.h"
 #include "cli/generate.h"
 #include "cli/help.h"
@@ -43,13 +43,10 @@ static void write_option(struct text *text, const struct option *option)
     text_add(text, STR(".\n"));
 }
 
-static void write_command(struct text *text, const struct command *command)
+static void write_paragraphs(struct text *text, const char *description)
 {
-    struct str rest = str_from(command->description);
+    struct str rest = str_from(description);
 
-    text_print(text, ".SS \"tfprof %s%s%s%s\"\n", command->name,
-               command->option_count > 0 ? " [options]" : "", *command->operands ? " " : "",
-               command->operands);
     while (rest.len > 0) {
         struct str paragraph = str_cut(&rest, '\n');
         struct str copy = arena_str(text->arena, paragraph);
@@ -57,13 +54,20 @@ static void write_command(struct text *text, const struct command *command)
         add_roff(text, copy.data ? copy.data : "");
         text_add(text, rest.len > 0 ? STR("\n.PP\n") : STR("\n"));
     }
-    for (size_t i = 0; i < command->option_count; i++)
-        if (!command->options[i].is_legacy)
-            write_option(text, &command->options[i]);
+}
+
+static void write_example(void *data, const struct example *example)
+{
+    struct text *text = data;
+
+    text_add(text, STR(".TP\n"));
+    add_roff(text, example->line);
+    text_add_byte(text, '\n');
+    add_roff(text, example->gives);
+    text_add_byte(text, '\n');
 }
 
 static const char head[] =
-    ".TH TFPROF 1 \"\" \"tfprof " TFPROF_VERSION "\" \"User commands\"\n.ad l\n"
     ".SH NAME\n"
     "tfprof \\- say what to change in a machine\\-learning program, from a recording of its run\n"
     ".SH SYNOPSIS\n"
@@ -85,15 +89,6 @@ static const char tail[] =
     ".TP\n3\ninput missing, unreadable, damaged beyond use, or unsupported\n"
     ".TP\n4\ninconclusive: too little to judge\n"
     ".TP\n5\na rule failed and \\-\\-rule\\-errors=fail was given\n"
-    ".SH EXAMPLES\n"
-    ".TP\ntfprof advise logdir\nwhat to change, and what it saves\n"
-    ".TP\ntfprof report trace.json.gz \\-o report.html\nthe same with a timeline, as a page\n"
-    ".TP\ntfprof whatif logdir \\-\\-scale kernel:gemm=0.5\na step, were its products twice as "
-    "fast\n"
-    ".TP\ntfprof why logdir step:slowest\nwhat the slowest step waited for\n"
-    ".TP\ntfprof table kernels logdir \\-\\-where 'total_ns>1ms' \\-\\-format csv\n"
-    "kernels that take more than a millisecond, for a spreadsheet\n"
-    ".TP\ntfprof gate logdir \\-\\-baseline perf/base.tfbase\nwhether a change made it slower\n"
     ".SH ENVIRONMENT\n"
     ".TP\nNO_COLOR\nno colours unless \\-\\-color=always\n"
     ".TP\nXDG_CONFIG_HOME\nwhere your own configuration is, else ~/.config\n"
@@ -101,12 +96,62 @@ static const char tail[] =
     ".TP\n~/.config/tfprof/config.toml\noptions that you want on every command line\n"
     ".TP\ntfprof.toml\nwhat a project holds its runs to, in the working directory or above\n";
 
+/* TITLE(1), "User commands". */
+static void begin_page(struct text *text, const char *title)
+{
+    text_print(text, ".TH %s 1 \"\" \"tfprof " TFPROF_VERSION "\" \"User commands\"\n.ad l\n",
+               title);
+}
+
 void generate_man(struct text *text)
 {
+    begin_page(text, "tfprof");
     text_add(text, str_from(head));
     for (size_t i = 0; i < command_count; i++) {
-        if (!commands[i]->is_hidden)
-            write_command(text, commands[i]);
+        if (commands[i]->is_hidden)
+            continue;
+        text_add(text, STR(".TP\n.BR tfprof\\-"));
+        add_roff(text, commands[i]->name);
+        text_add(text, STR(" (1)\n"));
+        add_roff(text, commands[i]->summary);
+        text_add_byte(text, '\n');
     }
+    text_add(text, STR(".SH EXAMPLES\n"));
+    help_examples(NULL, write_example, text);
     text_add(text, str_from(tail));
+}
+
+static void write_synopsis(struct text *text, const struct command *command)
+{
+    text_add(text, STR(".SH SYNOPSIS\n.B tfprof "));
+    add_roff(text, command->name);
+    if (command->option_count > 0)
+        text_add(text, STR("\n[\\fIoptions\\fR]"));
+    text_add_byte(text, '\n');
+    if (*command->operands) {
+        add_roff(text, command->operands);
+        text_add_byte(text, '\n');
+    }
+}
+
+void generate_man_of(struct text *text, const struct command *command)
+{
+    begin_page(text, arena_text(text->arena, "tfprof\\-%s", command->name));
+    text_add(text, STR(".SH NAME\ntfprof\\-"));
+    add_roff(text, command->name);
+    text_add(text, STR(" \\- "));
+    add_roff(text, command->summary);
+    text_add_byte(text, '\n');
+    write_synopsis(text, command);
+    text_add(text, STR(".SH DESCRIPTION\n"));
+    write_paragraphs(text, command->description);
+    if (command->option_count > 0)
+        text_add(text, STR(".SH OPTIONS\n"));
+    for (size_t i = 0; i < command->option_count; i++)
+        if (!command->options[i].is_legacy)
+            write_option(text, &command->options[i]);
+    text_add(text, STR(".SH EXAMPLES\n"));
+    help_examples(command->name, write_example, text);
+    text_add(text, str_from(tail));
+    text_add(text, STR(".SH SEE ALSO\n.BR tfprof (1)\n"));
 }

@@ -2,6 +2,7 @@
 #include "cli/help.h"
 
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/unit.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
@@ -71,6 +72,31 @@ static void write_paragraphs(struct layout *layout, const char *paragraphs)
     }
 }
 
+static const struct example examples[] = {
+#define EXAMPLE(command, line, gives) { command, line, gives },
+#include "cli/examples.def"
+#undef EXAMPLE
+};
+
+void help_examples(const char *command, void (*see)(void *data, const struct example *example),
+                   void       *data)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(examples); i++) {
+        bool is_first = i == 0 || strcmp(examples[i].command, examples[i - 1].command) != 0;
+
+        if (command ? strcmp(examples[i].command, command) == 0 : is_first)
+            see(data, &examples[i]);
+    }
+}
+
+static void write_example(void *data, const struct example *example)
+{
+    struct layout *layout = data;
+
+    text_print(layout->text, "  %s\n", example->line);
+    layout_wrap(layout, 6, "", 6, str_from(example->gives));
+}
+
 static void help_command(const struct command *command, struct text *text)
 {
     struct layout layout = { .text = text, .arena = text->arena, .width = terminal_width() };
@@ -84,6 +110,9 @@ static void help_command(const struct command *command, struct text *text)
     for (size_t i = 0; i < command->option_count; i++)
         if (!command->options[i].is_legacy)
             write_option(&layout, &command->options[i]);
+    if (!command->is_hidden)
+        text_add(text, STR("\nExamples:\n"));
+    help_examples(command->name, write_example, &layout);
 }
 
 static void help_overview(struct text *text)

@@ -10,6 +10,12 @@ struct command;
 
 /* What stands behind an option's name: "FILE", "text|json", "" for a flag. */
 const char *help_value(const struct option *option);
+/* Rows of examples.def: of a command, or with NULL the first of each command. */
+struct example {
+    const char *command, *line, *gives;
+};
+void help_examples(const char *command, void (*see)(void *data, const struct example *example),
+                   void *data);
 bool        help_print(const struct command *command, struct arena *arena, struct err *err);
 
 #endif
