@@ -135,16 +135,21 @@ static void completions_know_every_option(void **state)
     arena_free(&arena);
 }
 
-static void the_man_page_is_roff(void **state)
+static void man_pages_are_roff(void **state)
 {
     struct arena arena = { 0 };
-    struct text  text = { .arena = &arena };
+    struct text  all = { .arena = &arena }, advise = { .arena = &arena },
+                explain = { .arena = &arena };
 
     (void)state;
-    generate_man(&text);
-    assert_non_null(strstr(text.data, "\\fB\\-\\-min\\-impact\\fR=\\fISHARE\\fR\n"));
-    assert_non_null(strstr(text.data, ".SS \"tfprof explain [options] RULE [PROFILE...]\"\n"));
-    assert_null(strstr(text.data, "generate"));
+    generate_man(&all);
+    assert_non_null(strstr(all.data, ".TP\n.BR tfprof\\-explain (1)\n"));
+    assert_null(strstr(all.data, "generate"));
+    generate_man_of(&advise, command_find("advise"));
+    assert_non_null(strstr(advise.data, "\\fB\\-\\-min\\-impact\\fR=\\fISHARE\\fR\n"));
+    generate_man_of(&explain, command_find("explain"));
+    assert_non_null(
+        strstr(explain.data, ".B tfprof explain\n[\\fIoptions\\fR]\nRULE [PROFILE...]\n"));
     arena_free(&arena);
 }
 
@@ -196,7 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_choose_a_command),    cmocka_unit_test(steps_are_ranges),
-        cmocka_unit_test(completions_know_every_option), cmocka_unit_test(the_man_page_is_roff),
+        cmocka_unit_test(completions_know_every_option), cmocka_unit_test(man_pages_are_roff),
         cmocka_unit_test(formats_are_the_outputs),       cmocka_unit_test(presets_are_valid),
     };
 
