@@ -10,8 +10,27 @@ local function of_items(p, cfg)
   }
 end
 
+-- A host that runs ahead waits for no transfer; its programs do, for what they are called with.
+local function of_arguments(p, cfg)
+  local copy_ns, step_ns = p.fact["part.copy_ns"], p.fact["step.ns"]
+  if copy_ns < cfg.min_argument_share * step_ns or p.fact["transfer.path_ns"] > 0.5 * copy_ns then return nil end
+  return finding {
+    title = ("The step waits %s for its arguments to be copied"):format(fmt.ms(copy_ns)),
+    evidence = { { "copies that a step waits for", copy_ns, "ns", share = math.min(1, copy_ns / step_ns) },
+                 { "computation a step", p.fact["part.compute_ns"], "ns" } },
+    condition = ("programs wait for copies for %s of the step, %s accepted"):format(fmt.pct(copy_ns / step_ns),
+      fmt.pct(cfg.min_argument_share)),
+    remedy = { text = "Put arrays that stay the same, such as a whole table of which a step takes rows, on the device "
+                 .. "once; a NumPy argument is copied in each call.",
+               code = "table = jax.device_put(table)   # before the loop; in it step(params, table, rows)" },
+    impact = impact.replay { { "subtract", parts = { "copy" }, ns = copy_ns },
+                             fallback = impact.exposed { ns = copy_ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
-  id = "jax-device-put-in-loop", api = 1, version = "1.0.0",
+  id = "jax-device-put-in-loop", api = 1, version = "1.1.0",
   title = "The training loop puts each batch on the device itself",
   category = "input", severity = "warn",
   formats = { "xspace" },
@@ -35,6 +54,8 @@ return rule {
                   doc = "recorded Python calls a step, from which they are what takes that long" },
     min_beside_readback = { default = 0.02, min = 0, max = 1, unit = "share",
                             doc = "the same where the loop also reads a result in each step" },
+    min_argument_share = { default = 0.2, min = 0, max = 1, unit = "share",
+                           doc = "share of the step in which programs wait for copies, of a host that runs ahead" },
     min_many = { default = 16, min = 2, max = 1e6, unit = "count",
                  doc = "transfers a step, from which their number is what costs" },
     max_runs = { default = 3, min = 1, max = 1e6, unit = "count",
@@ -45,13 +66,16 @@ The thread that runs the steps makes the batch, converts it and hands it to the 
 A thread that keeps two batches ahead does that beside the step. Priced by replay: transfers and what the thread works
 before them run beside the computation, less what handing a batch over costs; calls of programs are no part of a batch.
 Where the batch is most of the host's work, all of that hides. Where making the batch takes many times the computation,
-hiding it is not enough: priced as that work. Silent where transfers are short or run in another thread, and where a
+hiding it is not enough: priced as that work. Where the host runs ahead and the programs wait for copies, whole arrays
+are arguments of each call: priced as those copies. Silent where transfers are short or run in another thread, and where a
 step is many programs or calls back to the host.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
     local items = of_items(p, cfg)
     if items then return items end
+    local arguments = of_arguments(p, cfg)
+    if arguments then return arguments end
     local step_ns, transfer_ns = p.fact["step.ns"], p.fact["transfer.path_ns"]
     -- Many arrays cost a call's host work too; of one batch only what comes before its transfer is making it.
     local is_many = p.fact["transfer.count"] >= cfg.min_many
@@ -144,6 +168,12 @@ step is many programs or calls back to the host.]],
       facts = { ["step.ns"] = 1.36e8, ["transfer.count"] = 1, ["transfer.path_ns"] = 3e6, ["host.lead_ns"] = 2.7e7,
                 ["transfer.before_ns"] = 2.7e7, ["part.copy_ns"] = 3e6, ["part.compute_ns"] = 1e8, ["runs.count"] = 1 },
       replay = { 3e7 }, selected_ns = 3e7 },
+    { name = "a whole table in each call", framework = "jax", finding = true, replay = { 1.75e7 },
+      facts = { ["step.ns"] = 1.92e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 2e4,
+                ["transfer.before_ns"] = 0, ["part.copy_ns"] = 1.75e7, ["part.compute_ns"] = 9e5, ["runs.count"] = 1 } },
+    { name = "rows of it copied beside the computation", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 2e6, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 2e4,
+                ["transfer.before_ns"] = 0, ["part.copy_ns"] = 1e5, ["part.compute_ns"] = 1.8e6, ["runs.count"] = 1 } },
     { name = "from lists of Python numbers", framework = "jax", finding = true, impact_ns = 6.65e7,
       tables = { activities = { { name = "$dtypes.py:7 dtype", kind = "python", on_leader = true, events = 30000,
                                   path_self_ns = 5e7 } } },

@@ -151,6 +151,40 @@ static void a_host_that_runs_ahead_is_stopped_at_times(void **state)
     builder_free(&b);
 }
 
+/* Runs of 3 us, 3 us before the next one but for 70 us after the second. A copy under way from 10 to
+ * 85 us is what the third waits for; without it that is a pause, for a host that runs ahead. Used: 6,
+ * 76 and 6 us, or without the second step. */
+static void copies_to_the_next_run_are_no_pause(void **state)
+{
+    (void)state;
+    for (int is_copied = 0; is_copied < 2; is_copied++) {
+        static const int64_t   starts[] = { 4000, 10000, 86000, 92000 };
+        struct profile_builder b;
+        uint32_t               host, thread, worker, copier;
+
+        builder_start(&b, FORMAT_XSPACE);
+        host = builder_host(&b, "h");
+        thread = builder_timeline(&b, host, NO_ID, "python");
+        worker = builder_timeline(&b, host, NO_ID, "worker");
+        copier = builder_timeline(&b, host, NO_ID, "copier");
+        for (int i = 0; i < 4; i++) {
+            uint32_t op = builder_slice(&b, worker, "fusion", ACTIVITY_OP, starts[i], 3000);
+
+            builder_stat(&b, builder_slice(&b, thread, "train", ACTIVITY_STEP, i * 200, 100),
+                         STAT_STEP_NUMBER, i);
+            builder_stat(&b, op, STAT_RUN_ID, 100 + i);
+            builder_stat(&b, op, STAT_PROGRAM, 7);
+        }
+        if (is_copied)
+            builder_slice(&b, copier, "H2D Dispatch", ACTIVITY_TRANSFER, 10000, 75000);
+        builder_finish(&b);
+        run(&b);
+        assert_float_equal(builder_fact(&b, "step.used"), is_copied ? 3 : 2, 0);
+        assert_float_equal(builder_fact(&b, "step.max_ns"), is_copied ? 76000 : 6000, 0);
+        builder_free(&b);
+    }
+}
+
 /* Markers of 10 us, of which every fifth waits 160 us more before it runs its program of 8 us: the
  * host waits for the program each time, so the markers are the steps. With 8.2 us to the next
  * marker the mean of 15 is 10.2 + 160 / 5 = 42.2 us, over 1.5 medians of 10.2: steps are uneven.
@@ -322,6 +356,7 @@ int main(void)
         cmocka_unit_test(evaluation_is_a_part_of_the_step),
         cmocka_unit_test(a_host_that_runs_ahead_is_timed_by_its_program),
         cmocka_unit_test(a_host_that_runs_ahead_is_stopped_at_times),
+        cmocka_unit_test(copies_to_the_next_run_are_no_pause),
         cmocka_unit_test(long_waits_are_the_steps),
         cmocka_unit_test(devices_number_their_own_runs),
         cmocka_unit_test(runs_that_overlap_count_by_completion),

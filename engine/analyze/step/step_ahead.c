@@ -79,3 +79,44 @@ bool markers_only_enqueue(const struct markers *markers, const struct markers *p
                RUN_AHEAD_SHARE * (work_ns > running_ns ? work_ns : running_ns) &&
            leaves_work_behind(markers, program, scratch);
 }
+
+/* The first of a host's markers, given by place, that ends at or behind a time; their count: none. */
+static size_t first_ending(const struct markers *markers, uint32_t host, int64_t at_ns)
+{
+    size_t low = 0, high = markers->list.count;
+
+    while (low < high) {
+        size_t               middle = low + (high - low) / 2;
+        const struct marker *marker = &markers->list.items[middle];
+
+        if (marker->host < host || (marker->host == host && marker->end_ns < at_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void markers_await_transfers(const struct profile *profile, struct markers *markers)
+{
+    for (size_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        if (line->kind != TIMELINE_THREAD)
+            continue;
+        for (uint32_t event = line->first_event; event < line->first_event + line->event_count;
+             event++) {
+            int64_t end_ns = event_end_ns(profile, event);
+            size_t  i;
+
+            if (event_activity(profile, event)->kind != ACTIVITY_TRANSFER)
+                continue;
+            i = first_ending(markers, line->host, event_start_ns(profile, event));
+            for (; i < markers->list.count && markers->list.items[i].host == line->host &&
+                   markers->list.items[i].end_ns < end_ns;
+                 i++)
+                if (markers->list.items[i].until_ns < end_ns)
+                    markers->list.items[i].until_ns = end_ns;
+        }
+    }
+}

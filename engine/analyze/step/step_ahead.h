@@ -12,5 +12,8 @@
  * their work are none of these, though some of them wait long for something else. O(runs log runs). */
 bool markers_only_enqueue(const struct markers *markers, const struct markers *program,
                           struct arena *scratch);
+/* Runs of a host that ran ahead wait for what is still copied to them when the run before them ends:
+ * that is part of the step, however long it takes. */
+void markers_await_transfers(const struct profile *profile, struct markers *markers);
 
 #endif
