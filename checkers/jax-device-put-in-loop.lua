@@ -10,10 +10,11 @@ local function of_items(p, cfg)
   }
 end
 
--- A host that runs ahead waits for no transfer; its programs do, for what they are called with.
+-- A host that runs ahead waits for no transfer; its programs do, for what they are called with. Accelerators copy
+-- for other reasons, too, of which other rules speak.
 local function of_arguments(p, cfg)
   local copy_ns, step_ns = p.fact["part.copy_ns"], p.fact["step.ns"]
-  if copy_ns < cfg.min_argument_share * step_ns or p.fact["transfer.path_ns"] > 0.5 * copy_ns then return nil end
+  if p.fact["device.idle_share"] or copy_ns < cfg.min_argument_share * step_ns or p.fact["transfer.path_ns"] > 0.5 * copy_ns then return nil end
   return finding {
     title = ("The step waits %s for its arguments to be copied"):format(fmt.ms(copy_ns)),
     evidence = { { "copies that a step waits for", copy_ns, "ns", share = math.min(1, copy_ns / step_ns) },
@@ -171,6 +172,10 @@ step is many programs or calls back to the host.]],
     { name = "a whole table in each call", framework = "jax", finding = true, replay = { 1.75e7 },
       facts = { ["step.ns"] = 1.92e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 2e4,
                 ["transfer.before_ns"] = 0, ["part.copy_ns"] = 1.75e7, ["part.compute_ns"] = 9e5, ["runs.count"] = 1 } },
+    { name = "an accelerator copies", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1.92e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 2e4,
+                ["transfer.before_ns"] = 0, ["part.copy_ns"] = 1.75e7, ["part.compute_ns"] = 9e5, ["runs.count"] = 1,
+                ["device.idle_share"] = 0 } },
     { name = "rows of it copied beside the computation", framework = "jax", finding = false,
       facts = { ["step.ns"] = 2e6, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 2e4,
                 ["transfer.before_ns"] = 0, ["part.copy_ns"] = 1e5, ["part.compute_ns"] = 1.8e6, ["runs.count"] = 1 } },
