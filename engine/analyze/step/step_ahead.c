@@ -80,7 +80,7 @@ bool markers_only_enqueue(const struct markers *markers, const struct markers *p
            leaves_work_behind(markers, program, scratch);
 }
 
-/* The first of a host's markers, given by place, that ends at or behind a time; their count: none. */
+/* Place of the first of a host's markers that ends at or behind a time; their count: none. */
 static size_t first_ending(const struct markers *markers, uint32_t host, int64_t at_ns)
 {
     size_t low = 0, high = markers->list.count;

@@ -1,6 +1,6 @@
 /*
- * step_ahead: markers of a host that runs ahead of its program, so that they tell how long enqueuing
- * took. What the program's runs took are the steps then.
+ * step_ahead: markers of a host that runs ahead of its program, so that they tell how long
+ * enqueuing took. What the program's runs took are the steps then.
  */
 #ifndef TFPROF_ANALYZE_STEP_AHEAD_H
 #define TFPROF_ANALYZE_STEP_AHEAD_H
@@ -9,11 +9,12 @@
 
 /* Whether markers mostly follow each other faster than the program runs, and leave its work behind
  * when they end; the host may stop now and then until there is room for more. Markers that end with
- * their work are none of these, though some of them wait long for something else. O(runs log runs). */
+ * their work are none of these, though some of them wait long for something else. O(runs log runs).
+ */
 bool markers_only_enqueue(const struct markers *markers, const struct markers *program,
                           struct arena *scratch);
-/* Runs of a host that ran ahead wait for what is still copied to them when the run before them ends:
- * that is part of the step, however long it takes. */
+/* Runs of a host that ran ahead wait for what is still copied to them when the run before them
+ * ends: that is part of the step, however long it takes. */
 void markers_await_transfers(const struct profile *profile, struct markers *markers);
 
 #endif
