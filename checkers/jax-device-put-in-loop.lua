@@ -14,7 +14,10 @@ end
 -- for other reasons, too, of which other rules speak.
 local function of_arguments(p, cfg)
   local copy_ns, step_ns = p.fact["part.copy_ns"], p.fact["step.ns"]
-  if p.fact["device.idle_share"] or copy_ns < cfg.min_argument_share * step_ns or p.fact["transfer.path_ns"] > 0.5 * copy_ns then return nil end
+  if p.fact["device.idle_share"] or copy_ns < cfg.min_argument_share * step_ns or
+     p.fact["transfer.path_ns"] > 0.5 * copy_ns then
+    return nil
+  end
   return finding {
     title = ("The step waits %s for its arguments to be copied"):format(fmt.ms(copy_ns)),
     evidence = { { "copies that a step waits for", copy_ns, "ns", share = math.min(1, copy_ns / step_ns) },
@@ -68,8 +71,8 @@ A thread that keeps two batches ahead does that beside the step. Priced by repla
 before them run beside the computation, less what handing a batch over costs; calls of programs are no part of a batch.
 Where the batch is most of the host's work, all of that hides. Where making the batch takes many times the computation,
 hiding it is not enough: priced as that work. Where the host runs ahead and the programs wait for copies, whole arrays
-are arguments of each call: priced as those copies. Silent where transfers are short or run in another thread, and where a
-step is many programs or calls back to the host.]],
+are arguments of each call: priced as those copies. Silent where transfers are short or run in another thread, and
+where a step is many programs or calls back to the host.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
@@ -171,7 +174,8 @@ step is many programs or calls back to the host.]],
       replay = { 3e7 }, selected_ns = 3e7 },
     { name = "a whole table in each call", framework = "jax", finding = true, replay = { 1.75e7 },
       facts = { ["step.ns"] = 1.92e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 2e4,
-                ["transfer.before_ns"] = 0, ["part.copy_ns"] = 1.75e7, ["part.compute_ns"] = 9e5, ["runs.count"] = 1 } },
+                ["transfer.before_ns"] = 0, ["part.copy_ns"] = 1.75e7, ["part.compute_ns"] = 9e5,
+                ["runs.count"] = 1 } },
     { name = "an accelerator copies", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1.92e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 2e4,
                 ["transfer.before_ns"] = 0, ["part.copy_ns"] = 1.75e7, ["part.compute_ns"] = 9e5, ["runs.count"] = 1,
