@@ -66,6 +66,16 @@ struct property {
     double   number;
 };
 
+/* A stat that no column holds, over all events of one name on a host or device. */
+struct event_stat {
+    uint32_t host, device; /* device: NO_ID for the host's own events */
+    uint32_t event, stat;  /* names */
+    uint32_t text;         /* the first one that was written; 0: none */
+    bool     is_fixed;     /* written once, of all events of the name */
+    uint64_t count;
+    double   sum, least, most; /* of numbers */
+};
+
 enum timeline_kind {
     TIMELINE_THREAD,  /* a host thread: nested slices */
     TIMELINE_STREAM,  /* kernels and copies in order on a device */
@@ -307,6 +317,7 @@ struct profile {
     VEC(struct device)        devices;
     struct id_map             device_rows; /* host and ordinal -> row, for readers that number them */
     VEC(struct property)      properties;
+    VEC(struct event_stat)    event_stats;
     VEC(struct timeline)      timelines;
     VEC(struct activity)      activities;
     VEC(struct op)            ops;

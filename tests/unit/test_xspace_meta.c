@@ -131,6 +131,86 @@ static void planes_describe_devices(void **state)
     arena_free(&arena);
 }
 
+static const struct event_stat *stat_of(const struct profile *profile, const char *stat)
+{
+    for (size_t i = 0; i < profile->event_stats.count; i++)
+        if (is_name(profile, profile->event_stats.items[i].stat, stat))
+            return &profile->event_stats.items[i];
+    fail();
+    return NULL;
+}
+
+/* What no column holds is summed by event: stalls of 100, 700 and 400 ps are 1200 ps, from 100 to
+ * 700; of the type once: 64 operations, and a name. */
+static void other_stats_are_summed_by_event(void **state)
+{
+    static const int         stalls[] = { 100, 700, 400 };
+    struct arena             arena = { 0 };
+    struct profile           profile;
+    const struct event_stat *found;
+    int64_t                  add, copy;
+
+    (void)state;
+    xspace_start(&builder);
+    xspace_plane(&builder, "/device:TPU:0");
+    add = xspace_type(&builder, "%add = f32[3]{0} add(f32[3]{0} %a, f32[3]{0} %b)", "add");
+    xspace_number(&builder, "flops", 32); /* the op's own column */
+    xspace_number(&builder, "model_flops", 64);
+    xspace_text(&builder, "deduplicated_name", "add.7");
+    copy = xspace_type(&builder, "%copy = f32[3]{0} copy(f32[3]{0} %a)", "copy");
+    xspace_line(&builder, 3, "XLA Ops");
+    for (int i = 0; i < 3; i++) {
+        xspace_event(&builder, add, 1000 + 2000 * i, 1000);
+        xspace_number(&builder, "dma_stall_duration_ps", stalls[i]);
+        xspace_text(&builder, "a_stat_of_tomorrow", i ? "later" : "first");
+    }
+    xspace_event(&builder, copy, 9000, 1000);
+    xspace_number(&builder, "vdd_energy_j", 5);
+    xspace_take(&builder, &arena, &profile);
+    assert_int_equal(profile.event_stats.count, 5);
+    found = stat_of(&profile, "dma_stall_duration_ps");
+    assert_true(is_name(&profile, found->event, "add") && found->device == 0 && !found->is_fixed);
+    assert_int_equal(found->count, 3);
+    assert_true(found->sum == 100 + 700 + 400 && found->least == 100 && found->most == 700);
+    found = stat_of(&profile, "vdd_energy_j");
+    assert_true(is_name(&profile, found->event, "copy") && found->count == 1 && found->sum == 5);
+    found = stat_of(&profile, "a_stat_of_tomorrow");
+    assert_true(is_name(&profile, found->text, "first") && found->count == 3);
+    found = stat_of(&profile, "model_flops");
+    assert_true(found->is_fixed && found->sum == 64);
+    found = stat_of(&profile, "deduplicated_name");
+    assert_true(found->is_fixed && is_name(&profile, found->text, "add.7"));
+    assert_int_equal(profile.unknown_stats, 3); /* the one of tomorrow alone */
+    arena_free(&arena);
+}
+
+/* CoreDetails { device_ordinal = 2; core_num = 3; local_chip_id = 4; global_chip_id = 5;
+ * global_core_id = 6 }, zeros left out, as a recording of four chips has them. */
+static void cores_say_where_they_are(void **state)
+{
+    static const unsigned char details[] = { 16, 1, 32, 1, 40, 5, 48, 5 };
+    struct arena               arena = { 0 };
+    struct profile             profile;
+    const struct property     *rows;
+    int64_t                    add;
+
+    (void)state;
+    xspace_start(&builder);
+    xspace_plane(&builder, "/device:TPU:1");
+    xspace_bytes(&builder, "core_details", details, sizeof details);
+    add = xspace_type(&builder, "%add = f32[3]{0} add(f32[3]{0} %a, f32[3]{0} %b)", "add");
+    xspace_line(&builder, 3, "XLA Ops");
+    xspace_event(&builder, add, 1000, 1000);
+    xspace_take(&builder, &arena, &profile);
+    rows = profile.properties.items;
+    assert_int_equal(profile.properties.count, 4);
+    assert_true(is_name(&profile, rows[0].name, "device_ordinal") && rows[0].number == 1);
+    assert_true(is_name(&profile, rows[1].name, "local_chip_id") && rows[1].number == 1);
+    assert_true(is_name(&profile, rows[2].name, "global_chip_id") && rows[2].number == 5);
+    assert_true(is_name(&profile, rows[3].name, "global_core_id") && rows[3].number == 5);
+    arena_free(&arena);
+}
+
 static void copies_go_by_their_memories(void **state)
 {
     struct arena   arena = { 0 };
@@ -179,6 +259,8 @@ int main(void)
         cmocka_unit_test(instructions_are_of_their_program),
         cmocka_unit_test(bytes_inside_of_the_chip_are_apart),
         cmocka_unit_test(planes_describe_devices),
+        cmocka_unit_test(other_stats_are_summed_by_event),
+        cmocka_unit_test(cores_say_where_they_are),
         cmocka_unit_test(copies_go_by_their_memories),
         cmocka_unit_test(programs_have_a_number),
     };

@@ -19,7 +19,7 @@ bool xspace_commit_start(struct xspace_tasks *tasks, struct arena *scratch)
 
     tasks->type_labels = arena_new_array(scratch, uint32_t, count);
     tasks->seen = arena_new_array(scratch, uint16_t, tasks->type_count);
-    tasks->config_rows.arena = scratch;
+    tasks->config_rows.arena = tasks->stat_rows.arena = scratch;
     return tasks->type_labels && tasks->seen;
 }
 
@@ -200,12 +200,58 @@ static bool add_aggregates(struct commit *commit)
     return true;
 }
 
+static bool sum_stat(struct commit *commit, const struct loose_stat *loose)
+{
+    struct profile            *profile = commit->profile;
+    const struct timeline     *timeline = &profile->timelines.items[commit->task->timeline];
+    const struct plane_tables *tables = commit->task->tables;
+    uint64_t                   key = (uint64_t)loose->type << 32 | loose->name;
+    uint32_t                   row = id_map_get(&commit->tasks->stat_rows, key);
+    struct event_stat          fresh = { .host = timeline->host,
+                                         .device = timeline->device,
+                                         .stat = loose->name,
+                                         .least = loose->least,
+                                         .most = loose->most };
+    struct event_stat         *sum;
+
+    if (row == NO_ID) {
+        row = (uint32_t)profile->event_stats.count;
+        fresh.event = profile_intern(
+            profile, tables->plane->event_types.items[loose->type - tables->first_type].name);
+        fresh.text = global_name(commit, loose->text);
+        if (fresh.event == NO_ID || fresh.text == NO_ID ||
+            !vec_push(&profile->event_stats, profile->arena, fresh) ||
+            !id_map_put(&commit->tasks->stat_rows, key, row))
+            return false;
+    }
+    sum = &profile->event_stats.items[row];
+    sum->count += loose->count;
+    sum->sum += loose->sum;
+    sum->least = loose->least < sum->least ? loose->least : sum->least;
+    sum->most = loose->most > sum->most ? loose->most : sum->most;
+    return true;
+}
+
+static bool sum_stats(struct commit *commit)
+{
+    for (size_t i = 0; i < commit->sink->loose.count; i++) {
+        struct loose_stat *loose = &commit->sink->loose.items[i];
+
+        if ((loose->is_unknown && loose->count &&
+             !profile_add_unknown(commit->profile, UNKNOWN_STAT, loose->name, loose->count)) ||
+            (loose->type != NO_TYPE && loose->count && !sum_stat(commit, loose)))
+            return false;
+        loose->count = 0;
+    }
+    return true;
+}
+
 static bool add_rows(struct commit *commit)
 {
     struct sink *sink = commit->sink;
 
     if (commit->chunk->count >= NO_ID - commit->profile->event_count || !settle_labels(commit) ||
-        !add_memory_events(commit) || !add_aggregates(commit))
+        !add_memory_events(commit) || !add_aggregates(commit) || !sum_stats(commit))
         return false;
     for (unsigned key = 0; key < STAT_KEY_COUNT; key++)
         if (sink->columns[key].count && !add_column(commit, (enum stat_key)key))

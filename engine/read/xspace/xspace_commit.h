@@ -26,6 +26,7 @@ struct xspace_tasks {
     VEC(struct label) labels;
     uint32_t     *type_labels; /* by type and line class: label + 1; NO_TYPE behind the last */
     struct id_map config_rows; /* text -> row of profile->kernel_configs */
+    struct id_map stat_rows;   /* type << 32 | stat's name -> row of profile->event_stats */
 };
 
 enum xline_class xspace_line_class(const struct timeline *timeline);

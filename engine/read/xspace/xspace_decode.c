@@ -118,9 +118,6 @@ static void decode_chunks(void *shared, size_t index)
         end_turn(decoding, is_full);
     }
     pthread_mutex_lock(&decoding->lock);
-    for (size_t i = 0; i < sink.unknowns.count; i++)
-        is_full |= !profile_add_unknown(decoding->profile, UNKNOWN_STAT,
-                                        sink.unknowns.items[i].name, sink.unknowns.items[i].count);
     for (uint32_t i = 0; !is_full && i < decoding->tasks->type_count; i++)
         decoding->tasks->seen[i] |= sink.seen[i];
     pthread_mutex_unlock(&decoding->lock);

@@ -103,15 +103,9 @@ static ALWAYS_INLINE void store_event(struct decoder *decoder, const struct even
         decoder->end_ns = start_ns + duration_ns;
     decoder->last_start_ns = start_ns;
     decoder->last_duration_ns = duration_ns;
-    if (UNLIKELY(sink->unknown_now.count))
-        sink_count_unknown(sink);
+    if (UNLIKELY(sink->loose_now.count))
+        sink_sum_loose(sink);
     sink->row = row + 1;
-}
-
-static ALWAYS_INLINE void pass_over(struct decoder *decoder, const struct stat_info *info)
-{
-    if (UNLIKELY(info->key == STAT_UNKNOWN))
-        sink_add_unknown(decoder->sink, info->name);
 }
 
 static void slow_stat(struct decoder *decoder, struct event *event, struct str bytes)
@@ -120,8 +114,8 @@ static void slow_stat(struct decoder *decoder, struct event *event, struct str b
     const struct stat_info *info = xspace_stat_info(decoder->tables, (uint64_t)stat.type_id);
 
     event->seen |= info->seen;
-    if (info->key == STAT_UNKNOWN)
-        sink_add_unknown(decoder->sink, info->name);
+    if (info->key >= STAT_SUMMED)
+        sink_add_loose(decoder->sink, decoder->tables, info, event->info.type, &stat);
     else if (info->key < EXTRA_NONE && stat.field)
         sink_keep(decoder->sink, decoder->tables, info, event->info.flags, &stat);
 }
@@ -207,11 +201,10 @@ static ALWAYS_INLINE bool fast_stats(struct decoder *decoder, struct event *even
         }
         info = xspace_stat_info(decoder->tables, id);
         event->seen |= info->seen;
-        if (info->key >= EXTRA_NONE) {
-            pass_over(decoder, info);
+        if (info->key == EXTRA_NONE)
             continue;
-        }
-        if (LIKELY(inner < stat_end && fast_value(decoder, event, info, inner, stat_end)))
+        if (LIKELY(info->key < STAT_SUMMED && inner < stat_end &&
+                   fast_value(decoder, event, info, inner, stat_end)))
             continue;
     slow:
         inner = stat_end - length;

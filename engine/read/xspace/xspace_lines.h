@@ -20,11 +20,11 @@ enum stat_how { HOW_NUMBER, HOW_NAME, HOW_SPECIAL };
 struct stat_info {
     uint32_t name; /* interned name of the stat type, for references */
     uint16_t seen;
-    uint8_t  key;        /* enum stat_key, EXTRA_… or STAT_UNKNOWN */
+    uint8_t  key;        /* enum stat_key, EXTRA_…, STAT_SUMMED or STAT_UNKNOWN */
     uint8_t  how;        /* on events that columns are for */
     uint8_t  columns[2]; /* of most events, and with TYPE_ITERATOR: enum stat_key or NO_COLUMN */
 };
-enum { STAT_UNKNOWN = UINT8_MAX, NO_COLUMN = UINT8_MAX };
+enum { STAT_SUMMED = UINT8_MAX - 1, STAT_UNKNOWN, NO_COLUMN = UINT8_MAX };
 
 /* What an event's metadata id stands for. */
 struct type_info {
@@ -69,6 +69,14 @@ struct details {
 /* Near this many bytes and at most this many events at once: the rows stay in the cache. */
 enum { CHUNK_BYTES = 256 << 10, CHUNK_EVENTS = 16 << 10 };
 
+/* A stat without a column: of the event at hand, or over those of a type in the chunk at hand. */
+struct loose_stat {
+    uint32_t type, name, text; /* text: 0 none */
+    bool     is_unknown;
+    uint64_t count;
+    double   sum, least, most;
+};
+
 /* A piece of a line, and what became of it. */
 struct chunk {
     struct line_task *task;
@@ -107,10 +115,8 @@ struct sink {
     struct memory_event memory; /* device: the ordinal, until rows are put into the profile */
     int64_t             memory_size;
     bool                has_memory;
-    /* Names of stats that nobody knows: of the event at hand, and how often each came so far. */
-    VEC(uint32_t) unknown_now;
-    VEC(struct unknown) unknowns;
-    struct id_map unknown_of; /* name -> row of unknowns */
+    VEC(struct loose_stat) loose_now, loose;
+    struct id_map loose_of; /* type << 32 | name -> row of loose */
     bool                has_local_names, is_full;
 };
 
@@ -136,8 +142,9 @@ void sink_clear(struct sink *sink); /* of rows, for the next chunk */
 void xspace_chunk_decode(struct chunk *chunk, struct sink *sink);
 
 /* One stat of the event that becomes sink->row. */
-void sink_add_unknown(struct sink *sink, uint32_t name);
-void sink_count_unknown(struct sink *sink); /* the event at hand is kept */
+void sink_add_loose(struct sink *sink, const struct plane_tables *tables,
+                    const struct stat_info *info, uint32_t type, const struct xstat *stat);
+void sink_sum_loose(struct sink *sink); /* the event at hand is kept */
 void sink_keep(struct sink *sink, const struct plane_tables *tables, const struct stat_info *info,
                uint32_t flags, const struct xstat *stat);
 /* The column of stats whose name means different things on different events; EXTRA_NONE: none. */

@@ -517,8 +517,6 @@ static const struct {
     { "bytes_transferred", STAT_BYTES, 0 },
     { "requested_bytes", EXTRA_REQUESTED, 0 },
     { "cuda_graph_id", EXTRA_NONE, 0 },
-    { "core_type", EXTRA_NONE, 0 },
-    { "replica_id", EXTRA_NONE, 0 },
     { "continuation", EXTRA_NONE, 0 },
     { "flow", EXTRA_NONE, 0 },
     { "_a", EXTRA_NONE, 0 },

@@ -1,5 +1,7 @@
 #include "read/xspace/xspace_planes.h"
 
+#include "model/names.h"
+
 #define DERIVED_FIRST (-559038737)      /* 0xDEADBEEF as int32 */
 #define ABSOLUTE_NS 1000000000000000000 /* later than 2001: no time since a capture's start */
 #define MOST_NS 9e18                    /* a double below it fits int64 */
@@ -220,6 +222,29 @@ static uint32_t find_device(const struct xhost *host, const struct xplane *plane
     return NO_ID;
 }
 
+/* Where a core is among its chips and hosts. */
+static bool add_place(struct str details, struct property property, struct profile *profile)
+{
+    static const char *const names[] = { "hostname",      "device_ordinal", "core_num",
+                                         "local_chip_id", "global_chip_id", "global_core_id",
+                                         "is_sparse_core" };
+
+    for (struct wire field = wire_start(details); wire_next(&field);) {
+        bool is_text = field.type == WIRE_BYTES;
+
+        if ((!is_text && field.type != WIRE_VARINT) || field.number == 0 ||
+            field.number > ARRAY_COUNT(names))
+            continue;
+        property.name = profile_intern(profile, str_from(names[field.number - 1]));
+        property.text = profile_intern(profile, is_text ? field.bytes : (struct str) { "", 0 });
+        property.number = is_text ? 0 : (double)field.value;
+        if (property.name == NO_ID || property.text == NO_ID ||
+            !vec_push(&profile->properties, profile->arena, property))
+            return false;
+    }
+    return true;
+}
+
 static bool add_properties(const struct xplane *plane, uint32_t host, uint32_t device,
                            struct profile *profile)
 {
@@ -227,6 +252,10 @@ static bool add_properties(const struct xplane *plane, uint32_t host, uint32_t d
         struct xstat    stat = xstat_read(plane->stats.items[i]);
         struct property property = { .host = host, .device = device };
 
+        if (stat.field == XSTAT_BYTES &&
+            str_equal(xplane_stat_name(plane, stat.type_id), STR("core_details")) &&
+            !add_place(stat.text, property, profile))
+            return false;
         if (stat.field == XSTAT_BYTES || stat.field == 0)
             continue;
         property.name = profile_intern(profile, xplane_stat_name(plane, stat.type_id));
@@ -239,6 +268,42 @@ static bool add_properties(const struct xplane *plane, uint32_t host, uint32_t d
     return true;
 }
 
+/* What is written of events of a name once and for all, and no op holds. */
+static bool add_fixed_stats(const struct xplane *plane, const struct xevent_type *type,
+                            struct event_stat fixed, struct profile *profile)
+{
+    fixed.event = profile_intern(profile, type->name);
+    for (struct wire field = wire_start(type->bytes); wire_next(&field);) {
+        struct xstat stat;
+        struct str   name;
+
+        if (field.number != XEVENT_METADATA_STATS || field.type != WIRE_BYTES)
+            continue;
+        stat = xstat_read(field.bytes);
+        name = xplane_stat_name(plane, stat.type_id);
+        if (stat.field == 0 || stat.field == XSTAT_BYTES || name_is(name, NAMES_XSPACE_OF_OPS))
+            continue;
+        fixed.stat = profile_intern(profile, name);
+        fixed.text = profile_intern(profile, xstat_text(plane, &stat));
+        fixed.sum = fixed.least = fixed.most = xstat_number(&stat);
+        if (fixed.event == NO_ID || fixed.stat == NO_ID || fixed.text == NO_ID ||
+            !vec_push(&profile->event_stats, profile->arena, fixed))
+            return false;
+    }
+    return true;
+}
+
+static bool add_all_fixed(const struct xplane *plane, uint32_t host, uint32_t device,
+                          struct profile *profile)
+{
+    struct event_stat fixed = { .host = host, .device = device, .is_fixed = true, .count = 1 };
+
+    for (size_t i = 0; device != NO_ID && i < plane->event_types.count; i++)
+        if (!add_fixed_stats(plane, &plane->event_types.items[i], fixed, profile))
+            return false;
+    return true;
+}
+
 bool xspace_properties(const struct xhost *host, struct profile *profile)
 {
     for (size_t i = 0; i < host->space.planes.count; i++) {
@@ -247,7 +312,8 @@ bool xspace_properties(const struct xhost *host, struct profile *profile)
 
         if (device == NO_ID && is_device_plane(plane->name))
             continue; /* it did nothing */
-        if (!add_properties(plane, host->host, device, profile))
+        if (!add_properties(plane, host->host, device, profile) ||
+            !add_all_fixed(plane, host->host, device, profile))
             return false;
     }
     return true;
@@ -282,7 +348,9 @@ static struct stat_info stat_info_of(struct str name, struct profile *profile)
     unsigned         key = xspace_stat(name, &seen, &is_known);
     struct stat_info info = { .name = profile_intern(profile, name),
                               .seen = (uint16_t)seen,
-                              .key = is_known ? (uint8_t)key : STAT_UNKNOWN,
+                              .key = is_known                             ? (uint8_t)key
+                                     : name_is(name, NAMES_XSPACE_SUMMED) ? STAT_SUMMED
+                                                                          : STAT_UNKNOWN,
                               .how = HOW_SPECIAL };
 
     if (key == STAT_IDLE_NS || key == STAT_MODULE_NAME || key == STAT_PROGRAM)

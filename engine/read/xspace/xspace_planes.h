@@ -22,7 +22,7 @@ bool xspace_plan(struct xhost *host, struct xspace_tasks *tasks, struct profile 
                  struct arena *scratch);
 /* What planes without events say of devices that other events name, as allocations do. */
 void xspace_describe(const struct xhost *host, struct profile *profile);
-/* What planes say of hosts and of devices that did something. False: the budget. */
+/* What planes say of hosts, of devices that did something, and of their events. False: the budget. */
 bool xspace_properties(const struct xhost *host, struct profile *profile);
 
 #endif

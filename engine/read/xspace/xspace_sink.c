@@ -13,7 +13,7 @@ bool sink_init(struct sink *sink, const struct profile *profile, uint32_t type_c
     sink->labels = arena_new_array(&sink->arena, int64_t, CHUNK_EVENTS);
     sink->seen = arena_new_array(&sink->arena, uint16_t, type_count);
     sink->last_variant = arena_new_array(&sink->arena, uint32_t, type_count);
-    sink->variant_of.arena = sink->details_of.arena = sink->unknown_of.arena = &sink->arena;
+    sink->variant_of.arena = sink->details_of.arena = sink->loose_of.arena = &sink->arena;
     sink->memory_size = -1;
     return sink->starts_ns && sink->durations_ns && sink->labels && sink->seen &&
            sink->last_variant && intern_init(&sink->names, &sink->arena);
@@ -54,32 +54,7 @@ void sink_undo(struct sink *sink)
     sink->variant = (struct variant) { 0 };
     sink->has_memory = false;
     sink->memory_size = -1;
-    sink->unknown_now.count = 0;
-}
-
-void sink_add_unknown(struct sink *sink, uint32_t name)
-{
-    sink->is_full |= !vec_push(&sink->unknown_now, &sink->arena, name);
-}
-
-void sink_count_unknown(struct sink *sink)
-{
-    for (size_t i = 0; i < sink->unknown_now.count; i++) {
-        uint32_t       name = sink->unknown_now.items[i];
-        uint32_t       row = id_map_get(&sink->unknown_of, name);
-        struct unknown fresh = { .name = name, .kind = UNKNOWN_STAT };
-
-        if (row == NO_ID) {
-            row = (uint32_t)sink->unknowns.count;
-            if (!vec_push(&sink->unknowns, &sink->arena, fresh) ||
-                !id_map_put(&sink->unknown_of, name, row)) {
-                sink->is_full = true;
-                break;
-            }
-        }
-        sink->unknowns.items[row].count++;
-    }
-    sink->unknown_now.count = 0;
+    sink->loose_now.count = 0;
 }
 
 unsigned sink_key_for(unsigned key, uint32_t flags)
@@ -110,6 +85,55 @@ static uint32_t name_of(struct sink *sink, const struct plane_tables *tables,
     }
     sink->has_local_names = true;
     return name | LOCAL_NAME;
+}
+
+static uint64_t loose_key(const struct loose_stat *loose)
+{
+    return (uint64_t)loose->type << 32 | loose->name;
+}
+
+void sink_add_loose(struct sink *sink, const struct plane_tables *tables,
+                    const struct stat_info *info, uint32_t type, const struct xstat *stat)
+{
+    double            number = xstat_number(stat);
+    struct loose_stat now = { .type = type,
+                              .name = info->name,
+                              .is_unknown = info->key == STAT_UNKNOWN,
+                              .count = 1,
+                              .sum = number,
+                              .least = number,
+                              .most = number };
+
+    if ((stat->field == XSTAT_REF || stat->field == XSTAT_STR) &&
+        id_map_get(&sink->loose_of, loose_key(&now)) == NO_ID)
+        now.text = name_of(sink, tables, stat);
+    sink->is_full |= !vec_push(&sink->loose_now, &sink->arena, now);
+}
+
+void sink_sum_loose(struct sink *sink)
+{
+    for (size_t i = 0; i < sink->loose_now.count; i++) {
+        struct loose_stat *now = &sink->loose_now.items[i], *sum;
+        uint64_t           key = loose_key(now);
+        uint32_t           row = id_map_get(&sink->loose_of, key);
+
+        if (row == NO_ID) {
+            if (!vec_push(&sink->loose, &sink->arena, *now) ||
+                !id_map_put(&sink->loose_of, key, (uint32_t)sink->loose.count - 1))
+                sink->is_full = true;
+            continue;
+        }
+        sum = &sink->loose.items[row];
+        if (sum->count == 0) { /* the first one since the chunk before */
+            *sum = *now;
+            continue;
+        }
+        sum->count++;
+        sum->sum += now->sum;
+        sum->least = now->least < sum->least ? now->least : sum->least;
+        sum->most = now->most > sum->most ? now->most : sum->most;
+    }
+    sink->loose_now.count = 0;
 }
 
 static struct str name_text(const struct sink *sink, uint32_t name)
