@@ -362,10 +362,14 @@ ops are a small part of the step.]],
       evidence[i] = { row.type .. ", self time a step", row.self_ns, "ns" }
     end
     -- A fusion says nothing by its type: name the largest ones and what they were made from.
-    local subject, locations = top[1].type, {}
+    local subject, locations, begin = top[1].type, {}, nil
     if p:has("ops") then
       for i, row in ipairs(p:table("ops"):where { type = top[1].type }:top("self_ns", 3):rows()) do
         if i == 1 and subject == "fusion" then subject = row.name end
+        -- Names of fused instructions are the compiler's: people know the line.
+        if i == 1 and subject == row.name and row.source_file and row.source_file ~= "" then
+          begin = ("line %d of %s (%s)"):format(row.source_line or 0, row.source_file:match("[^/]*$"), subject)
+        end
         local from = row.scope and row.scope ~= "" and " from " .. row.scope or ""
         -- Profiles without names of ops call each by its type.
         if row.name .. from ~= top[1].type then
@@ -378,6 +382,7 @@ ops are a small part of the step.]],
         end
       end
     end
+    begin = begin or subject
     local is_host = not p:has("device.idle_share")
     local products = { product = true, convolution = true, attention = true }
     local is_product = products[p:class_of(top[1].type)] or products[p:class_of(subject)]
@@ -392,7 +397,7 @@ ops are a small part of the step.]],
                    and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger "
                         .. "than the task needs, a type that this machine is slow in. Then larger batches."):format(
                           subject) or
-                        ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(subject) },
+                        ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin) },
       -- What of it is needed the recording cannot tell: some share of it may go.
       impact = p:has("device.idle_share") and impact.none()
         or impact.share { ns = math.min(top[1].self_ns, p.fact["step.ns"]) },
