@@ -166,6 +166,20 @@ def precision():
         expect(wanted in text and other not in text, f"{model}: {text}")
 
 
+def fused_optimizers():
+    """PyTorch's fused Adam takes its rates as doubles whatever it updates: what its functor works on says whether that is double precision."""
+    for element in ("float", "double"):
+        trace = Trace()
+        functor = f"at::native::(anonymous namespace)::FusedAdamMathFunctor<{element}, 4, (at::native::ADAM_MODE)1, false>"
+        for i in range(6):
+            trace.step(i, 10000 * i, 9990)
+            trace.op("aten::_fused_adamw_", 10000 * i + 10, 100)
+            trace.kernel(f"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<M<4>, {functor}, float const*, double, double, "
+                         f"bool>(M<4>, {functor}, float const*, double, double, bool)", 10000 * i + 20, 10000 * i + 200, 9000)
+        report = trace.advice(f"adam-{element}")
+        expect((find(report, "fp64-on-device") is not None) == (element == "double"), f"{element}: {rules(report)}")
+
+
 def only_the_host():
     """Ops that only an accelerator has tell that it was not recorded; the same program on a CPU has others."""
     for name, is_device in (("aten::_flash_attention_forward", True), ("aten::_scaled_dot_product_flash_attention_for_cpu", False)):
@@ -536,6 +550,7 @@ def main():
     chains()
     kernels_without_ops()
     precision()
+    fused_optimizers()
     only_the_host()
     one_step()
     experts_across_ranks()
