@@ -114,11 +114,13 @@ static void set_ends(struct impact *impact, const struct price_request *price)
     impact->model_ns = impact->mid_ns;
 }
 
+/* What the rule names is the most that can go, or what it gives as the most. */
 static void price_by_formula(const struct price_request *price, struct impact *impact)
 {
     double ns = price->ns, gap, s = price->speedup;
 
     impact->method = price->method;
+    impact->most_ns = isnan(price->high_ns) ? ns : fmax(ns, price->high_ns);
     switch (price->method) {
     case METHOD_NONE:
     case METHOD_REPLAY:
@@ -139,7 +141,7 @@ static void price_by_formula(const struct price_request *price, struct impact *i
         return;
     case METHOD_SHARE:
         set_saving(impact, SHARE_LOW * ns, SHARE_MID * ns, SHARE_HIGH * ns);
-        impact->model_ns = impact->most_ns = ns; /* what it is a bound of */
+        impact->model_ns = ns; /* what it is a bound of */
         impact->confidence = CONFIDENCE_LOW;
         return;
     }

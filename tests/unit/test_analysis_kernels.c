@@ -99,7 +99,7 @@ static void names_tell_library_and_category(void **state)
         { "igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32_wt32x32x8_ws1x1_wr2x2", "miopen",
           KERNEL_CONV, TENSOR_CORE_YES, DTYPE_BF16 },
         { "batched_transpose_16x64_pack_1x4_ediv_1x2_half", "miopen", KERNEL_LAYOUT,
-          TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
+          TENSOR_CORE_UNKNOWN, DTYPE_F16 },
         { "void paged_attention_ll4mi_QKV_mfma16_kernel<0, __hip_bfloat16, __hip_bfloat16>", NULL,
           KERNEL_ATTENTION, TENSOR_CORE_YES, DTYPE_BF16 },
         { "void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16, __hip_bfloat16>", "flash",
