@@ -1,9 +1,9 @@
 #include "report/bisect_report.h"
 
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "gate/bisect.h"
 #include "report/gate_words.h"
-#include "report/json_fields.h"
 #include "report/layout.h"
 #include "report/output.h"
 

@@ -96,6 +96,18 @@ bool study_composition(const struct study *study, double part_ns[PART_COUNT])
     return has_any;
 }
 
+struct str note_words(struct arena *arena, const struct note *note)
+{
+    struct text words = { .arena = arena };
+
+    if (note->where && *note->where)
+        text_print(&words, "%s: ", note->where);
+    text_print(&words, "%s", note->what ? note->what : "");
+    if (note->count > 1)
+        text_print(&words, " (%llu times)", (unsigned long long)note->count);
+    return text_str(&words);
+}
+
 bool finding_is_priced(const struct finding *finding)
 {
     return finding->impact.has_saving;

@@ -26,6 +26,9 @@ enum part   part_from_name(struct str name); /* of part_name; PART_UNKNOWN: none
 bool study_composition(const struct study *study, double part_ns[PART_COUNT]);
 
 
+/* "file: what was lost (3 times)" */
+struct str note_words(struct arena *arena, const struct note *note);
+
 /* Takes part in the ranking by saving; others are facts. */
 bool finding_is_priced(const struct finding *finding);
 /* Counts for advice->together: it saves step time. */

@@ -46,20 +46,15 @@ static enum style style_of(enum outcome outcome)
     return STYLE_BAD;
 }
 
-static struct str clean(struct layout *layout, const char *text)
-{
-    return layout_clean(layout->arena, str_from(text));
-}
-
 static void write_check(struct layout *layout, const struct check *check)
 {
     const char *place = gate_words_place(check->file, check->line, layout->arena);
 
-    layout_wrap(layout, 2, mark(check->outcome), 8, clean(layout, check->title));
+    layout_wrap(layout, 2, mark(check->outcome), 8, layout_words(layout, check->title));
     if (place[0])
-        layout_wrap(layout, 8, "", 8, clean(layout, place));
+        layout_wrap(layout, 8, "", 8, layout_words(layout, place));
     if (check->detail[0] && check->outcome != OUTCOME_PASS)
-        layout_wrap(layout, 8, "", 8, clean(layout, check->detail));
+        layout_wrap(layout, 8, "", 8, layout_words(layout, check->detail));
 }
 
 static void write_checks(struct layout *layout, const struct gate_result *result, bool is_complete)
@@ -95,7 +90,7 @@ static void write_differences(struct layout *layout, const struct gate_result *r
         text_print(&line, "%s: %s, was %s", difference->what, difference->after,
                    difference->before);
         layout_wrap(layout, 0, difference->is_fatal ? "Differs:" : "Note:", 9,
-                    clean(layout, text_str(&line).data));
+                    layout_words(layout, text_str(&line).data));
     }
     if (result->differences.count > 0)
         layout_line(layout);
@@ -145,7 +140,7 @@ static void write_piece(struct layout *layout, const struct gate_result *result,
 
     text_print(&line, "%s%s%s", title, place[0] ? "  " : "", place);
     layout_wrap(layout, 0, head ? head : "", CHANGE_COLUMNS + 2,
-                clean(layout, text_str(&line).data));
+                layout_words(layout, text_str(&line).data));
 }
 
 /* Each said once; with the rest they are the change of the step. */
@@ -181,7 +176,7 @@ static void write_changes(struct layout *layout, const struct gate_result *resul
         text_print(&line, "%s%s%s", change->title, place[0] ? "  " : "", place);
         if (change->rule)
             text_print(&line, "  [%s]", change->rule);
-        layout_wrap(layout, 2, "-", 4, clean(layout, text_str(&line).data));
+        layout_wrap(layout, 2, "-", 4, layout_words(layout, text_str(&line).data));
         if (change->rule && change->remedy[0])
             layout_wrap(layout, 4, "Fix:", 9, str_from(change->remedy));
     }
@@ -201,16 +196,16 @@ static void write_advice(struct layout *layout, const struct gate_result *result
         struct text           line = { .arena = layout->arena };
 
         text_print(&line, "%s  [%s]", finding->title, finding->rule);
-        layout_wrap(layout, 2, "-", 4, clean(layout, text_str(&line).data));
+        layout_wrap(layout, 2, "-", 4, layout_words(layout, text_str(&line).data));
         if (finding->remedy_text)
-            layout_wrap(layout, 4, "Fix:", 9, clean(layout, finding->remedy_text));
+            layout_wrap(layout, 4, "Fix:", 9, layout_words(layout, finding->remedy_text));
     }
     if (shown < result->added.count)
         text_print(layout->text, "  %zu more: tfprof advise\n", result->added.count - shown);
     if (shown > 0)
         layout_line(layout);
     for (size_t i = 0; i < result->fixed.count; i++)
-        layout_wrap(layout, 0, "Gone:", 6, clean(layout, result->fixed.items[i]->title));
+        layout_wrap(layout, 0, "Gone:", 6, layout_words(layout, result->fixed.items[i]->title));
     if (result->fixed.count > 0)
         layout_line(layout);
 }
@@ -222,9 +217,9 @@ void gate_text(const struct gate_result *result, const struct output_options *op
     bool          is_explained = result->outcome != OUTCOME_PASS || options->is_complete;
 
     layout_style(&layout, style_of(result->outcome));
-    layout_wrap(&layout, 0, "", 0, clean(&layout, result->headline));
+    layout_wrap(&layout, 0, "", 0, layout_words(&layout, result->headline));
     layout_end(&layout);
-    layout_wrap(&layout, 0, "", 0, clean(&layout, gate_words_subject(result, layout.arena)));
+    layout_wrap(&layout, 0, "", 0, layout_words(&layout, gate_words_subject(result, layout.arena)));
     layout_line(&layout);
     write_checks(&layout, result, options->is_complete);
     write_differences(&layout, result);
@@ -234,5 +229,5 @@ void gate_text(const struct gate_result *result, const struct output_options *op
     write_pieces(&layout, result);
     write_changes(&layout, result);
     write_advice(&layout, result);
-    layout_wrap(&layout, 0, "See it here:", 13, clean(&layout, result->command));
+    layout_wrap(&layout, 0, "See it here:", 13, layout_words(&layout, result->command));
 }

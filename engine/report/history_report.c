@@ -1,8 +1,8 @@
 #include "report/history_report.h"
 
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "gate/history.h"
-#include "report/json_fields.h"
 #include "report/layout.h"
 #include "report/output.h"
 

@@ -484,15 +484,7 @@ static void write_notes(struct layout *layout, const struct profile *profile)
     if (profile->notes.count > 0)
         write_title(layout, "Notes");
     for (size_t i = 0; i < profile->notes.count; i++) {
-        const struct note *note = &profile->notes.items[i];
-        struct text        line = { .arena = layout->arena };
-
-        if (note->where && *note->where)
-            text_print(&line, "%s: ", note->where);
-        text_print(&line, "%s", note->what ? note->what : "");
-        if (note->count > 1)
-            text_print(&line, " (%llu times)", (unsigned long long)note->count);
-        layout_wrap(layout, 2, "", 4, text_str(&line));
+        layout_wrap(layout, 2, "", 4, note_words(layout->arena, &profile->notes.items[i]));
     }
 }
 

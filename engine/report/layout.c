@@ -18,6 +18,11 @@ struct str layout_clean(struct arena *arena, struct str s)
     return text_str(&clean);
 }
 
+struct str layout_words(const struct layout *layout, const char *text)
+{
+    return layout_clean(layout->arena, str_from(text));
+}
+
 static bool next_word(struct str *rest, struct str *word)
 {
     while (rest->len > 0 && (rest->data[0] == ' ' || rest->data[0] == '\n'))

@@ -25,6 +25,7 @@ struct layout layout_make(struct text *text, unsigned width, bool is_colored);
 
 /* A copy on one line, as text_add_clean makes it. */
 struct str layout_clean(struct arena *arena, struct str s);
+struct str layout_words(const struct layout *layout, const char *text); /* the same of a text */
 /* Words of `s` in lines that start at column `indent`, the first one behind `head`, which starts at
  * column `head_indent` and is followed by a blank unless empty; ends in a newline. A number and its
  * unit stay on one line. */

@@ -34,15 +34,7 @@ static void write_notes(struct layout *layout, const struct profile *profile)
     size_t count = profile->notes.count, shown = count > MAX_NOTES ? MAX_NOTES : count;
 
     for (size_t i = 0; i < shown; i++) {
-        const struct note *note = &profile->notes.items[i];
-        struct text        line = { .arena = layout->arena };
-
-        if (note->where && *note->where)
-            text_print(&line, "%s: ", note->where);
-        text_print(&line, "%s", note->what ? note->what : "");
-        if (note->count > 1)
-            text_print(&line, " (%llu times)", (unsigned long long)note->count);
-        layout_wrap(layout, 0, "Note:", 6, text_str(&line));
+        layout_wrap(layout, 0, "Note:", 6, note_words(layout->arena, &profile->notes.items[i]));
     }
     if (shown < count)
         text_print(layout->text, "Note: %zu more: tfprof info\n", count - shown);

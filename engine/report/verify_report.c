@@ -1,20 +1,15 @@
 #include "report/verify_report.h"
 
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "gate/verify.h"
 #include "report/gate_words.h"
-#include "report/json_fields.h"
 #include "report/layout.h"
 #include "report/output.h"
 
 #include <math.h>
 
 enum { NAME_COLUMNS = 12, MOST_PIECES = 5 };
-
-static struct str clean(struct layout *layout, const char *text)
-{
-    return layout_clean(layout->arena, str_from(text));
-}
 
 static const char *time_of(const struct verification *verification, double ns, bool is_change,
                            struct arena *arena)
@@ -25,7 +20,7 @@ static const char *time_of(const struct verification *verification, double ns, b
 static void write_row(struct layout *layout, const char *name, const char *value)
 {
     layout_wrap(layout, name[0] ? 2 : 2 + NAME_COLUMNS, name, 2 + NAME_COLUMNS,
-                clean(layout, value));
+                layout_words(layout, value));
 }
 
 /* "9.14 ms (8.01 to 10.2 ms)"; the interval where it is known. */
@@ -109,9 +104,10 @@ void verify_text(const struct verification *verification, const struct output_op
     layout_style(&layout, verification->kept == KEPT        ? STYLE_GOOD
                           : verification->kept == KEPT_LESS ? STYLE_BAD
                                                             : STYLE_DOUBTFUL);
-    layout_wrap(&layout, 0, "", 0, clean(&layout, verification->headline));
+    layout_wrap(&layout, 0, "", 0, layout_words(&layout, verification->headline));
     layout_end(&layout);
-    layout_wrap(&layout, 0, "", 0, clean(&layout, gate_words_subject(compared, layout.arena)));
+    layout_wrap(&layout, 0, "", 0,
+                layout_words(&layout, gate_words_subject(compared, layout.arena)));
     layout_line(&layout);
     write_row(&layout, "claimed", verification->claimed->title);
     write_row(&layout, "same work", work_words(compared, layout.arena));
