@@ -214,6 +214,28 @@ size_t text_width(struct str s)
     return columns;
 }
 
+void text_add_xml(struct text *text, struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        switch (s.data[i]) {
+        case '&':
+            text_add(text, STR("&amp;"));
+            break;
+        case '<':
+            text_add(text, STR("&lt;"));
+            break;
+        case '>':
+            text_add(text, STR("&gt;"));
+            break;
+        case '"':
+            text_add(text, STR("&quot;"));
+            break;
+        default:
+            text_add_byte(text, s.data[i]);
+        }
+    }
+}
+
 void text_add_exact(struct text *text, double number)
 {
     char digits[32];

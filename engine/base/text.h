@@ -32,6 +32,8 @@ void       text_fill(struct text *text, char byte, size_t count);
 void       text_print(struct text *text, const char *format, ...) CHECK_PRINTF(2, 3);
 void       text_vprint(struct text *text, const char *format, va_list arguments)
     CHECK_PRINTF(2, 0);
+/* With & < > " as entities of XML and HTML. */
+void       text_add_xml(struct text *text, struct str s);
 /* The shortest decimal that reads back equal; whole numbers below 2^53 without an exponent. */
 void       text_add_exact(struct text *text, double number);
 struct str text_str(const struct text *text); /* valid until the next addition */

@@ -111,7 +111,7 @@ static int by_weight(const void *left, const void *right)
     return strcmp(a->id, b->id);
 }
 
-static size_t count_of(const struct gate_result *result, enum outcome outcome)
+size_t gate_count(const struct gate_result *result, enum outcome outcome)
 {
     size_t count = 0;
 
@@ -132,7 +132,7 @@ static enum outcome worst(const struct gate_result *result)
 
 static const char *make_headline(const struct gate_result *result, struct arena *arena)
 {
-    size_t      count = count_of(result, result->outcome);
+    size_t      count = gate_count(result, result->outcome);
     const char *first = result->checks.count > 0 ? result->checks.items[0].title : "no check";
 
     switch (result->outcome) {

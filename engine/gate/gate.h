@@ -111,8 +111,10 @@ struct gate_limits {
 bool gate_run(const struct summary *baseline, const struct summary *after,
               const struct gate_limits *limits, struct arena *arena, struct gate_result *result,
               struct err *err);
+/* How many checks came out so. */
+size_t gate_count(const struct gate_result *result, enum outcome outcome);
 /* The exit status: 0, 1 or 4; `inconclusive` is "fail", "warn" or "pass". */
-int gate_status(const struct gate_result *result, const char *inconclusive);
+int    gate_status(const struct gate_result *result, const char *inconclusive);
 
 /* Rules about the difference of two profiles, for catalogues of reports. */
 struct diff_rule {

@@ -7,35 +7,7 @@
 
 static void add_xml(struct text *text, const char *words)
 {
-    struct str clean = layout_clean(text->arena, str_from(words));
-
-    for (size_t i = 0; i < clean.len; i++) {
-        switch (clean.data[i]) {
-        case '&':
-            text_add(text, STR("&amp;"));
-            break;
-        case '<':
-            text_add(text, STR("&lt;"));
-            break;
-        case '>':
-            text_add(text, STR("&gt;"));
-            break;
-        case '"':
-            text_add(text, STR("&quot;"));
-            break;
-        default:
-            text_add_byte(text, clean.data[i]);
-        }
-    }
-}
-
-static size_t count_of(const struct gate_result *result, enum outcome outcome)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < result->checks.count; i++)
-        count += result->checks.items[i].outcome == outcome;
-    return count;
+    text_add_xml(text, layout_clean(text->arena, str_from(words)));
 }
 
 static void add_case(struct text *text, const struct check *check)
@@ -63,8 +35,8 @@ static void add_case(struct text *text, const struct check *check)
 static void gate_junit(const struct gate_result *result, const struct output_options *options,
                        struct text *text)
 {
-    size_t failures = count_of(result, OUTCOME_FAIL);
-    size_t errors = count_of(result, OUTCOME_INCONCLUSIVE);
+    size_t failures = gate_count(result, OUTCOME_FAIL);
+    size_t errors = gate_count(result, OUTCOME_INCONCLUSIVE);
 
     (void)options;
     text_add(text, STR("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"));

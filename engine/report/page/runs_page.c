@@ -1,32 +1,10 @@
 #include "report/page/runs_page.h"
 
-#include "base/json_writer.h"
+#include "base/json_fields.h"
 #include "base/unit.h"
 
 #include <string.h>
 #include <time.h>
-
-static void add_html(struct text *text, struct str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        switch (s.data[i]) {
-        case '&':
-            text_add(text, STR("&amp;"));
-            break;
-        case '<':
-            text_add(text, STR("&lt;"));
-            break;
-        case '>':
-            text_add(text, STR("&gt;"));
-            break;
-        case '"':
-            text_add(text, STR("&quot;"));
-            break;
-        default:
-            text_add_byte(text, s.data[i]);
-        }
-    }
-}
 
 /* For the query of an address (RFC 3986). */
 static void add_query(struct text *text, const char *s)
@@ -59,7 +37,7 @@ static void begin(const char *title, struct text *text)
                        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                        "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">"
                        "<meta name=\"color-scheme\" content=\"light dark\"><title>"));
-    add_html(text, str_from(title));
+    text_add_xml(text, str_from(title));
     text_add(
         text,
         STR("</title><style>body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;"
@@ -69,7 +47,7 @@ static void begin(const char *title, struct text *text)
             "border-bottom:1px solid color-mix(in srgb,CanvasText 20%,Canvas);vertical-align:top}"
             "td:first-child{overflow-wrap:anywhere}td.n,th.n{text-align:right;white-space:nowrap}"
             "td.t{white-space:nowrap}pre{white-space:pre-wrap}</style></head><body><main><h1>"));
-    add_html(text, str_from(title));
+    text_add_xml(text, str_from(title));
     text_add(text, STR("</h1>"));
 }
 
@@ -78,7 +56,7 @@ static void add_row(const struct run_entry *run, struct text *text)
     text_add(text, STR("<tr><td><a href=\"report?run="));
     add_query(text, run->title);
     text_add(text, STR("\">"));
-    add_html(text, str_from(run->title));
+    text_add_xml(text, str_from(run->title));
     text_add(text, STR("</a></td><td class=\"t\"><time>"));
     add_time(text, run->modified_s);
     text_print(text, "</time></td><td>%s</td><td class=\"n\">%zu</td><td class=\"n\">", run->format,
@@ -97,7 +75,7 @@ void runs_page(const char *folder, const struct run_entry *runs, size_t count, c
         text_add(text, STR("<p>No recording yet. Load this page again once there is one.</p>"));
     if (trouble) {
         text_add(text, STR("<p role=\"alert\">"));
-        add_html(text, str_from(trouble));
+        text_add_xml(text, str_from(trouble));
         text_add(text, STR("</p>"));
     }
     if (count > 0)
@@ -115,7 +93,7 @@ void trouble_page(const char *title, struct str words, struct text *text)
 {
     begin(title, text);
     text_add(text, STR("<pre role=\"alert\">"));
-    add_html(text, words);
+    text_add_xml(text, words);
     text_add(text, STR("</pre><p><a href=\".\">All recordings</a></p></main></body></html>\n"));
 }
 
@@ -126,16 +104,11 @@ void runs_json(const struct run_entry *runs, size_t count, struct text *text)
     json_array(&json);
     for (size_t i = 0; i < count; i++) {
         json_object(&json);
-        json_key(&json, "run");
-        json_text(&json, runs[i].title);
-        json_key(&json, "format");
-        json_text(&json, runs[i].format);
-        json_key(&json, "modified_s");
-        json_integer(&json, runs[i].modified_s);
-        json_key(&json, "files");
-        json_integer(&json, (int64_t)runs[i].files);
-        json_key(&json, "bytes");
-        json_integer(&json, (int64_t)runs[i].bytes);
+        put_text(&json, "run", runs[i].title);
+        put_text(&json, "format", runs[i].format);
+        put_integer(&json, "modified_s", runs[i].modified_s);
+        put_integer(&json, "files", (int64_t)runs[i].files);
+        put_integer(&json, "bytes", (int64_t)runs[i].bytes);
         json_object_end(&json);
     }
     json_array_end(&json);
