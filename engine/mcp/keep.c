@@ -1,5 +1,6 @@
 #include "mcp/keep.h"
 
+#include "base/json_fields.h"
 #include "base/macros.h"
 #include "read/json_scan.h"
 
@@ -209,8 +210,7 @@ static void put_type(struct json_writer *json, const char *name)
 {
     if (!name)
         return;
-    json_key(json, "type");
-    json_text(json, name);
+    put_text(json, "type", name);
 }
 
 static void put_required(struct json_writer *json, struct str shape)
@@ -222,8 +222,7 @@ static void put_required(struct json_writer *json, struct str shape)
         if (!wish.is_always)
             continue;
         if (!has_any) {
-            json_key(json, "required");
-            json_array(json);
+            put_array(json, "required");
         }
         has_any = true;
         json_str(json, wish.name);
@@ -252,8 +251,7 @@ static void put_members(struct json_writer *json, struct str shape)
     struct wish wish;
 
     put_type(json, "object");
-    json_key(json, "properties");
-    json_object(json);
+    put_object(json, "properties");
     while (next_wish(&rest, &wish)) {
         json_key(json, arena_text(json->text->arena, "%.*s", STR_ARG(wish.name)));
         if (!wish.is_bounded) {

@@ -1,5 +1,6 @@
 #include "mcp/protocol.h"
 
+#include "base/json_fields.h"
 #include "read/json_scan.h"
 
 static struct json_scan scan_of(struct str text)
@@ -114,8 +115,7 @@ void rpc_begin(struct json_writer *json, const struct rpc_request *request, stru
 
     *json = (struct json_writer) { .text = text, .is_compact = true };
     json_object(json);
-    json_key(json, "jsonrpc");
-    json_text(json, "2.0");
+    put_text(json, "jsonrpc", "2.0");
     json_key(json, "id");
     if (request->id.len == 0)
         json_null(json);
@@ -131,12 +131,9 @@ void rpc_fail(const struct rpc_request *request, enum rpc_error error, const cha
     struct json_writer json;
 
     rpc_begin(&json, request, text);
-    json_key(&json, "error");
-    json_object(&json);
-    json_key(&json, "code");
-    json_integer(&json, error);
-    json_key(&json, "message");
-    json_text(&json, why);
+    put_object(&json, "error");
+    put_integer(&json, "code", error);
+    put_text(&json, "message", why);
     json_object_end(&json);
     json_object_end(&json);
 }

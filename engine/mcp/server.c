@@ -1,5 +1,6 @@
 #include "mcp/server.h"
 
+#include "base/json_fields.h"
 #include "base/macros.h"
 #include "mcp/keep.h"
 #include "mcp/protocol.h"
@@ -31,10 +32,8 @@ static struct json_writer begin_result(struct exchange *exchange)
     struct json_writer json;
 
     rpc_begin(&json, &exchange->request, exchange->text);
-    json_key(&json, "result");
-    json_object(&json);
-    json_key(&json, "resultType");
-    json_text(&json, "complete");
+    put_object(&json, "result");
+    put_text(&json, "resultType", "complete");
     return json;
 }
 
@@ -47,10 +46,8 @@ static void end_result(struct json_writer *json)
 /* What stays as it is as long as the program runs. */
 static void put_lifetime(struct json_writer *json)
 {
-    json_key(json, "ttlMs");
-    json_integer(json, 3600000);
-    json_key(json, "cacheScope");
-    json_text(json, "public");
+    put_integer(json, "ttlMs", 3600000);
+    put_text(json, "cacheScope", "public");
 }
 
 static void put_json(struct json_writer *json, const char *text, struct arena *arena)
@@ -61,10 +58,8 @@ static void put_json(struct json_writer *json, const char *text, struct arena *a
 static void put_name(struct json_writer *json)
 {
     json_object(json);
-    json_key(json, "name");
-    json_text(json, "tfprof");
-    json_key(json, "version");
-    json_text(json, tfprof_version());
+    put_text(json, "name", "tfprof");
+    put_text(json, "version", tfprof_version());
     json_object_end(json);
 }
 
@@ -72,8 +67,7 @@ static void put_abilities(struct json_writer *json, struct arena *arena)
 {
     json_key(json, "capabilities");
     put_json(json, "{\"tools\":{},\"resources\":{}}", arena);
-    json_key(json, "instructions");
-    json_text(json, instructions);
+    put_text(json, "instructions", instructions);
 }
 
 static void initialize(struct exchange *exchange)
@@ -85,8 +79,7 @@ static void initialize(struct exchange *exchange)
     for (size_t i = 0; asked && i < ARRAY_COUNT(handshakes); i++)
         if (strcmp(asked, handshakes[i]) == 0)
             agreed = handshakes[i];
-    json_key(&json, "protocolVersion");
-    json_text(&json, agreed);
+    put_text(&json, "protocolVersion", agreed);
     json_key(&json, "serverInfo");
     put_name(&json);
     put_abilities(&json, exchange->arena);
@@ -97,14 +90,12 @@ static void discover(struct exchange *exchange)
 {
     struct json_writer json = begin_result(exchange);
 
-    json_key(&json, "supportedVersions");
-    json_array(&json);
+    put_array(&json, "supportedVersions");
     json_text(&json, NEWEST);
     json_array_end(&json);
     put_abilities(&json, exchange->arena);
     put_lifetime(&json);
-    json_key(&json, "_meta");
-    json_object(&json);
+    put_object(&json, "_meta");
     json_key(&json, "io.modelcontextprotocol/serverInfo");
     put_name(&json);
     json_object_end(&json);
@@ -129,11 +120,9 @@ static void list_tools(struct exchange *exchange)
 
 static void put_content(struct json_writer *json, struct str text)
 {
-    json_key(json, "content");
-    json_array(json);
+    put_array(json, "content");
     json_object(json);
-    json_key(json, "type");
-    json_text(json, "text");
+    put_text(json, "type", "text");
     json_key(json, "text");
     json_str(json, text);
     json_object_end(json);
@@ -161,8 +150,7 @@ static void call_tool(struct exchange *exchange)
         json_key(&json, "structuredContent");
         json_keep(&json, result, NULL, &(struct keeping) { .arena = exchange->arena });
     }
-    json_key(&json, "isError");
-    json_bool(&json, !is_done);
+    put_bool(&json, "isError", !is_done);
     end_result(&json);
 }
 
@@ -213,13 +201,10 @@ static void read_resource(struct exchange *exchange)
     }
     whole = (struct str) { tfprof_answer_text(answer), tfprof_answer_bytes(answer) };
     json = begin_result(exchange);
-    json_key(&json, "contents");
-    json_array(&json);
+    put_array(&json, "contents");
     json_object(&json);
-    json_key(&json, "uri");
-    json_text(&json, uri);
-    json_key(&json, "mimeType");
-    json_text(&json, "application/json");
+    put_text(&json, "uri", uri);
+    put_text(&json, "mimeType", "application/json");
     json_key(&json, "text");
     json_str(&json, rule ? whole
                          : json_keep_within(whole, "rules{id title severity category}", 1, SIZE_MAX,
@@ -261,12 +246,9 @@ static void refuse_version(struct exchange *exchange)
     struct json_writer json;
 
     rpc_begin(&json, &exchange->request, exchange->text);
-    json_key(&json, "error");
-    json_object(&json);
-    json_key(&json, "code");
-    json_integer(&json, RPC_OTHER_VERSION);
-    json_key(&json, "message");
-    json_text(&json, "only " NEWEST " is spoken without a handshake");
+    put_object(&json, "error");
+    put_integer(&json, "code", RPC_OTHER_VERSION);
+    put_text(&json, "message", "only " NEWEST " is spoken without a handshake");
     json_key(&json, "data");
     put_json(&json, "{\"supported\":[\"" NEWEST "\"],\"requested\":\"another\"}", exchange->arena);
     end_result(&json);

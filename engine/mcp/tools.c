@@ -1,6 +1,7 @@
 #include "mcp/tools.h"
 
 #include "base/file.h"
+#include "base/json_fields.h"
 #include "base/macros.h"
 #include "base/vec.h"
 #include "mcp/keep.h"
@@ -40,16 +41,13 @@ static void put_json(struct json_writer *json, const char *text, struct arena *a
 
 void tools_list(struct json_writer *json, struct arena *arena)
 {
-    json_key(json, "tools");
-    json_array(json);
+    put_array(json, "tools");
     for (size_t i = 0; i < ARRAY_COUNT(mcp_tools); i++) {
         const struct mcp_tool *tool = &mcp_tools[i];
 
         json_object(json);
-        json_key(json, "name");
-        json_text(json, tool->name);
-        json_key(json, "description");
-        json_text(json, tool->purpose);
+        put_text(json, "name", tool->name);
+        put_text(json, "description", tool->purpose);
         json_key(json, "inputSchema");
         put_json(json,
                  arena_text(arena,
@@ -286,8 +284,7 @@ static struct str table_names(tfprof_profile *profile, struct arena *arena)
     const char        *name;
 
     json_object(&json);
-    json_key(&json, "tables");
-    json_array(&json);
+    put_array(&json, "tables");
     for (size_t i = 0; (name = tfprof_table_name(profile, i)); i++)
         json_text(&json, name);
     json_array_end(&json);

@@ -1,9 +1,9 @@
 #include "report/diff_json.h"
 
 #include "analyze/diff/diff.h"
+#include "base/json_fields.h"
 #include "report/describe.h"
 #include "report/info_json.h"
-#include "report/json_fields.h"
 
 static void put_times(struct json_writer *json, int64_t before_ns, int64_t after_ns)
 {

@@ -1,7 +1,7 @@
 /* finding_json: the value of one entry of "findings". */
 #include "report/finding_json.h"
 
-#include "report/json_fields.h"
+#include "base/json_fields.h"
 #include "rules/advice.h"
 
 #include <math.h>
@@ -17,8 +17,7 @@ void finding_json_evidence(struct json_writer *json, const struct evidence *evid
         } else if (!isfinite(evidence[i].value)) {
             put_text(json, "value", "unknown");
         } else if (evidence[i].unit == UNIT_BOOL) {
-            json_key(json, "value");
-            json_bool(json, evidence[i].value != 0);
+            put_bool(json, "value", evidence[i].value != 0);
         } else {
             put_number(json, "value", unit_to_json(evidence[i].value, evidence[i].unit));
             put_text(json, "unit", unit_json_name(evidence[i].unit));

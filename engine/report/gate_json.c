@@ -1,18 +1,12 @@
 #include "report/gate_json.h"
 
+#include "base/json_fields.h"
 #include "gate/gate.h"
 #include "report/finding_json.h"
 #include "report/gate_words.h"
-#include "report/json_fields.h"
 #include "report/output.h"
 
 #include <math.h>
-
-static void put_exact(struct json_writer *json, const char *key, double number)
-{
-    json_key(json, key);
-    json_exact(json, number);
-}
 
 static void put_place(struct json_writer *json, const char *file, uint32_t line)
 {

@@ -2,10 +2,10 @@
 #include "report/info_json.h"
 
 #include "analyze/analysis.h"
+#include "base/json_fields.h"
 #include "model/notes_json.h"
 #include "report/describe.h"
 #include "report/inventory.h"
-#include "report/json_fields.h"
 
 static void put_name(struct json_writer *json, const char *key, const struct profile *profile,
                      uint32_t name)

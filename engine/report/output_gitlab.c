@@ -1,8 +1,8 @@
 /* output_gitlab: a Code Quality report: a JSON array of issues, each with a place and a
  * fingerprint. */
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "gate/gate.h"
-#include "report/json_fields.h"
 #include "report/output.h"
 
 /* Issues need a place; without one it is the baseline, which the change has to replace. */

@@ -1,9 +1,9 @@
 /* output_sarif: SARIF 2.1.0. Fingerprints stay over runs, so that services follow an alert. */
 #include "analyze/study.h"
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "gate/gate.h"
 #include "report/describe.h"
-#include "report/json_fields.h"
 #include "report/layout.h"
 #include "report/output.h"
 #include "rules/advice.h"

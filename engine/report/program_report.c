@@ -2,8 +2,8 @@
 
 #include "analyze/program/program_view.h"
 #include "base/grid.h"
+#include "base/json_fields.h"
 #include "report/info_json.h"
-#include "report/json_fields.h"
 #include "report/layout.h"
 #include "report/output.h"
 

@@ -1,9 +1,9 @@
 /* rules_json: `tfprof rules` and `tfprof explain` with --format json. */
 #include "report/rules_json.h"
 
+#include "base/json_fields.h"
 #include "report/describe.h"
 #include "report/finding_json.h"
-#include "report/json_fields.h"
 #include "rules/catalogue.h"
 
 static void write_names(struct json_writer *json, const char *key, const char *const *names,

@@ -1,7 +1,7 @@
 #include "report/run_line.h"
 
 #include "analyze/study.h"
-#include "base/json_writer.h"
+#include "base/json_fields.h"
 #include "report/layout.h"
 #include "report/short_text.h"
 #include "rules/advice.h"
@@ -89,12 +89,6 @@ static void json_share(struct json_writer *json, const char *key, double value)
         json_null(json);
 }
 
-static void json_pair(struct json_writer *json, const char *key, const char *value)
-{
-    json_key(json, key);
-    json_text(json, value);
-}
-
 static void json_finding(struct json_writer *json, const struct run_line *line)
 {
     json_key(json, "finding");
@@ -103,10 +97,10 @@ static void json_finding(struct json_writer *json, const struct run_line *line)
         return;
     }
     json_object(json);
-    json_pair(json, "rule", line->rule);
-    json_pair(json, "title", line->title);
-    json_pair(json, "fix", line->fix);
-    json_pair(json, "place", line->place);
+    put_text(json, "rule", line->rule);
+    put_text(json, "title", line->title);
+    put_text(json, "fix", line->fix);
+    put_text(json, "place", line->place);
     json_share(json, "saving_ms", unit_to_json(line->saving_ns, UNIT_NS));
     json_share(json, "saving_share", line->saving_share);
     json_object_end(json);
@@ -117,20 +111,17 @@ void run_line_json(const struct run_line *line, struct text *text)
     struct json_writer json = { .text = text, .is_compact = true };
 
     json_object(&json);
-    json_pair(&json, "run", line->name);
+    put_text(&json, "run", line->name);
     if (line->error) {
-        json_pair(&json, "error", line->error);
+        put_text(&json, "error", line->error);
     } else {
         json_share(&json, "step_ms",
                    isfinite(line->step_ns) ? unit_to_json(line->step_ns, UNIT_NS) : NAN);
-        json_key(&json, "steps");
-        json_integer(&json, line->steps);
-        json_key(&json, "hosts");
-        json_integer(&json, line->hosts);
-        json_pair(&json, "verdict", line->verdict);
+        put_integer(&json, "steps", line->steps);
+        put_integer(&json, "hosts", line->hosts);
+        put_text(&json, "verdict", line->verdict);
         json_share(&json, "verdict_share", line->verdict_share);
-        json_key(&json, "findings");
-        json_integer(&json, line->finding_count);
+        put_integer(&json, "findings", line->finding_count);
         json_finding(&json, line);
     }
     json_object_end(&json);

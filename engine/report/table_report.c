@@ -3,7 +3,7 @@
 #include "analyze/table_view.h"
 #include "base/csv.h"
 #include "base/grid.h"
-#include "base/json_writer.h"
+#include "base/json_fields.h"
 #include "report/layout.h"
 #include "report/output.h"
 
@@ -82,18 +82,14 @@ void table_json_cell(struct json_writer *json, const struct table_view *view, si
 
 void table_json_columns(struct json_writer *json, const struct table_view *view)
 {
-    json_key(json, "columns");
-    json_array(json);
+    put_array(json, "columns");
     for (size_t i = 0; i < view->column_count; i++) {
         const struct column_spec *column = table_view_column(view, i);
 
         json_object(json);
-        json_key(json, "name");
-        json_text(json, column->name);
-        json_key(json, "unit");
-        json_text(json, unit_name(column->unit));
-        json_key(json, "help");
-        json_text(json, column->help);
+        put_text(json, "name", column->name);
+        put_text(json, "unit", unit_name(column->unit));
+        put_text(json, "help", column->help);
         json_object_end(json);
     }
     json_array_end(json);
@@ -102,10 +98,8 @@ void table_json_columns(struct json_writer *json, const struct table_view *view)
 void table_json_rows(struct json_writer *json, const struct table_view *view)
 {
     table_json_columns(json, view);
-    json_key(json, "matched");
-    json_integer(json, (int64_t)view->matched_count);
-    json_key(json, "rows");
-    json_array(json);
+    put_integer(json, "matched", (int64_t)view->matched_count);
+    put_array(json, "rows");
     for (size_t row = 0; row < view->row_count; row++) {
         json_object(json);
         for (size_t column = 0; column < view->column_count; column++) {
@@ -126,12 +120,9 @@ void table_json(const struct table_view *view, const struct output_options *opti
 
     (void)options;
     json_object(&json);
-    json_key(&json, "schema");
-    json_text(&json, "tfprof.table/1");
-    json_key(&json, "table");
-    json_text(&json, view->table->spec->name);
-    json_key(&json, "help");
-    json_text(&json, view->table->spec->help);
+    put_text(&json, "schema", "tfprof.table/1");
+    put_text(&json, "table", view->table->spec->name);
+    put_text(&json, "help", view->table->spec->help);
     table_json_rows(&json, view);
     json_object_end(&json);
     text_add_byte(text, '\n');

@@ -3,35 +3,29 @@
 #include "report/tool.h"
 
 #include "analyze/study.h"
-#include "base/json_writer.h"
+#include "base/json_fields.h"
 #include "report/output.h"
 #include "report/table_report.h"
-
-static void write_text(struct json_writer *json, const char *key, const char *value)
-{
-    json_key(json, key);
-    json_text(json, value);
-}
 
 static void write_absence(struct json_writer *json, const struct facts *facts, const char *name)
 {
     const struct absence *absence = facts_why_absent(facts, name);
 
     json_object(json);
-    write_text(json, "name", name);
+    put_text(json, "name", name);
     if (absence)
-        write_text(json, "reason", absence->reason);
+        put_text(json, "reason", absence->reason);
     if (absence && absence->capture)
-        write_text(json, "capture", absence->capture);
+        put_text(json, "capture", absence->capture);
     json_object_end(json);
 }
 
 static void write_fact(struct json_writer *json, const struct facts *facts, const struct fact *fact)
 {
     json_object(json);
-    write_text(json, "name", fact->spec->name);
-    write_text(json, "unit", unit_name(fact->spec->unit));
-    write_text(json, "help", fact->spec->help);
+    put_text(json, "name", fact->spec->name);
+    put_text(json, "unit", unit_name(fact->spec->unit));
+    put_text(json, "help", fact->spec->help);
     json_key(json, "value");
     if (fact->spec->unit == UNIT_NAME)
         json_str(json, intern_str(facts->names, (uint32_t)fact->value));
@@ -49,8 +43,7 @@ static void write_names(struct json_writer *json, const struct facts *facts, con
     struct str  rest = str_from(names);
     const char *name;
 
-    json_key(json, are_there ? "facts" : "absent");
-    json_array(json);
+    put_array(json, are_there ? "facts" : "absent");
     while ((name = tool_next_name(&rest, arena)) != NULL) {
         const struct fact *fact = facts_find(facts, name);
 
@@ -68,17 +61,16 @@ static void write_section(struct json_writer *json, const struct tool_section *s
     struct table_view view;
 
     json_object(json);
-    write_text(json, "title", section->title);
+    put_text(json, "title", section->title);
     if (section->facts) {
         write_names(json, facts, section->facts, true, arena);
         write_names(json, facts, section->facts, false, arena);
     } else {
-        write_text(json, "table", section->table);
+        put_text(json, "table", section->table);
         if (tool_view(&view, section, facts, rows < 0 ? 0 : rows, arena)) {
             table_json_rows(json, &view);
         } else {
-            json_key(json, "absent");
-            json_array(json);
+            put_array(json, "absent");
             write_absence(json, facts, section->table);
             json_array_end(json);
         }
@@ -93,11 +85,10 @@ void tool_json(const struct tool *tool, const struct study *study, int64_t rows,
 
     (void)options;
     json_object(&json);
-    write_text(&json, "schema", "tfprof.tool/1");
-    write_text(&json, "tool", tool->name);
-    write_text(&json, "summary", tool->summary);
-    json_key(&json, "sections");
-    json_array(&json);
+    put_text(&json, "schema", "tfprof.tool/1");
+    put_text(&json, "tool", tool->name);
+    put_text(&json, "summary", tool->summary);
+    put_array(&json, "sections");
     for (size_t i = 0; i < TOOL_SECTIONS && tool->sections[i].title; i++)
         write_section(&json, &tool->sections[i], &study->facts, rows, text->arena);
     json_array_end(&json);

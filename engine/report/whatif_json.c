@@ -1,8 +1,8 @@
 #include "report/whatif_json.h"
 
 #include "analyze/schedule/whatif.h"
+#include "base/json_fields.h"
 #include "report/info_json.h"
-#include "report/json_fields.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 #include "report/why_json.h"
 
 #include "analyze/schedule/why.h"
+#include "base/json_fields.h"
 #include "report/info_json.h"
-#include "report/json_fields.h"
 
 static void put_cause(struct json_writer *json, const struct why_cause *cause)
 {

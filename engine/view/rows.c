@@ -4,7 +4,7 @@
 
 #include "base/csv.h"
 #include "base/intern.h"
-#include "base/json_writer.h"
+#include "base/json_fields.h"
 #include "base/macros.h"
 #include "model/notes_json.h"
 #include "view/groups.h"
@@ -399,8 +399,7 @@ static void print_json_row(const struct grid *grid, size_t at, char *const *name
     json_object(json);
     json_key(json, "name");
     json_str(json, row->name);
-    json_key(json, "depth");
-    json_integer(json, shown->depth);
+    put_integer(json, "depth", shown->depth);
     if (shown->parent != NO_ID) {
         json_key(json, "parent");
         json_str(json, parent_name(grid, shown));
@@ -422,8 +421,7 @@ static void print_json_row(const struct grid *grid, size_t at, char *const *name
             json_key(json, text_name(columns->items[i].kind));
             json_str(json, text_of(grid, row, columns->items[i].kind));
         } else if (columns->items[i].kind == COLUMN_HIDDEN_OPS) {
-            json_key(json, "hidden_ops");
-            json_integer(json, row->hidden);
+            put_integer(json, "hidden_ops", row->hidden);
         }
     json_object_end(json);
 }
@@ -446,8 +444,7 @@ static bool print_json(const struct grid *grid)
             names[field * grid->series.count + series] = name;
         }
     json_object(&json);
-    json_key(&json, "view");
-    json_text(&json, grid->view->name);
+    put_text(&json, "view", grid->view->name);
     json_key(&json, "steps");
     json.is_compact = true;
     json_array(&json);
@@ -460,10 +457,8 @@ static bool print_json(const struct grid *grid)
         json_integer(&json, options->step);
     else
         json_null(&json);
-    json_key(&json, "row_count");
-    json_integer(&json, (int64_t)grid->rows.shown_count);
-    json_key(&json, "rows");
-    json_array(&json);
+    put_integer(&json, "row_count", (int64_t)grid->rows.shown_count);
+    put_array(&json, "rows");
     for (size_t i = 0; i < grid->rows.shown_count && view_row_fits(grid->call, i); i++) {
         json.is_compact = false;
         print_json_row(grid, i, names, &json);

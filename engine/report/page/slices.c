@@ -3,6 +3,7 @@
 #include "analyze/path/path.h"
 #include "base/base64.h"
 #include "base/gzip.h"
+#include "base/json_fields.h"
 
 #include <stdlib.h>
 
@@ -262,8 +263,7 @@ static void put_tracks(struct json_writer *json, const struct slice_set *set)
         json_key(json, "name");
         put_track_name(json, set, &set->index->profile->timelines.items[timeline],
                        json->text->arena);
-        json_key(json, "depths");
-        json_array(json);
+        put_array(json, "depths");
         for (; i < set->rows.count && set->rows.items[i].timeline == timeline; i++)
             json_integer(json, (int64_t)set->rows.items[i].count);
         json_array_end(json);
@@ -275,18 +275,12 @@ static void put_tracks(struct json_writer *json, const struct slice_set *set)
 void slices_about(struct json_writer *json, const struct slice_set *set)
 {
     json_object(json);
-    json_key(json, "origin_ns");
-    json_integer(json, set->index->profile->start_ns);
-    json_key(json, "count");
-    json_integer(json, (int64_t)set->slices.count);
-    json_key(json, "summed");
-    json_integer(json, (int64_t)set->summed);
-    json_key(json, "shortest_ns");
-    json_integer(json, set->shortest_ns);
-    json_key(json, "names");
-    json_integer(json, set->used_count + (set->short_count > 0));
-    json_key(json, "parts");
-    json_array(json);
+    put_integer(json, "origin_ns", set->index->profile->start_ns);
+    put_integer(json, "count", (int64_t)set->slices.count);
+    put_integer(json, "summed", (int64_t)set->summed);
+    put_integer(json, "shortest_ns", set->shortest_ns);
+    put_integer(json, "names", set->used_count + (set->short_count > 0));
+    put_array(json, "parts");
     for (int part = 0; part < PART_COUNT; part++)
         json_text(json, part_name((enum part)part));
     json_array_end(json);

@@ -1,5 +1,5 @@
 /* json_fields: members of an object, left out when unknown. */
-#include "report/json_fields.h"
+#include "base/json_fields.h"
 
 #include <math.h>
 
@@ -56,4 +56,10 @@ void put_object(struct json_writer *json, const char *key)
 {
     json_key(json, key);
     json_object(json);
+}
+
+void put_exact(struct json_writer *json, const char *key, double number)
+{
+    json_key(json, key);
+    json_exact(json, number);
 }
