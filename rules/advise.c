@@ -23,17 +23,13 @@ struct advising {
     bool                 raises_infos; /* the preset makes warnings of infos that have a price */
 };
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the advice");
-}
-
 static bool add_failed(struct advising *advising, const char *rule, const char *message,
                        struct err *err)
 {
     struct failed_rule failed = { .rule = rule, .message = message };
 
-    return vec_push(&advising->advice->failed, advising->arena, failed) || no_memory(err);
+    return vec_push(&advising->advice->failed, advising->arena, failed) ||
+           err_memory(err, "the advice");
 }
 
 /* The project's word is before the preset's, and that before the rule's. */
@@ -73,14 +69,14 @@ static bool add_found(struct advising *advising, const struct rule *rule, struct
                 arena_text(advising->arena, "%s: %s", rule->info.file, fault.text);
             advising->list.drafts.count = had;
             if (fault.code == ERR_LIMIT || !message)
-                return no_memory(err);
+                return err_memory(err, "the advice");
             return add_failed(advising, rule->info.id, message, err);
         }
         price_calibrate(&advising->pricing, &run->drafts.items[i].finding.impact);
         drop_empty_price(&run->drafts.items[i].finding);
         settle_severity(advising, rule, &run->drafts.items[i]);
         if (!vec_push(&advising->list.drafts, advising->arena, run->drafts.items[i]))
-            return no_memory(err);
+            return err_memory(err, "the advice");
     }
     suppress_looked(advising->suppressions, rule->info.id);
     advising->advice->looked_count++;
@@ -112,7 +108,8 @@ static bool run_rule(struct advising *advising, const struct rule *rule,
         skipped.capture = run.capture;
         skipped.is_other_format = run.is_other_format;
         advice->other_format_count += run.is_other_format;
-        return vec_push(&advice->skipped, advising->arena, skipped) || no_memory(err);
+        return vec_push(&advice->skipped, advising->arena, skipped) ||
+               err_memory(err, "the advice");
     case RULE_FAILED:
         break;
     }
@@ -139,7 +136,7 @@ static bool add_together(struct advising *advising, struct err *err)
                                      .speedup = advising->pricing.step_ns / joint.step_ns,
                                      .then_class = verdict_of_part(joint.bound) };
         if (!vec_push(&advising->advice->together, advising->arena, together))
-            return no_memory(err);
+            return err_memory(err, "the advice");
     }
     return true;
 }
@@ -177,7 +174,8 @@ static bool count_suppressed(struct advising *advising, struct suppression *supp
         advice->suppressed.items[i].count++;
         return true;
     }
-    return vec_push(&advice->suppressed, advising->arena, suppressed) || no_memory(err);
+    return vec_push(&advice->suppressed, advising->arena, suppressed) ||
+           err_memory(err, "the advice");
 }
 
 static bool is_hidden_below(const struct draft_list *list, const struct finding *finding,
@@ -197,7 +195,7 @@ static bool drop_suppressed(struct advising *advising, struct err *err)
     size_t             kept = 0;
 
     if (!is_gone)
-        return no_memory(err);
+        return err_memory(err, "the advice");
     for (size_t i = 0; i < list->drafts.count; i++) {
         const struct finding *finding = &list->drafts.items[i].finding;
         bool                  is_bad = false;
@@ -222,19 +220,19 @@ static bool finish(struct advising *advising, struct err *err)
     struct draft_list *list = &advising->list;
 
     if (!rank_claims(&advising->pricing, list, advising->arena))
-        return no_memory(err);
+        return err_memory(err, "the advice");
     rank_fingerprints(list);
     if (advising->suppressions && !drop_suppressed(advising, err))
         return false;
     if (!rank_veto(list, advising->arena))
-        return no_memory(err);
+        return err_memory(err, "the advice");
     if (!verdict_make(&advising->advice->verdict, advising->view.facts, advising->arena, err))
         return false;
     rank_verdict(list, advising->advice->verdict.class_name);
     rank_findings(list);
     for (size_t i = 0; i < list->drafts.count; i++)
         if (!vec_push(&advising->advice->findings, advising->arena, list->drafts.items[i].finding))
-            return no_memory(err);
+            return err_memory(err, "the advice");
     choose_capture_hint(advising->advice);
     return add_together(advising, err);
 }
@@ -287,7 +285,7 @@ static bool run_guests(struct advising *advising, const struct rule_set *set,
     guests->rules = rules;
     guests->runs = arena_new_array(arena, struct rule_run, set->rules.count + 1);
     if (!rules || !guests->runs)
-        return no_memory(err);
+        return err_memory(err, "the advice");
     for (size_t i = 0; i < set->rules.count; i++)
         if (set->rules.items[i].is_apart && !set->rules.items[i].error)
             rules[guests->count++] = &set->rules.items[i];
@@ -310,7 +308,7 @@ static bool know_suppressions(struct advising *advising, const struct rule_set *
         return true;
     ids = arena_alloc_array(advising->arena, set->rules.count + 1, sizeof(const char *));
     if (!ids)
-        return no_memory(err);
+        return err_memory(err, "the advice");
     for (size_t i = 0; i < set->rules.count; i++)
         ids[i] = set->rules.items[i].info.id;
     suppress_know(advising->suppressions, ids, set->rules.count);

@@ -11,11 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the rules");
-}
-
 /* Why a rule does not load, where its script says so. */
 static const char *place_of(const struct rule *rule, struct arena *arena)
 {
@@ -37,9 +32,9 @@ static bool list_rules(struct rule_set *set, struct arena *arena, struct rule_li
         struct failed_rule failed = { rule->info.id, rule->error, place_of(rule, arena) };
 
         if (rule->error)
-            is_done = vec_push(&list->failed, arena, failed) || no_memory(err);
+            is_done = vec_push(&list->failed, arena, failed) || err_memory(err, "the rules");
         else
-            is_done = vec_push(&list->rules, arena, rule->info) || no_memory(err);
+            is_done = vec_push(&list->rules, arena, rule->info) || err_memory(err, "the rules");
     }
     memcpy(&list->packs, &set->packs, sizeof list->packs);
     list->is_unfiltered = set->is_unfiltered;
@@ -123,7 +118,7 @@ static bool explain_run(const struct rule *rule, struct study *study, struct are
     struct draft_list list = { 0 };
 
     if (!list_needs(&rule->info, view.facts, arena, explanation))
-        return no_memory(err);
+        return err_memory(err, "the rules");
     if (!run_anywhere(rule, &view, arena, &run, err))
         return false;
     explanation->outcome = run.outcome;
@@ -135,12 +130,12 @@ static bool explain_run(const struct rule *rule, struct study *study, struct are
             return false;
         price_calibrate(&pricing, &run.drafts.items[i].finding.impact);
         if (!vec_push(&list.drafts, arena, run.drafts.items[i]))
-            return no_memory(err);
+            return err_memory(err, "the rules");
     }
     rank_findings(&list);
     for (size_t i = 0; i < list.drafts.count; i++)
         if (!vec_push(&explanation->findings, arena, list.drafts.items[i].finding))
-            return no_memory(err);
+            return err_memory(err, "the rules");
     return true;
 }
 

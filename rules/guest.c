@@ -137,7 +137,7 @@ bool guest_run(struct guest_runs *guests, const struct rule_view *view,
                                  .context = &running };
 
     if (!running.items)
-        return err_set(err, ERR_LIMIT, "no memory left for the advice");
+        return err_memory(err, "the advice");
     for (size_t i = 0; i < guests->count; i++) {
         bool can_look = false;
 

@@ -207,7 +207,7 @@ bool pack_read(const char *directory, struct arena *arena, struct pack_manifest 
 {
     *manifest = (struct pack_manifest) { .file = arena_text(arena, "%s/pack.toml", directory) };
     if (!manifest->file)
-        return err_set(err, ERR_LIMIT, "no memory left for the rules");
+        return err_memory(err, "the rules");
     if (!file_is_plain(manifest->file))
         return true;
     if (!file_is_inside(manifest->file, directory))

@@ -211,10 +211,10 @@ static bool price_by_replay(const struct pricing *pricing, struct draft *draft, 
 
         saving = fmax(0, after.saved_ns);
         if (!vec_push(&draft->finding.evidence, arena, row))
-            return err_set(err, ERR_LIMIT, "no memory left for the advice");
+            return err_memory(err, "the advice");
     }
     if (!show_edits(draft, arena))
-        return err_set(err, ERR_LIMIT, "no memory left for the advice");
+        return err_memory(err, "the advice");
     impact->method = METHOD_REPLAY;
     set_saving(impact, REPLAY_LOW * saving, REPLAY_MID * saving, saving);
     impact->model_ns = saving;
@@ -312,7 +312,7 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
         if (is_replay && impact->confidence > CONFIDENCE_MEDIUM)
             impact->confidence = CONFIDENCE_MEDIUM;
         if (is_replay && !tell_fallback(pricing, draft, arena))
-            return err_set(err, ERR_LIMIT, "no memory left for the advice");
+            return err_memory(err, "the advice");
     }
     if (!impact->has_saving)
         return true;

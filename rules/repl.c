@@ -68,7 +68,7 @@ struct repl *repl_new(struct study *study, const struct repl_shape *shape, struc
     const char  *fault;
 
     if (!repl) {
-        err_set(err, ERR_LIMIT, "no memory left for the rules");
+        err_memory(err, "the rules");
         return NULL;
     }
     repl->study = study;

@@ -87,14 +87,13 @@ bool rule_can_look(const struct rule *rule, const struct rule_view *view, struct
         run->outcome = RULE_SKIPPED;
         run->is_other_format = true;
         run->reason = arena_text(arena, "not for profiles of the format %s", view->format);
-        return run->reason || err_set(err, ERR_LIMIT, "no memory left for the advice");
+        return run->reason || err_memory(err, "the advice");
     }
     for (size_t i = 0; i < info->needs.count; i++) {
         const char *name = info->needs.items[i];
         if (facts_find(view->facts, name) || facts_find_table(view->facts, name))
             continue;
-        return explain_absence(view->facts, name, arena, run) ||
-               err_set(err, ERR_LIMIT, "no memory left for the advice");
+        return explain_absence(view->facts, name, arena, run) || err_memory(err, "the advice");
     }
     *can_look = true;
     return true;

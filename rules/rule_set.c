@@ -34,7 +34,7 @@ static bool add_rule(struct rule_set *set, struct rule *rule, const char *pack, 
         rule->info.id = stem_of(rule->info.file, arena);
     if (!rule->info.id || !vec_push(&set->rules, arena, *rule)) {
         rule_free(rule);
-        return err_set(err, ERR_LIMIT, "no memory left for the rules");
+        return err_memory(err, "the rules");
     }
     return true;
 }
@@ -73,11 +73,6 @@ struct adding {
     VEC(struct rule) loading; /* with file and script */
 };
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the rules");
-}
-
 /* Its script in the arena: a process to come has no files. */
 static bool add_file(struct adding *adding, const char *path, struct arena *arena, struct err *err)
 {
@@ -92,7 +87,8 @@ static bool add_file(struct adding *adding, const char *path, struct arena *aren
     if (!file_open(&file, path, adding->limits->memory_bytes, err))
         return false;
     rule.script = arena_str(arena, file.bytes);
-    is_added = (rule.script.data && vec_push(&adding->loading, arena, rule)) || no_memory(err);
+    is_added = (rule.script.data && vec_push(&adding->loading, arena, rule)) ||
+               err_memory(err, "the rules");
     file_close(&file);
     return is_added;
 }
@@ -108,7 +104,7 @@ static bool add_files(struct adding *adding, struct arena *arena, struct err *er
         const char *path = arena_text(arena, "%s/%s", adding->directory, names[i]);
 
         if (!path)
-            return no_memory(err);
+            return err_memory(err, "the rules");
         if (str_ends(str_from(path), STR(".lua")) && file_is_plain(path) &&
             !add_file(adding, path, arena, err))
             return false;
@@ -123,7 +119,7 @@ static bool name_broken(const struct adding *adding, struct arena *arena, struct
 
     if (rule->error && adding->manifest.name)
         rule->info.id = arena_text(arena, "%s/%s", adding->manifest.name, rule->info.id);
-    return rule->info.id || no_memory(err);
+    return rule->info.id || err_memory(err, "the rules");
 }
 
 /* Takes the loaded rules into the set. */
@@ -153,7 +149,8 @@ static bool add_manifest(struct rule_set *set, const struct pack_manifest *manif
             return err_set(err, ERR_USAGE, "two packs are called '%s': %s and %s", manifest->name,
                            other->file, manifest->file);
     }
-    return !manifest->name || vec_push(&set->manifests, arena, *manifest) || no_memory(err);
+    return !manifest->name || vec_push(&set->manifests, arena, *manifest) ||
+           err_memory(err, "the rules");
 }
 
 static bool add_directory(struct adding *adding, struct arena *arena, struct err *err)
@@ -173,7 +170,7 @@ static bool add_directory(struct adding *adding, struct arena *arena, struct err
         adding->set->is_unfiltered = true;
     row.rule_count = (uint32_t)adding->loading.count;
     return add_loaded(adding, arena, err) &&
-           (vec_push(&adding->set->packs, arena, row) || no_memory(err));
+           (vec_push(&adding->set->packs, arena, row) || err_memory(err, "the rules"));
 }
 
 bool rule_set_add_directory(struct rule_set *set, const char *directory, const char *pack,
@@ -219,8 +216,7 @@ static bool add_builtin(struct rule_set *set, const struct rule_limits *limits, 
         if (!add_rule(set, &rule, ours.name, arena, err))
             return false;
     }
-    return vec_push(&set->packs, arena, ours) ||
-           err_set(err, ERR_LIMIT, "no memory left for the rules");
+    return vec_push(&set->packs, arena, ours) || err_memory(err, "the rules");
 }
 
 static bool is_same_folder(const char *a, const char *b)

@@ -127,7 +127,7 @@ static bool time_ours(struct benching *benching, struct guest_batch *batch, stru
         else if (!rule->error && !time_rule(rule, benching->view, arena, &cost, err))
             return false;
         if (!vec_push(&benching->costs->list, arena, cost))
-            return err_set(err, ERR_LIMIT, "no memory left for the rules");
+            return err_memory(err, "the rules");
     }
     return true;
 }
@@ -145,7 +145,7 @@ static bool time_all(struct benching *benching, struct arena *arena, struct err 
 
     benching->items = arena_new_array(arena, size_t, benching->set->rules.count + 1);
     if (!benching->items)
-        return err_set(err, ERR_LIMIT, "no memory left for the rules");
+        return err_memory(err, "the rules");
     if (!time_ours(benching, &batch, arena, err))
         return false;
     guest_batch_run(&batch);

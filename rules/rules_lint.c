@@ -120,9 +120,9 @@ bool rules_lint(const char *directory, struct arena *arena, struct text *report,
 {
     struct rule_set    set = { 0 };
     struct option_list directories = { 0 };
-    bool               is_done = (vec_push(&directories.values, arena, directory) ||
-                    err_set(err, ERR_LIMIT, "no memory left for the rules")) &&
-                   rule_set_add_directories(&set, &directories, &rule_default_limits, arena, err);
+    bool               is_done =
+        (vec_push(&directories.values, arena, directory) || err_memory(err, "the rules")) &&
+        rule_set_add_directories(&set, &directories, &rule_default_limits, arena, err);
 
     *linted = (struct rules_linted) { .is_unfiltered = set.is_unfiltered };
     for (size_t i = 0; i < set.rules.count && is_done; i++) {

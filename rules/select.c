@@ -26,7 +26,7 @@ static bool refuse_word(const struct rule_set *set, const char *what, const char
         const struct rule_info *info = &set->rules.items[i].info;
         if (!vec_push(&words, arena, info->id) ||
             (info->category && !vec_push(&words, arena, info->category)))
-            return err_set(err, ERR_LIMIT, "no memory left for the rules");
+            return err_memory(err, "the rules");
     }
     const char *nearest = option_nearest(word, words.items, words.count);
     if (nearest)
@@ -194,7 +194,7 @@ bool select_split(const char *text, struct arena *arena, struct rule_setting *se
     setting->key = arena_str(arena, str_slice(left, dot + 1, left.len)).data;
     setting->value = arena_str(arena, value).data;
     if (!setting->rule || !setting->key || !setting->value)
-        return err_set(err, ERR_LIMIT, "no memory left for the rules");
+        return err_memory(err, "the rules");
     return (dot < left.len && strchr(text, '=')) ||
            err_set(err, ERR_USAGE, "'%s' is not RULE.PARAM=VALUE", text);
 }

@@ -327,5 +327,5 @@ bool verdict_make(struct verdict *verdict, const struct facts *facts, struct are
         is_done = add_evidence(verdict, shares, step_ns, arena) &&
                   say_class(verdict, facts, without_start_up(facts, shares),
                             step_words(facts, step_ns, arena), step_ns, arena);
-    return is_done || err_set(err, ERR_LIMIT, "no memory left for the advice");
+    return is_done || err_memory(err, "the advice");
 }

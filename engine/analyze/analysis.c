@@ -179,7 +179,7 @@ bool study_run(struct study *study, const struct profile *profile,
         .recording = profile, .profile = profile, .arena = arena, .options = *options
     };
     if (!names)
-        return err_set(err, ERR_LIMIT, "no memory left for the names of the profile");
+        return err_memory(err, "the names of the profile");
     facts_init(&study->facts, arena, names);
     if (!run_lane(&lanes, LANE_FIRST, study, err))
         return false;

@@ -90,7 +90,7 @@ uint32_t emit_shapes(struct study *study, const struct op *op)
 
 bool emit_limit(const char *what, struct err *err)
 {
-    return err_set(err, ERR_LIMIT, "no memory left for %s", what);
+    return err_memory(err, what);
 }
 
 uint32_t emit_devices(struct study *study, uint32_t count)

@@ -22,6 +22,11 @@ bool err_set(struct err *err, enum err_code code, const char *format, ...)
     return false;
 }
 
+bool err_memory(struct err *err, const char *what)
+{
+    return err_set(err, ERR_LIMIT, "no memory left for %s", what);
+}
+
 bool err_set_at(struct err *err, enum err_code code, uint64_t offset, const char *format, ...)
 {
     va_list arguments;

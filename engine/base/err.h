@@ -38,6 +38,8 @@ struct err {
 
 /* All return false, so that failing and saying why fit one line. */
 bool err_set(struct err *err, enum err_code code, const char *format, ...) CHECK_PRINTF(3, 4);
+/* ERR_LIMIT: "no memory left for the sketch". */
+bool err_memory(struct err *err, const char *what);
 bool err_set_at(struct err *err, enum err_code code, uint64_t offset, const char *format, ...)
     CHECK_PRINTF(4, 5);
 /* Prepends a step to the path: "lines[0]" before "events[3]" gives "lines[0].events[3]". */

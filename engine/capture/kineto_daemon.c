@@ -203,7 +203,7 @@ static bool answer(struct daemon *daemon, struct err *err)
     (void)!sendmsg(daemon->file, &message,
                    MSG_DONTWAIT | MSG_NOSIGNAL); /* gone, or it asks again */
     arena_free(&scratch);
-    return is_done || err_set(err, ERR_LIMIT, "no memory left for the programs");
+    return is_done || err_memory(err, "the programs");
 }
 
 /* Programs give a recording its name when it is whole. */
@@ -239,7 +239,7 @@ static bool serve(struct daemon *daemon, struct kineto_results *results, struct 
         if (poll(&wait, 1, LOOK_MS) > 0 && !answer(daemon, err))
             return false;
         if (!look_for_recordings(daemon, results))
-            return err_set(err, ERR_LIMIT, "no memory left for the programs");
+            return err_memory(err, "the programs");
     }
     return true;
 }
@@ -249,7 +249,7 @@ static bool conclude(const struct daemon *daemon, struct kineto_results *results
     for (size_t i = 0; i < daemon->programs.count; i++)
         if (!daemon->programs.items[i].is_done &&
             !vec_push(&results->missing, daemon->arena, daemon->programs.items[i].process))
-            return err_set(err, ERR_LIMIT, "no memory left for the programs");
+            return err_memory(err, "the programs");
     if (results->paths.count > 0)
         return true;
     if (daemon->programs.count == 0) {

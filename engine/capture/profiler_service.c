@@ -185,7 +185,7 @@ static bool keep(const struct capture_options *options, const char *root, struct
     char *run = arena_text(arena, "%s/%s", root, options->run);
 
     if (!run)
-        return err_set(err, ERR_LIMIT, "no memory left for a path");
+        return err_memory(err, "a path");
     return make_folders(run, err) && file_write(path, xspace, err);
 }
 
@@ -236,7 +236,7 @@ bool capture_worker(const char *worker, const struct capture_options *options, s
     if (root)
         build_request(options, worker, root, &request);
     if (!root || !text_is_whole(&request))
-        return err_set(err, ERR_LIMIT, "no memory left for the request");
+        return err_memory(err, "the request");
     call.request = text_str(&request);
     return ask(&call, options, &answer, err) &&
            take(worker, options, root, &answer, result, arena, err);

@@ -112,7 +112,7 @@ static bool start(struct tls *tls, int file, const char *host, const struct tls_
 
     tls->context = open_ssl.ctx_new(open_ssl.client_method());
     if (!tls->context)
-        return err_set(err, ERR_LIMIT, "no memory left for encryption");
+        return err_memory(err, "encryption");
     /* SSL_CTX_set_min_proto_version, SSL_set_tlsext_host_name: macros that would be linked. */
     open_ssl.ctx_ctrl(tls->context, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
     open_ssl.set_verify(tls->context, options->is_unverified ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
@@ -137,7 +137,7 @@ struct tls *tls_new(int file, const char *host, const struct tls_options *option
         return NULL;
     tls = calloc(1, sizeof *tls);
     if (!tls) {
-        err_set(err, ERR_LIMIT, "no memory left for encryption");
+        err_memory(err, "encryption");
         return NULL;
     }
     if (start(tls, file, host, options, err))

@@ -72,7 +72,7 @@ static bool prepare(struct call *call, struct err *err)
     struct advise_state        *state = arena_new(call->arena, struct advise_state);
 
     if (!state)
-        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+        return err_memory(err, "the configuration");
     call->state = state;
     state->rules = values->rules;
     return project_load(&state->project, values->config, call->arena, err) &&

@@ -57,11 +57,6 @@ struct bisecting {
     size_t                      made; /* recordings */
 };
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the revisions");
-}
-
 /* The last line of what a program said. */
 static struct str last_line(const struct process_output *output)
 {
@@ -106,14 +101,14 @@ static bool add_revisions(struct bisecting *bisecting, struct str lines, struct 
     bisecting->summaries = arena_new_array(arena, struct summary *, count);
     if (!bisecting->revisions || !bisecting->summaries || count < 2 ||
         !bisect_start(&bisecting->bisection.bisect, count - 1, arena))
-        return no_memory(err);
+        return err_memory(err, "the revisions");
     for (size_t i = 0; i < count; i++) {
         struct str line = str_cut(&lines, '\n');
 
         bisecting->revisions[i].id = arena_str(arena, str_cut(&line, ' ')).data;
         bisecting->revisions[i].title = arena_str(arena, line).data;
         if (!bisecting->revisions[i].id || !bisecting->revisions[i].title)
-            return no_memory(err);
+            return err_memory(err, "the revisions");
     }
     bisecting->bisection.revisions = bisecting->revisions;
     return true;
@@ -154,7 +149,7 @@ static bool measure(struct bisecting *bisecting, size_t revision, const char *pa
                                                .warnings = &bisecting->call->warnings };
 
     if (!summary || !vec_push(&operand.values, arena, path))
-        return no_memory(err);
+        return err_memory(err, "the revisions");
     if (!summarize(summary, &how, &operand, arena, err))
         return false;
     bisecting->summaries[revision] = summary;
@@ -198,7 +193,7 @@ static bool record(struct bisecting *bisecting, size_t revision, struct err *err
     double                value = 0;
 
     if (!path)
-        return no_memory(err);
+        return err_memory(err, "the revisions");
     if (!run_command(bisecting, revision, path, &output, err))
         return false;
     if (output.status == PASSED_OVER && revision > 0 && revision < bisecting->bisection.bisect.last)
@@ -217,7 +212,7 @@ static bool record(struct bisecting *bisecting, size_t revision, struct err *err
         return false;
     say_run(bisecting, revision, value);
     return bisect_add(&bisecting->bisection.bisect, revision, value, bisecting->call->arena) ||
-           no_memory(err);
+           err_memory(err, "the revisions");
 }
 
 static bool may_run(const struct bisecting *bisecting)
@@ -286,7 +281,7 @@ static bool compare(struct bisecting *bisecting, struct err *err)
     return bisection->compared ? gate_run(bisecting->summaries[bisection->before],
                                           bisecting->summaries[bisection->after], &limits,
                                           bisecting->call->arena, bisection->compared, err)
-                               : no_memory(err);
+                               : err_memory(err, "the revisions");
 }
 
 static bool make_tree(struct bisecting *bisecting, struct err *err)
@@ -298,7 +293,7 @@ static bool make_tree(struct bisecting *bisecting, struct err *err)
     bisecting->folder = arena_text(bisecting->call->arena, "%s/tfprof-bisect.XXXXXX",
                                    place && *place ? place : "/tmp");
     if (!bisecting->folder)
-        return no_memory(err);
+        return err_memory(err, "the revisions");
     if (!mkdtemp(bisecting->folder))
         return err_set(err, ERR_OUTPUT, "cannot make the folder %s", bisecting->folder);
     bisecting->tree = arena_text(bisecting->call->arena, "%s/tree", bisecting->folder);
@@ -307,7 +302,7 @@ static bool make_tree(struct bisecting *bisecting, struct err *err)
                      (const char *const[4]) { bisecting->values->repository, bisecting->tree,
                                               bisecting->revisions[0].id, NULL },
                      &output, err)
-               : no_memory(err);
+               : err_memory(err, "the revisions");
 }
 
 static void remove_tree(struct bisecting *bisecting)

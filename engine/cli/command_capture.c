@@ -160,7 +160,7 @@ static bool read_value(const char *path, struct str *value, struct arena *arena,
         return err_source(err, path);
     *value = arena_str(arena, str_trim(file.bytes));
     file_close(&file);
-    return value->data || err_set(err, ERR_LIMIT, "no memory left for a header");
+    return value->data || err_memory(err, "a header");
 }
 
 static bool add_header(const char *text, struct grpc_metadata *header, struct arena *arena,
@@ -177,8 +177,7 @@ static bool add_header(const char *text, struct grpc_metadata *header, struct ar
     }
     header->name = arena_text(arena, "%.*s", STR_ARG(name));
     header->value = arena_text(arena, "%.*s", STR_ARG(value));
-    return (header->name && header->value) ||
-           err_set(err, ERR_LIMIT, "no memory left for a header");
+    return (header->name && header->value) || err_memory(err, "a header");
 }
 
 static bool add_headers(const struct option_list *list, struct capture_options *capture,
@@ -190,7 +189,7 @@ static bool add_headers(const struct option_list *list, struct capture_options *
     if (list->values.count > GRPC_MOST_METADATA)
         return err_set(err, ERR_USAGE, "at most %d headers are possible", GRPC_MOST_METADATA);
     if (!headers)
-        return err_set(err, ERR_LIMIT, "no memory left for headers");
+        return err_memory(err, "headers");
     for (size_t i = 0; i < list->values.count; i++)
         if (!add_header(list->values.items[i], &headers[i], arena, err))
             return false;
@@ -225,7 +224,7 @@ static char *make_run(const char *log_directory, struct arena *arena, struct err
     name_run(name);
     path = arena_text(arena, "%s/%s", log_directory, name);
     if (!path) {
-        err_set(err, ERR_LIMIT, "no memory left for a path");
+        err_memory(err, "a path");
         return NULL;
     }
     if (file_make_directory(log_directory, err) && file_make_directory(path, err))
@@ -248,7 +247,7 @@ static bool capture_pytorch(struct call *call, struct err *err)
     how.directory = whole_path(values->log_directory, call->arena);
     how.directory = how.directory ? make_run(how.directory, call->arena, err) : NULL;
     if (!how.directory)
-        return err->code == ERR_NONE ? err_set(err, ERR_LIMIT, "no memory left for a path") : false;
+        return err->code == ERR_NONE ? err_memory(err, "a path") : false;
     if (!kineto_capture(&how, call->arena, &results, err)) {
         rmdir(how.directory); /* where it is empty */
         return false;
@@ -294,7 +293,7 @@ static bool run(struct call *call, struct err *err)
     name_run(name);
     capturing.options.log_directory = whole_path(values->log_directory, call->arena);
     if (!capturing.workers || !capturing.options.log_directory)
-        return err_set(err, ERR_LIMIT, "no memory left for the workers");
+        return err_memory(err, "the workers");
     for (size_t i = 0; i < count; i++)
         capturing.workers[i].name = call->operands.values.items[i];
     parallel_for(count, (unsigned)count, capture_one, &capturing);

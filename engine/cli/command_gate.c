@@ -159,7 +159,7 @@ static bool settle_limits(const struct gate_values *values, const struct project
     };
     for (size_t i = 0; i < values->budgets.values.count; i++)
         if (!vec_push(&limits->budgets.values, arena, values->budgets.values.items[i]))
-            return err_set(err, ERR_LIMIT, "no memory left for budgets");
+            return err_memory(err, "budgets");
     return scan_share("max-regression",
                       first_of(values->max_regression, project->max_regression, "5%"),
                       &limits->max_regression, err) &&
@@ -192,7 +192,7 @@ static bool is_rule(struct str name, const char *budget, const struct rule_list 
 
     for (size_t i = 0; i < list->rules.count; i++) {
         if (!vec_push(&names, arena, list->rules.items[i].id))
-            return err_set(err, ERR_LIMIT, "no memory left for budgets");
+            return err_memory(err, "budgets");
         if (str_equal(name, str_from(list->rules.items[i].id)))
             return true;
     }
@@ -236,7 +236,7 @@ static bool prepare(struct call *call, struct err *err)
     struct gate_state        *state = arena_new(call->arena, struct gate_state);
 
     if (!state)
-        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+        return err_memory(err, "the configuration");
     call->state = state;
     state->rules = values->rules;
     if (!project_load(&state->project, values->config, call->arena, err))

@@ -46,11 +46,6 @@ struct collecting {
     size_t                       measured; /* files that are measurements */
 };
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the history");
-}
-
 static bool add_summary(struct collecting *collecting, const char *name,
                         const struct summary *summary, struct err *err)
 {
@@ -62,7 +57,7 @@ static bool add_summary(struct collecting *collecting, const char *name,
         if (!budget_value(&collecting->quantities[i], summary, collecting->arena, &point.value))
             history->skipped_count++;
         else if (!vec_push(&history->points, collecting->arena, point))
-            return no_memory(err);
+            return err_memory(err, "the history");
     }
     return true;
 }
@@ -93,7 +88,7 @@ static bool add_entry(struct collecting *collecting, const char *directory, cons
     bool               is_measured, is_kept;
 
     if (!path || !vec_push(&operand.values, collecting->arena, path))
-        return no_memory(err);
+        return err_memory(err, "the history");
     is_kept = is_baseline(path) || str_ends(str_from(name), STR(".tfbase"));
     is_measured = is_kept ? read_baseline(&summary, path, collecting->arena, err)
                           : summarize(&summary, &how, &operand, collecting->arena, err);
@@ -115,7 +110,7 @@ static bool add_directory(struct collecting *collecting, const char *directory, 
     size_t count;
 
     if (!plugin)
-        return no_memory(err);
+        return err_memory(err, "the history");
     directory = file_is_directory(plugin) ? plugin : directory;
     if (!file_list(directory, collecting->arena, &names, &count, err))
         return false;
@@ -142,7 +137,7 @@ static bool find_changes(struct collecting *collecting, struct history *history,
         values[i] = history->points.items[i].value;
     return (values && change_points_find(values, history->points.count, &limits, collecting->arena,
                                          &history->changes)) ||
-           no_memory(err);
+           err_memory(err, "the history");
 }
 
 static bool start(struct collecting *collecting, struct err *err)
@@ -155,7 +150,7 @@ static bool start(struct collecting *collecting, struct err *err)
     collecting->histories = arena_new_array(collecting->arena, struct history, collecting->count);
     collecting->quantities = arena_new_array(collecting->arena, struct budget, collecting->count);
     if (!collecting->histories || !collecting->quantities)
-        return no_memory(err);
+        return err_memory(err, "the history");
     for (size_t i = 0; i < collecting->count; i++) {
         if (!budget_quantity(names[i], collecting->arena, &collecting->quantities[i], err))
             return false;

@@ -31,7 +31,7 @@ static bool are_summaries(const struct option_list *operands, struct arena *aren
         struct option_list one = { 0 };
 
         if (!vec_push(&one.values, arena, path))
-            return err_set(err, ERR_LIMIT, "no memory left for the list of summaries");
+            return err_memory(err, "the list of summaries");
         if (!file_is_directory(path) && !file_exists(path) && path[0] != '-') {
             err_set(err, ERR_INPUT, "cannot be opened: no such file");
             return err_source(err, path);

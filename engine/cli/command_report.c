@@ -91,7 +91,7 @@ static bool prepare(struct call *call, struct err *err)
     struct report_state        *state = arena_new(call->arena, struct report_state);
 
     if (!state)
-        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+        return err_memory(err, "the configuration");
     call->state = state;
     state->rules = values->rules;
     return project_load(&state->project, values->config, call->arena, err) &&
@@ -144,7 +144,7 @@ static bool without_folders(struct call *call, bool (*write)(struct call *, stru
     for (int side = 0; side < 2 && call->inputs[side] && !values->has_full_paths; side++) {
         names[side] = names_without_folders(&call->inputs[side]->profile, call->text.arena);
         if (!names[side])
-            return err_set(err, ERR_LIMIT, "no memory left for the page");
+            return err_memory(err, "the page");
     }
     for (int side = 0; side < 2 && names[side]; side++)
         swap_names(&call->inputs[side]->profile, names[side]);

@@ -63,7 +63,7 @@ static bool write_rank(const struct sketch *sketch, const struct recording_optio
     if (is_done && target->is_gzip)
         gzip_store(text_str(&bytes), &packed);
     if (is_done && (!path || packed.is_cut))
-        is_done = err_set(err, ERR_LIMIT, "no memory left for the file");
+        is_done = err_memory(err, "the file");
     is_done = is_done && file_write(path, text_str(target->is_gzip ? &packed : &bytes), err);
     arena_free(&arena);
     return is_done;

@@ -68,7 +68,7 @@ static bool write_ledger(const struct verification *verification, const char *pa
 
     verify_ledger(verification, &text);
     return text_is_whole(&text) ? append(path, text_str(&text), err)
-                                : err_set(err, ERR_LIMIT, "no memory left for the ledger");
+                                : err_memory(err, "the ledger");
 }
 
 static bool prepare(struct call *call, struct err *err)
@@ -78,7 +78,7 @@ static bool prepare(struct call *call, struct err *err)
     struct project             *project = arena_new(call->arena, struct project);
 
     if (!rules || !project)
-        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+        return err_memory(err, "the configuration");
     if (call->operands.values.count != 2)
         return err_set(err, ERR_USAGE,
                        "verify needs two recordings: the one before the fix, the one after");

@@ -62,11 +62,6 @@ struct watching {
     bool    is_first; /* look */
 };
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the recordings");
-}
-
 static struct seen *find_seen(struct watching *watching, const char *name)
 {
     for (size_t i = 0; i < watching->seen.count; i++)
@@ -112,7 +107,7 @@ static bool run_exec(const struct watching *watching, const char *path, struct s
     struct process_output output = { .out.arena = arena, .err.arena = arena };
 
     if (!json)
-        return no_memory(err);
+        return err_memory(err, "the recordings");
     if (!process_run(arguments, &output, err))
         return false;
     printf("%.*s", STR_ARG(text_str(&output.out)));
@@ -141,7 +136,7 @@ static bool tell(struct watching *watching, const struct run_files *run, struct 
     run_line_json(&line, &json);
     run_line_metrics(&line, &metrics);
     if (!text_is_whole(&text) || !text_is_whole(&json) || !text_is_whole(&metrics))
-        return no_memory(err);
+        return err_memory(err, "the recordings");
     printf("%.*s", STR_ARG(text_str(strcmp(values->format, "json") == 0 ? &json : &text)));
     fflush(stdout);
     watching->told++;
@@ -165,7 +160,7 @@ static bool look_at(struct watching *watching, const struct run_files *run, stru
     bool         is_same;
 
     if (!seen)
-        return no_memory(err);
+        return err_memory(err, "the recordings");
     if (!measure(&run->files, &bytes, &changed_ns))
         return true;
     is_same = seen->bytes == bytes && seen->changed_ns == changed_ns;

@@ -62,7 +62,7 @@ static bool read_described(const struct fixture *fixture, const struct recording
         format = SKETCH_XSPACE;
     reader = reader_called(write_format_name(format));
     if (!inputs || !reader || !profile_init(&input->profile, &input->profile_arena))
-        return err_set(err, ERR_LIMIT, "no memory left for the fixture");
+        return err_memory(err, "the fixture");
     input->profile.format = reader->format;
     return make_files(fixture, change, format, arena, inputs, err) &&
            reader->read(inputs, fixture->sketch.rank_count, &options, &input->profile, err) &&
@@ -83,7 +83,7 @@ static bool read_recorded(const struct fixture *fixture, struct input *input, st
                      : str_find_last(folder, '/') + 1;
     path = arena_text(arena, "%.*s%.*s", STR_ARG(folder), STR_ARG(name));
     if (!path || !vec_push(&operands.values, arena, path))
-        return err_set(err, ERR_LIMIT, "no memory left for the fixture");
+        return err_memory(err, "the fixture");
     if (file_exists(path) && !file_is_plain(path) && !file_is_directory(path))
         return err_set(err, ERR_USAGE, "%s is no file", path); /* a pipe or device may never end */
     return input_load(input, &values, &operands, err);

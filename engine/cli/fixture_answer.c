@@ -6,11 +6,6 @@
 
 #include <math.h>
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the fixtures");
-}
-
 bool answer_ask(const struct rule *rule, struct study *study, struct arena *arena,
                 struct answer *answer, struct err *err)
 {
@@ -32,11 +27,11 @@ bool answer_ask(const struct rule *rule, struct study *study, struct arena *aren
         if (!price_draft(&pricing, draft, arena, &fault)) {
             answer->outcome = RULE_FAILED;
             answer->reason = arena_text(arena, "%s", fault.text);
-            return answer->reason || no_memory(err);
+            return answer->reason || err_memory(err, "the fixtures");
         }
         answer->title = i == 0 ? draft->finding.title : answer->title;
         if (!vec_push(&answer->impacts, arena, draft->finding.impact))
-            return no_memory(err);
+            return err_memory(err, "the fixtures");
     }
     return true;
 }

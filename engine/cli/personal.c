@@ -116,8 +116,7 @@ static bool add_word(struct personal_words *words, const struct option *option, 
 {
     char *word = arena_text(arena, "--%s=%s", option->name, value);
 
-    return (word && vec_push(&words->list, arena, word)) ||
-           err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    return (word && vec_push(&words->list, arena, word)) || err_memory(err, "the configuration");
 }
 
 static bool add(struct personal_words *words, const struct toml_entry *entry,

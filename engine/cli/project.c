@@ -130,8 +130,7 @@ static bool note_place(struct project *project, const struct key_spec *spec,
     if (spec->offset == PROJECT(set) &&
         !select_split(entry->items.items[item], arena, &setting, err))
         return fault(entry, err);
-    return vec_push(&project->settings, arena, setting) ||
-           err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    return vec_push(&project->settings, arena, setting) || err_memory(err, "the configuration");
 }
 
 static bool take_list(const struct key_spec *spec, const struct toml_entry *entry,
@@ -146,7 +145,7 @@ static bool take_list(const struct key_spec *spec, const struct toml_entry *entr
     }
     for (size_t i = 0; i < entry->items.count; i++) {
         if (!vec_push(&field->values, arena, entry->items.items[i]))
-            return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+            return err_memory(err, "the configuration");
         if (spec->names_rules && !note_place(project, spec, entry, i, arena, err))
             return false;
         if (spec->offset == PROJECT(budgets) &&
@@ -212,7 +211,7 @@ static bool take_suppression(struct project *project, const struct toml_entry *e
 
     if (entry->index >= project->suppressions.list.count &&
         !vec_push(&project->suppressions.list, arena, fresh))
-        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+        return err_memory(err, "the configuration");
     return take_suppress_key(
         &project->suppressions.list.items[project->suppressions.list.count - 1], entry, arena, err);
 }
@@ -232,8 +231,7 @@ static bool take_setting(struct project *project, const struct toml_entry *entry
         err_set(err, ERR_USAGE, "%s takes a string, a number, true or false", entry->key);
         return fault(entry, err);
     }
-    return vec_push(&project->settings, arena, setting) ||
-           err_set(err, ERR_LIMIT, "no memory left for the configuration");
+    return vec_push(&project->settings, arena, setting) || err_memory(err, "the configuration");
 }
 
 static bool take_entry(struct project *project, const struct toml_entry *entry, struct arena *arena,
@@ -347,7 +345,7 @@ static bool read_file(struct project *project, const char *path, struct arena *a
 
     project->path = arena_text(arena, "%s", path);
     if (!project->path)
-        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+        return err_memory(err, "the configuration");
     if (!file_open(&file, path, MOST_FILE_BYTES, err))
         return false;
     is_fine = toml_parse(file.bytes, arena, &toml, err);
@@ -405,7 +403,7 @@ static bool ignore(struct project *project, const struct option_list *fingerprin
         if (!check_fingerprint(suppression.fingerprint, err))
             return false;
         if (!vec_push(&project->suppressions.list, arena, suppression))
-            return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+            return err_memory(err, "the configuration");
     }
     return true;
 }
@@ -418,7 +416,7 @@ bool project_apply(struct project *project, struct advise_options *options, stru
     if (!append_paths(project, &options->rule_directories, arena) ||
         (options->only.values.count == 0 && !append(&options->only, &project->only, arena)) ||
         !append(&options->skip, &project->skip, arena))
-        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+        return err_memory(err, "the configuration");
     /* `set` of the command line comes after them. */
     memcpy(&options->settings, &project->settings, sizeof options->settings);
     if (!options->preset)
@@ -433,7 +431,7 @@ bool project_load_into(const char *path, struct advise_options *options, struct 
     struct project *project = arena_new(arena, struct project);
 
     if (!project)
-        return err_set(err, ERR_LIMIT, "no memory left for the configuration");
+        return err_memory(err, "the configuration");
     return project_load(project, path, arena, err) && project_apply(project, options, arena, err);
 }
 

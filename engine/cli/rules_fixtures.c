@@ -26,11 +26,6 @@ struct case_run {
     bool           *holds; /* by expectation: as the fixture is */
 };
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the fixtures");
-}
-
 /* Where a line and a column stand in a text. */
 static size_t offset_of(struct str bytes, uint32_t line, uint32_t column)
 {
@@ -139,7 +134,7 @@ static bool check_expect(const struct case_run *run, size_t at, struct study *st
             run->holds[at] = false;
             report_answer(run, expect, rule, &answer);
         } else if (!note_answer(running, expect, rule, &answer)) {
-            return no_memory(err);
+            return err_memory(err, "the fixtures");
         }
     }
     if (!is_known) {
@@ -184,7 +179,7 @@ static bool shake_param(const struct case_run *run, size_t at, struct rule *rule
     bool               holds = true, is_done = true;
 
     if (!trial)
-        return no_memory(err);
+        return err_memory(err, "the fixtures");
     if (param->kind != RULE_PARAM_NUMBER || preset == 0 || trial_has_param(trial, param->name))
         return true;
     for (size_t f = 0; f < ARRAY_COUNT(factors) && holds && is_done; f++) {
@@ -194,7 +189,7 @@ static bool shake_param(const struct case_run *run, size_t at, struct rule *rule
     }
     param->number = preset;
     if (is_done && !holds && !vec_push(&trial->params, run->running->arena, param->name))
-        return no_memory(err);
+        return err_memory(err, "the fixtures");
     return is_done;
 }
 
@@ -233,7 +228,7 @@ static bool shake_times(const struct case_run *run, const struct recording_chang
 
     /* What cannot be placed any more is no answer of a rule. */
     if (!fixture_study(run->fixture, change, &input, &fault))
-        return fault.code != ERR_LIMIT || no_memory(err);
+        return fault.code != ERR_LIMIT || err_memory(err, "the fixtures");
     for (size_t at = 0; at < run->fixture->sketch.expects.count && is_done; at++) {
         struct rule       *rule = rule_to_shake(run, at);
         struct rule_trial *trial = rule ? trial_of(run->running, rule) : NULL;
@@ -291,7 +286,7 @@ static bool run_fixture(struct running *running, struct fixture *fixture, struct
 
     run.holds = arena_new_array(&fixture->arena, bool, fixture->sketch.expects.count + 1);
     if (!run.holds)
-        return no_memory(err);
+        return err_memory(err, "the fixtures");
     if (fixture->sketch.expects.count == 0) {
         report_fault(running, fixture, 1, 1, "the fixture expects nothing of any rule");
         return true;
@@ -349,7 +344,7 @@ static bool run_folder(struct running *running, const char *folder, int depth, s
         bool        is_done = true;
 
         if (!path)
-            return no_memory(err);
+            return err_memory(err, "the fixtures");
         if (file_is_directory(path))
             is_done = depth == MAX_FOLDERS || names[i][0] == '.' || is_link(path) ||
                       run_folder(running, path, depth + 1, err);

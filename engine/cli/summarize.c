@@ -26,7 +26,7 @@ static bool add_run(struct summary *summary, const struct summarizing *how, cons
     bool                is_done, is_unfiltered;
 
     if (!vec_push(&operand.values, arena, path))
-        return err_set(err, ERR_LIMIT, "no memory left for the list of runs");
+        return err_memory(err, "the list of runs");
     values.may_summarize = true;
     if (how->refuses_damage)
         values.notes = NOTES_KEEP;

@@ -169,7 +169,7 @@ static bool judge(struct judging *judging, struct err *err)
 
     if (!judge_recordings(judging) || !judge_failed(judging) ||
         (judging->before && !compare(judging)))
-        return err_set(err, ERR_LIMIT, "no memory left for the comparison");
+        return err_memory(err, "the comparison");
     judging->after = recorded; /* budgets are of a step, whatever was compared */
     return judge_budgets(judging, err);
 }
@@ -200,8 +200,7 @@ bool gate_run(const struct summary *baseline, const struct summary *after,
     result->outcome = worst(result);
     result->headline = make_headline(result, arena);
     result->command = arena_text(arena, "tfprof report %s", after->name);
-    return (result->headline && result->command) ||
-           err_set(err, ERR_LIMIT, "no memory left for the comparison");
+    return (result->headline && result->command) || err_memory(err, "the comparison");
 }
 
 int gate_status(const struct gate_result *result, const char *inconclusive)

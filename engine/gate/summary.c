@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the summary of the profile");
-}
-
 static const char *copy(struct arena *arena, const char *text)
 {
     struct str same = arena_str(arena, str_from(text));
@@ -264,9 +259,9 @@ bool summary_add_run(struct summary *summary, const char *name, const struct stu
         !items_add(summary->items, &study->facts, arena) || !add_findings(summary, advice, arena) ||
         !add_failed(summary, advice, arena) ||
         !add_notes(summary, run.name, study->recording, arena))
-        return no_memory(err);
+        return err_memory(err, "the summary of the profile");
     if (summary->runs.count == 1 && !add_identity(&summary->identity, study, arena))
-        return no_memory(err);
+        return err_memory(err, "the summary of the profile");
     summary->advice = *advice;
     return true;
 }
@@ -296,7 +291,8 @@ bool summary_finish(struct summary *summary, struct arena *arena, struct err *er
     summary->version = TFPROF_VERSION;
     if (!summary->comment)
         summary->comment = "";
-    return items_finish(summary->items, summary->runs.count) || no_memory(err);
+    return items_finish(summary->items, summary->runs.count) ||
+           err_memory(err, "the summary of the profile");
 }
 
 const struct series *summary_series(const struct summary *summary, const char *name)

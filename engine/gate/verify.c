@@ -184,6 +184,5 @@ bool verify_make(struct verification *verification, const struct summary *before
     verification->kept = decide(verification, why);
     verification->why = explain(verification, why, arena);
     verification->headline = headline(verification, arena);
-    return (verification->why && verification->headline) ||
-           err_set(err, ERR_LIMIT, "no memory left for the comparison");
+    return (verification->why && verification->headline) || err_memory(err, "the comparison");
 }

@@ -52,7 +52,7 @@ static bool receive(struct arena *arena, int from, struct str *bytes, struct err
     MPI_Recv(&length, 1, MPI_UINT64_T, from, TAG_LENGTH, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     room = arena_new_array(arena, char, length + 1);
     if (!room)
-        return err_set(err, ERR_LIMIT, "no memory left for the summaries");
+        return err_memory(err, "the summaries");
     for (size_t at = 0; at < length; at += MOST_AT_ONCE) {
         size_t more = length - at < MOST_AT_ONCE ? length - at : MOST_AT_ONCE;
 
@@ -73,7 +73,7 @@ static bool pack(const struct rank_records *records, struct arena *arena, struct
         return true;
     rank_records_write(records, &text);
     *bytes = text_str(&text);
-    return text_is_whole(&text) || err_set(err, ERR_LIMIT, "no memory left for the summaries");
+    return text_is_whole(&text) || err_memory(err, "the summaries");
 }
 
 /* In round n those whose number has bit n set give what they have to the one without it, and are

@@ -649,5 +649,5 @@ bool rank_take(struct rank_summary *summary, const struct study *study, struct a
         take_names(&taking, &taking.detail_names, &summary->detail_names);
     }
     arena_free(&taking.scratch);
-    return !taking.is_full || err_set(err, ERR_LIMIT, "no memory left for the summary");
+    return !taking.is_full || err_memory(err, "the summary");
 }

@@ -289,8 +289,7 @@ static bool read_shape(struct sketch *sketch, const struct token *token, struct 
         return token_fail(err, token, "an op has at most %d shapes", SKETCH_MAX_SHAPES);
     if (line->shape_count++ == 0)
         line->first_shape = (uint32_t)sketch->shapes.count;
-    return vec_push(&sketch->shapes, arena, shape) ||
-           err_set(err, ERR_LIMIT, "no memory left for the sketch");
+    return vec_push(&sketch->shapes, arena, shape) || err_memory(err, "the sketch");
 }
 
 /* "copy takes …": what the line may still have, for a token that means nothing there. */

@@ -70,7 +70,7 @@ uint32_t place_event(struct making *making, const struct recorded_event *event, 
         return NO_EVENT;
     }
     if (!vec_push(&recording->events, making->arena, *event)) {
-        err_set(err, ERR_LIMIT, "no memory left for the recording");
+        err_memory(err, "the recording");
         return NO_EVENT;
     }
     if (end_ns > recording->end_ns)
@@ -366,7 +366,7 @@ bool recording_make(const struct sketch *sketch, const struct recording_options 
                                       .rank_count = sketch->rank_count };
     making.draws = arena_new_array(arena, uint32_t, sketch->lines.count + 1);
     if (!making.draws || !intern_init(&making.block_names, arena))
-        return err_set(err, ERR_LIMIT, "no memory left for the recording");
+        return err_memory(err, "the recording");
     making.main_track =
         place_track(&making, &(struct recorded_track) { .gpu = -1, .name = STR("main") }, err);
     if (making.main_track == NO_EVENT || !place_top(&making, sketch->first, err))

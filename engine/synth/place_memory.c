@@ -35,7 +35,7 @@ static bool allocate(struct making *making, const struct sketch_line *line, uint
     event->bytes = block.bytes;
     event->gpu = block.gpu;
     if (!vec_push(&making->blocks, making->arena, block))
-        return err_set(err, ERR_LIMIT, "no memory left for the recording");
+        return err_memory(err, "the recording");
     *newest = (uint32_t)making->blocks.count;
     return true;
 }
@@ -50,7 +50,7 @@ bool place_memory(struct making *making, const struct sketch_line *line, struct 
     uint32_t             *newest = newest_block(making, line->name);
 
     if (!newest)
-        return err_set(err, ERR_LIMIT, "no memory left for the recording");
+        return err_memory(err, "the recording");
     if (line->word == WORD_ALLOC) {
         if (!allocate(making, line, newest, &event, err))
             return false;

@@ -23,11 +23,6 @@ struct parsing {
     uint32_t       seen; /* bits of settings made; one each */
 };
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the sketch");
-}
-
 /* Finds the level that a line of this indentation belongs to; those deeper are closed. */
 static bool find_level(struct parsing *parsing, uint32_t indent, struct err *err)
 {
@@ -126,7 +121,8 @@ static bool add_expect(struct parsing *parsing, struct tokens *tokens, struct er
     struct sketch_expect expect = { .number = parsing->number };
 
     return grammar_read_expect(tokens, &expect, err) &&
-           (vec_push(&parsing->sketch->expects, parsing->arena, expect) || no_memory(err));
+           (vec_push(&parsing->sketch->expects, parsing->arena, expect) ||
+            err_memory(err, "the sketch"));
 }
 
 static bool add_line(struct parsing *parsing, struct tokens *tokens, struct err *err)
@@ -177,7 +173,7 @@ static bool add_line(struct parsing *parsing, struct tokens *tokens, struct err 
     if (line.word == WORD_COPY && !sketch_check_copy(&line, err))
         return false;
     if (!vec_push(&sketch->lines, parsing->arena, line))
-        return no_memory(err);
+        return err_memory(err, "the sketch");
     return open_level(parsing, row, where_below(grammar_word(line.word), level->where),
                       token->column, err) &&
            (!sketch_is_setting(line.word) || add_setting(parsing, row, token, err));

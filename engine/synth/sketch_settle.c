@@ -4,11 +4,6 @@
 
 enum { MAX_PARENTS = 32 };
 
-static bool no_memory(struct err *err)
-{
-    return err_set(err, ERR_LIMIT, "no memory left for the sketch");
-}
-
 static bool fail_line(struct err *err, const struct sketch_line *line, const char *text)
 {
     err_set(err, ERR_USAGE, "%s", text);
@@ -79,7 +74,7 @@ static bool name_iterator(const struct sketch *sketch, struct sketch_line *line,
             text_add(&path, STR("::"));
     }
     line->path = text_str(&path);
-    return !path.is_cut || no_memory(err);
+    return !path.is_cut || err_memory(err, "the sketch");
 }
 
 bool sketch_settle(struct sketch *sketch, struct arena *arena, struct err *err)

@@ -51,7 +51,7 @@ bool write_recording(const struct recording *recording, enum sketch_format forma
         if (writers[i].format == format)
             writers[i].write(recording, bytes);
     write_notes(recording, format, notes);
-    return !bytes->is_cut || err_set(err, ERR_LIMIT, "no memory left for the file");
+    return !bytes->is_cut || err_memory(err, "the file");
 }
 
 /* Outer events before those inside, though these may have been placed first. */

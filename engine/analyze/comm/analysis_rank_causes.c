@@ -49,9 +49,9 @@ static bool run(struct study *study, struct err *err)
 
     for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
         if (!facts_absent(&study->facts, produces[i].name, capture, "%s", reason))
-            return err_set(err, ERR_LIMIT, "no memory left for what ranks do");
+            return err_memory(err, "what ranks do");
     return facts_absent(&study->facts, tables[0].name, capture, "%s", reason) ||
-           err_set(err, ERR_LIMIT, "no memory left for what ranks do");
+           err_memory(err, "what ranks do");
 }
 
 const struct analysis analysis_rank_causes = {

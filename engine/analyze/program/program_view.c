@@ -191,7 +191,7 @@ static bool choose_around(struct program_view *view, const struct program_questi
     walk.queue = arena_new_array(arena, uint32_t, profile->ops.count + 1);
     walk.is_chosen = is_chosen;
     if (!walk.queue)
-        return err_set(err, ERR_LIMIT, "no memory left for the neighbourhood");
+        return err_memory(err, "the neighbourhood");
     memset(is_chosen, 0, profile->ops.count * sizeof *is_chosen);
     view->centre = choice.row;
     is_chosen[view->centre] = true;
@@ -272,10 +272,9 @@ bool program_view_make(const struct study *study, const struct program_question 
     }
     ops = time_ops(study, arena);
     if (!ops || !is_chosen || !list_modules(view, ops, arena))
-        return err_set(err, ERR_LIMIT, "no memory left for the programs");
+        return err_memory(err, "the programs");
     if ((question->module && !choose_module(view, question->module, ops, is_chosen, err)) ||
         (question->op && !choose_around(view, question, ops, is_chosen, arena, err)))
         return false;
-    return put_in_order(view, ops, is_chosen, arena) ||
-           err_set(err, ERR_LIMIT, "no memory left for the programs");
+    return put_in_order(view, ops, is_chosen, arena) || err_memory(err, "the programs");
 }

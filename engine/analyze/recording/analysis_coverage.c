@@ -239,19 +239,18 @@ static bool run(struct study *study, struct err *err)
         if (i == WORLD_SIZE && profile->world_size < 0)
             continue;
         if (!facts_set(&study->facts, &produces[i], values[i]))
-            return err_set(err, ERR_LIMIT, "no memory left for facts");
+            return err_memory(err, "facts");
     }
     if (profile->capture_error
             ? !facts_set(&study->facts, &produces[CAPTURE_ERROR], profile->capture_error)
             : !facts_absent(&study->facts, produces[CAPTURE_ERROR].name, NULL,
                             "the profiler wrote down no error"))
-        return err_set(err, ERR_LIMIT, "no memory left for facts");
+        return err_memory(err, "facts");
     if (profile->world_size < 0 &&
         !facts_absent(&study->facts, produces[WORLD_SIZE].name, NULL,
                       "the recording does not say how many ranks the job had"))
-        return err_set(err, ERR_LIMIT, "no memory left for facts");
-    return (list_notes(study) && set_clocks(study)) ||
-           err_set(err, ERR_LIMIT, "no memory left for facts");
+        return err_memory(err, "facts");
+    return (list_notes(study) && set_clocks(study)) || err_memory(err, "facts");
 }
 
 const struct analysis analysis_coverage = {

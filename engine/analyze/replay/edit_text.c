@@ -150,7 +150,7 @@ static bool take_value(struct reading *reading, struct str *value)
         return fails(reading, "no quote ends", reading->rest);
     reading->rest = str_trim((struct str) { at, (size_t)(end - at) });
     *value = text_str(&text);
-    return text_is_whole(&text) || err_set(reading->err, ERR_LIMIT, "no memory left for an edit");
+    return text_is_whole(&text) || err_memory(reading->err, "an edit");
 }
 
 static bool scan_mask(struct reading *reading, enum field_kind kind, struct str list,
@@ -191,7 +191,7 @@ static bool scan_number(struct reading *reading, struct str text, double *number
 static bool scan_pattern(struct reading *reading, struct str text, const char **pattern)
 {
     *pattern = arena_str(reading->arena, text).data;
-    return *pattern || err_set(reading->err, ERR_LIMIT, "no memory left for an edit");
+    return *pattern || err_memory(reading->err, "an edit");
 }
 
 static bool scan_field(struct reading *reading, struct edit *edit)

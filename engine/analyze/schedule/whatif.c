@@ -51,7 +51,7 @@ static bool scan_target(struct whatif_edit *edit, struct str text, struct arena 
     if (!pattern.len)
         return err_set(err, ERR_USAGE, "%s: no name behind '%.*s:'", edit->text, STR_ARG(name));
     edit->pattern = arena_str(arena, pattern).data;
-    return edit->pattern || err_set(err, ERR_LIMIT, "no memory left for an edit");
+    return edit->pattern || err_memory(err, "an edit");
 }
 
 static bool scan_number(struct whatif_edit *edit, struct str text, const char *example,
@@ -160,7 +160,7 @@ bool whatif_edit_scan(struct whatif_edit *edit, enum whatif_kind kind, const cha
     *edit = (struct whatif_edit) { .kind = kind, .target = -1, .factor = 1, .rank = -1 };
     edit->text = arena_text(arena, text ? "--%s %s" : "--%s", kinds[kind].name, text);
     if (!edit->text)
-        return err_set(err, ERR_LIMIT, "no memory left for an edit");
+        return err_memory(err, "an edit");
     return kinds[kind].scan(edit, str_from(text ? text : ""), arena, err);
 }
 

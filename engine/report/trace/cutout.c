@@ -45,7 +45,7 @@ bool cutout_why(const struct study *study, const struct why *why, struct trace_o
     return vec_push(&options->marks, arena,
                     (struct trace_mark) { "asked about", why->subject, start,
                                           start + llround(why->duration_ns) }) ||
-           err_set(err, ERR_LIMIT, "no memory left for the timeline");
+           err_memory(err, "the timeline");
 }
 
 /* The used step of the reference host that takes nearest to what a step takes; SIZE_MAX: none. */
@@ -164,5 +164,5 @@ bool cutout_finding(const struct study *study, const struct finding *finding,
 
     choose_steps(study, finding, options);
     return (is_named && add_marks(study->recording, finding, is_named, options, arena)) ||
-           err_set(err, ERR_LIMIT, "no memory left for the timeline");
+           err_memory(err, "the timeline");
 }
