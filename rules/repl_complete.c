@@ -1,4 +1,5 @@
 /* repl_complete: what may stand at the end of a line of Lua. */
+#include "base/sort.h"
 #include "rules/repl.h"
 
 #include "analyze/analysis.h"
@@ -98,11 +99,6 @@ static bool offer_members(struct completing *completing, struct str owner, char 
     return link == ':';
 }
 
-static int compare_words(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 bool repl_complete(struct str line, struct arena *arena, struct repl_words *words, size_t *from)
 {
     struct completing completing = { line, .arena = arena, .words = words, .has_memory = true };
@@ -127,6 +123,6 @@ bool repl_complete(struct str line, struct arena *arena, struct repl_words *word
                 offer_columns(&completing, &analyses[i]->tables[j]);
     }
     if (words->items.count > 0)
-        qsort(words->items.items, words->items.count, sizeof *words->items.items, compare_words);
+        qsort(words->items.items, words->items.count, sizeof *words->items.items, sort_by_text);
     return completing.has_memory;
 }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* tee; madvise: posix_madvise(DONTNEED) does nothing in glibc */
 #include "base/file.h"
+#include "base/sort.h"
 
 #include "base/gzip.h"
 #include "base/opened.h"
@@ -265,11 +266,6 @@ void file_drop(const struct file *file, size_t from, size_t to)
         madvise((void *)((uintptr_t)file->bytes.data + from), to - from, MADV_DONTNEED);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 bool file_list(const char *path, struct arena *arena, char ***names, size_t *count, struct err *err)
 {
     VEC(char *) found = { 0 };
@@ -294,7 +290,7 @@ bool file_list(const char *path, struct arena *arena, char ***names, size_t *cou
     if (!ok)
         return err_source(err, path);
     if (found.count)
-        qsort(found.items, found.count, sizeof *found.items, compare_names);
+        qsort(found.items, found.count, sizeof *found.items, sort_by_text);
     *names = found.items;
     *count = found.count;
     return true;

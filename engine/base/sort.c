@@ -1,6 +1,7 @@
 #include "base/sort.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,4 +37,18 @@ void sort_nearly_sorted(void *items, size_t count, size_t item_bytes,
 {
     if (count > 1 && !insert_all(items, count, item_bytes, compare))
         qsort(items, count, item_bytes, compare);
+}
+
+int sort_by_int64(const void *a, const void *b)
+{
+    const int64_t *left = a, *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+int sort_by_text(const void *a, const void *b)
+{
+    const char *const *left = a, *const *right = b;
+
+    return strcmp(*left, *right);
 }

@@ -11,4 +11,8 @@ enum { SORT_ITEM_BYTES = 64 };
 void sort_nearly_sorted(void *items, size_t count, size_t item_bytes,
                         int (*compare)(const void *, const void *));
 
+/* For qsort: whole numbers of 64 bits and texts (const char *), smaller ones first. */
+int sort_by_int64(const void *a, const void *b);
+int sort_by_text(const void *a, const void *b);
+
 #endif

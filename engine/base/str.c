@@ -201,3 +201,8 @@ uint64_t str_hash(struct str s)
     hash *= UINT64_C(0xc4ceb9fe1a85ec53);
     return hash ^ hash >> 29;
 }
+
+uint64_t hash_mix(uint64_t hash, uint64_t more)
+{
+    return (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15) ^ (hash >> 31);
+}

@@ -43,5 +43,6 @@ bool       str_to_double(struct str s, double *number);
 /* Bytes of the well-formed UTF-8 letter that s starts with; 0: of none, or s is empty. */
 size_t     str_letter_bytes(struct str s);
 uint64_t   str_hash(struct str s); /* the same on every machine and run */
+uint64_t   hash_mix(uint64_t hash, uint64_t more); /* of several numbers, one after the other */
 
 #endif

@@ -334,3 +334,10 @@ bool toml_parse(struct str bytes, struct arena *arena, struct toml *toml, struct
     }
     return true;
 }
+
+bool toml_fault(const struct toml_entry *entry, struct err *err)
+{
+    err->line = entry->line;
+    err->column = entry->column;
+    return false;
+}

@@ -31,4 +31,7 @@ struct toml {
 
 bool toml_parse(struct str bytes, struct arena *arena, struct toml *toml, struct err *err);
 
+/* Puts the place of the entry into the error; false. */
+bool toml_fault(const struct toml_entry *entry, struct err *err);
+
 #endif

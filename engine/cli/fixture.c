@@ -20,14 +20,6 @@ void fixture_close(struct fixture *fixture)
     file_close(&fixture->file);
 }
 
-static const struct reader *reader_called(const char *name)
-{
-    for (size_t i = 0; i < reader_count; i++)
-        if (strcmp(readers[i]->name, name) == 0)
-            return readers[i];
-    return NULL;
-}
-
 /* The files that the ranks would have recorded. */
 static bool make_files(const struct fixture *fixture, const struct recording_change *change,
                        enum sketch_format format, struct arena *arena, struct read_input *inputs,
@@ -60,7 +52,7 @@ static bool read_described(const struct fixture *fixture, const struct recording
     input->options = (struct study_options) { .first_step = INT64_MIN, .last_step = INT64_MAX };
     if (format == SKETCH_ANY)
         format = SKETCH_XSPACE;
-    reader = reader_called(write_format_name(format));
+    reader = reader_find(write_format_name(format));
     if (!inputs || !reader || !profile_init(&input->profile, &input->profile_arena))
         return err_memory(err, "the fixture");
     input->profile.format = reader->format;

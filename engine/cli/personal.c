@@ -49,13 +49,6 @@ static bool is_personal(const struct option *option)
            !is_among(option->name, of_projects, ARRAY_COUNT(of_projects));
 }
 
-static bool fault(const struct toml_entry *entry, struct err *err)
-{
-    err->line = entry->line;
-    err->column = entry->column;
-    return false;
-}
-
 static bool unknown_key(const struct toml_entry *entry, const struct command *command,
                         struct arena *arena, struct err *err)
 {
@@ -69,7 +62,7 @@ static bool unknown_key(const struct toml_entry *entry, const struct command *co
     err_set(err, ERR_USAGE, "[%s] has no key '%s'", entry->table, entry->key);
     if (near)
         err_advise(err, "did you mean %s?", near);
-    return fault(entry, err);
+    return toml_fault(entry, err);
 }
 
 static bool unknown_table(const struct toml_entry *entry, struct err *err)
@@ -84,7 +77,7 @@ static bool unknown_table(const struct toml_entry *entry, struct err *err)
         err_advise(err, "did you mean [%s]?", near);
     else
         err_advise(err, "a table is a command, or [all]");
-    return fault(entry, err);
+    return toml_fault(entry, err);
 }
 
 static bool is_in_some_command(const char *name)
@@ -102,11 +95,11 @@ static bool check(const struct toml_entry *entry, const struct option *option, s
         err_advise(err, is_among(option->name, of_projects, ARRAY_COUNT(of_projects))
                             ? "a project's tfprof.toml says it, or the command line"
                             : "it belongs on the command line");
-        return fault(entry, err);
+        return toml_fault(entry, err);
     }
     if (entry->kind == TOML_ARRAY && option->kind != OPTION_LIST && option->kind != OPTION_CHOSEN) {
         err_set(err, ERR_USAGE, "%s takes one value", option->name);
-        return fault(entry, err);
+        return toml_fault(entry, err);
     }
     return true;
 }
@@ -203,7 +196,7 @@ static bool read_entries(const struct toml *toml, const struct command *command,
             if (!take(words, entry, command, arena, err))
                 return false;
             if (words->list.count > before && !try_words(command, words, before, arena, err))
-                return fault(entry, err);
+                return toml_fault(entry, err);
         }
     return true;
 }

@@ -45,13 +45,6 @@ static const char *const suppress_keys[] = { "rule", "fingerprint", "subject", "
 static const char        RULE_TABLE[] = "rule."; /* [rule.hot-op] */
 static const char *const tables[] = { "gate", "rules", "rule.ID", SUPPRESS };
 
-static bool fault(const struct toml_entry *entry, struct err *err)
-{
-    err->line = entry->line;
-    err->column = entry->column;
-    return false;
-}
-
 static bool unknown(const struct toml_entry *entry, struct arena *arena, struct err *err)
 {
     VEC(const char *) known = { 0 };
@@ -71,7 +64,7 @@ static bool unknown(const struct toml_entry *entry, struct arena *arena, struct 
         if (strcmp(keys[i].key, entry->key) == 0) {
             err_set(err, ERR_USAGE, "'%s' stands outside a table", entry->key);
             err_advise(err, "put it below [%s]", keys[i].table);
-            return fault(entry, err);
+            return toml_fault(entry, err);
         }
     for (size_t i = 0; strcmp(entry->table, SUPPRESS) == 0 && i < ARRAY_COUNT(suppress_keys); i++)
         if (!vec_push(&known, arena, suppress_keys[i]))
@@ -86,7 +79,7 @@ static bool unknown(const struct toml_entry *entry, struct arena *arena, struct 
                           known.count);
     if (near)
         err_advise(err, "did you mean %s?", near);
-    return fault(entry, err);
+    return toml_fault(entry, err);
 }
 
 static bool is_choice(const char *choices, const char *word)
@@ -106,11 +99,11 @@ static bool take_text(const struct key_spec *spec, const struct toml_entry *entr
 
     if (entry->kind != TOML_TEXT && entry->kind != TOML_NUMBER) {
         err_set(err, ERR_USAGE, "%s takes a string", entry->key);
-        return fault(entry, err);
+        return toml_fault(entry, err);
     }
     if (spec->choices && !is_choice(spec->choices, entry->text)) {
         err_set(err, ERR_USAGE, "%s takes %s, not '%s'", entry->key, spec->choices, entry->text);
-        return fault(entry, err);
+        return toml_fault(entry, err);
     }
     *field = entry->text;
     return true;
@@ -129,7 +122,7 @@ static bool note_place(struct project *project, const struct key_spec *spec,
 
     if (spec->offset == PROJECT(set) &&
         !select_split(entry->items.items[item], arena, &setting, err))
-        return fault(entry, err);
+        return toml_fault(entry, err);
     return vec_push(&project->settings, arena, setting) || err_memory(err, "the configuration");
 }
 
@@ -141,7 +134,7 @@ static bool take_list(const struct key_spec *spec, const struct toml_entry *entr
 
     if (entry->kind != TOML_ARRAY) {
         err_set(err, ERR_USAGE, "%s takes an array of strings", entry->key);
-        return fault(entry, err);
+        return toml_fault(entry, err);
     }
     for (size_t i = 0; i < entry->items.count; i++) {
         if (!vec_push(&field->values, arena, entry->items.items[i]))
@@ -150,7 +143,7 @@ static bool take_list(const struct key_spec *spec, const struct toml_entry *entr
             return false;
         if (spec->offset == PROJECT(budgets) &&
             !budget_parse(entry->items.items[i], arena, &budget, err))
-            return fault(entry, err);
+            return toml_fault(entry, err);
     }
     return true;
 }
@@ -191,11 +184,11 @@ static bool take_suppress_key(struct suppression *suppression, const struct toml
         if (entry->kind != (is_date ? TOML_DATE : TOML_TEXT)) {
             err_set(err, ERR_USAGE, "%s takes %s", entry->key,
                     is_date ? "a date as 2026-12-31, without quotes" : "a string");
-            return fault(entry, err);
+            return toml_fault(entry, err);
         }
         if (is_date && !is_day(entry->text)) {
             err_set(err, ERR_USAGE, "%s is no day", entry->text);
-            return fault(entry, err);
+            return toml_fault(entry, err);
         }
         *fields[i] = entry->text;
         return true;
@@ -229,7 +222,7 @@ static bool take_setting(struct project *project, const struct toml_entry *entry
 
     if (entry->kind == TOML_ARRAY || entry->kind == TOML_DATE) {
         err_set(err, ERR_USAGE, "%s takes a string, a number, true or false", entry->key);
-        return fault(entry, err);
+        return toml_fault(entry, err);
     }
     return vec_push(&project->settings, arena, setting) || err_memory(err, "the configuration");
 }

@@ -1,6 +1,7 @@
 #include "cli/session.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 #include "cli/view_input.h"
 #include "report/output.h"
 #include "rules/advise.h"
@@ -37,13 +38,6 @@ static const char *words_of_list(const struct option *option, const struct optio
     return text.data ? text.data : "";
 }
 
-static int compare_words(const void *left, const void *right)
-{
-    const char *const *a = left, *const *b = right;
-
-    return strcmp(*a, *b);
-}
-
 static void list_output(const char *value, struct session_answer *answer)
 {
     struct view_output output;
@@ -70,7 +64,7 @@ static void list_options(const struct session *session, struct session_answer *a
             list = *(const struct option_list *)field;
             if (list.values.count && strcmp(option->name, "select") == 0)
                 qsort(list.values.items, list.values.count, sizeof *list.values.items,
-                      compare_words);
+                      sort_by_text);
             text_print(&answer->text, "%s", words_of_list(option, &list, &answer->arena));
         } else {
             const char *value = *(const char *const *)field;

@@ -1,6 +1,7 @@
 /* What may stand where a line ends: commands, options, values, names of the profile. */
 #include "base/file.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "cli/session.h"
 
 #include <stdlib.h>
@@ -184,13 +185,6 @@ static void offer_values(struct completing *completing, const struct option *opt
         offer(completing, str_from(attribute_name((enum attribute)i)));
 }
 
-static int compare_words(const void *left, const void *right)
-{
-    const char *const *a = left, *const *b = right;
-
-    return strcmp(*a, *b);
-}
-
 static const struct option *option_before(struct str line, size_t from)
 {
     struct str rest = str_trim(str_slice(line, 0, from)), word;
@@ -239,6 +233,6 @@ bool session_complete(const struct session *session, struct str line, struct are
         offer_options(&completing);
     }
     if (words->items.count && !is_step(option))
-        qsort(words->items.items, words->items.count, sizeof *words->items.items, compare_words);
+        qsort(words->items.items, words->items.count, sizeof *words->items.items, sort_by_text);
     return !completing.is_full;
 }

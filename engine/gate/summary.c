@@ -1,5 +1,6 @@
 /* summary: from studies of recordings to what a gate keeps of them. */
 #include "gate/summary.h"
+#include "base/sort.h"
 
 #include "analyze/study.h"
 #include "base/sample.h"
@@ -38,11 +39,6 @@ static const char *profile_format_name(enum profile_format format)
     return "kineto";
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* "8 x NVIDIA H100 SXM5" for each model; a device without one counts by kind. */
 static bool add_devices(struct identity *identity, const struct profile *profile,
                         struct arena *arena)
@@ -61,7 +57,7 @@ static bool add_devices(struct identity *identity, const struct profile *profile
             names[kept++] = model[0] ? model : kinds[device->kind];
     }
     if (kept > 1)
-        qsort(names, kept, sizeof *names, by_text);
+        qsort(names, kept, sizeof *names, sort_by_text);
     for (size_t from = 0, to; from < kept; from = to) {
         for (to = from + 1; to < kept && strcmp(names[to], names[from]) == 0;)
             to++;

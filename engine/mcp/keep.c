@@ -274,3 +274,8 @@ void json_shape_schema(struct json_writer *json, const char *shape)
     put_members(json, str_from(shape));
     json_object_end(json);
 }
+
+void keep_all(struct json_writer *json, const char *text, struct arena *arena)
+{
+    json_keep(json, str_from(text), NULL, &(struct keeping) { .arena = arena });
+}

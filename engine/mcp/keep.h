@@ -25,4 +25,7 @@ struct str json_keep_within(struct str text, const char *shape, size_t most_item
 /* JSON schema of what a shape keeps; more members may come. */
 void json_shape_schema(struct json_writer *json, const char *shape);
 
+/* A text that is JSON, whole. */
+void keep_all(struct json_writer *json, const char *text, struct arena *arena);
+
 #endif

@@ -50,11 +50,6 @@ static void put_lifetime(struct json_writer *json)
     put_text(json, "cacheScope", "public");
 }
 
-static void put_json(struct json_writer *json, const char *text, struct arena *arena)
-{
-    json_keep(json, str_from(text), NULL, &(struct keeping) { .arena = arena });
-}
-
 static void put_name(struct json_writer *json)
 {
     json_object(json);
@@ -66,7 +61,7 @@ static void put_name(struct json_writer *json)
 static void put_abilities(struct json_writer *json, struct arena *arena)
 {
     json_key(json, "capabilities");
-    put_json(json, "{\"tools\":{},\"resources\":{}}", arena);
+    keep_all(json, "{\"tools\":{},\"resources\":{}}", arena);
     put_text(json, "instructions", instructions);
 }
 
@@ -159,7 +154,7 @@ static void list_resources(struct exchange *exchange)
     struct json_writer json = begin_result(exchange);
 
     json_key(&json, "resources");
-    put_json(&json,
+    keep_all(&json,
              "[{\"uri\":\"tfprof://rules\",\"name\":\"rules\",\"mimeType\":\"application/json\","
              "\"description\":\"id, title, severity and category of every rule\"}]",
              exchange->arena);
@@ -172,7 +167,7 @@ static void list_templates(struct exchange *exchange)
     struct json_writer json = begin_result(exchange);
 
     json_key(&json, "resourceTemplates");
-    put_json(
+    keep_all(
         &json,
         "[{\"uriTemplate\":\"" RULE_PREFIX "{rule}\",\"name\":\"rule\",\"mimeType\":"
         "\"application/json\",\"description\":\"what a rule looks for, why it matters, what it "
@@ -250,7 +245,7 @@ static void refuse_version(struct exchange *exchange)
     put_integer(&json, "code", RPC_OTHER_VERSION);
     put_text(&json, "message", "only " NEWEST " is spoken without a handshake");
     json_key(&json, "data");
-    put_json(&json, "{\"supported\":[\"" NEWEST "\"],\"requested\":\"another\"}", exchange->arena);
+    keep_all(&json, "{\"supported\":[\"" NEWEST "\"],\"requested\":\"another\"}", exchange->arena);
     end_result(&json);
 }
 

@@ -34,11 +34,6 @@ static const struct mcp_tool {
 #undef MCP_TOOL
 };
 
-static void put_json(struct json_writer *json, const char *text, struct arena *arena)
-{
-    json_keep(json, str_from(text), NULL, &(struct keeping) { .arena = arena });
-}
-
 void tools_list(struct json_writer *json, struct arena *arena)
 {
     put_array(json, "tools");
@@ -49,7 +44,7 @@ void tools_list(struct json_writer *json, struct arena *arena)
         put_text(json, "name", tool->name);
         put_text(json, "description", tool->purpose);
         json_key(json, "inputSchema");
-        put_json(json,
+        keep_all(json,
                  arena_text(arena,
                             "{\"type\":\"object\",\"properties\":{%s},\"required\":[%s],"
                             "\"additionalProperties\":false}",
@@ -58,7 +53,7 @@ void tools_list(struct json_writer *json, struct arena *arena)
         json_key(json, "outputSchema");
         json_shape_schema(json, tool->shape);
         json_key(json, "annotations");
-        put_json(json, "{\"readOnlyHint\":true,\"openWorldHint\":false}", arena);
+        keep_all(json, "{\"readOnlyHint\":true,\"openWorldHint\":false}", arena);
         json_object_end(json);
     }
     json_array_end(json);

@@ -11,7 +11,7 @@ bool intervals_add(struct intervals *set, struct arena *arena, int64_t start_ns,
     return end_ns <= start_ns || vec_push(&set->list, arena, item);
 }
 
-static int compare_intervals(const void *a, const void *b)
+int interval_compare(const void *a, const void *b)
 {
     const struct interval *left = a, *right = b;
 
@@ -28,7 +28,7 @@ void intervals_settle(struct intervals *set)
     for (size_t i = 1; i < set->list.count && is_sorted; i++)
         is_sorted = set->list.items[i - 1].start_ns <= set->list.items[i].start_ns;
     if (!is_sorted)
-        qsort(set->list.items, set->list.count, sizeof *set->list.items, compare_intervals);
+        qsort(set->list.items, set->list.count, sizeof *set->list.items, interval_compare);
     for (size_t i = 0; i < set->list.count; i++) {
         struct interval item = set->list.items[i];
 
@@ -57,12 +57,12 @@ static size_t first_behind(const struct intervals *set, int64_t time_ns)
     return LOWER_BOUND(set->list.count, i, set->list.items[i].end_ns <= time_ns);
 }
 
-static int64_t later(int64_t a, int64_t b)
+int64_t ns_later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
+int64_t ns_earlier(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -73,8 +73,8 @@ int64_t intervals_overlap_ns(const struct intervals *set, int64_t start_ns, int6
 
     for (size_t i = first_behind(set, start_ns);
          i < set->list.count && set->list.items[i].start_ns < end_ns; i++)
-        total_ns += earlier(set->list.items[i].end_ns, end_ns) -
-                    later(set->list.items[i].start_ns, start_ns);
+        total_ns += ns_earlier(set->list.items[i].end_ns, end_ns) -
+                    ns_later(set->list.items[i].start_ns, start_ns);
     return total_ns;
 }
 
@@ -87,8 +87,8 @@ bool intervals_intersect(const struct intervals *a, const struct intervals *b, s
     while (i < a->list.count && j < b->list.count) {
         struct interval left = a->list.items[i], right = b->list.items[j];
 
-        if (!intervals_add(result, arena, later(left.start_ns, right.start_ns),
-                           earlier(left.end_ns, right.end_ns)))
+        if (!intervals_add(result, arena, ns_later(left.start_ns, right.start_ns),
+                           ns_earlier(left.end_ns, right.end_ns)))
             return false;
         if (left.end_ns <= right.end_ns)
             i++;
@@ -112,7 +112,7 @@ bool intervals_subtract(const struct intervals *a, const struct intervals *b, st
         for (size_t k = j; k < b->list.count && b->list.items[k].start_ns < rest.end_ns; k++) {
             if (!intervals_add(result, arena, rest.start_ns, b->list.items[k].start_ns))
                 return false;
-            rest.start_ns = later(rest.start_ns, b->list.items[k].end_ns);
+            rest.start_ns = ns_later(rest.start_ns, b->list.items[k].end_ns);
             j = k;
         }
         if (!intervals_add(result, arena, rest.start_ns, rest.end_ns))

@@ -247,3 +247,8 @@ int64_t tensor_count(const struct tensor *tensor)
             return -1;
     return count;
 }
+
+bool timeline_is_shown(const struct timeline *timeline)
+{
+    return timeline->event_count > 0 && timeline->kind != TIMELINE_DERIVED;
+}

@@ -128,6 +128,8 @@ enum dtype {
     DTYPE_U64, DTYPE_U32, DTYPE_U16, DTYPE_U8, DTYPE_BOOL, DTYPE_STRING, DTYPE_OTHER,
     DTYPE_COUNT
 };
+/* Has events, and its own: not what is derived from other timelines. */
+bool timeline_is_shown(const struct timeline *timeline);
 const char *dtype_name(enum dtype dtype);  /* "float32", "bfloat16" … as users write them */
 unsigned    dtype_bits(enum dtype dtype);  /* 0 unknown */
 

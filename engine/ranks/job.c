@@ -11,11 +11,6 @@ enum { MOST_PARTS = 3000000 };
 /* Before small numbers, whose pairs would else be the same where they differ in the same bits. */
 #define SEED UINT64_C(0x243f6a8885a308d3)
 
-static uint64_t mix(uint64_t hash, uint64_t more)
-{
-    return (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15) ^ (hash >> 31);
-}
-
 static enum part part_named(struct str name)
 {
     for (int part = 0; part < PART_COUNT; part++)
@@ -41,7 +36,7 @@ static uint32_t find_group(struct job *job, const struct rank_summary *summary, 
         .is_numbered = summary->group_numbered.items[row] != 0,
         .is_link = is_link_type(type),
     };
-    uint64_t key = mix(mix(mix(SEED, group.name), group.type), group.is_numbered);
+    uint64_t key = hash_mix(hash_mix(hash_mix(SEED, group.name), group.type), group.is_numbered);
     uint32_t found = id_map_get(&job->group_rows, key);
 
     if (found == NO_ID) {
@@ -59,9 +54,10 @@ static uint64_t part_key(const struct job *job, uint32_t group, int64_t sequence
                          uint32_t turns)
 {
     const struct job_group *row = &job->groups.items[group];
-    uint64_t                key = mix(mix(mix(SEED, row->name), row->type), (uint64_t)sequence);
+    uint64_t key = hash_mix(hash_mix(hash_mix(SEED, row->name), row->type), (uint64_t)sequence);
 
-    return row->is_numbered ? mix(key, 1) : mix(mix(mix(key, 2), (uint64_t)step), turns);
+    return row->is_numbered ? hash_mix(key, 1)
+                            : hash_mix(hash_mix(hash_mix(key, 2), (uint64_t)step), turns);
 }
 
 static size_t step_at(const struct rank_summary *summary, int64_t time_ns)

@@ -1,6 +1,7 @@
 #include "read/clocks.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 #include "base/trace.h"
 #include "model/names.h"
 
@@ -33,11 +34,6 @@ struct clocks {
     struct id_map counts;         /* run and host -> collectives */
     size_t       *first;          /* meetings of a host, and behind the last */
 };
-
-static uint64_t mix(uint64_t hash, uint64_t more)
-{
-    return (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15) ^ (hash >> 31);
-}
 
 static const struct timeline *timeline_of(const struct profile *profile, uint32_t event)
 {
@@ -145,10 +141,10 @@ static bool find_meetings(struct clocks *clocks)
         if (!joins_all(profile, row))
             continue;
         if (row->sequence >= 0)
-            meeting.key = mix(mix(row->group, row->type), (uint64_t)row->sequence);
+            meeting.key = hash_mix(hash_mix(row->group, row->type), (uint64_t)row->sequence);
         else
-            meeting.run = mix(event_activity(profile, event)->name,
-                              (uint64_t)step_at(clocks, meeting.host, meeting.start_ns));
+            meeting.run = hash_mix(event_activity(profile, event)->name,
+                                   (uint64_t)step_at(clocks, meeting.host, meeting.start_ns));
         if (!vec_push(&clocks->meetings, clocks->scratch, meeting))
             return false;
     }
@@ -157,7 +153,7 @@ static bool find_meetings(struct clocks *clocks)
 
 static uint32_t count_of(const struct clocks *clocks, uint64_t run, uint32_t host)
 {
-    uint32_t count = id_map_get(&clocks->counts, mix(run, host));
+    uint32_t count = id_map_get(&clocks->counts, hash_mix(run, host));
 
     return count == NO_ID ? 0 : count;
 }
@@ -175,8 +171,8 @@ static bool number_meetings(struct clocks *clocks)
         if (!meeting->run)
             continue;
         before = count_of(clocks, meeting->run, meeting->host);
-        meeting->key = mix(mix(meeting->run, 1), before);
-        if (!id_map_put(&clocks->counts, mix(meeting->run, meeting->host), before + 1))
+        meeting->key = hash_mix(hash_mix(meeting->run, 1), before);
+        if (!id_map_put(&clocks->counts, hash_mix(meeting->run, meeting->host), before + 1))
             return false;
     }
     qsort(clocks->meetings.items, count, sizeof *clocks->meetings.items, compare_keys);
@@ -191,16 +187,9 @@ static bool number_meetings(struct clocks *clocks)
     return true;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
 static int64_t median(int64_t *numbers, size_t count)
 {
-    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    qsort(numbers, count, sizeof *numbers, sort_by_int64);
     return numbers[count / 2];
 }
 

@@ -35,7 +35,7 @@ struct opened {
     size_t                count;
 };
 
-static const struct reader *reader_named(const char *name)
+const struct reader *reader_find(const char *name)
 {
     for (size_t i = 0; i < reader_count; i++)
         if (strcmp(readers[i]->name, name) == 0)
@@ -89,7 +89,7 @@ static const struct reader *streaming_reader(const char *path, const struct read
     stream = *stored_bytes ? file_stream_open(path, &ignored) : NULL;
     if (!stream)
         return NULL;
-    reader = options->input_format ? reader_named(options->input_format)
+    reader = options->input_format ? reader_find(options->input_format)
                                    : best_reader(file_stream_next(stream), path);
     file_stream_close(stream);
     return reader && reader->streams ? reader : NULL;
@@ -113,7 +113,7 @@ static bool open_one(struct opened *opened, const struct read_path *path,
     if (!file_open(&input->file, path->path, options->memory_budget_bytes, err))
         return err_source(err, path->path);
     opened->kinds[opened->count++] = options->input_format
-                                         ? reader_named(options->input_format)
+                                         ? reader_find(options->input_format)
                                          : best_reader(input->file.bytes, path->path);
     return true;
 }
@@ -363,7 +363,7 @@ bool read_profile(const char *const *paths, size_t count, const struct read_opti
     const char       *folder = NULL;
     bool              ok;
 
-    if (options->input_format && !reader_named(options->input_format))
+    if (options->input_format && !reader_find(options->input_format))
         return err_set(err, ERR_USAGE, "no format is called '%s'", options->input_format);
     for (size_t i = 0; i < count; i++)
         folder = file_is_directory(paths[i]) ? paths[i] : folder;

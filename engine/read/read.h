@@ -51,6 +51,7 @@ struct reader {
 };
 extern const struct reader *const readers[];
 extern const size_t               reader_count;
+const struct reader              *reader_find(const char *name); /* NULL: none is called so */
 
 /* Reads all paths (files, directories, "-") as one job. */
 bool read_profile(const char *const *paths, size_t count, const struct read_options *options,

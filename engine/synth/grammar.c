@@ -125,7 +125,7 @@ static bool expected(struct err *err, const struct token *token, const char *wha
                       (int)(token->text.len > 60 ? 60 : token->text.len), token->text.data);
 }
 
-static const struct token *take(struct tokens *tokens)
+const struct token *token_take(struct tokens *tokens)
 {
     const struct token *token = &tokens->list[tokens->at];
 
@@ -206,17 +206,17 @@ static bool read_clause(const struct clause *clause, struct tokens *tokens,
 
     switch (clause->kind) {
     case CLAUSE_TIME:
-        return read_time(take(tokens), field, err);
+        return read_time(token_take(tokens), field, err);
     case CLAUSE_COUNT:
-        return read_count(take(tokens), field, err);
+        return read_count(token_take(tokens), field, err);
     case CLAUSE_NUMBER:
-        return read_number(take(tokens), field, err);
+        return read_number(token_take(tokens), field, err);
     case CLAUSE_SIZE:
-        return read_size(take(tokens), field, err);
+        return read_size(token_take(tokens), field, err);
     case CLAUSE_SHARE:
-        return read_share(take(tokens), field, err);
+        return read_share(token_take(tokens), field, err);
     case CLAUSE_TEXT:
-        return read_text(take(tokens), field, err);
+        return read_text(token_take(tokens), field, err);
     case CLAUSE_FLAG:
         line->flags |= (uint32_t)clause->offset;
         return true;
@@ -254,7 +254,7 @@ static bool read_repeat(struct tokens *tokens, const struct token *token, struct
 
     if (token->text.len > 1)
         str_to_int64(str_slice(token->text, 1, token->text.len), &count);
-    else if (!read_count(take(tokens), &count, err))
+    else if (!read_count(token_take(tokens), &count, err))
         return false;
     if (count < 1 || count > MAX_REPEAT)
         return token_fail(err, token, "a line repeats 1 to %d times", MAX_REPEAT);
@@ -325,7 +325,7 @@ struct reading {
 static bool read_token(struct sketch *sketch, struct tokens *tokens, struct reading *reading,
                        struct sketch_line *line, struct arena *arena, struct err *err)
 {
-    const struct token  *token = take(tokens);
+    const struct token  *token = token_take(tokens);
     const struct clause *clause = find_clause(reading->row, token);
     uint32_t             takes = reading->row->takes;
 
@@ -364,7 +364,7 @@ bool grammar_read(struct sketch *sketch, struct tokens *tokens, struct sketch_li
     uint32_t       takes = reading.row->takes;
 
     if (takes & TAKES_NAME) {
-        const struct token *token = take(tokens);
+        const struct token *token = token_take(tokens);
 
         if (!is_name(token) || !token->text.len) {
             expected(err, token, "a name");
@@ -375,19 +375,19 @@ bool grammar_read(struct sketch *sketch, struct tokens *tokens, struct sketch_li
     }
     if (takes & TAKES_COUNT)
         line->value_column = tokens->list[tokens->at].column;
-    if ((takes & TAKES_COUNT) && !read_count(take(tokens), &line->count, err))
+    if ((takes & TAKES_COUNT) && !read_count(token_take(tokens), &line->count, err))
         return false;
-    if ((takes & TAKES_SHARE) && !read_share(take(tokens), &line->share, err))
+    if ((takes & TAKES_SHARE) && !read_share(token_take(tokens), &line->share, err))
         return false;
     while (tokens->list[tokens->at].kind != TOKEN_END)
         if (!read_token(sketch, tokens, &reading, line, arena, err))
             return false;
     if ((takes & TAKES_TIME) && !reading.has_time) {
-        expected(err, take(tokens), "a time");
+        expected(err, token_take(tokens), "a time");
         return err_advise(err, "a line looks like: %s", reading.row->example);
     }
     if ((takes & TAKES_SIZE) && !reading.has_size) {
-        expected(err, take(tokens), "a size");
+        expected(err, token_take(tokens), "a size");
         return err_advise(err, "a line looks like: %s", reading.row->example);
     }
     return true;

@@ -82,6 +82,8 @@ static inline bool sketch_is_setting(enum sketch_word word)
 /* sketch_settle.c: after the last line. */
 bool sketch_settle(struct sketch *sketch, struct arena *arena, struct err *err);
 
+/* The next one; the last one, TOKEN_END, stays. */
+const struct token *token_take(struct tokens *tokens);
 /* false, with the column of the token. */
 bool token_fail(struct err *err, const struct token *token, const char *format, ...)
     CHECK_PRINTF(3, 4);

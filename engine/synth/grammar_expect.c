@@ -12,14 +12,6 @@ static const struct {
     { "skipped", EXPECT_SKIPPED },
 };
 
-static const struct token *take(struct tokens *tokens)
-{
-    const struct token *token = &tokens->list[tokens->at];
-
-    tokens->at += token->kind != TOKEN_END;
-    return token;
-}
-
 static bool is_word(const struct tokens *tokens, const char *text)
 {
     const struct token *token = &tokens->list[tokens->at];
@@ -30,15 +22,16 @@ static bool is_word(const struct tokens *tokens, const char *text)
 /* A share of the step or a time; the tolerance is of the same kind. */
 static bool read_impact(struct tokens *tokens, struct sketch_expect *expect, struct err *err)
 {
-    const struct token *impact = take(tokens), *tolerance;
+    const struct token *impact = token_take(tokens), *tolerance;
 
     if (impact->kind != TOKEN_SHARE && impact->kind != TOKEN_TIME)
         return token_fail(err, impact,
                           "an impact is a share of the step, like 12%%, or a time, like 1.2ms");
     if (!is_word(tokens, "+-"))
-        return token_fail(err, take(tokens), "how exact? +- and a tolerance are expected here");
-    take(tokens);
-    tolerance = take(tokens);
+        return token_fail(err, token_take(tokens),
+                          "how exact? +- and a tolerance are expected here");
+    token_take(tokens);
+    tolerance = token_take(tokens);
     if (tolerance->kind != impact->kind)
         return token_fail(err, tolerance, "the tolerance has the same unit as the impact");
     expect->has_impact = true;
@@ -50,7 +43,7 @@ static bool read_impact(struct tokens *tokens, struct sketch_expect *expect, str
 
 static bool read_outcome(struct tokens *tokens, struct sketch_expect *expect, struct err *err)
 {
-    const struct token *token = take(tokens);
+    const struct token *token = token_take(tokens);
 
     for (size_t i = 0; i < ARRAY_COUNT(outcomes); i++)
         if (token->kind == TOKEN_WORD && str_equal(token->text, str_from(outcomes[i].text))) {
@@ -65,12 +58,12 @@ static bool read_details(struct tokens *tokens, struct sketch_expect *expect, st
     const struct token *token;
 
     if (expect->outcome == EXPECT_FINDING && is_word(tokens, "impact")) {
-        take(tokens);
+        token_take(tokens);
         return read_impact(tokens, expect, err);
     }
     if (expect->outcome == EXPECT_SKIPPED && is_word(tokens, "because")) {
-        take(tokens);
-        token = take(tokens);
+        token_take(tokens);
+        token = token_take(tokens);
         if (token->kind != TOKEN_QUOTED && token->kind != TOKEN_WORD)
             return token_fail(err, token, "words of the reason are expected here");
         expect->because = token->text;
@@ -80,7 +73,7 @@ static bool read_details(struct tokens *tokens, struct sketch_expect *expect, st
 
 bool grammar_read_expect(struct tokens *tokens, struct sketch_expect *expect, struct err *err)
 {
-    const struct token *rule = take(tokens), *rest;
+    const struct token *rule = token_take(tokens), *rest;
 
     if (rule->kind != TOKEN_WORD && rule->kind != TOKEN_QUOTED)
         return token_fail(err, rule, "a rule's id, or none, is expected here");
@@ -92,7 +85,7 @@ bool grammar_read_expect(struct tokens *tokens, struct sketch_expect *expect, st
         if (!read_outcome(tokens, expect, err) || !read_details(tokens, expect, err))
             return false;
     }
-    rest = take(tokens);
+    rest = token_take(tokens);
     return rest->kind == TOKEN_END ||
            token_fail(err, rest, "nothing more is expected on this line");
 }

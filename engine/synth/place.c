@@ -9,14 +9,6 @@
 enum { MAX_EVENTS = 2000000, MAX_VISITS = 8000000, MAX_TRACKS = 256 };
 static const double LEAST_FACTOR = 0.05; /* however noisy */
 
-bool place_fail(struct err *err, const struct sketch_line *line, const char *text)
-{
-    err_set(err, ERR_USAGE, "%s", text);
-    err->line = line->number;
-    err->column = line->column;
-    return false;
-}
-
 /* Lines that take time by themselves; steps and what stands around them only make room. */
 static bool has_time(enum sketch_word word)
 {
@@ -106,7 +98,7 @@ bool place_at(const struct making *making, const struct sketch_line *line, struc
     if (line->at_ns < 0)
         return true;
     if (at_ns < place->now_ns && is_exact && place->scale == 1)
-        return place_fail(err, line, "what stands above it is not done by then");
+        return sketch_fail(err, line, "what stands above it is not done by then");
     if (at_ns > place->now_ns)
         place->now_ns = at_ns;
     return true;
@@ -189,7 +181,7 @@ static bool place_wait(struct making *making, const struct sketch_line *line, st
             place->now_ns = later(place->now_ns, making->track_ends_ns.items[i]);
             return true;
         }
-    return place_fail(err, line, "no thread of this name has done anything yet");
+    return sketch_fail(err, line, "no thread of this name has done anything yet");
 }
 
 static bool is_ours(const struct making *making, const struct sketch_line *line)

@@ -37,7 +37,6 @@ struct place {
     double   scale;    /* of all durations in this step */
 };
 
-bool place_fail(struct err *err, const struct sketch_line *line, const char *text);
 /* The duration of a line this time: as written, changed, noisy. */
 int64_t place_duration(struct making *making, const struct sketch_line *line, double scale);
 /* Moves on to where "at" says. */

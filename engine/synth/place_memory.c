@@ -27,7 +27,7 @@ static bool allocate(struct making *making, const struct sketch_line *line, uint
         block.bytes = (int64_t)((double)block.bytes * change->factor);
     block.gpu = line->flags & FLAG_ON_HOST ? -1 : line->gpu < 0 ? 0 : line->gpu;
     if (block.gpu >= MAX_GPUS)
-        return place_fail(err, line, "a host has at most 64 devices");
+        return sketch_fail(err, line, "a host has at most 64 devices");
     block.address = FIRST_ADDRESS + making->next_address;
     making->next_address += block.bytes / ADDRESS_STEP * ADDRESS_STEP + ADDRESS_STEP;
     making->next_address &= INT64_MAX >> 4;
@@ -58,7 +58,7 @@ bool place_memory(struct making *making, const struct sketch_line *line, struct 
         const struct live_block *block;
 
         if (!*newest)
-            return place_fail(err, line, "nothing of this name is allocated here");
+            return sketch_fail(err, line, "nothing of this name is allocated here");
         block = &making->blocks.items[*newest - 1];
         event.number = block->address;
         event.bytes = block->bytes;

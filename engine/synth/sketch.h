@@ -94,6 +94,8 @@ struct sketch {
     VEC(struct sketch_expect) expects;
 };
 
+/* false, with the place of the line. */
+bool sketch_fail(struct err *err, const struct sketch_line *line, const char *text);
 /* ERR_USAGE with line and column. */
 enum { SKETCH_MOST_BYTES = 64 << 20 }; /* of a file, unpacked */
 bool sketch_parse(struct str bytes, struct arena *arena, struct sketch *sketch, struct err *err);

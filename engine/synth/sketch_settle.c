@@ -4,7 +4,7 @@
 
 enum { MAX_PARENTS = 32 };
 
-static bool fail_line(struct err *err, const struct sketch_line *line, const char *text)
+bool sketch_fail(struct err *err, const struct sketch_line *line, const char *text)
 {
     err_set(err, ERR_USAGE, "%s", text);
     err->line = line->number;
@@ -63,7 +63,7 @@ static bool name_iterator(const struct sketch *sketch, struct sketch_line *line,
 
     for (const struct sketch_line *at = line;; at = &sketch->lines.items[at->iterator]) {
         if (count == MAX_PARENTS)
-            return fail_line(err, line, "the parents of this iterator never end");
+            return sketch_fail(err, line, "the parents of this iterator never end");
         chain[count++] = at;
         if (at->iterator == NO_LINE)
             break;
@@ -83,11 +83,11 @@ bool sketch_settle(struct sketch *sketch, struct arena *arena, struct err *err)
         struct sketch_line *line = &sketch->lines.items[i];
 
         if (!holds_time(line))
-            return fail_line(err, line, "a time is missing here, or lines that take time inside");
+            return sketch_fail(err, line, "a time is missing here, or lines that take time inside");
         if (line->word == WORD_ITERATOR && !find_parent(sketch, line, err))
             return false;
         if (sketch->profile.len && !sketch_is_setting(line->word) && line->word != WORD_EXPECT)
-            return fail_line(err, line, "a recorded profile is named: nothing is added to it");
+            return sketch_fail(err, line, "a recorded profile is named: nothing is added to it");
     }
     for (size_t i = 0; i < sketch->lines.count; i++) {
         struct sketch_line *line = &sketch->lines.items[i];

@@ -4,6 +4,7 @@
 #include "analyze/ops/op_times.h"
 #include "base/macros.h"
 #include "base/text.h"
+#include "model/interval.h"
 
 #include <stdlib.h>
 
@@ -237,18 +238,13 @@ static uint32_t context_inside(struct maker *maker, uint32_t event, uint32_t aro
                : contexts_enter(&maker->contexts, around, activity);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Puts an event on the stack: it is inside of what is there. */
 static bool open_event(struct maker *maker, struct open_event *event)
 {
     const struct open_event *around =
         maker->stack.count ? &maker->stack.items[maker->stack.count - 1] : NULL;
 
-    event->least_end_ns = around ? least(event->end_ns, around->least_end_ns) : event->end_ns;
+    event->least_end_ns = around ? ns_earlier(event->end_ns, around->least_end_ns) : event->end_ns;
     if (!is_op(maker->profile, event->event))
         event->node = around ? around->node : NO_ID;
     event->context = context_inside(maker, event->event, around ? around->context : 0);

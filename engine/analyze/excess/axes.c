@@ -9,11 +9,6 @@ static uint8_t bit(int axis)
     return (uint8_t)(1 << axis);
 }
 
-static bool is_type(const struct axes *axes, uint32_t op, const char *type)
-{
-    return compiled_is_type(axes->waste->compiled, op, type);
-}
-
 const struct tensor *axes_shape(const struct axes *axes, uint32_t op)
 {
     const struct op     *row = &axes->waste->profile->ops.items[op];
@@ -169,10 +164,10 @@ static struct axis_map by_list(const struct axes *axes, uint32_t op, const struc
 
     if (list.count < 0)
         return map;
-    if (is_type(axes, op, "broadcast"))
+    if (waste_is(axes->waste, op, "broadcast"))
         for (int axis = 0; axis < from->rank && axis < list.count; axis++)
             map.to[axis] = bit(list.ids[axis]);
-    else if (is_type(axes, op, "transpose"))
+    else if (waste_is(axes->waste, op, "transpose"))
         for (int axis = 0; axis < list.count; axis++)
             map.to[list.ids[axis]] = bit(axis);
     else
@@ -194,14 +189,14 @@ struct axis_map axes_into(const struct axes *axes, uint32_t op, uint32_t place)
     if (!from || !to)
         return NOWHERE;
     for (size_t i = 0; i < ARRAY_COUNT(listed); i++)
-        if (is_type(axes, op, listed[i]))
+        if (waste_is(axes->waste, op, listed[i]))
             return place ? NOWHERE : by_list(axes, op, from);
     for (size_t i = 0; i < ARRAY_COUNT(kept); i++)
-        if (is_type(axes, op, kept[i]))
+        if (waste_is(axes->waste, op, kept[i]))
             return same_axes(from, to);
-    if (is_type(axes, op, "bitcast") || is_type(axes, op, "reshape"))
+    if (waste_is(axes->waste, op, "bitcast") || waste_is(axes->waste, op, "reshape"))
         return through_reshape(from, to);
-    if (is_type(axes, op, "dot"))
+    if (waste_is(axes->waste, op, "dot"))
         return through_dot(axes, op, place, from);
     return linear_is_elementwise(axes->waste, op) ? same_axes(from, to) : NOWHERE;
 }
@@ -226,15 +221,16 @@ static int counted_axis(const struct axes *axes, uint32_t op)
     for (; steps < FARTHEST; steps++) {
         uint32_t operand = op_graph_operand(axes->waste->graph, op, 0);
 
-        if (is_type(axes, op, "iota")) {
+        if (waste_is(axes->waste, op, "iota")) {
             struct axis_list list = axes_list(axes, op, axes->axes);
 
             axis = list.count > 0 ? list.ids[0] : 0;
             break;
         }
-        if (operand == NO_ID || !(is_type(axes, op, "broadcast") || is_type(axes, op, "bitcast") ||
-                                  is_type(axes, op, "convert") || is_type(axes, op, "copy") ||
-                                  is_type(axes, op, "reshape") || is_type(axes, op, "parameter")))
+        if (operand == NO_ID ||
+            !(waste_is(axes->waste, op, "broadcast") || waste_is(axes->waste, op, "bitcast") ||
+              waste_is(axes->waste, op, "convert") || waste_is(axes->waste, op, "copy") ||
+              waste_is(axes->waste, op, "reshape") || waste_is(axes->waste, op, "parameter")))
             return AXIS_NONE;
         maps[steps] = axes_into(axes, op, 0);
         op = operand;
@@ -262,10 +258,10 @@ static bool is_spread(const struct axes *axes, uint32_t op, int axis)
         for (int i = 0; i < TENSOR_MAX_RANK; i++)
             if (map.to[i] & bit(axis))
                 from = i;
-        if (is_type(axes, op, "broadcast") && from == AXIS_NONE)
+        if (waste_is(axes->waste, op, "broadcast") && from == AXIS_NONE)
             return true;
         if (from == AXIS_NONE ||
-            (compiled_works(axes->waste->compiled, op) && !is_type(axes, op, "convert")))
+            (compiled_works(axes->waste->compiled, op) && !waste_is(axes->waste, op, "convert")))
             return false;
         axis = from;
         op = operand;
@@ -344,16 +340,16 @@ static struct one_hot one_hot_of(const struct axes *axes, uint32_t op)
 
     if (root != NO_ID)
         return axes_shape(axes, op) ? axes->one_hot[root] : NOT_ONE_HOT;
-    if (is_type(axes, op, "compare"))
+    if (waste_is(axes->waste, op, "compare"))
         return of_comparison(axes, op);
     for (size_t i = 0; i < ARRAY_COUNT(sums); i++)
-        if (is_type(axes, op, sums[i])) {
+        if (waste_is(axes->waste, op, sums[i])) {
             struct one_hot left = moved(axes, op, 0), right = moved(axes, op, 1);
 
             return is_same(&left, &right) ? left : NOT_ONE_HOT;
         }
     for (size_t i = 0; i < ARRAY_COUNT(handed); i++)
-        for (uint32_t place = 0; is_type(axes, op, handed[i]) && place < 2; place++) {
+        for (uint32_t place = 0; waste_is(axes->waste, op, handed[i]) && place < 2; place++) {
             struct one_hot hot = moved(axes, op, place);
 
             if (hot.axis != AXIS_NONE)

@@ -18,11 +18,6 @@ struct basis {
     double    vectors; /* that what they make is multiplied with in the end, each step */
 };
 
-static bool is_type(const struct basis *basis, uint32_t op, const char *type)
-{
-    return compiled_is_type(basis->waste->compiled, op, type);
-}
-
 static void reach(struct basis *basis, uint32_t op)
 {
     if (basis->is_reached[op])
@@ -82,7 +77,7 @@ static void take_product(struct basis *basis, uint32_t from, uint32_t op)
 
     /* Of the identity itself either axis counts the unit vectors. */
     if (is_squared || made <= 0 ||
-        is_type(basis, compiled_maker(waste->compiled, from), "compare") ||
+        waste_is(basis->waste, compiled_maker(waste->compiled, from), "compare") ||
         !ends_basis(basis, elements, pairs / made))
         reach(basis, op);
     else
@@ -97,7 +92,7 @@ static bool take(struct basis *basis, uint32_t from, uint32_t op)
     bool                     is_linear = role != LINEAR_NOT;
 
     for (size_t i = 0; i < ARRAY_COUNT(with); i++)
-        is_linear |= is_type(basis, op, with[i]);
+        is_linear |= waste_is(basis->waste, op, with[i]);
     if (role == LINEAR_PRODUCT)
         take_product(basis, from, op);
     else
@@ -107,7 +102,7 @@ static bool take(struct basis *basis, uint32_t from, uint32_t op)
 
 static bool is_times_itself(const struct basis *basis, uint32_t op)
 {
-    return (is_type(basis, op, "multiply") || is_type(basis, op, "divide")) &&
+    return (waste_is(basis->waste, op, "multiply") || waste_is(basis->waste, op, "divide")) &&
            reached_operands(basis, op) == op_graph_producers(basis->waste->graph, op).count;
 }
 

@@ -14,12 +14,6 @@ struct finder {
     double         trained; /* products that train, a step */
 };
 
-static bool is_product(const struct work_unit *unit)
-{
-    return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&
-           (unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION);
-}
-
 /* The operand that holds parameters: the second, behind a bias the third. */
 static struct str weight_key(const struct ledger *ledger, const struct work_unit *unit,
                              int64_t *words)
@@ -44,7 +38,7 @@ static bool list_weights(struct finder *finder)
     for (size_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
-        if (!is_product(unit) || !unit->is_trained)
+        if (!unit_is_forward_product(unit) || !unit->is_trained)
             continue;
         struct str key = weight_key(ledger, unit, words);
 
@@ -125,7 +119,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
         }
         if (stretch.products && unit->op_class == OP_LOSS)
             stretch.is_judged = true;
-        if (!is_product(unit))
+        if (!unit_is_forward_product(unit))
             continue;
         struct str key = weight_key(ledger, unit, words);
 

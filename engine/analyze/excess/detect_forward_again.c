@@ -1,6 +1,7 @@
 /* forward_again: in graphs of TensorFlow, ops of the forward pass that run again once the backward
  * pass has begun: a copy has the name of the first with a number behind it. */
 #include "analyze/excess/ledger.h"
+#include "analyze/step/step_meaning.h"
 
 struct finder {
     struct ledger *ledger;
@@ -11,16 +12,6 @@ struct finder {
     uint32_t      *ran;      /* by row of profile->ops: round in which it ran last */
     uint32_t       round;    /* counts steps, and updates behind a backward pass */
 };
-
-static struct str without_number(struct str name)
-{
-    size_t end = name.len;
-
-    while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9')
-        end--;
-    return end > 1 && end < name.len && name.data[end - 1] == '_' ? str_slice(name, 0, end - 1)
-                                                                  : name;
-}
 
 static bool is_gradient(struct str name, struct str type)
 {
@@ -38,7 +29,7 @@ static bool learn(struct finder *finder, uint32_t row)
 
     if (finder->base_of[row])
         return true;
-    id = intern_add(&finder->bases, without_number(name));
+    id = intern_add(&finder->bases, function_family(name));
     finder->base_of[row] = id == NO_ID ? 0 : id + 1;
     finder->gradient[row] = is_gradient(name, profile_str(profile, op->type));
     return id != NO_ID;

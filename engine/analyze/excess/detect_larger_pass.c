@@ -17,12 +17,6 @@ struct pass {
     bool     is_smaller; /* of other weights, or of no more rows */
 };
 
-static bool is_product(const struct work_unit *unit)
-{
-    return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&
-           (unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION);
-}
-
 /* Fills the key of what holds parameters, and the rows that it meets; without them, the key is
  * empty. */
 static struct str weight_of(const struct ledger *ledger, const struct work_unit *unit,
@@ -52,7 +46,7 @@ static bool list_trained(struct finder *finder)
         struct str              key = { NULL, 0 };
         uint32_t                id;
 
-        if (is_product(unit) && unit->is_trained)
+        if (unit_is_forward_product(unit) && unit->is_trained)
             key = weight_of(ledger, unit, words, &rows);
         if (!key.len)
             continue;
@@ -127,7 +121,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
             if (!claim(finder, self, &pass, cell))
                 return false;
             pass = (struct pass) { 0 };
-        } else if (is_product(unit))
+        } else if (unit_is_forward_product(unit))
             add_product(finder, &pass, u);
         else if (pass.products && is_pick(finder, &pass, unit))
             pass.last = u;

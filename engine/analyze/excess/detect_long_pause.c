@@ -27,18 +27,13 @@ struct finder {
     uint8_t       *kinds;  /* by unit: enum pause_kind; NULL where only length counts */
 };
 
-static bool is_pause(const struct work_unit *unit)
-{
-    return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD;
-}
-
 static bool measure(struct finder *finder)
 {
     struct ledger *ledger = finder->ledger;
     VEC(double) lengths = { 0 };
 
     for (size_t u = 0; u < ledger->units.count; u++)
-        if (is_pause(&ledger->units.items[u]) &&
+        if (unit_is_forward_pause(&ledger->units.items[u]) &&
             !vec_push(&lengths, ledger->scratch, ledger->units.items[u].ns))
             return false;
     finder->least_ns = SHORTEST_NS;
@@ -234,7 +229,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
 
-        if (!is_pause(unit) || !is_long(&finder, u) || is_base(&finder, unit) ||
+        if (!unit_is_forward_pause(unit) || !is_long(&finder, u) || is_base(&finder, unit) ||
             is_elsewhere(ledger, unit) || (is_bare && is_in_call(ledger, unit)))
             continue;
         share = share_of(ledger, unit) * (ledger->is_torch ? 1 : beyond_floor(&finder, unit));

@@ -6,45 +6,33 @@ static const double  LEAST_SHARE = 0.03; /* of the steps */
 static const int64_t FEWEST_ROWS = 8;
 
 struct finder {
-    struct waste *waste;
-    struct axes   axes;
-    struct loop   loop;
-    bool         *is_changing; /* by op: made of what a round changes */
-    uint8_t      *rows;        /* by op: bit by axis that rows of the array lie along */
-    bool         *is_remade;   /* by op: made of all rows, behind a product with weights */
-    int64_t       length;      /* rows */
+    struct waste      *waste;
+    const struct axes *axes;
+    const struct loop *loop;
+    bool              *is_changing; /* by op: made of what a round changes */
+    uint8_t           *rows;        /* by op: bit by axis that rows of the array lie along */
+    bool              *is_remade;   /* by op: made of all rows, behind a product with weights */
+    int64_t            length;      /* rows */
 };
-
-static bool is_type(const struct finder *finder, uint32_t op, const char *type)
-{
-    return compiled_is_type(finder->waste->compiled, op, type);
-}
-
-/* In the loop's body, not in that of another loop in it. */
-static bool is_inside(const struct finder *finder, uint32_t op)
-{
-    uint32_t timed = compiled_timed(finder->waste->compiled, op);
-
-    return finder->waste->profile->ops.items[timed].caller == finder->loop.op + 1;
-}
 
 /* What comes into the round is known. */
 static bool is_given(const struct finder *finder, uint32_t op)
 {
-    return op == finder->loop.parameter ||
-           (is_type(finder, op, "get-tuple-element") &&
-            op_graph_operand(finder->waste->graph, op, 0) == finder->loop.parameter);
+    return op == finder->loop->parameter ||
+           (waste_is(finder->waste, op, "get-tuple-element") &&
+            op_graph_operand(finder->waste->graph, op, 0) == finder->loop->parameter);
 }
 
 /* The axis that a write of one row goes along; AXIS_NONE: it writes something else. */
 static int written_axis(const struct finder *finder, uint32_t op)
 {
     uint32_t             update = op_graph_operand(finder->waste->graph, op, 1);
-    const struct tensor *all = axes_shape(&finder->axes, op);
-    const struct tensor *row = update == NO_ID ? NULL : axes_shape(&finder->axes, update);
+    const struct tensor *all = axes_shape(finder->axes, op);
+    const struct tensor *row = update == NO_ID ? NULL : axes_shape(finder->axes, update);
     int                  axis = AXIS_NONE;
 
-    if (!is_type(finder, op, "dynamic-update-slice") || !all || !row || all->rank != row->rank)
+    if (!waste_is(finder->waste, op, "dynamic-update-slice") || !all || !row ||
+        all->rank != row->rank)
         return AXIS_NONE;
     for (int i = 0; i < all->rank; i++) {
         if (all->dims[i] == row->dims[i])
@@ -59,16 +47,16 @@ static int written_axis(const struct finder *finder, uint32_t op)
 /* Elements that rounds change; of `element` the rows are followed. */
 static void start(struct finder *finder, uint32_t element, int axis)
 {
-    struct op_ids taken = op_graph_consumers(finder->waste->graph, finder->loop.parameter);
+    struct op_ids taken = op_graph_consumers(finder->waste->graph, finder->loop->parameter);
 
     for (uint32_t op = 0; op < finder->waste->graph->vertex_count; op++)
         finder->is_changing[op] = finder->is_remade[op] = false, finder->rows[op] = 0;
     for (size_t i = 0; i < taken.count; i++) {
-        uint32_t number = axes_element(&finder->axes, taken.ids[i]);
+        uint32_t number = axes_element(finder->axes, taken.ids[i]);
 
-        if (number < finder->loop.elements)
+        if (number < finder->loop->elements)
             finder->is_changing[taken.ids[i]] =
-                loop_carries(&finder->loop, &finder->axes, number) != CARRIED_SAME;
+                loop_carries(finder->loop, finder->axes, number) != CARRIED_SAME;
         if (number == element)
             finder->rows[taken.ids[i]] = (uint8_t)(1 << axis);
     }
@@ -77,14 +65,15 @@ static void start(struct finder *finder, uint32_t element, int axis)
 /* Where rows of operand `place` lie in the result. Rows of a table are looked up by each number. */
 static uint8_t rows_through(const struct finder *finder, uint32_t op, uint32_t place, uint8_t rows)
 {
-    struct axis_map      map = axes_into(&finder->axes, op, place);
-    const struct tensor *shape = axes_shape(&finder->axes, op);
+    struct axis_map      map = axes_into(finder->axes, op, place);
+    const struct tensor *shape = axes_shape(finder->axes, op);
     uint8_t              to = 0;
 
     for (int axis = 0; axis < TENSOR_MAX_RANK; axis++)
         if (rows >> axis & 1)
-            to = (uint8_t)(to | (is_type(finder, op, "gather") && place == 1 ? 1 << axis
-                                                                             : map.to[axis]));
+            to = (uint8_t)(to |
+                           (waste_is(finder->waste, op, "gather") && place == 1 ? 1 << axis
+                                                                                : map.to[axis]));
     for (int axis = 0; axis < TENSOR_MAX_RANK; axis++)
         if (!shape || axis >= shape->rank || shape->dims[axis] % finder->length)
             to &= (uint8_t) ~(1 << axis);
@@ -96,7 +85,7 @@ static bool is_by_weights(const struct finder *finder, uint32_t op, uint32_t pla
 {
     uint32_t other = op_graph_operand(finder->waste->graph, op, 1 - place);
 
-    return is_type(finder, op, "dot") && other != NO_ID && !finder->is_changing[other] &&
+    return waste_is(finder->waste, op, "dot") && other != NO_ID && !finder->is_changing[other] &&
            finder->waste->compiled->from[other];
 }
 
@@ -128,48 +117,49 @@ static void look_at(struct finder *finder, uint32_t element)
 {
     enum { MOST_ROUNDS = 512 }; /* one for each fusion in a row */
     struct waste *waste = finder->waste;
-    uint32_t      write = loop_maker(&finder->loop, &finder->axes, element);
+    uint32_t      write = loop_maker(finder->loop, finder->axes, element);
     int           axis = write == NO_ID ? AXIS_NONE : written_axis(finder, write);
     bool          has_changed = true;
 
-    if (axis == AXIS_NONE || !loop_is_carried(&finder->loop, &finder->axes,
+    if (axis == AXIS_NONE || !loop_is_carried(finder->loop, finder->axes,
                                               op_graph_operand(waste->graph, write, 0), element))
         return;
-    finder->length = axes_shape(&finder->axes, write)->dims[axis];
+    finder->length = axes_shape(finder->axes, write)->dims[axis];
     start(finder, element, axis);
     for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
         has_changed = false;
         for (uint32_t op = 0; op < waste->graph->vertex_count; op++)
-            has_changed |= !is_given(finder, op) && is_inside(finder, op) && spread_to(finder, op);
+            has_changed |= !is_given(finder, op) && loop_holds(finder->loop, finder->waste, op) &&
+                           spread_to(finder, op);
     }
     for (uint32_t op = 0; !has_changed && op < waste->graph->vertex_count; op++)
         if (finder->is_remade[op])
             waste_mark(waste, op, 1 - 1 / (double)finder->length);
 }
 
+static void look_at_all(struct loops *loops, void *context)
+{
+    struct finder *finder = context;
+
+    finder->waste = &loops->waste;
+    finder->axes = &loops->axes;
+    finder->loop = &loops->loop;
+    for (uint32_t element = 0; element < loops->loop.elements; element++)
+        look_at(finder, element);
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
-    struct waste  waste;
-    struct finder finder = { .waste = &waste };
+    struct finder finder = { 0 };
     size_t        count = ledger->study->profile->ops.count + 1;
 
     finder.is_changing = arena_new_array(ledger->scratch, bool, count);
     finder.is_remade = arena_new_array(ledger->scratch, bool, count);
     finder.rows = arena_new_array(ledger->scratch, uint8_t, count);
-    if (!finder.is_changing || !finder.is_remade || !finder.rows || !waste_open(&waste, ledger))
-        return false;
-    if (!waste.graph)
-        return true;
-    if (!axes_open(&finder.axes, &waste))
-        return false;
-    for (uint32_t op = 0; op < waste.graph->vertex_count; op++) {
-        if (!is_type(&finder, op, "while") || !loop_open(&finder.loop, &finder.axes, op))
-            continue;
-        for (uint32_t element = 0; element < finder.loop.elements; element++)
-            look_at(&finder, element);
-    }
-    return waste_claim(&waste, self, LEAST_SHARE,
-                       "a round changes one row, and layers work on all of them");
+    return finder.is_changing && finder.is_remade && finder.rows &&
+           loops_claim(ledger, self, LEAST_SHARE,
+                       "a round changes one row, and layers work on all of them", look_at_all,
+                       &finder);
 }
 
 const struct detector detector_remade_rows = { "remade-rows", CAUSE_REPEAT, GRADE_STRUCTURE, find };

@@ -21,11 +21,6 @@ struct finder {
     struct rows  *rows; /* by op */
 };
 
-static bool is_type(const struct finder *finder, uint32_t op, const char *type)
-{
-    return compiled_is_type(finder->waste->compiled, op, type);
-}
-
 static const struct tensor *shape_of(const struct finder *finder, uint32_t op)
 {
     const struct op *row = &finder->waste->profile->ops.items[op];
@@ -159,23 +154,23 @@ static struct rows find_rows(const struct finder *finder, uint32_t op)
     struct op_ids            producers = op_graph_producers(finder->waste->graph, op);
     bool                     is_kept = false;
 
-    if (is_type(finder, op, "broadcast"))
+    if (waste_is(finder->waste, op, "broadcast"))
         return of_broadcast(finder, op);
-    if (is_type(finder, op, "gather"))
+    if (waste_is(finder->waste, op, "gather"))
         return of_gather(finder, op);
-    if (is_type(finder, op, "concatenate"))
+    if (waste_is(finder->waste, op, "concatenate"))
         return of_concat(finder, op);
-    if (is_type(finder, op, "dot"))
+    if (waste_is(finder->waste, op, "dot"))
         return of_product(finder, op);
     if (finder->waste->compiled->root[op] != NO_ID)
         return finder->rows[finder->waste->compiled->root[op]];
-    if (is_type(finder, op, "transpose") && producers.count == 1) {
+    if (waste_is(finder->waste, op, "transpose") && producers.count == 1) {
         const struct tensor *from = shape_of(finder, producers.ids[0]), *to = shape_of(finder, op);
 
         is_kept = from && to && from->rank > 0 && to->rank > 0 && from->dims[0] == to->dims[0];
     }
     for (size_t i = 0; i < ARRAY_COUNT(whole); i++)
-        is_kept |= is_type(finder, op, whole[i]);
+        is_kept |= waste_is(finder->waste, op, whole[i]);
     is_kept |= linear_is_elementwise(finder->waste, op);
     return is_kept ? in_common(finder, op, true) : (struct rows) { 0 };
 }
@@ -235,14 +230,14 @@ static bool is_of_rows(const struct finder *finder, uint32_t op, const struct ro
     double left = compiled_operand(finder->waste->compiled, op, 0);
     double right = compiled_operand(finder->waste->compiled, op, 1);
 
-    return !is_type(finder, op, "dot") || inner <= rows->length || inner == left / rows->length ||
-           inner == right / rows->length;
+    return !waste_is(finder->waste, op, "dot") || inner <= rows->length ||
+           inner == left / rows->length || inner == right / rows->length;
 }
 
 static void mark(struct finder *finder, uint32_t op)
 {
-    bool        has_batch = is_type(finder, op, "dot") && batch_of(finder, op) > 1.5;
-    struct rows rows = in_common(finder, op, has_batch || !is_type(finder, op, "dot"));
+    bool        has_batch = waste_is(finder->waste, op, "dot") && batch_of(finder, op) > 1.5;
+    struct rows rows = in_common(finder, op, has_batch || !waste_is(finder->waste, op, "dot"));
 
     if (rows.key && rows.part > 0 && is_of_rows(finder, op, &rows))
         waste_mark(finder->waste, op, rows.part * (1 - 1 / rows.copies));

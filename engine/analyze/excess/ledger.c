@@ -207,3 +207,14 @@ bool host_events_next(struct host_events *events, uint32_t *event)
     }
     return false;
 }
+
+bool unit_is_forward_product(const struct work_unit *unit)
+{
+    return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&
+           (unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION);
+}
+
+bool unit_is_forward_pause(const struct work_unit *unit)
+{
+    return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD;
+}

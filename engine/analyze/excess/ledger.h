@@ -108,6 +108,8 @@ struct str unit_type(const struct ledger *ledger, const struct work_unit *unit);
 /* The unit's operand, or NULL. */
 const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit,
                                 uint32_t row);
+bool unit_is_forward_product(const struct work_unit *unit); /* or a convolution */
+bool unit_is_forward_pause(const struct work_unit *unit);
 /* An op, or the host's time between ops, whether a step's mark covers it or not: what goes where
  * the ops around it go. */
 bool unit_goes_with_ops(const struct work_unit *unit);

@@ -1,10 +1,5 @@
 #include "analyze/excess/loops.h"
 
-static bool is_type(const struct axes *axes, uint32_t op, const char *type)
-{
-    return compiled_is_type(axes->waste->compiled, op, type);
-}
-
 /* Rows of a computation follow each other: the body's parameter is the last one before its root. */
 bool loop_open(struct loop *loop, const struct axes *axes, uint32_t op)
 {
@@ -13,12 +8,12 @@ bool loop_open(struct loop *loop, const struct axes *axes, uint32_t op)
 
     *loop = (struct loop) { op, NO_ID, NO_ID, elements };
     for (uint32_t row = 0; row < axes->waste->graph->vertex_count; row++)
-        if (profile->ops.items[row].caller == op + 1 && is_type(axes, row, "tuple") &&
+        if (profile->ops.items[row].caller == op + 1 && waste_is(axes->waste, row, "tuple") &&
             profile->ops.items[row].output_count == elements &&
             !op_graph_consumers(axes->waste->graph, row).count)
             loop->root = row;
     for (uint32_t row = 0; loop->root != NO_ID && row < loop->root; row++)
-        if (profile->ops.items[row].caller == op + 1 && is_type(axes, row, "parameter"))
+        if (profile->ops.items[row].caller == op + 1 && waste_is(axes->waste, row, "parameter"))
             loop->parameter = row;
     return loop->parameter != NO_ID;
 }
@@ -28,7 +23,7 @@ bool loop_is_carried(const struct loop *loop, const struct axes *axes, uint32_t 
 {
     uint32_t maker = op == NO_ID ? NO_ID : compiled_maker(axes->waste->compiled, op);
 
-    return maker != NO_ID && is_type(axes, maker, "get-tuple-element") &&
+    return maker != NO_ID && waste_is(axes->waste, maker, "get-tuple-element") &&
            op_graph_operand(axes->waste->graph, maker, 0) == loop->parameter &&
            axes_element(axes, maker) == element;
 }
@@ -49,8 +44,9 @@ static bool is_read_by(const struct axes *axes, uint32_t op, uint32_t reader, in
 
     for (size_t i = 0; i < consumers.count; i++) {
         uint32_t taker = consumers.ids[i];
-        bool is_through = is_type(axes, taker, "parameter") || is_type(axes, taker, "bitcast") ||
-                          is_type(axes, taker, "copy");
+        bool     is_through = waste_is(axes->waste, taker, "parameter") ||
+                          waste_is(axes->waste, taker, "bitcast") ||
+                          waste_is(axes->waste, taker, "copy");
 
         if (taker == reader ||
             (compiled_holds(waste->compiled, taker) && waste->compiled->root[taker] != op))
@@ -67,7 +63,7 @@ static bool is_private(const struct loop *loop, const struct axes *axes, uint32_
     struct op_ids taken = op_graph_consumers(axes->waste->graph, loop->parameter);
 
     for (size_t i = 0; i < taken.count; i++)
-        if (is_type(axes, taken.ids[i], "get-tuple-element") &&
+        if (waste_is(axes->waste, taken.ids[i], "get-tuple-element") &&
             axes_element(axes, taken.ids[i]) == element &&
             !is_read_by(axes, taken.ids[i], reader, 0))
             return false;
@@ -78,7 +74,7 @@ static bool is_private(const struct loop *loop, const struct axes *axes, uint32_
 static uint32_t added(const struct loop *loop, const struct axes *axes, uint32_t sum,
                       uint32_t element)
 {
-    for (uint32_t place = 0; place < 2 && is_type(axes, sum, "add"); place++)
+    for (uint32_t place = 0; place < 2 && waste_is(axes->waste, sum, "add"); place++)
         if (loop_is_carried(loop, axes, op_graph_operand(axes->waste->graph, sum, place), element))
             return op_graph_operand(axes->waste->graph, sum, 1 - place);
     return NO_ID;
@@ -93,15 +89,41 @@ enum carried loop_carries(const struct loop *loop, const struct axes *axes, uint
     if (loop_is_carried(loop, axes, maker, element))
         return CARRIED_SAME;
     more = added(loop, axes, maker, element);
-    if (more != NO_ID && is_type(axes, compiled_maker(axes->waste->compiled, more), "constant"))
+    if (more != NO_ID &&
+        waste_is(axes->waste, compiled_maker(axes->waste->compiled, more), "constant"))
         return CARRIED_COUNTED;
     if (!is_private(loop, axes, element, maker))
         return CARRIED_CHANGED;
     if (more != NO_ID)
         return CARRIED_SUMMED;
-    return is_type(axes, maker, "dynamic-update-slice") &&
+    return waste_is(axes->waste, maker, "dynamic-update-slice") &&
                    loop_is_carried(loop, axes, op_graph_operand(axes->waste->graph, maker, 0),
                                    element)
                ? CARRIED_WRITTEN
                : CARRIED_CHANGED;
+}
+
+bool loop_holds(const struct loop *loop, const struct waste *waste, uint32_t op)
+{
+    uint32_t timed = compiled_timed(waste->compiled, op);
+
+    return waste->profile->ops.items[timed].caller == loop->op + 1;
+}
+
+bool loops_claim(struct ledger *ledger, const struct detector *self, double least_share,
+                 const char *detail, void (*look)(struct loops *loops, void *context),
+                 void       *context)
+{
+    struct loops loops = { 0 };
+
+    if (!waste_open(&loops.waste, ledger))
+        return false;
+    if (!loops.waste.graph)
+        return true;
+    if (!axes_open(&loops.axes, &loops.waste))
+        return false;
+    for (uint32_t op = 0; op < loops.waste.graph->vertex_count; op++)
+        if (waste_is(&loops.waste, op, "while") && loop_open(&loops.loop, &loops.axes, op))
+            look(&loops, context);
+    return waste_claim(&loops.waste, self, least_share, detail);
 }

@@ -21,8 +21,22 @@ enum carried {
     CARRIED_CHANGED  /* anything else */
 };
 
+/* What detectors that look at one loop after another have. */
+struct loops {
+    struct waste waste;
+    struct axes  axes;
+    struct loop  loop; /* the one looked at */
+};
+/* Calls `look` for each loop, which marks what is not needed, and claims that as waste_claim does.
+ * false: out of memory. */
+bool loops_claim(struct ledger *ledger, const struct detector *self, double least_share,
+                 const char *detail, void (*look)(struct loops *loops, void *context),
+                 void *context);
+
 /* The loop that a while is; false: its body cannot be made out. */
 bool loop_open(struct loop *loop, const struct axes *axes, uint32_t op);
+/* The instruction's time is of the loop's body, not of another loop in it. */
+bool loop_holds(const struct loop *loop, const struct waste *waste, uint32_t op);
 /* Whether a result is element `element` as it came into the round, handed on. */
 bool loop_is_carried(const struct loop *loop, const struct axes *axes, uint32_t op,
                      uint32_t element);

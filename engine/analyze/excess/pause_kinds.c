@@ -30,11 +30,6 @@ struct kinds {
     uint32_t *of_unit; /* row of items, or NO_ID */
 };
 
-static bool is_pause(const struct work_unit *unit)
-{
-    return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD;
-}
-
 /* What a tensor is made of a list by, or a number read by. */
 static bool carries_values(const struct ledger *ledger, uint32_t before, uint32_t behind)
 {
@@ -61,7 +56,7 @@ static bool sort_out(struct kinds *kinds)
 
             kinds->of_unit[u] = NO_ID;
             before = unit->kind == UNIT_OP ? unit->type : before;
-            if (!is_pause(unit))
+            if (!unit_is_forward_pause(unit))
                 continue;
             while (behind < end && ledger->units.items[behind].kind != UNIT_OP)
                 behind++;

@@ -3,6 +3,7 @@
 #include "analyze/path/work.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -188,13 +189,6 @@ static bool cut(struct builder *builder)
     return true;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const int64_t *left = a, *right = b;
-
-    return (*left > *right) - (*left < *right);
-}
-
 /* Ops of the forward pass from which the recording leads to a node of the backward pass. */
 static bool mark_trained(struct ledger *ledger)
 {
@@ -210,7 +204,7 @@ static bool mark_trained(struct ledger *ledger)
             return false;
     }
     if (starts.count)
-        qsort(starts.items, starts.count, sizeof *starts.items, compare_times);
+        qsort(starts.items, starts.count, sizeof *starts.items, sort_by_int64);
     ledger->has_backward = starts.count > 0;
     for (size_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];

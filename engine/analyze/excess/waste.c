@@ -45,6 +45,11 @@ bool waste_open(struct waste *waste, struct ledger *ledger)
     return true;
 }
 
+bool waste_is(const struct waste *waste, uint32_t op, const char *type)
+{
+    return compiled_is_type(waste->compiled, op, type);
+}
+
 void waste_mark(struct waste *waste, uint32_t op, double share)
 {
     if (share > waste->share[op])

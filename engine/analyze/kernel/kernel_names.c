@@ -135,7 +135,7 @@ static enum tensor_core cores_of(struct str small, enum dtype dtype)
                                                                       : TENSOR_CORE_UNKNOWN;
 }
 
-static bool is_product(enum kernel_category category)
+bool kernel_is_product(enum kernel_category category)
 {
     return category == KERNEL_GEMM || category == KERNEL_CONV || category == KERNEL_ATTENTION;
 }
@@ -165,7 +165,7 @@ struct kernel_name kernel_name_parse(struct str name)
             result.library = libraries[i].library;
     result.category = category_of(small);
     result.dtype = dtype_of(small);
-    if (is_product(result.category))
+    if (kernel_is_product(result.category))
         result.tensor_core = cores_of(small, result.dtype);
     return result;
 }

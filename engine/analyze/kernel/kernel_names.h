@@ -43,6 +43,7 @@ struct kernel_name {
 };
 struct kernel_name kernel_name_parse(struct str name);
 /* These and whatever else passes once over its operands: norms, reductions, optimizers. */
+bool kernel_is_product(enum kernel_category category); /* made of products: convolutions, attention too */
 bool kernel_is_streaming(enum kernel_category category);
 /* The name without templates, arguments and trailing numbers: "void at::native::f<…>(…)" gives
  * "at::native::f". A part of `name`. */

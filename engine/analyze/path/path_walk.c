@@ -1,6 +1,7 @@
 #include "analyze/path/path_walk.h"
 
 #include "base/macros.h"
+#include "model/interval.h"
 
 #include <stdlib.h>
 
@@ -214,11 +215,6 @@ static bool take(struct walk *walk, struct position *at, int64_t from_ns, struct
     return path_take(walk, &segment);
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static uint32_t frame_of(const struct leaf *leaf)
 {
     return leaf ? leaf->frame : NO_ID;
@@ -264,7 +260,7 @@ static int64_t waited_in_python(const struct walk *walk, const struct position *
     if (low == 0)
         return INT64_MIN;
     int64_t end_ns = runs->list.items[low - 1].end_ns;
-    int64_t waking_ns = later((at->t_ns - moment->leader->start_ns) / WAKING_PART, WAKING_NS);
+    int64_t waking_ns = ns_later((at->t_ns - moment->leader->start_ns) / WAKING_PART, WAKING_NS);
 
     return end_ns < at->t_ns && end_ns > at->t_ns - waking_ns &&
                    end_ns > moment->leader->start_ns + SHORTEST_NS
@@ -280,9 +276,9 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
     if (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT) {
         const struct leaf *cause =
             moment->input && moment->leading == WORK_INPUT_WAIT ? moment->input : moment->leader;
-        int64_t from_ns = later(moment->leader->start_ns, cause->start_ns);
+        int64_t from_ns = ns_later(moment->leader->start_ns, cause->start_ns);
 
-        return take(walk, at, later(from_ns, moment->last_end_ns),
+        return take(walk, at, ns_later(from_ns, moment->last_end_ns),
                     (struct segment) { .frame = cause->frame,
                                        .owner = moment->leader->frame,
                                        .part = PART_INPUT });
@@ -305,7 +301,7 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
                                        .owner = NO_ID,
                                        .part = (uint8_t)work_part(moment->leading) });
     int64_t from_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
-    return take(walk, at, later(from_ns, moment->last_end_ns),
+    return take(walk, at, ns_later(from_ns, moment->last_end_ns),
                 (struct segment) { .frame = frame_of(moment->leader),
                                    .owner = NO_ID,
                                    .part = PART_HOST,
@@ -327,11 +323,12 @@ static bool step_without_workers(struct walk *walk, struct position *at,
         return true;
     }
     if (moment->leader)
-        floor_ns = later(floor_ns, moment->leader->start_ns);
+        floor_ns = ns_later(floor_ns, moment->leader->start_ns);
     if (is_in_run && walk->path->is_fed_by_queue && moment->input) {
         gap.frame = moment->input->frame; /* what takes from the queue leaves no event */
         gap.part = PART_INPUT;
-        return take(walk, at, later(later(floor_ns, run_start_ns), moment->input->start_ns), gap);
+        return take(walk, at, ns_later(ns_later(floor_ns, run_start_ns), moment->input->start_ns),
+                    gap);
     }
     if (is_in_run) {
         gap.part = walk->path->has_device ? PART_IDLE_DEPENDENCY : PART_HOST;
@@ -339,7 +336,7 @@ static bool step_without_workers(struct walk *walk, struct position *at,
             gap.owner = NO_ID; /* the thread runs the program itself */
             gap.part = (uint8_t)work_part(moment->leading);
         }
-        return take(walk, at, later(floor_ns, run_start_ns), gap);
+        return take(walk, at, ns_later(floor_ns, run_start_ns), gap);
     }
     if (walk->leader != NO_ID && moment->leading != WORK_WAITING &&
         moment->leading != WORK_RUNNING) {
@@ -367,7 +364,7 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
     if (moment->awaited) {
         const struct leaf *cause = moment->input ? moment->input : moment->awaited;
 
-        return take(walk, at, later(cause->start_ns, moment->last_end_ns),
+        return take(walk, at, ns_later(cause->start_ns, moment->last_end_ns),
                     (struct segment) { .frame = cause->frame,
                                        .owner = moment->awaited->frame,
                                        .part = PART_INPUT });

@@ -5,6 +5,7 @@
 #include "analyze/replay/segment_groups.h"
 #include "analyze/study.h"
 #include "base/pattern.h"
+#include "base/sample.h"
 
 #include <math.h>
 
@@ -434,15 +435,6 @@ static double cost_beside(const struct replay *replay)
     return fmin(replay->beside_ns, length_ns) / steps * fmax(0, 1 - (cores - 1) / threads);
 }
 
-static double mean_of(const double *values, size_t count)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < count; i++)
-        sum += values[i];
-    return count ? sum / (double)count : 0;
-}
-
 /* The step after the edits, from the model in the header; also what then holds it. */
 static double model(const struct replay *replay, const struct costs *before, struct costs *after,
                     int *bound)
@@ -451,8 +443,8 @@ static double model(const struct replay *replay, const struct costs *before, str
     const struct pipeline *pipeline = replay->pipeline;
     double                 inline_ns = 0, period_ns = 0, inline_after_ns = 0;
     double                 steps = (double)path->step_rows.count;
-    double                 cpu_ns = mean_of(path->cpu_ns.items, path->cpu_ns.count);
-    double input_cpu_ns = mean_of(path->input_cpu_ns.items, path->input_cpu_ns.count);
+    double                 cpu_ns = sample_mean(path->cpu_ns.items, path->cpu_ns.count);
+    double input_cpu_ns = sample_mean(path->input_cpu_ns.items, path->input_cpu_ns.count);
     double input_left = input_work_left(replay);
     double input_after_ns = after->input_ns; /* edits of the path may have taken some away */
     double step_ns, floor_ns, cores = path->core_count ? path->core_count : 1;

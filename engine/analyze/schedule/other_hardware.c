@@ -4,11 +4,6 @@
 
 #include <math.h>
 
-static bool is_arithmetic(enum kernel_category category)
-{
-    return category == KERNEL_GEMM || category == KERNEL_CONV || category == KERNEL_ATTENTION;
-}
-
 /* What names do not tell is in 16 bits; floats that go through matrix units are computed as tf32.
  */
 static enum dtype type_of(const struct kernel_name *name)
@@ -38,7 +33,7 @@ double other_hardware_factor(struct str kernel, const struct hardware *here,
 
     if (!(here->memory_bytes_per_s > 0) || !(there->memory_bytes_per_s > 0))
         return NAN;
-    if (!is_arithmetic(name.category))
+    if (!kernel_is_product(name.category))
         return memory;
     return peak(there, dtype) > 0 ? fmax(memory, peak(here, dtype) / peak(there, dtype)) : NAN;
 }

@@ -16,8 +16,7 @@ struct str step_is_run(const struct study *study, const struct markers *markers)
     return text_str(&words);
 }
 
-/* Names of functions end in a number that tells their graphs apart. */
-static struct str without_number(struct str name)
+struct str function_family(struct str name)
 {
     size_t end = name.len;
 
@@ -32,7 +31,7 @@ struct str step_is_call(const struct study *study, const struct markers *markers
     struct text words = { .arena = study->arena };
     uint32_t    family = markers->list.count ? markers->list.items[0].family : 0;
     struct str  name =
-        without_number(family ? intern_str(study->facts.names, family) : (struct str) { 0 });
+        function_family(family ? intern_str(study->facts.names, family) : (struct str) { 0 });
 
     if (name.len == 0)
         return STR("a run of the session");

@@ -2,6 +2,7 @@
 
 #include "base/intern.h"
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -16,13 +17,6 @@ static int compare_starts(const void *a, const void *b)
     return (left->step > right->step) - (left->step < right->step);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const int64_t *left = a, *right = b;
-
-    return (*left > *right) - (*left < *right);
-}
-
 /* Numbers without a hole: between others the program ran without being recorded. */
 static bool follow_each_other(const struct profile *profile, struct arena *arena)
 {
@@ -33,7 +27,7 @@ static bool follow_each_other(const struct profile *profile, struct arena *arena
         return false;
     for (size_t i = 0; i < count; i++)
         numbers[i] = profile->recorded_steps.items[i].number;
-    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    qsort(numbers, count, sizeof *numbers, sort_by_int64);
     for (size_t i = 1; i < count; i++)
         if (numbers[i] != numbers[i - 1] + 1)
             return false;

@@ -4,22 +4,13 @@
 
 #include <stdlib.h>
 
-static int compare_intervals(const void *a, const void *b)
-{
-    const struct interval *left = a, *right = b;
-
-    if (left->start_ns != right->start_ns)
-        return left->start_ns < right->start_ns ? -1 : 1;
-    return (left->end_ns > right->end_ns) - (left->end_ns < right->end_ns);
-}
-
 /* Steps that overlap (nested markers of several loops) are cut where the next one starts. */
 static void settle(struct windows *windows)
 {
     size_t count = 0;
 
     if (windows->count > 1)
-        qsort(windows->items, windows->count, sizeof *windows->items, compare_intervals);
+        qsort(windows->items, windows->count, sizeof *windows->items, interval_compare);
     for (size_t i = 0; i < windows->count; i++) {
         struct interval item = windows->items[i];
 

@@ -1,5 +1,6 @@
 /* From collected rows to the model's order: nodes by name, everything of a node together. */
 #include "read/tf/tf_classic.h"
+#include "base/sort.h"
 
 #include "model/classic.h"
 
@@ -303,13 +304,6 @@ static bool place_inputs(struct tf_model *model, struct classic *classic, const 
     return true;
 }
 
-static int compare_int64(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
 bool tf_classic_finish(struct tf_model *model)
 {
     struct profile    *profile = model->profile;
@@ -330,7 +324,7 @@ bool tf_classic_finish(struct tf_model *model)
         if (!vec_push(&classic->steps, profile->arena, collected->steps.items[i]))
             return false;
     if (classic->steps.count)
-        qsort(classic->steps.items, classic->steps.count, sizeof(int64_t), compare_int64);
+        qsort(classic->steps.items, classic->steps.count, sizeof(int64_t), sort_by_int64);
     profile->classic = classic;
     return make_nodes(model, classic, node_of) && place_outputs(model, classic, node_of) &&
            place_inputs(model, classic, node_of) && tf_classic_place_execs(model, classic, node_of);

@@ -80,11 +80,6 @@ static bool make_names(struct slice_index *index, struct arena *arena)
     return true;
 }
 
-static bool is_shown(const struct timeline *timeline)
-{
-    return timeline->event_count > 0 && timeline->kind != TIMELINE_DERIVED;
-}
-
 /* Step markers are on it. */
 static bool has_steps(const struct profile *profile, const struct timeline *timeline)
 {
@@ -124,7 +119,7 @@ static bool order_timelines(struct slice_index *index, struct arena *arena)
     for (uint32_t i = 0; i < profile->timelines.count; i++) {
         size_t at = index->order_count;
 
-        if (!is_shown(&profile->timelines.items[i]))
+        if (!timeline_is_shown(&profile->timelines.items[i]))
             continue;
         stepped[i] = has_steps(profile, &profile->timelines.items[i]);
         for (; at > 0 && compare_timelines(profile, stepped, i, index->order[at - 1]) < 0; at--)

@@ -1,5 +1,6 @@
 /* trace: the walk over a recording. */
 #include "report/trace/trace.h"
+#include "model/interval.h"
 
 #include "analyze/path/path.h"
 #include "base/macros.h"
@@ -37,11 +38,6 @@ struct walk {
 static bool is_within(const struct walk *walk, int64_t start_ns, int64_t duration_ns)
 {
     return start_ns <= walk->options->end_ns && start_ns + duration_ns >= walk->options->start_ns;
-}
-
-static bool is_shown(const struct timeline *timeline)
-{
-    return timeline->event_count > 0 && timeline->kind != TIMELINE_DERIVED;
 }
 
 static struct lanes *lanes_new(struct walk *walk, uint64_t process, struct str name, int32_t rank)
@@ -145,7 +141,7 @@ static bool write_timelines(struct walk *walk)
         const struct timeline *timeline = &profile->timelines.items[i];
         struct lanes          *lanes;
 
-        if (!is_shown(timeline))
+        if (!timeline_is_shown(timeline))
             continue;
         lanes = lanes_new(walk, process_of(walk, timeline), track_name(walk, timeline), (int32_t)i);
         if (!lanes)
@@ -190,7 +186,7 @@ static bool *find_written(struct walk *walk)
     for (size_t i = 0; written && i < profile->timelines.count; i++) {
         const struct timeline *timeline = &profile->timelines.items[i];
 
-        for (uint32_t at = 0; is_shown(timeline) && at < timeline->event_count; at++) {
+        for (uint32_t at = 0; timeline_is_shown(timeline) && at < timeline->event_count; at++) {
             uint32_t event = timeline->first_event + at;
 
             written[event] =
@@ -302,11 +298,6 @@ static bool write_marks(struct walk *walk)
     return write_own_marks(walk, process);
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Before everything that is written. */
 static int64_t first_time(const struct study *study)
 {
@@ -315,19 +306,19 @@ static int64_t first_time(const struct study *study)
 
     for (size_t i = 0; i < profile->op_runs.count; i++) {
         if (profile->op_runs.items[i].start_ns >= 0)
-            first = earlier(first, profile->op_runs.items[i].start_ns);
+            first = ns_earlier(first, profile->op_runs.items[i].start_ns);
     }
     for (size_t i = 0; i < profile->timelines.count; i++) {
         if (profile->timelines.items[i].event_count)
             first =
-                earlier(first, event_start_ns(profile, profile->timelines.items[i].first_event));
+                ns_earlier(first, event_start_ns(profile, profile->timelines.items[i].first_event));
     }
     for (size_t i = 0; i < study->steps.list.count; i++)
-        first = earlier(first, study->steps.list.items[i].start_ns);
+        first = ns_earlier(first, study->steps.list.items[i].start_ns);
     for (size_t i = 0; i < profile->memory_events.count; i++)
-        first = earlier(first, profile->memory_events.items[i].time_ns);
+        first = ns_earlier(first, profile->memory_events.items[i].time_ns);
     for (size_t i = 0; i < profile->counters.count; i++)
-        first = earlier(first, profile->counters.items[i].time_ns);
+        first = ns_earlier(first, profile->counters.items[i].time_ns);
     return first == INT64_MAX ? profile->start_ns : first;
 }
 
