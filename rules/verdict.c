@@ -225,20 +225,26 @@ static bool say_told_apart(struct verdict *verdict, const struct told_apart *tol
     return verdict->text != NULL;
 }
 
+/* The class with most of the step, `but` left out (-1: none). */
 static int largest_class(const double *shares, int but)
 {
-    int best = but == 0;
+    int best = -1;
 
-    for (int i = best; i < CLASS_COUNT; i++)
-        if (i != but && shares[i] > shares[best])
+    for (int i = 0; i < CLASS_COUNT; i++)
+        if (i != but && (best < 0 || shares[i] > shares[best]))
             best = i;
     return best;
 }
 
 struct leaders {
-    int  first, second; /* second: of much of the step; -1: none */
-    bool is_mixed;      /* they are close together */
+    int first, second; /* second: of much of the step; -1: none */
 };
+
+/* The two are close together. */
+static bool is_mixed(struct leaders leaders, const double *shares)
+{
+    return leaders.second >= 0 && shares[leaders.first] - shares[leaders.second] < MIXED_MARGIN;
+}
 
 /* A class past its limit holds an accelerator up. */
 static struct leaders leaders_with_accelerator(const struct facts *facts, const double *shares)
@@ -250,9 +256,8 @@ static struct leaders leaders_with_accelerator(const struct facts *facts, const 
         leaders.first = CLASS_COMPUTE;
     else if (leaders.first != CLASS_UNKNOWN)
         leaders.second = leading_class(shares, limit, leaders.first);
-    leaders.is_mixed =
-        leaders.second >= 0 && shares[leaders.first] - shares[leaders.second] < MIXED_MARGIN;
-    if (!leaders.is_mixed) /* what is below its limit, or well behind, runs beside the rest */
+    /* What is below its limit, or well behind, runs beside the rest. */
+    if (!is_mixed(leaders, shares))
         leaders.second = -1;
     return leaders;
 }
@@ -269,8 +274,6 @@ static struct leaders leaders_of(const struct facts *facts, const double *shares
     leaders.second = largest_class(shares, leaders.first);
     if (shares[leaders.second] < MUCH)
         leaders.second = -1;
-    leaders.is_mixed =
-        leaders.second >= 0 && shares[leaders.first] - shares[leaders.second] < MIXED_MARGIN;
     return leaders;
 }
 
@@ -281,7 +284,7 @@ static bool say_class(struct verdict *verdict, const struct facts *facts, const 
     double         told_share = 0;
     int            first = leaders.first;
 
-    if (leaders.is_mixed)
+    if (is_mixed(leaders, shares))
         return say_mixed(verdict, shares, first, leaders.second, step, step_ns, arena);
     const struct told_apart *told = tell_apart(facts, first, &told_share);
     if (told)

@@ -1,7 +1,6 @@
 #include "base/sort.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,4 +50,14 @@ int sort_by_text(const void *a, const void *b)
     const char *const *left = a, *const *right = b;
 
     return strcmp(*left, *right);
+}
+
+int64_t int64_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t int64_most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }

@@ -1,8 +1,9 @@
-/* sort: what qsort does not know: recordings are mostly in order. */
+/* sort: what qsort does not know: recordings are mostly in order; and how numbers and texts compare. */
 #ifndef TFPROF_BASE_SORT_H
 #define TFPROF_BASE_SORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { SORT_ITEM_BYTES = 64 };
 
@@ -14,5 +15,8 @@ void sort_nearly_sorted(void *items, size_t count, size_t item_bytes,
 /* For qsort: whole numbers of 64 bits and texts (const char *), smaller ones first. */
 int sort_by_int64(const void *a, const void *b);
 int sort_by_text(const void *a, const void *b);
+
+int64_t int64_least(int64_t a, int64_t b);
+int64_t int64_most(int64_t a, int64_t b);
 
 #endif

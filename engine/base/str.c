@@ -206,3 +206,12 @@ uint64_t hash_mix(uint64_t hash, uint64_t more)
 {
     return (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15) ^ (hash >> 31);
 }
+
+struct str str_without_number(struct str s)
+{
+    size_t end = s.len;
+
+    while (end > 0 && s.data[end - 1] >= '0' && s.data[end - 1] <= '9')
+        end--;
+    return end > 1 && end < s.len && s.data[end - 1] == '_' ? str_slice(s, 0, end - 1) : s;
+}

@@ -25,6 +25,8 @@ int        str_compare(struct str a, struct str b); /* bytewise, shorter first; 
 bool       str_starts(struct str s, struct str prefix);
 bool       str_ends(struct str s, struct str suffix);
 bool       str_contains(struct str s, struct str part);
+/* Without "_12" at its end, as names of graph functions have it to tell their graphs apart. */
+struct str str_without_number(struct str s);
 /* Index of the first (last) `byte`, or s.len when there is none. */
 size_t     str_find(struct str s, char byte);
 size_t     str_find_last(struct str s, char byte);

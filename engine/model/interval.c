@@ -1,6 +1,7 @@
 #include "model/interval.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -57,24 +58,14 @@ static size_t first_behind(const struct intervals *set, int64_t time_ns)
     return LOWER_BOUND(set->list.count, i, set->list.items[i].end_ns <= time_ns);
 }
 
-int64_t ns_later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-int64_t ns_earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t intervals_overlap_ns(const struct intervals *set, int64_t start_ns, int64_t end_ns)
 {
     int64_t total_ns = 0;
 
     for (size_t i = first_behind(set, start_ns);
          i < set->list.count && set->list.items[i].start_ns < end_ns; i++)
-        total_ns += ns_earlier(set->list.items[i].end_ns, end_ns) -
-                    ns_later(set->list.items[i].start_ns, start_ns);
+        total_ns += int64_least(set->list.items[i].end_ns, end_ns) -
+                    int64_most(set->list.items[i].start_ns, start_ns);
     return total_ns;
 }
 
@@ -87,8 +78,8 @@ bool intervals_intersect(const struct intervals *a, const struct intervals *b, s
     while (i < a->list.count && j < b->list.count) {
         struct interval left = a->list.items[i], right = b->list.items[j];
 
-        if (!intervals_add(result, arena, ns_later(left.start_ns, right.start_ns),
-                           ns_earlier(left.end_ns, right.end_ns)))
+        if (!intervals_add(result, arena, int64_most(left.start_ns, right.start_ns),
+                           int64_least(left.end_ns, right.end_ns)))
             return false;
         if (left.end_ns <= right.end_ns)
             i++;
@@ -112,7 +103,7 @@ bool intervals_subtract(const struct intervals *a, const struct intervals *b, st
         for (size_t k = j; k < b->list.count && b->list.items[k].start_ns < rest.end_ns; k++) {
             if (!intervals_add(result, arena, rest.start_ns, b->list.items[k].start_ns))
                 return false;
-            rest.start_ns = ns_later(rest.start_ns, b->list.items[k].end_ns);
+            rest.start_ns = int64_most(rest.start_ns, b->list.items[k].end_ns);
             j = k;
         }
         if (!intervals_add(result, arena, rest.start_ns, rest.end_ns))

@@ -10,9 +10,7 @@ struct interval {
     int64_t start_ns, end_ns;
 };
 /* For qsort: by start, then end. */
-int     interval_compare(const void *a, const void *b);
-int64_t ns_later(int64_t a, int64_t b);
-int64_t ns_earlier(int64_t a, int64_t b);
+int interval_compare(const void *a, const void *b);
 
 struct intervals {
     VEC(struct interval) list;

@@ -1,5 +1,6 @@
 /* place: walks the lines of a sketch and gives each a time. */
 #include "synth/place.h"
+#include "base/sort.h"
 
 #include "synth/noise.h"
 
@@ -137,11 +138,6 @@ static bool place_slice(struct making *making, const struct sketch_line *line, s
     return true;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Lines of a thread or a stream that stand in a block of their own. */
 static bool place_block(struct making *making, const struct sketch_line *line,
                         const struct place *step, struct err *err)
@@ -156,13 +152,13 @@ static bool place_block(struct making *making, const struct sketch_line *line,
     place.track = place_track(making, &track, err);
     if (place.track == NO_EVENT)
         return false;
-    place.now_ns = later(step->block_ns, making->track_ends_ns.items[place.track]);
+    place.now_ns = int64_most(step->block_ns, making->track_ends_ns.items[place.track]);
     if (line->at_ns >= 0)
-        place.now_ns = later(place.now_ns, step->block_ns + line->at_ns);
+        place.now_ns = int64_most(place.now_ns, step->block_ns + line->at_ns);
     if (!place_lines(making, line->first_child, &place, err))
         return false;
     end_ns = &making->track_ends_ns.items[place.track];
-    *end_ns = later(*end_ns, place.now_ns);
+    *end_ns = int64_most(*end_ns, place.now_ns);
     return true;
 }
 
@@ -178,7 +174,7 @@ static bool place_wait(struct making *making, const struct sketch_line *line, st
     for (uint32_t i = 0; i < recording->tracks.count; i++)
         if (recording->tracks.items[i].gpu < 0 &&
             str_equal(recording->tracks.items[i].name, line->name)) {
-            place->now_ns = later(place->now_ns, making->track_ends_ns.items[i]);
+            place->now_ns = int64_most(place->now_ns, making->track_ends_ns.items[i]);
             return true;
         }
     return sketch_fail(err, line, "no thread of this name has done anything yet");
@@ -278,11 +274,11 @@ static bool place_on_main(struct making *making, const struct sketch_line *line,
     int64_t     *end_ns = &making->track_ends_ns.items[making->main_track];
 
     place.track = making->main_track;
-    place.now_ns = later(step->block_ns, *end_ns);
+    place.now_ns = int64_most(step->block_ns, *end_ns);
     if (!place_once(making, line, &place, err))
         return false;
     end_ns = &making->track_ends_ns.items[making->main_track];
-    *end_ns = later(*end_ns, place.now_ns);
+    *end_ns = int64_most(*end_ns, place.now_ns);
     return true;
 }
 
@@ -309,12 +305,12 @@ static bool place_step(struct making *making, const struct sketch_line *line, st
     end_ns = &making->track_ends_ns.items[making->main_track];
     if (line->duration_ns > 0)
         *end_ns =
-            later(*end_ns, start_ns + (int64_t)round((double)line->duration_ns * place.scale));
+            int64_most(*end_ns, start_ns + (int64_t)round((double)line->duration_ns * place.scale));
     if (*end_ns > MAX_END_NS)
         return err_set(err, ERR_LIMIT, "the sketch lasts longer than 11 days");
     if (row != NO_EVENT)
         making->recording->events.items[row].duration_ns = *end_ns - start_ns;
-    making->recording->end_ns = later(making->recording->end_ns, *end_ns);
+    making->recording->end_ns = int64_most(making->recording->end_ns, *end_ns);
     return true;
 }
 

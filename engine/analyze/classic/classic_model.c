@@ -3,8 +3,8 @@
 #include "analyze/classic/classic_maker.h"
 #include "analyze/ops/op_times.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "base/text.h"
-#include "model/interval.h"
 
 #include <stdlib.h>
 
@@ -244,7 +244,7 @@ static bool open_event(struct maker *maker, struct open_event *event)
     const struct open_event *around =
         maker->stack.count ? &maker->stack.items[maker->stack.count - 1] : NULL;
 
-    event->least_end_ns = around ? ns_earlier(event->end_ns, around->least_end_ns) : event->end_ns;
+    event->least_end_ns = around ? int64_least(event->end_ns, around->least_end_ns) : event->end_ns;
     if (!is_op(maker->profile, event->event))
         event->node = around ? around->node : NO_ID;
     event->context = context_inside(maker, event->event, around ? around->context : 0);

@@ -1,7 +1,6 @@
 /* forward_again: in graphs of TensorFlow, ops of the forward pass that run again once the backward
  * pass has begun: a copy has the name of the first with a number behind it. */
 #include "analyze/excess/ledger.h"
-#include "analyze/step/step_meaning.h"
 
 struct finder {
     struct ledger *ledger;
@@ -29,7 +28,7 @@ static bool learn(struct finder *finder, uint32_t row)
 
     if (finder->base_of[row])
         return true;
-    id = intern_add(&finder->bases, function_family(name));
+    id = intern_add(&finder->bases, str_without_number(name));
     finder->base_of[row] = id == NO_ID ? 0 : id + 1;
     finder->gradient[row] = is_gradient(name, profile_str(profile, op->type));
     return id != NO_ID;

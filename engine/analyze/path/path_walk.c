@@ -1,7 +1,7 @@
 #include "analyze/path/path_walk.h"
 
 #include "base/macros.h"
-#include "model/interval.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -260,7 +260,7 @@ static int64_t waited_in_python(const struct walk *walk, const struct position *
     if (low == 0)
         return INT64_MIN;
     int64_t end_ns = runs->list.items[low - 1].end_ns;
-    int64_t waking_ns = ns_later((at->t_ns - moment->leader->start_ns) / WAKING_PART, WAKING_NS);
+    int64_t waking_ns = int64_most((at->t_ns - moment->leader->start_ns) / WAKING_PART, WAKING_NS);
 
     return end_ns < at->t_ns && end_ns > at->t_ns - waking_ns &&
                    end_ns > moment->leader->start_ns + SHORTEST_NS
@@ -276,9 +276,9 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
     if (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT) {
         const struct leaf *cause =
             moment->input && moment->leading == WORK_INPUT_WAIT ? moment->input : moment->leader;
-        int64_t from_ns = ns_later(moment->leader->start_ns, cause->start_ns);
+        int64_t from_ns = int64_most(moment->leader->start_ns, cause->start_ns);
 
-        return take(walk, at, ns_later(from_ns, moment->last_end_ns),
+        return take(walk, at, int64_most(from_ns, moment->last_end_ns),
                     (struct segment) { .frame = cause->frame,
                                        .owner = moment->leader->frame,
                                        .part = PART_INPUT });
@@ -301,7 +301,7 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
                                        .owner = NO_ID,
                                        .part = (uint8_t)work_part(moment->leading) });
     int64_t from_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
-    return take(walk, at, ns_later(from_ns, moment->last_end_ns),
+    return take(walk, at, int64_most(from_ns, moment->last_end_ns),
                 (struct segment) { .frame = frame_of(moment->leader),
                                    .owner = NO_ID,
                                    .part = PART_HOST,
@@ -323,12 +323,12 @@ static bool step_without_workers(struct walk *walk, struct position *at,
         return true;
     }
     if (moment->leader)
-        floor_ns = ns_later(floor_ns, moment->leader->start_ns);
+        floor_ns = int64_most(floor_ns, moment->leader->start_ns);
     if (is_in_run && walk->path->is_fed_by_queue && moment->input) {
         gap.frame = moment->input->frame; /* what takes from the queue leaves no event */
         gap.part = PART_INPUT;
-        return take(walk, at, ns_later(ns_later(floor_ns, run_start_ns), moment->input->start_ns),
-                    gap);
+        return take(walk, at,
+                    int64_most(int64_most(floor_ns, run_start_ns), moment->input->start_ns), gap);
     }
     if (is_in_run) {
         gap.part = walk->path->has_device ? PART_IDLE_DEPENDENCY : PART_HOST;
@@ -336,7 +336,7 @@ static bool step_without_workers(struct walk *walk, struct position *at,
             gap.owner = NO_ID; /* the thread runs the program itself */
             gap.part = (uint8_t)work_part(moment->leading);
         }
-        return take(walk, at, ns_later(floor_ns, run_start_ns), gap);
+        return take(walk, at, int64_most(floor_ns, run_start_ns), gap);
     }
     if (walk->leader != NO_ID && moment->leading != WORK_WAITING &&
         moment->leading != WORK_RUNNING) {
@@ -364,7 +364,7 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
     if (moment->awaited) {
         const struct leaf *cause = moment->input ? moment->input : moment->awaited;
 
-        return take(walk, at, ns_later(cause->start_ns, moment->last_end_ns),
+        return take(walk, at, int64_most(cause->start_ns, moment->last_end_ns),
                     (struct segment) { .frame = cause->frame,
                                        .owner = moment->awaited->frame,
                                        .part = PART_INPUT });

@@ -16,22 +16,12 @@ struct str step_is_run(const struct study *study, const struct markers *markers)
     return text_str(&words);
 }
 
-struct str function_family(struct str name)
-{
-    size_t end = name.len;
-
-    while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9')
-        end--;
-    return end > 1 && end < name.len && name.data[end - 1] == '_' ? str_slice(name, 0, end - 1)
-                                                                  : name;
-}
-
 struct str step_is_call(const struct study *study, const struct markers *markers)
 {
     struct text words = { .arena = study->arena };
     uint32_t    family = markers->list.count ? markers->list.items[0].family : 0;
     struct str  name =
-        function_family(family ? intern_str(study->facts.names, family) : (struct str) { 0 });
+        str_without_number(family ? intern_str(study->facts.names, family) : (struct str) { 0 });
 
     if (name.len == 0)
         return STR("a run of the session");

@@ -13,7 +13,4 @@ struct str step_is_call(const struct study *study, const struct markers *markers
 /* Of recorded runs of a session, `period` a step. */
 struct str step_is_sessions(const struct study *study, size_t period);
 
-/* The name of a graph function without the number at its end, which tells its graphs apart. */
-struct str function_family(struct str name);
-
 #endif

@@ -1,6 +1,6 @@
 /* trace: the walk over a recording. */
 #include "report/trace/trace.h"
-#include "model/interval.h"
+#include "base/sort.h"
 
 #include "analyze/path/path.h"
 #include "base/macros.h"
@@ -306,19 +306,19 @@ static int64_t first_time(const struct study *study)
 
     for (size_t i = 0; i < profile->op_runs.count; i++) {
         if (profile->op_runs.items[i].start_ns >= 0)
-            first = ns_earlier(first, profile->op_runs.items[i].start_ns);
+            first = int64_least(first, profile->op_runs.items[i].start_ns);
     }
     for (size_t i = 0; i < profile->timelines.count; i++) {
         if (profile->timelines.items[i].event_count)
-            first =
-                ns_earlier(first, event_start_ns(profile, profile->timelines.items[i].first_event));
+            first = int64_least(first,
+                                event_start_ns(profile, profile->timelines.items[i].first_event));
     }
     for (size_t i = 0; i < study->steps.list.count; i++)
-        first = ns_earlier(first, study->steps.list.items[i].start_ns);
+        first = int64_least(first, study->steps.list.items[i].start_ns);
     for (size_t i = 0; i < profile->memory_events.count; i++)
-        first = ns_earlier(first, profile->memory_events.items[i].time_ns);
+        first = int64_least(first, profile->memory_events.items[i].time_ns);
     for (size_t i = 0; i < profile->counters.count; i++)
-        first = ns_earlier(first, profile->counters.items[i].time_ns);
+        first = int64_least(first, profile->counters.items[i].time_ns);
     return first == INT64_MAX ? profile->start_ns : first;
 }
 
