@@ -15,30 +15,24 @@ A block runs in warps of 32 threads (64 on AMD's Instinct); the rest of the last
 Priced as that part of the kernel's time. Silent for kernels of libraries.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.ns"], {}
     local warp = cfg.warp > 0 and cfg.warp or p.fact["device.model"]:find("MI\\d|Instinct") and 64 or 32
-    for _, row in ipairs(
-        p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns },
-                                   block_threads = { min = 1 } }:top("total_ns", 50):rows()) do
-      local rest = row.block_threads % warp
-      if rest ~= 0 and (row.library or "") == "" and row.category ~= "collective" and #findings < 3 then
+    return p:in_kernels {
+      min_share = cfg.min_share, where = { block_threads = { min = 1 } }, looked_at = 50, most = 3,
+      find = function(row)
+        local rest = row.block_threads % warp
+        if rest == 0 or (row.library or "") ~= "" or row.category == "collective" then return nil end
         local warps = math.ceil(row.block_threads / warp)
         local waste = (1 - rest / warp) / warps
-        findings[#findings + 1] = finding {
+        return {
           title = ("%s has blocks of %d threads, %d to a warp"):format(row.family or row.name, row.block_threads, warp),
-          subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
-          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
-                       { "threads a block", row.block_threads, "count" },
+          evidence = { { "threads a block", row.block_threads, "count" },
                        { "lanes without work", waste, "share" } },
           condition = ("%d is no multiple of %d"):format(row.block_threads, warp),
           remedy = { text = ("Launch it with blocks of %d threads."):format(warps * warp) },
           impact = impact.exposed { ns = waste * row.total_ns },
-          claims = { { parts = { "compute" }, name = row.name:gsub("[^A-Za-z0-9_]", ".") } },
-          confidence = "low",
         }
-      end
-    end
-    return findings
+      end,
+    }
   end,
 
   examples = {

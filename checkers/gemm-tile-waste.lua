@@ -50,45 +50,39 @@ tiles than multiprocessors (the last ones are then done beside the others), wher
 fit the shapes, and for kernels whose name has no tile.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.ns"], {}
-    local kernels = p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, category = "gemm",
-                                               op = { like = "^aten::(mm|bmm|addmm|baddbmm)$" } }
-    for _, row in ipairs(kernels:top("total_ns", 20):rows()) do
-      local tile_m, tile_n = tile_of(row.name)
-      local count, rows, columns
-      if tile_m then count, rows, columns = result_of(row.op, row.shapes or "") end
-      local is_bound = rows
-        and p:table("roofline"):where { type = row.op, bound = "compute", shapes = row.shapes }:count() > 0
-      if is_bound and rows > 0 and columns > 0 then
+    return p:in_kernels {
+      min_share = cfg.min_share, where = { category = "gemm", op = { like = "^aten::(mm|bmm|addmm|baddbmm)$" } },
+      looked_at = 20, most = 3,
+      find = function(row)
+        local tile_m, tile_n = tile_of(row.name)
+        local count, rows, columns
+        if tile_m then count, rows, columns = result_of(row.op, row.shapes or "") end
+        local is_bound = rows
+          and p:table("roofline"):where { type = row.op, bound = "compute", shapes = row.shapes }:count() > 0
+        if not is_bound or rows <= 0 or columns <= 0 then return nil end
         local tiles = math.min(tiles_over(rows, columns, tile_m, tile_n), tiles_over(rows, columns, tile_n, tile_m))
         local waste, blocks, units = 1 - rows * columns / (tiles * tile_m * tile_n), row.grid_blocks or 0,
           row.sm_count or 0
         -- A grid below the tiles is one block for each multiprocessor, or not of this product.
         local is_its_grid = blocks >= tiles * count or (blocks > 0 and blocks <= units)
-        if waste >= cfg.min_waste and units > 0 and tiles * count >= units and is_its_grid and #findings < 3 then
-          local ns = waste * row.total_ns
-          findings[#findings + 1] = finding {
-            title = ("Tiles of %dx%d over a result of %dx%d: %s of the work lies outside"):format(
-              tile_m, tile_n, rows, columns, fmt.pct(waste)),
-            subject = { kernel = row.name, op = row.op },
-            locations = row.source_file and row.source_file ~= ""
-              and { { file = row.source_file, line = row.source_line } } or {},
-            evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
-                         { "operands and result", row.shapes }, { "tiles of a call", tiles * count, "count" },
-                         { "outside the result", waste, "share" } },
-            condition = ("%s of the tiles lies outside the result, %s accepted"):format(
-              fmt.pct(waste), fmt.pct(cfg.min_waste)),
-            remedy = { text = "Choose a batch, sequence or layer width that is a multiple of the tile, or let the "
-                         .. "library choose another tile.",
-                       code = 'torch.compile(model, mode="max-autotune")   # tries other tiles' },
-            impact = impact.exposed { ns = ns, low = 0, high = ns },
-            claims = { { parts = { "compute" }, name = row.name:gsub("[^A-Za-z0-9_]", ".") } },
-            confidence = "low",
-          }
-        end
-      end
-    end
-    return findings
+        if waste < cfg.min_waste or units <= 0 or tiles * count < units or not is_its_grid then return nil end
+        local ns = waste * row.total_ns
+        return {
+          title = ("Tiles of %dx%d over a result of %dx%d: %s of the work lies outside"):format(
+            tile_m, tile_n, rows, columns, fmt.pct(waste)),
+          locations = row.source_file and row.source_file ~= ""
+            and { { file = row.source_file, line = row.source_line } } or {},
+          evidence = { { "operands and result", row.shapes }, { "tiles of a call", tiles * count, "count" },
+                       { "outside the result", waste, "share" } },
+          condition = ("%s of the tiles lies outside the result, %s accepted"):format(
+            fmt.pct(waste), fmt.pct(cfg.min_waste)),
+          remedy = { text = "Choose a batch, sequence or layer width that is a multiple of the tile, or let the "
+                       .. "library choose another tile.",
+                     code = 'torch.compile(model, mode="max-autotune")   # tries other tiles' },
+          impact = impact.exposed { ns = ns, low = 0, high = ns },
+        }
+      end,
+    }
   end,
 
   examples = {

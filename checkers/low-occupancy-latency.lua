@@ -16,33 +16,27 @@ libraries. Priced as a share of the
 kernel's time, at low confidence.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.ns"], {}
-    for _, row in ipairs(
-        p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns },
-                                   occupancy = { min = 0.001, max = cfg.max_occupancy } }
-          :top("total_ns", 20):rows()) do
-      local is_deep = row.tensor_core == "yes" or (row.category or ""):find("gemm|conv|attention|collective")
-      local is_vendor = (row.library or ""):find("cudnn|cublas|cutlass|cask|rocblas|miopen|hipblas|nccl|rccl") or
-                        (row.family or row.name):find("cudnn|gemm|cask")
-      local is_full = row.grid_blocks and row.sm_count and row.grid_blocks >= row.sm_count
-      if not is_deep and not is_vendor and is_full and #findings < 2 then
-        findings[#findings + 1] = finding {
+    return p:in_kernels {
+      min_share = cfg.min_share, where = { occupancy = { min = 0.001, max = cfg.max_occupancy } },
+      looked_at = 20, most = 2,
+      find = function(row)
+        local is_deep = row.tensor_core == "yes" or (row.category or ""):find("gemm|conv|attention|collective")
+        local is_vendor = (row.library or ""):find("cudnn|cublas|cutlass|cask|rocblas|miopen|hipblas|nccl|rccl") or
+                          (row.family or row.name):find("cudnn|gemm|cask")
+        local is_full = row.grid_blocks and row.sm_count and row.grid_blocks >= row.sm_count
+        if is_deep or is_vendor or not is_full then return nil end
+        return {
           title = ("%s runs at %s occupancy, %s a step"):format(
             row.family or row.name, fmt.pct(row.occupancy), fmt.ms(row.total_ns)),
-          subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
-          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
-                       { "estimated occupancy", row.occupancy, "share" },
+          evidence = { { "estimated occupancy", row.occupancy, "share" },
                        { "registers a thread", row.registers or 0, "count" },
                        { "threads a block", row.block_threads or 0, "count" } },
           condition = ("%s occupancy, %s accepted"):format(fmt.pct(row.occupancy), fmt.pct(cfg.max_occupancy)),
           remedy = { text = "Fewer registers or less shared memory a block; for kernels of your own, launch bounds." },
-          impact = impact.share { ns = math.min(row.total_ns, step_ns) },
-          claims = { { parts = { "compute" }, name = row.name:gsub("[^A-Za-z0-9_]", ".") } },
-          confidence = "low",
+          impact = impact.share { ns = math.min(row.total_ns, p.fact["step.ns"]) },
         }
-      end
-    end
-    return findings
+      end,
+    }
   end,
 
   examples = {

@@ -16,32 +16,27 @@ device that is idle, at half: a larger grid needs more work or another algorithm
 collectives, which use few on purpose, and for libraries' products, which size their grid to the device.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.ns"], {}
-    local kernels = p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns }, grid_blocks = { min = 1 },
-                                               sm_count = { min = 1 } }
-    for _, row in ipairs(kernels:top("total_ns", 20):rows()) do
-      local use = row.grid_blocks / row.sm_count
-      if use < cfg.max_use and row.category ~= "collective" and #findings < 3 then
+    return p:in_kernels {
+      min_share = cfg.min_share, where = { grid_blocks = { min = 1 }, sm_count = { min = 1 } },
+      looked_at = 20, most = 3,
+      find = function(row)
+        local use = row.grid_blocks / row.sm_count
         local ns = row.total_ns * (1 - use)
-        findings[#findings + 1] = finding {
+        if use >= cfg.max_use or row.category == "collective" then return nil end
+        return {
           title = ("%s runs %d blocks on %d multiprocessors, %s a step"):format(
             row.family or row.name, row.grid_blocks, row.sm_count, fmt.ms(row.total_ns)),
-          subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
           locations = row.source_file and row.source_file ~= ""
             and { { file = row.source_file, line = row.source_line } } or {},
-          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
-                       { "blocks", row.grid_blocks, "count" },
+          evidence = { { "blocks", row.grid_blocks, "count" },
                        { "multiprocessors", row.sm_count, "count" }, { "calls a step", row.calls or 1, "count" } },
           condition = ("%s of the multiprocessors, %s wanted"):format(fmt.pct(use), fmt.pct(cfg.max_use)),
           remedy = { text = "Give one launch more work: a larger batch, split the reduction, join calls; "
                        .. "or run it beside others on a stream of its own." },
           impact = impact.exposed { ns = ns, low = 0.25 * ns, high = 0.75 * ns },
-          claims = { { parts = { "compute" }, name = row.name:gsub("[^A-Za-z0-9_]", ".") } },
-          confidence = "low",
         }
-      end
-    end
-    return findings
+      end,
+    }
   end,
 
   examples = {

@@ -16,32 +16,27 @@ as long as two. Priced up to the last wave's part of the kernel, half of it in t
 kernels of many waves, and for full last ones.]],
 
   check = function(p, cfg)
-    local step_ns, findings = p.fact["step.ns"], {}
-    for _, row in ipairs(
-        p:table("kernels"):where { total_ns = { min = cfg.min_share * step_ns },
-                                   waves = { min = 1.001, max = 1 / cfg.min_waste } }
-          :top("total_ns", 20):rows()) do
-      local full = math.floor(row.waves)
-      local fill, waste = row.waves - full, 1 / (full + 1)
-      if fill > 0.001 and fill < cfg.max_fill and waste >= cfg.min_waste and #findings < 3
-          and row.category ~= "collective" then
-        findings[#findings + 1] = finding {
+    return p:in_kernels {
+      min_share = cfg.min_share, where = { waves = { min = 1.001, max = 1 / cfg.min_waste } },
+      looked_at = 20, most = 3,
+      find = function(row)
+        local full = math.floor(row.waves)
+        local fill, waste = row.waves - full, 1 / (full + 1)
+        if fill <= 0.001 or fill >= cfg.max_fill or waste < cfg.min_waste or row.category == "collective" then
+          return nil
+        end
+        return {
           title = ("%s runs in %.2f waves: the last is %s full"):format(
             row.family or row.name, row.waves, fmt.pct(fill)),
-          subject = { kernel = row.name, op = row.op ~= "" and row.op or nil },
-          evidence = { { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) },
-                       { "waves", row.waves, "none" },
+          evidence = { { "waves", row.waves, "none" },
                        { "blocks", row.grid_blocks or 0, "count" }, { "of the time, the last wave", waste, "share" } },
           condition = ("the last wave takes %s of the kernel, %s accepted"):format(
             fmt.pct(waste), fmt.pct(cfg.min_waste)),
           remedy = { text = "Choose a batch that fills whole waves, or another tile." },
           impact = impact.exposed { ns = waste * row.total_ns, low = 0, high = waste * row.total_ns },
-          claims = { { parts = { "compute" }, name = row.name:gsub("[^A-Za-z0-9_]", ".") } },
-          confidence = "low",
         }
-      end
-    end
-    return findings
+      end,
+    }
   end,
 
   examples = {

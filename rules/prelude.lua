@@ -182,6 +182,25 @@ local function in_loop(p, kind)
   }
 end
 
+-- Kernels that take much of a step: `find` gives what a row's finding says, but for what is the same of all kernels.
+local function in_kernels(p, kind)
+  local step_ns, findings = p.fact["step.ns"], {}
+  local where = { total_ns = { min = kind.min_share * step_ns } }
+  for column, condition in pairs(kind.where) do where[column] = condition end
+  for _, row in ipairs(p:table("kernels"):where(where):top("total_ns", kind.looked_at):rows()) do
+    local said = #findings < kind.most and kind.find(row)
+    if said then
+      said.subject = { kernel = row.name, op = row.op ~= "" and row.op or nil }
+      table.insert(said.evidence, 1,
+        { "its time a step", row.total_ns, "ns", share = math.min(1, row.total_ns / step_ns) })
+      said.claims = { { parts = { "compute" }, name = row.name:gsub("[^A-Za-z0-9_]", ".") } }
+      said.confidence = "low"
+      findings[#findings + 1] = finding(said)
+    end
+  end
+  return findings
+end
+
 -- Copies of one direction that nothing hides. The facts sum over devices that copy side by side; the step waits for
 -- one of them.
 local function exposed_copies(p, kind)
@@ -242,6 +261,7 @@ function host.profile(format, framework)
   function p:spelled_out(formula) return spelled_out(p, formula) end
   function p:in_excess(kind) return in_excess(p, kind) end
   function p:in_loop(kind) return in_loop(p, kind) end
+  function p:in_kernels(kind) return in_kernels(p, kind) end
   function p:exposed_copies(kind) return exposed_copies(p, kind) end
   function p:at_limit(kind) return at_limit(p, kind) end
   return p
