@@ -97,4 +97,12 @@ static inline struct item row(const char *name, const char *group, const char *d
                            .count = 4 };
 }
 
+/* Milliseconds, of the first run. */
+static inline void set_steps(struct summary *summary, const double *ms, size_t count)
+{
+    summary->runs.items[0].step_count = count;
+    for (size_t i = 0; i < count; i++)
+        summary->runs.items[0].step_ns[i] = 1e6 * ms[i];
+}
+
 #endif

@@ -10,6 +10,8 @@
 #include "analyze/schedule/event_graph.h"
 #include "profile_builder.h"
 
+#include <math.h>
+
 enum { US = 1000 };
 
 struct one_step {
@@ -88,6 +90,13 @@ static inline uint32_t one_node(const struct one_step *step, const char *name, i
             return i;
     fail_msg("no node %s at %d us", name, (int)start_us);
     return NO_ID;
+}
+
+/* Within a nanosecond, of numbers in us. */
+static inline void same(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-3))
+        fail_msg("%.9g is not %.9g", value, expected);
 }
 
 #endif

@@ -6,23 +6,7 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
-#include "profile_builder.h"
-
-struct program { /* one thread of a PyTorch program, written call after call */
-    struct profile_builder b;
-    uint32_t               host, thread;
-    int64_t                now;
-};
-
-static void start(struct program *program)
-{
-    builder_start(&program->b, FORMAT_KINETO);
-    program->b.profile.framework = builder_name(&program->b, "pytorch");
-    program->host = builder_host(&program->b, "h");
-    program->thread = builder_timeline(&program->b, program->host, NO_ID, "python");
-    program->now = 0;
-    builder_step(&program->b, program->host, 0, 1000000);
-}
+#include "eager_program.h"
 
 static uint32_t kind(struct program *program, const char *name, const char *tensors)
 {

@@ -11,12 +11,6 @@
 #include "analyze/schedule/lateness.h"
 #include "one_step.h"
 
-static void same(double value, double expected)
-{
-    if (!(fabs(value - expected) <= 1e-3))
-        fail_msg("%.9g is not %.9g", value, expected);
-}
-
 /* The step of one_step.h: the longest chain through its 400 us holds 100 of kernels and 300 of the
  * host: 280 of its program, 10 of a launch, 10 behind a sync (counted in test_event_schedule.c).
  * One rank is late to nothing. Of steps that

@@ -19,12 +19,6 @@ static void make(struct one_step *step)
     assert_true(analysis_devices.run(&step->b.study, &err));
 }
 
-static void same(double value, double expected)
-{
-    if (!(fabs(value - expected) <= 1e-3))
-        fail_msg("%.9g is not %.9g", value, expected);
-}
-
 /* One row a change of kernel A of one_step.h, of its 100 us. As recorded the device
  * computes 20..120 and 290..390. Before A it waits 10 for the launch and 10 for the thread; before
  * B 10 for the launch, 150 for the thread, 10 for the thread to leave the sync; at the end 10 for

@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "read/checkpoint/checkpoint.h"
 #include "tf_sample.h"
+#include "wire_bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,26 +23,6 @@ struct bundle { /* being made */
     struct text  last_key;
     char         folder[64], prefix[128];
 };
-
-static void put_varint(struct text *text, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        text_add_byte(text, (char)(value | 0x80));
-    text_add_byte(text, (char)value);
-}
-
-static void put_number(struct text *text, unsigned field, uint64_t value)
-{
-    put_varint(text, field << 3);
-    put_varint(text, value);
-}
-
-static void put_bytes(struct text *text, unsigned field, struct str bytes)
-{
-    put_varint(text, field << 3 | 2);
-    put_varint(text, bytes.len);
-    text_add(text, bytes);
-}
 
 static void put_fixed32(struct text *text, uint32_t value)
 {

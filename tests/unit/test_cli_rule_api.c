@@ -250,7 +250,7 @@ static void rules_of_old_work(void **state)
     assert_true(rules_check(API1, NULL, &arena, &report, &checked, &err));
     if (checked.fault_count > 0)
         fail_msg("%s", report.data);
-    assert_int_equal(checked.rule_count, 7);
+    assert_int_equal(checked.rule_count, 8);
     arena_free(&arena);
 }
 
@@ -267,7 +267,7 @@ static void add_script(struct text *text, const char *path)
 static void rules_of_old_use_all_names(void **state)
 {
     static const char *const scripts[] = { "language", "queries", "places", "findings",
-                                           "edits",    "shared",  "limits" };
+                                           "edits",    "shared",  "limits", "kernels" };
     struct names             kept = { 0 };
     struct text              text = { .arena = &kept.arena };
     int                      faults = 0;

@@ -10,12 +10,6 @@
 #include "analyze/schedule/event_schedule.h"
 #include "one_step.h"
 
-static void same(double value, double expected)
-{
-    if (!(fabs(value - expected) <= 1e-3))
-        fail_msg("%.9g is not %.9g", value, expected);
-}
-
 /* Unchanged it takes 400 us, as recorded. Back from its end: nothing recorded 285..400, a launch
  * 280..285, nothing recorded 130..280, 10 to leave the sync, A 20..120, 10 from its launch, which
  * begins at 10, nothing recorded before it: host 115 + 5 + 150 + 10 = 280, sync 10, compute 100,

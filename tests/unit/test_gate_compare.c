@@ -2,14 +2,6 @@
 #include "gate_program.h"
 #include "recorded_steps.h"
 
-/* Milliseconds, of the first run. */
-static void set_steps(struct summary *summary, const double *ms, size_t count)
-{
-    summary->runs.items[0].step_count = count;
-    for (size_t i = 0; i < count; i++)
-        summary->runs.items[0].step_ns[i] = 1e6 * ms[i];
-}
-
 static enum outcome compare(const struct program *before, const struct program *after, size_t runs,
                             struct random *random, struct gate_result *result, struct arena *arena)
 {

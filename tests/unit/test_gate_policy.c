@@ -7,13 +7,6 @@ static void set_count(struct summary *summary, enum count_id id, double value)
         summary->runs.items[i].counts[id] = (struct count_value) { value, value, value, true };
 }
 
-static void set_steps(struct summary *summary, const double *ms, size_t count)
-{
-    summary->runs.items[0].step_count = count;
-    for (size_t i = 0; i < count; i++)
-        summary->runs.items[0].step_ns[i] = 1e6 * ms[i];
-}
-
 /* One count more, at this pace; the outcome of its check. */
 static enum outcome grown(enum count_id id, double factor, enum count_policy policy)
 {

@@ -11,20 +11,11 @@
 #include <cmocka.h>
 
 #include "base/trace.h"
+#include "no_replay.h"
 #include "rules/guest.h"
 #include "rules/guest_code.h"
 
 static const struct rule_limits limits = { (size_t)4 << 20, 2000000, 2000000000 };
-
-static bool no_replay(void *context, const struct edit *edits, size_t count,
-                      struct replay_result *result, struct err *err)
-{
-    (void)context;
-    (void)edits;
-    (void)count;
-    (void)result;
-    return err_set(err, ERR_INCONCLUSIVE, "no steps");
-}
 
 /* A replay that is broken in C, and one that never ends: what no limit of Lua sees. */
 static bool crash(void *context, const struct edit *edits, size_t count,

@@ -1,6 +1,7 @@
 /* Queries as rules ask them: small tables, answers as texts. */
 #include "analyze/analysis.h"
 #include "base/macros.h"
+#include "no_replay.h"
 #include "rules/rule.h"
 
 #include <setjmp.h>
@@ -10,16 +11,6 @@
 #include <stdio.h>
 
 #include <cmocka.h>
-
-static bool no_replay(void *context, const struct edit *edits, size_t count,
-                      struct replay_result *result, struct err *err)
-{
-    (void)context;
-    (void)edits;
-    (void)count;
-    (void)result;
-    return err_set(err, ERR_INCONCLUSIVE, "no steps");
-}
 
 static void fill(struct facts *facts)
 {

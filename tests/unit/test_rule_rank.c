@@ -13,6 +13,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/path/path.h"
+#include "no_replay.h"
 #include "rules/rank.h"
 #include "rules/verdict.h"
 
@@ -54,16 +55,6 @@ static bool replay_parts(void *context, const struct edit *edits, size_t count,
         result->step_ns += left[part] * part_ns(part);
     result->step_ns -= steps_ns;
     return true;
-}
-
-static bool replay_nothing(void *context, const struct edit *edits, size_t count,
-                           struct replay_result *result, struct err *err)
-{
-    (void)context;
-    (void)edits;
-    (void)count;
-    (void)result;
-    return err_set(err, ERR_INCONCLUSIVE, "no steps");
 }
 
 struct fixture {
@@ -244,7 +235,7 @@ static void without_replay_the_fallback_prices(void **state)
     struct err     err = { 0 };
 
     (void)state;
-    start(&f, replay_nothing);
+    start(&f, no_replay);
     draft = draft_of(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
     draft.fallback = (struct price_request) { METHOD_EXPOSED, 20 * MS, NAN, NAN, NAN, NAN };
     assert_true(price_draft(&f.pricing, &draft, &f.arena, &err));

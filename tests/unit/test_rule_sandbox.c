@@ -9,20 +9,11 @@
 #include <cmocka.h>
 
 #include "base/trace.h"
+#include "no_replay.h"
 #include "rules/rule.h"
 
 /* Little memory and much time: which of the two ends an attack must not hang on the load. */
 static const struct rule_limits limits = { (size_t)4 << 20, 2000000, 5000000000 };
-
-static bool no_replay(void *context, const struct edit *edits, size_t count,
-                      struct replay_result *result, struct err *err)
-{
-    (void)context;
-    (void)edits;
-    (void)count;
-    (void)result;
-    return err_set(err, ERR_INCONCLUSIVE, "no steps");
-}
 
 struct fixture {
     struct arena    arena;

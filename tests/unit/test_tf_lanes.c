@@ -1,28 +1,9 @@
 /* Runs of a ProfileProto as events: those that overlap side by side, steps by their numbers. */
 #include "base/text.h"
 #include "tf_sample.h"
+#include "wire_bytes.h"
 
 extern const struct reader reader_profile;
-
-static void put_varint(struct text *text, uint64_t value)
-{
-    for (; value > 0x7f; value >>= 7)
-        text_add_byte(text, (char)(value | 0x80));
-    text_add_byte(text, (char)value);
-}
-
-static void put_number(struct text *text, unsigned field, uint64_t value)
-{
-    put_varint(text, field << 3);
-    put_varint(text, value);
-}
-
-static void put_bytes(struct text *text, unsigned field, struct str bytes)
-{
-    put_varint(text, field << 3 | 2);
-    put_varint(text, bytes.len);
-    text_add(text, bytes);
-}
 
 /* An entry of a map: a number, then a message. */
 static void put_entry(struct text *text, unsigned field, uint64_t key, struct str value)
