@@ -179,8 +179,8 @@ static void copies_to_the_next_run_are_no_pause(void **state)
             builder_slice(&b, copier, "H2D Dispatch", ACTIVITY_TRANSFER, 10000, 75000);
         builder_finish(&b);
         run(&b);
-        assert_float_equal(builder_fact(&b, "step.used"), is_copied ? 3 : 2, 0);
-        assert_float_equal(builder_fact(&b, "step.max_ns"), is_copied ? 76000 : 6000, 0);
+        assert_float_equal(builder_fact(&b, "step.used"), (is_copied ? 3 : 2), 0);
+        assert_float_equal(builder_fact(&b, "step.max_ns"), (is_copied ? 76000 : 6000), 0);
         builder_free(&b);
     }
 }
