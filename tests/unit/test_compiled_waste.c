@@ -1,0 +1,419 @@
+/* What compiled programs do in vain, which a few instructions show. */
+#include "compiled_program.h"
+
+/* f(w, a) -> w decomposes a, 6 ms of 10: that could be done once. Of w it could not. */
+static void decompositions_of_arguments(void **state)
+{
+    (void)state;
+    for (int is_state = 0; is_state < 2; is_state++) {
+        struct program program;
+        uint32_t       w, a, eigh, dot, root;
+
+        start(&program);
+        w = add(&program, "parameter", "-> f32[8,8]", NULL, NO_ID, NO_ID);
+        mark(&program, w, "entry");
+        a = add(&program, "parameter", "-> f32[16,16]", NULL, NO_ID, NO_ID);
+        mark(&program, a, "entry");
+        eigh = add(&program, "custom-call", "f32[16,16] -> f32[16,16]", "jit(f)/eigh", NO_ID,
+                   is_state ? w : a);
+        dot = add(&program, "dot", "f32[16,16] f32[8,8] -> f32[8,8]", "jit(f)/dot_general", NO_ID,
+                  eigh);
+        link(&program, w, dot);
+        root = add(&program, "tuple", "f32[8,8] -> f32[8,8]", NULL, NO_ID, dot);
+        mark(&program, root, "root");
+        run_step(&program, (uint32_t[]) { eigh, dot }, (int64_t[]) { 6000000, 4000000 }, 2);
+        assert_true(fabs(claimed(&program, "fixed-work") - (is_state ? 0 : 6e6)) < 1);
+        release(&program);
+    }
+}
+
+/* A loop carries x; a mapped condition takes the sine of a product, 6 ms, or x as it was: 95 % of
+ * the product and, in the fusion of 2 ms that chooses, half of its two instructions of equal
+ * weight. Where something else takes the product too, only the sine is left; a gradient's choice is
+ * none. */
+static void rare_sides_of_mapped_conditions(void **state)
+{
+    enum { ALONE, SHARED, GRADIENT, KINDS };
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       x, flag, product, fusion, old, made, sine, choice, other, flag_inside;
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[64]", NULL, NO_ID, NO_ID);
+        flag = add(&program, "compare", "f32[64] -> pred[64]", "jit(f)/lt", NO_ID, x);
+        product = add(&program, "dot", "f32[64] -> f32[64]", "jit(f)/vmap()/dot_general", NO_ID, x);
+        fusion = product + 6;
+        flag_inside = add(&program, "parameter", "-> pred[64]", NULL, fusion, flag);
+        old = add(&program, "parameter", "-> f32[64]", NULL, fusion, x);
+        made = add(&program, "parameter", "-> f32[64]", NULL, fusion, product);
+        sine = add(&program, "sine", "f32[64] -> f32[64]", "jit(f)/vmap()/sin", fusion, made);
+        choice = add(&program, "select", "pred[64] f32[64] f32[64] -> f32[64]",
+                     kind == GRADIENT ? "jit(f)/transpose(jvp(g))/vmap()/select_n"
+                                      : "jit(f)/vmap()/select_n",
+                     fusion, sine);
+        link(&program, old, choice);
+        link(&program, flag_inside, choice);
+        assert_int_equal(add(&program, "fusion", "f32[64] f32[64] -> f32[64]",
+                             "jit(f)/vmap()/select_n", NO_ID, product),
+                         fusion);
+        link(&program, x, fusion);
+        link(&program, flag, fusion);
+        link(&program, choice, fusion);
+        other = add(&program, "dot", "f32[64] -> f32[64]", "jit(f)/dot_general", NO_ID,
+                    kind == SHARED ? product : x);
+        run_step(&program, (uint32_t[]) { product, fusion, other },
+                 (int64_t[]) { 6000000, 2000000, 2000000 }, 3);
+        double rare_ns = kind == GRADIENT ? 0 : (kind == SHARED ? 0 : 6e6) + 0.5 * 2e6;
+
+        assert_true(fabs(claimed(&program, "both-branches") - 0.95 * rare_ns) < 1);
+        release(&program);
+    }
+}
+
+/* Four devices gather 64 rows of logits each, 3 ms, and spend 2 ms on a loss over all 256 and 1 ms
+ * on a product of them: three quarters of that others do as well. Gathered weights, and rows that
+ * are gathered for a product, are needed. */
+static void results_that_all_devices_gather(void **state)
+{
+    enum { LOGITS, WEIGHTS, FOR_PRODUCT, KINDS };
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       part, rows, gather, use, product;
+
+        start(&program);
+        part = add(&program, "parameter", "-> f32[64,8]", NULL, NO_ID, NO_ID);
+        rows = add(&program, "dot", "f32[64,8] f32[8,8] -> f32[64,8]", "jit(f)/dot_general", NO_ID,
+                   part);
+        gather = add(&program, "all-gather", "f32[64,8] -> f32[256,8]", "jit(f)/gather", NO_ID,
+                     kind == WEIGHTS ? part : rows);
+        use = add(&program, "exponential", "f32[256,8] -> f32[256,8]", "jit(f)/exp", NO_ID, gather);
+        product = add(&program, "dot", "f32[256,8] f32[8,8] -> f32[8,8]", "jit(f)/dot_general",
+                      NO_ID, kind == FOR_PRODUCT ? gather : NO_ID);
+        run_step(&program, (uint32_t[]) { rows, gather, use, product },
+                 (int64_t[]) { 4000000, 3000000, 2000000, 1000000 }, 4);
+        assert_true(fabs(claimed(&program, "gathered-rows") -
+                         (kind == LOGITS ? 0.75 * (3e6 + 2e6 + 1e6) : 0)) < 1);
+        release(&program);
+    }
+}
+
+/* (A B) x of 256 x 4, 4 x 256 and 256 x 2: 2 * 256 * 4 * 256 operations and 2 * 256 * 256 * 2,
+ * where A (B x) takes 2 * 4 * 2 * (256 + 256): 8192 of 786432, so that 95 of 96 parts of 10 ms are
+ * too much. With tanh between the two nothing is. With W added to A B the second product is needed,
+ * and of the first, 6 ms, all but 8192 of 524288 operations is too much, and so is the sum, 1 ms.
+ */
+static void products_in_the_other_order(void **state)
+{
+    enum { PLAIN, CURVED, SUM, KINDS };
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       a, b, x, w, first, between, second;
+        double         too_much = kind == PLAIN ? (1 - 8192.0 / 786432) * 10e6
+                                  : kind == SUM ? (1 - 8192.0 / 524288) * 7e6
+                                                : 0;
+
+        start(&program);
+        a = add(&program, "parameter", "-> f32[256,4]", NULL, NO_ID, NO_ID);
+        b = add(&program, "parameter", "-> f32[4,256]", NULL, NO_ID, NO_ID);
+        x = add(&program, "parameter", "-> f32[256,2]", NULL, NO_ID, NO_ID);
+        w = add(&program, "parameter", "-> f32[256,256]", NULL, NO_ID, NO_ID);
+        first = add_flops(&program, "dot", "f32[256,4] f32[4,256] -> f32[256,256]", "jit(f)/dot", a,
+                          b, 2 * 256 * 4 * 256);
+        between = add(&program,
+                      kind == CURVED ? "tanh"
+                      : kind == SUM  ? "add"
+                                     : "negate",
+                      "f32[256,256] -> f32[256,256]", "jit(f)/between", NO_ID, first);
+        if (kind == SUM)
+            link(&program, w, between);
+        second = add_flops(&program, "dot", "f32[256,256] f32[256,2] -> f32[256,2]", "jit(f)/dot",
+                           between, x, 2 * 256 * 256 * 2);
+        run_step(&program, (uint32_t[]) { first, between, second },
+                 (int64_t[]) { 6000000, 1000000, 3000000 }, 3);
+        assert_true(fabs(claimed(&program, "product-order") - too_much) < 1);
+        release(&program);
+    }
+}
+
+/* 64 unit vectors through a matrix of 64 x 200, 8 ms, and what comes of it times one vector: of 64
+ * products two are needed, one there and one back. Where sines of the matrix are taken it is
+ * needed. */
+static void derivatives_for_each_unit_vector(void **state)
+{
+    (void)state;
+    for (int is_needed = 0; is_needed < 2; is_needed++) {
+        struct program program;
+        uint32_t       rows, columns, one, matrix, made, vector, end;
+
+        start(&program);
+        rows = add(&program, "iota", "-> s32[64,64]", NULL, NO_ID, NO_ID);
+        columns = add(&program, "iota", "-> s32[64,64]", NULL, NO_ID, NO_ID);
+        one = add(&program, "compare", "s32[64,64] s32[64,64] -> pred[64,64]", "jit(f)/eq", NO_ID,
+                  rows);
+        link(&program, columns, one);
+        matrix = add(&program, "parameter", "-> f32[64,200]", NULL, NO_ID, NO_ID);
+        made = add_flops(&program, "dot", "f32[64,64] f32[64,200] -> f32[64,200]", "jit(f)/dot",
+                         one, matrix, 2 * 64 * 64 * 200);
+        vector = add(&program, "parameter", "-> f32[200]", NULL, NO_ID, NO_ID);
+        end = add_flops(&program, "dot", "f32[64,200] f32[200] -> f32[64]", "jit(f)/dot", made,
+                        vector, 2 * 64 * 200);
+        if (is_needed)
+            add(&program, "sine", "f32[64,200] -> f32[64,200]", "jit(f)/sin", NO_ID, made);
+        run_step(&program, (uint32_t[]) { one, made, end },
+                 (int64_t[]) { 1000000, 8000000, 1000000 }, 3);
+        assert_true(
+            fabs(claimed(&program, "dense-jacobian") - (is_needed ? 0 : (1 - 2.0 / 64) * 9e6)) < 1);
+        release(&program);
+    }
+}
+
+/* Of 100 rows of a product, 8 ms, and of their exponentials, 2 ms, one is cut out: 99 of 100 parts
+ * are too much. Where something else takes the product all of it is needed. */
+static void rows_that_are_cut_off(void **state)
+{
+    (void)state;
+    for (int is_needed = 0; is_needed < 2; is_needed++) {
+        struct program program;
+        uint32_t       x, product, made, cut;
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[100,8]", NULL, NO_ID, NO_ID);
+        product = add_flops(&program, "dot", "f32[100,8] f32[8,50] -> f32[100,50]", "jit(f)/dot", x,
+                            NO_ID, 2 * 100 * 8 * 50);
+        made = add(&program, "exponential", "f32[100,50] -> f32[100,50]", "jit(f)/exp", NO_ID,
+                   product);
+        cut = add(&program, "slice", "f32[100,50] -> f32[1,50]", "jit(f)/slice", NO_ID, made);
+        add(&program, "sort", "f32[1,50] -> f32[1,50]", "jit(f)/sort", NO_ID, cut);
+        if (is_needed)
+            add(&program, "sort", "f32[100,50] -> f32[100,50]", "jit(f)/sort", NO_ID, product);
+        run_step(&program, (uint32_t[]) { product, made }, (int64_t[]) { 8000000, 2000000 }, 2);
+        assert_true(fabs(claimed(&program, "cut-results") - 0.99 * (is_needed ? 2e6 : 10e6)) < 1);
+        release(&program);
+    }
+}
+
+/* Four experts work on 100 rows, 8 ms, and a product with a one-hot mask, 2 ms, keeps one of them
+ * for each row: three of four parts are too much. Where all are needed only those of the product
+ * with the mask are. */
+static void experts_that_a_mask_drops(void **state)
+{
+    (void)state;
+    for (int is_needed = 0; is_needed < 2; is_needed++) {
+        struct program program;
+        uint32_t       x, weights, chosen, numbers, spread, mask, floats, all, kept;
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[100,16]", NULL, NO_ID, NO_ID);
+        weights = add(&program, "parameter", "-> f32[4,16,8]", NULL, NO_ID, NO_ID);
+        chosen = add(&program, "parameter", "-> s32[100]", NULL, NO_ID, NO_ID);
+        describe(&program, chosen, (const char *const[]) { "entry", "true", NULL });
+        numbers = add(&program, "iota", "-> s32[100,4]", NULL, NO_ID, NO_ID);
+        describe(&program, numbers, (const char *const[]) { "axes", "1", NULL });
+        spread = add(&program, "broadcast", "s32[100] -> s32[100,4]", NULL, NO_ID, chosen);
+        describe(&program, spread, (const char *const[]) { "axes", "0", NULL });
+        mask = add(&program, "compare", "s32[100,4] s32[100,4] -> pred[100,4]", "jit(f)/eq", NO_ID,
+                   spread);
+        link_second(&program, numbers, mask);
+        describe(&program, mask, (const char *const[]) { "compares", "EQ", NULL });
+        floats = add(&program, "convert", "pred[100,4] -> f32[100,4]", NULL, NO_ID, mask);
+        all = add_flops(&program, "dot", "f32[100,16] f32[4,16,8] -> f32[100,4,8]", "jit(f)/dot", x,
+                        NO_ID, 2 * 100 * 16 * 4 * 8);
+        link_second(&program, weights, all);
+        describe(&program, all,
+                 (const char *const[]) { "left_inner", "1", "right_inner", "1", NULL });
+        kept = add_flops(&program, "dot", "f32[100,4,8] f32[100,4] -> f32[100,8]", "jit(f)/dot",
+                         all, NO_ID, 2 * 100 * 4 * 8);
+        link_second(&program, floats, kept);
+        describe(&program, kept,
+                 (const char *const[]) { "left_batch", "0", "left_inner", "1", "right_batch", "0",
+                                         "right_inner", "1", NULL });
+        if (is_needed)
+            add(&program, "sort", "f32[100,4,8] -> f32[100,4,8]", "jit(f)/sort", NO_ID, all);
+        run_step(&program, (uint32_t[]) { all, kept }, (int64_t[]) { 8000000, 2000000 }, 2);
+        assert_true(fabs(claimed(&program, "masked-work") - 0.75 * (is_needed ? 2e6 : 10e6)) < 1);
+        release(&program);
+    }
+}
+
+/* Ten rounds of a product of 10 us, each written to a row of its own: four fifths of them go when
+ * all rows are one product. Where the product takes the rows that were written before, nothing
+ * does. */
+static void rounds_that_need_nothing_of_others(void **state)
+{
+    enum { ROUNDS = 10, LOOP = 9 };
+    (void)state;
+    for (int is_read = 0; is_read < 2; is_read++) {
+        struct program program;
+        uint32_t       tuple, count, rows, weights, one, more, made, written, root, at[ROUNDS];
+        int64_t        ns[ROUNDS];
+
+        start(&program);
+        tuple = add(&program, "parameter", "-> s32[] f32[10] f32[8]", NULL, LOOP, NO_ID);
+        count = add(&program, "get-tuple-element", "-> s32[]", NULL, LOOP, tuple);
+        rows = add(&program, "get-tuple-element", "-> f32[10]", NULL, LOOP, tuple);
+        describe(&program, rows, (const char *const[]) { "element", "1", NULL });
+        weights = add(&program, "get-tuple-element", "-> f32[8]", NULL, LOOP, tuple);
+        describe(&program, weights, (const char *const[]) { "element", "2", NULL });
+        one = add(&program, "constant", "-> s32[]", NULL, LOOP, NO_ID);
+        more = add(&program, "add", "s32[] s32[] -> s32[]", NULL, LOOP, count);
+        link_second(&program, one, more);
+        made = add(&program, "dot", "f32[8] f32[8] -> f32[1]", "jit(f)/dot", LOOP, weights);
+        if (is_read)
+            link_second(&program, rows, made);
+        written =
+            add(&program, "dynamic-update-slice", "f32[10] f32[1] -> f32[10]", NULL, LOOP, rows);
+        link_second(&program, made, written);
+        root = add(&program, "tuple", "-> s32[] f32[10] f32[8]", NULL, LOOP, more);
+        link_second(&program, written, root);
+        assert_true(vec_push(&program.edges, &program.b.arena,
+                             (struct op_edge) { .from = weights, .to = root, .place = 2 }));
+        assert_int_equal(add(&program, "while", "-> s32[] f32[10] f32[8]", NULL, NO_ID, NO_ID),
+                         LOOP);
+        for (size_t i = 0; i < ROUNDS; i++)
+            at[i] = made, ns[i] = 10000;
+        run_step(&program, at, ns, ROUNDS);
+        assert_true(fabs(claimed(&program, "separate-rounds") - (is_read ? 0 : 0.8 * 1e5)) < 1);
+        release(&program);
+    }
+}
+
+/* Each round changes one of 16 rows, and a product with weights, 1.6 ms, takes all: 15 of 16 parts
+ * are too much. Where rounds change the weights, too, they are needed. */
+static void rows_that_each_round_makes_again(void **state)
+{
+    enum { LOOP = 8 };
+    (void)state;
+    for (int is_trained = 0; is_trained < 2; is_trained++) {
+        struct program program;
+        uint32_t       tuple, rows, weights, made, cut, written, next, root;
+
+        start(&program);
+        tuple = add(&program, "parameter", "-> f32[16,8] f32[8,8]", NULL, LOOP, NO_ID);
+        rows = add(&program, "get-tuple-element", "-> f32[16,8]", NULL, LOOP, tuple);
+        weights = add(&program, "get-tuple-element", "-> f32[8,8]", NULL, LOOP, tuple);
+        describe(&program, weights, (const char *const[]) { "element", "1", NULL });
+        made = add(&program, "dot", "f32[16,8] f32[8,8] -> f32[16,8]", "jit(f)/dot", LOOP, rows);
+        link_second(&program, weights, made);
+        describe(&program, made,
+                 (const char *const[]) { "left_inner", "1", "right_inner", "0", NULL });
+        cut = add(&program, "dynamic-slice", "f32[16,8] -> f32[1,8]", NULL, LOOP, made);
+        written = add(&program, "dynamic-update-slice", "f32[16,8] f32[1,8] -> f32[16,8]", NULL,
+                      LOOP, rows);
+        link_second(&program, cut, written);
+        next = add(&program, "negate", "f32[8,8] -> f32[8,8]", NULL, LOOP, weights);
+        root = add(&program, "tuple", "-> f32[16,8] f32[8,8]", NULL, LOOP, written);
+        link_second(&program, is_trained ? next : weights, root);
+        assert_int_equal(add(&program, "while", "-> f32[16,8] f32[8,8]", NULL, NO_ID, NO_ID), LOOP);
+        run_step(&program, (uint32_t[]) { made }, (int64_t[]) { 1600000 }, 1);
+        assert_true(fabs(claimed(&program, "remade-rows") - (is_trained ? 0 : 1.5e6)) < 1);
+        release(&program);
+    }
+}
+
+/* 512 values padded to 8192 for a transform of 10 ms, where twice the data is enough: 1024 of 8192.
+ */
+static void transforms_of_padding(void **state)
+{
+    struct program program;
+    uint32_t       x, padded, transform;
+
+    (void)state;
+    start(&program);
+    x = add(&program, "parameter", "-> f32[512]", NULL, NO_ID, NO_ID);
+    padded = add(&program, "pad", "f32[512] f32[] -> f32[8192]", "jit(f)/pad", NO_ID, x);
+    transform = add(&program, "fft", "f32[8192] -> c64[4097]", "jit(f)/fft", NO_ID, padded);
+    add(&program, "sort", "c64[4097] -> c64[4097]", "jit(f)/sort", NO_ID, transform);
+    run_step(&program, (uint32_t[]) { transform }, (int64_t[]) { 10000000 }, 1);
+    assert_true(fabs(claimed(&program, "long-transform") - 7.0 / 8 * 10e6) < 1);
+    release(&program);
+}
+
+/* Four rows are looked up 400 times and multiplied, 10 ms: 99 of 100 parts are done again. Rows of
+ * their own are not, nor are four that make a longer row together. */
+static void rows_that_are_copies(void **state)
+{
+    enum { COPIES, OWN, TOGETHER, KINDS };
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       table, numbers, w, rows, product;
+
+        start(&program);
+        table = add(&program, "parameter", "-> f32[4,20]", NULL, NO_ID, NO_ID);
+        numbers = add(&program, "parameter", "-> s32[400]", NULL, NO_ID, NO_ID);
+        w = add(&program, "parameter", "-> f32[20,30]", NULL, NO_ID, NO_ID);
+        rows = kind == OWN ? add(&program, "tanh", "f32[400,20] -> f32[400,20]", "jit(f)/tanh",
+                                 NO_ID, NO_ID)
+                           : add(&program, "gather", "f32[4,20] s32[400] -> f32[400,20]",
+                                 "jit(f)/gather", NO_ID, table);
+        link(&program, numbers, rows);
+        if (kind == TOGETHER)
+            rows = add(&program, "reshape", "f32[400,20] -> f32[100,80]", "jit(f)/reshape", NO_ID,
+                       rows);
+        product = add_flops(&program, "dot",
+                            kind == TOGETHER ? "f32[100,80] f32[80,30] -> f32[100,30]"
+                                             : "f32[400,20] f32[20,30] -> f32[400,30]",
+                            "jit(f)/dot", rows, w, 2 * 400 * 20 * 30);
+        run_step(&program, (uint32_t[]) { product }, (int64_t[]) { 10000000 }, 1);
+        assert_true(fabs(claimed(&program, "repeated-rows") - (kind == COPIES ? 0.99 * 10e6 : 0)) <
+                    1);
+        release(&program);
+    }
+}
+
+/* f(w, v, x) -> w with gradients: x v, 6 ms, is the same for the same x in each step; x w is not.
+ */
+static void features_of_frozen_weights(void **state)
+{
+    (void)state;
+    for (int is_trained = 0; is_trained < 2; is_trained++) {
+        struct program program;
+        uint32_t       w, v, x, features, gradient, root;
+
+        start(&program);
+        w = add(&program, "parameter", "-> f32[16,4]", NULL, NO_ID, NO_ID);
+        mark(&program, w, "entry");
+        v = add(&program, "parameter", "-> f32[32,4]", NULL, NO_ID, NO_ID);
+        mark(&program, v, "entry");
+        x = add(&program, "parameter", "-> f32[8,32]", NULL, NO_ID, NO_ID);
+        mark(&program, x, "entry");
+        features = add(&program, "dot", "f32[8,32] f32[32,4] -> f32[8,4]", "jit(f)/dot", NO_ID, x);
+        link(&program, is_trained ? w : v, features);
+        gradient = add(&program, "dot", "f32[8,4] f32[16,4] -> f32[16,4]",
+                       "jit(f)/transpose(jvp())/dot", NO_ID, features);
+        link(&program, w, gradient);
+        root = add(&program, "tuple", "f32[16,4] -> f32[16,4]", NULL, NO_ID, gradient);
+        mark(&program, root, "root");
+        run_step(&program, (uint32_t[]) { features, gradient }, (int64_t[]) { 6000000, 4000000 },
+                 2);
+        assert_true(fabs(claimed(&program, "frozen-work") - (is_trained ? 0 : 6e6)) < 1);
+        release(&program);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decompositions_of_arguments),
+        cmocka_unit_test(rare_sides_of_mapped_conditions),
+        cmocka_unit_test(results_that_all_devices_gather),
+        cmocka_unit_test(products_in_the_other_order),
+        cmocka_unit_test(derivatives_for_each_unit_vector),
+        cmocka_unit_test(rows_that_are_cut_off),
+        cmocka_unit_test(experts_that_a_mask_drops),
+        cmocka_unit_test(rounds_that_need_nothing_of_others),
+        cmocka_unit_test(rows_that_each_round_makes_again),
+        cmocka_unit_test(transforms_of_padding),
+        cmocka_unit_test(rows_that_are_copies),
+        cmocka_unit_test(features_of_frozen_weights),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
