@@ -316,6 +316,53 @@ static void rows_that_each_round_makes_again(void **state)
     }
 }
 
+/* Ten rounds of 100 us choose by a mask over 16 rows between a new row and what was there: 15 of 16
+ * parts only copy. Where the rows that are not chosen change as well, all are needed. */
+static void rows_that_a_mask_writes(void **state)
+{
+    enum { ROUNDS = 10, LOOP = 12 };
+    (void)state;
+    for (int is_changed = 0; is_changed < 2; is_changed++) {
+        struct program program;
+        uint32_t tuple, count, rows, one, more, numbers, spread, mask, fresh, other, written, root,
+            at[ROUNDS];
+        int64_t ns[ROUNDS];
+
+        start(&program);
+        tuple = add(&program, "parameter", "-> s32[] f32[16,8]", NULL, LOOP, NO_ID);
+        count = add(&program, "get-tuple-element", "-> s32[]", NULL, LOOP, tuple);
+        rows = add(&program, "get-tuple-element", "-> f32[16,8]", NULL, LOOP, tuple);
+        describe(&program, rows, (const char *const[]) { "element", "1", NULL });
+        one = add(&program, "constant", "-> s32[]", NULL, LOOP, NO_ID);
+        more = add(&program, "add", "s32[] s32[] -> s32[]", NULL, LOOP, count);
+        link_second(&program, one, more);
+        numbers = add(&program, "iota", "-> s32[16,8]", NULL, LOOP, NO_ID);
+        describe(&program, numbers, (const char *const[]) { "axes", "0", NULL });
+        spread = add(&program, "broadcast", "s32[] -> s32[16,8]", NULL, LOOP, count);
+        mask = add(&program, "compare", "s32[16,8] s32[16,8] -> pred[16,8]", "jit(f)/eq", LOOP,
+                   numbers);
+        link_second(&program, spread, mask);
+        describe(&program, mask, (const char *const[]) { "compares", "EQ", NULL });
+        fresh = add(&program, "broadcast", "f32[] -> f32[16,8]", NULL, LOOP, NO_ID);
+        other = add(&program, "negate", "f32[16,8] -> f32[16,8]", NULL, LOOP, rows);
+        written = add(&program, "select", "pred[16,8] f32[16,8] f32[16,8] -> f32[16,8]", NULL, LOOP,
+                      mask);
+        link_second(&program, fresh, written);
+        assert_true(vec_push(
+            &program.edges, &program.b.arena,
+            (struct op_edge) { .from = is_changed ? other : rows, .to = written, .place = 2 }));
+        root = add(&program, "tuple", "-> s32[] f32[16,8]", NULL, LOOP, more);
+        link_second(&program, written, root);
+        assert_int_equal(add(&program, "while", "-> s32[] f32[16,8]", NULL, NO_ID, NO_ID), LOOP);
+        for (size_t i = 0; i < ROUNDS; i++)
+            at[i] = written, ns[i] = 100000;
+        run_step(&program, at, ns, ROUNDS);
+        assert_true(fabs(claimed(&program, "masked-write") - (is_changed ? 0 : 15.0 / 16 * 1e6)) <
+                    1);
+        release(&program);
+    }
+}
+
 /* 512 values padded to 8192 for a transform of 10 ms, where twice the data is enough: 1024 of 8192.
  */
 static void transforms_of_padding(void **state)
@@ -410,6 +457,7 @@ int main(void)
         cmocka_unit_test(experts_that_a_mask_drops),
         cmocka_unit_test(rounds_that_need_nothing_of_others),
         cmocka_unit_test(rows_that_each_round_makes_again),
+        cmocka_unit_test(rows_that_a_mask_writes),
         cmocka_unit_test(transforms_of_padding),
         cmocka_unit_test(rows_that_are_copies),
         cmocka_unit_test(features_of_frozen_weights),
