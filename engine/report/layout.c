@@ -42,9 +42,12 @@ static bool is_number(struct str word)
 {
     size_t last = word.len > 0 ? word.len - 1 : 0;
 
-    for (size_t i = 0; i < word.len; i++)
-        if (word.data[i] >= 'A')
+    for (size_t i = 0; i < word.len; i++) { /* "±" is none: of bytes beyond ASCII */
+        unsigned char byte = (unsigned char)word.data[i];
+
+        if (byte >= 'A' && byte < 0x80)
             return false;
+    }
     return word.len > 0 && word.data[last] >= '0' && word.data[last] <= '9';
 }
 
@@ -56,7 +59,8 @@ static bool next_piece(struct str *rest, struct str *word)
     if (!next_word(rest, word))
         return false;
     after = *rest;
-    if (!is_number(*word) || !next_word(&after, &unit))
+    if (!is_number(*word) || !str_starts(after, STR(" ")) || !next_word(&after, &unit) ||
+        unit.data != rest->data + 1) /* a line of the text ends between them */
         return true;
     while (unit.len > 1 && str_find(STR(".,;:)"), unit.data[unit.len - 1]) < 5)
         unit.len--;

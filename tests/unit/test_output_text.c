@@ -352,6 +352,8 @@ static void numbers_keep_their_unit(void **state)
         { "a step takes (+40 %).", "a step takes\n(+40 %).\n" },
         { "a step takes 40.0 of", "a step takes 40.0\nof\n" },
         { "a step takes many ms", "a step takes many\nms\n" },
+        { "a step takes ±40 ms", "a step takes\n±40 ms\n" },
+        { "the step took 40.0\nms", "the step took 40.0\nms\n" }, /* lines of the text */
     };
 
     (void)state;
