@@ -367,8 +367,8 @@ ops are a small part of the step.]],
       for i, row in ipairs(p:table("ops"):where { type = top[1].type }:top("self_ns", 3):rows()) do
         if i == 1 and subject == "fusion" then subject = row.name end
         -- Names of fused instructions are the compiler's: people know the line.
-        if i == 1 and subject == row.name and row.source_file and row.source_file ~= "" then
-          begin = ("line %d of %s (%s)"):format(row.source_line or 0, row.source_file:match("[^/]*$"), subject)
+        if i == 1 and subject == row.name and row.source_file and (row.source_line or 0) > 0 then
+          begin = ("line %d of %s (%s)"):format(row.source_line, row.source_file:match("[^/]*$"), subject)
         end
         local from = row.scope and row.scope ~= "" and " from " .. row.scope or ""
         -- Profiles without names of ops call each by its type.
