@@ -1,18 +1,13 @@
 #include "analyze/step/step_ahead.h"
 
+#include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
 /* Markers that cover less of the runs' span only enqueue. */
 static const double RUN_AHEAD_SHARE = 0.6;
-
-static int compare_times(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* When the runs that begin with the first marker or behind it end, in order. NULL: no memory. */
 static int64_t *run_ends(const struct markers *program, const struct marker *first, size_t *count,
@@ -26,7 +21,7 @@ static int64_t *run_ends(const struct markers *program, const struct marker *fir
             program->list.items[i].end_ns > first->start_ns)
             ends[(*count)++] = program->list.items[i].end_ns;
     if (ends && *count)
-        qsort(ends, *count, sizeof *ends, compare_times);
+        qsort(ends, *count, sizeof *ends, sort_by_int64);
     return ends;
 }
 
@@ -83,18 +78,10 @@ bool markers_only_enqueue(const struct markers *markers, const struct markers *p
 /* Place of the first of a host's markers that ends at or behind a time; their count: none. */
 static size_t first_ending(const struct markers *markers, uint32_t host, int64_t at_ns)
 {
-    size_t low = 0, high = markers->list.count;
+    const struct marker *list = markers->list.items;
 
-    while (low < high) {
-        size_t               middle = low + (high - low) / 2;
-        const struct marker *marker = &markers->list.items[middle];
-
-        if (marker->host < host || (marker->host == host && marker->end_ns < at_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(markers->list.count, i,
+                       list[i].host < host || (list[i].host == host && list[i].end_ns < at_ns));
 }
 
 void markers_await_transfers(const struct profile *profile, struct markers *markers)
@@ -115,8 +102,8 @@ void markers_await_transfers(const struct profile *profile, struct markers *mark
             for (; i < markers->list.count && markers->list.items[i].host == line->host &&
                    markers->list.items[i].end_ns < end_ns;
                  i++)
-                if (markers->list.items[i].until_ns < end_ns)
-                    markers->list.items[i].until_ns = end_ns;
+                markers->list.items[i].until_ns =
+                    int64_most(markers->list.items[i].until_ns, end_ns);
         }
     }
 }

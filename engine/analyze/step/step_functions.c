@@ -144,22 +144,13 @@ static bool find_training(struct search *search)
     return trains != NULL;
 }
 
-static struct str without_number(struct str name)
-{
-    size_t end = name.len;
-
-    while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9')
-        end--;
-    return str_slice(name, 0, end);
-}
-
 /* A function that was traced anew has a new number, and the graph before it does not run again. */
 static bool is_new_trace(const struct profile *profile, const struct function *old,
                          const struct function *later)
 {
     return old->trains && later->trains && old->last < later->first &&
-           str_equal(without_number(profile_str(profile, old->name)),
-                     without_number(profile_str(profile, later->name)));
+           str_equal(str_without_number(profile_str(profile, old->name)),
+                     str_without_number(profile_str(profile, later->name)));
 }
 
 /* Graphs of one function count as the first of them. */
