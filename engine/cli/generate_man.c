@@ -96,7 +96,6 @@ static const char tail[] =
     ".TP\n~/.config/tfprof/config.toml\noptions that you want on every command line\n"
     ".TP\ntfprof.toml\nwhat a project holds its runs to, in the working directory or above\n";
 
-/* TITLE(1), "User commands". */
 static void begin_page(struct text *text, const char *title)
 {
     text_print(text, ".TH %s 1 \"\" \"tfprof " TFPROF_VERSION "\" \"User commands\"\n.ad l\n",

@@ -39,7 +39,6 @@ static void put_nonzero(struct json_writer *json, const char *key, double number
         put_exact(json, key, number);
 }
 
-/* Times need no more than six digits. */
 static void write_work(struct json_writer *json, const struct identity *identity)
 {
     put_array(json, "work");
@@ -176,9 +175,8 @@ static void write_findings(struct json_writer *json, const struct summary *summa
         put_filled(json, "severity", severity_name(finding->severity));
         put_filled(json, "fingerprint", finding->fingerprint);
         put_filled(json, "title", finding->title);
-        if (finding->share > 0) {
+        if (finding->share > 0)
             put_number(json, "share", finding->share);
-        }
         put_filled(json, "file", finding->file);
         put_nonzero(json, "line", finding->line);
         row_end(json);

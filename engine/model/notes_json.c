@@ -6,11 +6,8 @@
 static void write_note(struct json_writer *json, const struct note *note)
 {
     json_object(json);
-    if (note->where) {
-        put_text(json, "where", note->where);
-    }
-    json_key(json, "what");
-    json_text(json, note->what);
+    put_text(json, "where", note->where);
+    put_text(json, "what", note->what);
     put_integer(json, "count", (int64_t)note->count);
     put_bool(json, "damage", note->is_damage);
     json_object_end(json);
